@@ -1,0 +1,183 @@
+/* loptions.c -- Lua option tables into pn_arg by the runtime's parameter tables; one wording for every constructor.
+ * Depends on: pnl.h.  Used by: every binding that has options. */
+#include <math.h>
+#include <string.h>
+
+#include "pnl.h"
+
+size_t pnl_check_count(lua_State *L, int index, const char *what)
+{
+    int exact = 0;
+    lua_Integer value = lua_tointegerx(L, index, &exact);
+
+    if (lua_type(L, index) != LUA_TNUMBER || !exact || value < 1)
+        luaL_error(L, "%s must be a whole number from 1, got %s", what, luaL_tolstring(L, index, NULL));
+    return (size_t)value;
+}
+
+double pnl_check_finite(lua_State *L, int index, const char *what)
+{
+    if (lua_type(L, index) != LUA_TNUMBER || !isfinite(lua_tonumber(L, index)))
+        luaL_error(L, "%s must be a finite number, got %s", what, luaL_tolstring(L, index, NULL));
+    return lua_tonumber(L, index);
+}
+
+static const pnl_class *class_by_name(const char *name)
+{
+    const pnl_class *const classes[] = { &pnl_event_class, &pnl_dataset_class, &pnl_set_class, &pnl_loss_class,
+                                         &pnl_objective_class, &pnl_ledger_class, &pnl_rng_class };
+
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+        if (strcmp(classes[i]->name, name) == 0)
+            return classes[i];
+    }
+    return NULL;
+}
+
+static int wrong_type(lua_State *L, const char *owner, const pn_param *param)
+{
+    return luaL_error(L, "%s: %s must be %s, got %s", owner, param->name, pn_param_expects(param),
+                      luaL_tolstring(L, -1, NULL));
+}
+
+/* The value is on the top of the stack and stays there: buffers must outlive the call. */
+static void read_value(lua_State *L, const char *owner, const pn_param *param, pn_arg *arg)
+{
+    int type = lua_type(L, -1), exact = 0;
+
+    arg->given = true;
+    switch (param->kind) {
+    case PN_REAL:
+        if (type != LUA_TNUMBER)
+            wrong_type(L, owner, param);
+        arg->real = lua_tonumber(L, -1);
+        break;
+    case PN_COUNT: {
+        lua_Integer value = lua_tointegerx(L, -1, &exact);
+
+        if (type != LUA_TNUMBER || !exact || value < 1)
+            wrong_type(L, owner, param);
+        arg->count = (size_t)value;
+        break;
+    }
+    case PN_FLAG:
+        if (type != LUA_TBOOLEAN)
+            wrong_type(L, owner, param);
+        arg->flag = lua_toboolean(L, -1);
+        break;
+    case PN_CHOICE:
+        if (type != LUA_TSTRING)
+            wrong_type(L, owner, param);
+        arg->text = lua_tostring(L, -1);
+        break;
+    case PN_VECTOR:
+        if (type != LUA_TTABLE && !pnl_test(L, -1, &pnl_vec_class))
+            wrong_type(L, owner, param);
+        arg->vector = pnl_check_vec(L, -1);
+        break;
+    case PN_MATRIX:
+        if (type != LUA_TTABLE && !pnl_test(L, -1, &pnl_mat_class))
+            wrong_type(L, owner, param);
+        arg->matrix = pnl_check_mat(L, -1);
+        break;
+    case PN_OBJECT: {
+        const pnl_class *cls = class_by_name(param->choices[0]);
+
+        arg->object = cls ? pnl_test(L, -1, cls) : NULL;
+        if (!arg->object)
+            luaL_error(L, "%s: %s must be a %s, got %s", owner, param->name, param->choices[0],
+                       luaL_typename(L, -1));
+        break;
+    }
+    }
+}
+
+static bool is_extra(const char *const *extra, const char *name)
+{
+    for (; extra && *extra; extra++) {
+        if (strcmp(*extra, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void append_names(luaL_Buffer *names, const pn_param *params, bool *first)
+{
+    for (; params && params->name; params++) {
+        luaL_addstring(names, *first ? "" : ", ");
+        luaL_addstring(names, params->name);
+        *first = false;
+    }
+}
+
+static void refuse_unknown(lua_State *L, const char *owner, const char *name, const pn_param *first,
+                           const pn_param *second, const char *const *extra)
+{
+    luaL_Buffer names;
+    bool none = true;
+
+    luaL_buffinit(L, &names);
+    append_names(&names, first, &none);
+    append_names(&names, second, &none);
+    for (; extra && *extra; extra++) {
+        luaL_addstring(&names, none ? "" : ", ");
+        luaL_addstring(&names, *extra);
+        none = false;
+    }
+    luaL_pushresult(&names);
+    if (none)
+        luaL_error(L, "%s: unknown option '%s'; it takes none", owner, name);
+    luaL_error(L, "%s: unknown option '%s'; it takes %s", owner, name, lua_tostring(L, -1));
+}
+
+static void check_names(lua_State *L, int index, const char *owner, const pn_param *first, const pn_param *second,
+                        const char *const *extra)
+{
+    size_t first_count = pn_param_count(first), second_count = pn_param_count(second);
+
+    lua_pushnil(L);
+    while (lua_next(L, index)) {
+        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+
+        if (!name)
+            luaL_error(L, "%s: options are given by name, as {name = value}; found [%s]", owner,
+                       luaL_tolstring(L, -2, NULL));
+        if (pn_param_find(first, name) == first_count && pn_param_find(second, name) == second_count &&
+            !is_extra(extra, name))
+            refuse_unknown(L, owner, name, first, second, extra);
+        lua_pop(L, 1);
+    }
+}
+
+static void read_table(lua_State *L, int index, const char *owner, const pn_param *params, pn_arg *args)
+{
+    size_t count = pn_param_count(params);
+
+    luaL_checkstack(L, (int)count + 4, "options");
+    for (size_t i = 0; i < count; i++) {
+        memset(&args[i], 0, sizeof args[i]);
+        if (index && lua_getfield(L, index, params[i].name) != LUA_TNIL)
+            read_value(L, owner, &params[i], &args[i]);
+    }
+}
+
+void pnl_options2(lua_State *L, int index, const char *owner, const pn_param *first, pn_arg *first_args,
+                  const pn_param *second, pn_arg *second_args, const char *const *extra)
+{
+    index = lua_absindex(L, index);
+    if (lua_isnoneornil(L, index)) {
+        index = 0;
+    } else {
+        if (!lua_istable(L, index))
+            luaL_error(L, "%s: expected one table of options, got %s", owner, luaL_typename(L, index));
+        check_names(L, index, owner, first, second, extra);
+    }
+    read_table(L, index, owner, first, first_args);
+    read_table(L, index, owner, second, second_args);
+}
+
+void pnl_options(lua_State *L, int index, const char *owner, const pn_param *params, pn_arg *args,
+                 const char *const *extra)
+{
+    pnl_options2(L, index, owner, params, args, NULL, NULL, extra);
+}

@@ -1,0 +1,68 @@
+/* module.c -- luaopen_penumbra: builds the `pn` table from the parts, then lets the Lua half finish it.
+ * Depends on: pnl.h, every l*.c.  Used by: require "penumbra", the program. */
+#include "pnl.h"
+
+#ifndef PN_VERSION
+#define PN_VERSION "0.1.0"
+#endif
+
+static const char task_key = 't';
+
+static const pnl_class task_class = { "pn.task", (void (*)(void *))pn_task_free, NULL,
+                                      "The module's worker threads, progress and cancel flag.", NULL, NULL };
+
+pn_task *pnl_task(lua_State *L)
+{
+    pn_task *task;
+
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &task_key);
+    task = pnl_check(L, -1, &task_class);
+    lua_pop(L, 1);
+    return task;
+}
+
+static void make_task(lua_State *L)
+{
+    pn_err err;
+    pn_task **slot = (pn_task **)pnl_newbox(L, &task_class);
+
+    pnl_status(L, pn_task_new(slot, 0, &err), &err);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &task_key);
+}
+
+static int reference(lua_State *L)
+{
+    pnl_push_reference(L);
+    return 1;
+}
+
+/* Weak: a build without a part still loads, and that part's names are absent. */
+#pragma weak pnl_open_numbers
+#pragma weak pnl_open_rng
+#pragma weak pnl_open_data
+#pragma weak pnl_open_geometry
+#pragma weak pnl_open_privacy
+#pragma weak pnl_open_objective
+#pragma weak pnl_open_solve
+
+PNL_API int luaopen_penumbra(lua_State *L)
+{
+    void (*const parts[])(lua_State *) = { pnl_open_numbers, pnl_open_rng,       pnl_open_data, pnl_open_geometry,
+                                           pnl_open_privacy, pnl_open_objective, pnl_open_solve };
+
+    make_task(L);
+    lua_newtable(L);
+    lua_pushliteral(L, PN_VERSION);
+    lua_setfield(L, -2, "version");
+    pnl_reference(L, "", "version", PNL_NOTHING, "pn.version -> string", "The version of Penumbra.", NULL, NULL);
+    lua_pushcfunction(L, reference);
+    lua_setfield(L, -2, "reference");
+    pnl_reference(L, "", "reference", PNL_NOTHING, "pn.reference() -> table",
+                  "Every public function, method and field: signature, doc, what it reveals, options, source.", NULL,
+                  NULL);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (parts[i])
+            parts[i](L);
+    }
+    return 1;
+}

@@ -1,0 +1,150 @@
+/* pnl.h -- what every binding shares: boxes, classes with documented rows, options from parameter tables, errors, the task.
+ * A class is a table of rows; each row has its doc string and says what it reveals.  pn.reference() walks them all.
+ * Depends on: Lua 5.4, runtime/.  Used by: every l*.c and the program. */
+#ifndef PNL_H
+#define PNL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "core/alloc.h"
+#include "core/param.h"
+#include "core/status.h"
+#include "core/task.h"
+#include "core/view.h"
+#include "random/rng.h"
+
+#define PNL_API __attribute__((visibility("default")))
+
+typedef enum pnl_reveals {
+    PNL_NOTHING = 0, /* public facts, plans */
+    PNL_PAID,        /* only what a charged mechanism released */
+    PNL_RAW          /* non-private values */
+} pnl_reveals;
+
+typedef enum pnl_kind {
+    PNL_FUNCTION = 0, /* pn.set.l1_ball{...}: in a library */
+    PNL_METHOD,       /* v:dot(w) */
+    PNL_FIELD,        /* d.n: fn is called with the object and pushes one value */
+    PNL_META          /* __add, __len, __tostring, __eq ...; documented by its operator */
+} pnl_kind;
+
+/* `signature` shows arguments and result: "v:dot(w) -> number".  `doc`: shape, unit, range, errors, source; one to a few
+ * sentences.  A row without either fails the walk test. */
+typedef struct pnl_row {
+    const char *name; /* NULL ends the table */
+    lua_CFunction fn;
+    pnl_kind kind;
+    pnl_reveals reveals;
+    const char *signature;
+    const char *doc;
+} pnl_row;
+
+#define PNL_ROW_END { NULL, NULL, PNL_FUNCTION, PNL_NOTHING, NULL, NULL }
+
+typedef struct pnl_class {
+    const char *name;       /* "pn.vec" */
+    void (*free)(void *);   /* NULL-tolerant through pnl: called only with a non-NULL pointer */
+    const pnl_row *rows;
+    const char *doc;
+    lua_CFunction index;    /* fallback of __index for keys that are no row (v[i]); NULL: unknown keys are errors */
+    lua_CFunction newindex; /* __newindex; NULL: the object is immutable */
+} pnl_class;
+
+/* ---- boxes ---- */
+
+/** Push an empty userdata of the class, with one user value, and return its slot; fill the slot afterwards.  __gc and
+ *  __close free what the slot holds.  The class is registered on first use. */
+void **pnl_newbox(lua_State *L, const pnl_class *cls);
+/** The object at `index`; raises "expected pn.set, got ..." with the argument number, or "... is closed". */
+void *pnl_check(lua_State *L, int index, const pnl_class *cls);
+/** NULL when the value is not of the class. */
+void *pnl_test(lua_State *L, int index, const pnl_class *cls);
+/** Make the box at `box` keep the value at `other` alive (a table of kept values in its user value). */
+void pnl_keep(lua_State *L, int box, int other);
+/** While busy, close and __gc refuse to free (a callback may not pull the floor away). */
+void pnl_busy(lua_State *L, int index, bool busy);
+/** Tell the collector that this object holds `bytes` outside Lua, so that big data sets are collected in time. */
+void pnl_weight(lua_State *L, size_t bytes);
+
+/** Register a class: metatable, rows, reference entries.  Idempotent. */
+void pnl_register(lua_State *L, const pnl_class *cls);
+/** Push a table of the library's functions and enter them in the reference under "set.", e.g. library "set". */
+void pnl_library(lua_State *L, const char *library, const char *doc, const pnl_row *rows);
+/** Add one reference entry by hand, for constructors that are generated from a runtime table.  params may be NULL. */
+void pnl_reference(lua_State *L, const char *library, const char *name, pnl_reveals reveals, const char *signature,
+                   const char *doc, const char *source, const pn_param *params);
+/** Push the reference table: name -> {signature=, doc=, reveals=, kind=, source=, params=}. */
+void pnl_push_reference(lua_State *L);
+
+/* ---- errors ---- */
+
+/** Raise the message when status is not PN_OK.  For PN_ECALLBACK re-raise the user's own error value, which the trampoline
+ *  left with pnl_set_error. */
+void pnl_status(lua_State *L, pn_status status, const pn_err *err);
+/** Pop the value on the top and remember it as the error of the running call. */
+void pnl_set_error(lua_State *L);
+/** Raise "owner: message" as an error with position; printf. */
+int pnl_error(lua_State *L, const char *format, ...) PN_PRINTF(2, 3);
+
+/* ---- arguments ---- */
+
+/** A whole number >= 1 that fits size_t; raises with the argument's name. */
+size_t pnl_check_count(lua_State *L, int index, const char *what);
+/** A finite number. */
+double pnl_check_finite(lua_State *L, int index, const char *what);
+
+/**
+ * Read the option table at `index` into args[] by the parameter table(s).  Unknown names raise and list the known ones.
+ * Vectors and matrices may be given as pn.vec / pn.mat or as Lua tables; buffers live as long as the call (they are
+ * userdata left on the stack: the caller must not shrink it below).  Objects are looked up by params[i].choices[0].
+ *   owner    "set.l1_ball", for messages.
+ *   params   one table; args[i] belongs to params[i].
+ *   extra    NULL or NULL-terminated names that the caller reads itself (ledger, rng, progress ...).
+ * A missing table (none or nil) counts as empty.
+ */
+void pnl_options(lua_State *L, int index, const char *owner, const pn_param *params, pn_arg *args,
+                 const char *const *extra);
+/** As pnl_options for two tables at once (common and own options of a solver). */
+void pnl_options2(lua_State *L, int index, const char *owner, const pn_param *first, pn_arg *first_args,
+                  const pn_param *second, pn_arg *second_args, const char *const *extra);
+
+/* ---- shared objects of the module ---- */
+
+/** The module's task: all processors, Ctrl-C in the program, progress when somebody listens. */
+pn_task *pnl_task(lua_State *L);
+/** The rng at `index`, or the module's secure one when nil or none. */
+pn_rng *pnl_rng(lua_State *L, int index);
+
+/* Vectors and matrices (lvec.c, lmat.c). */
+extern const pnl_class pnl_vec_class, pnl_mat_class;
+/** Push a new pn.vec of n zeros and return its numbers. */
+double *pnl_new_vec(lua_State *L, size_t n);
+/** Push a pn.vec that looks into data[n] and keeps the value at `owner` alive. */
+void pnl_view_vec(lua_State *L, double *data, size_t n, int owner);
+/** A pn.vec, or a Lua table of numbers copied into a new one (which replaces it on the stack). */
+pn_vec pnl_check_vec(lua_State *L, int index);
+double *pnl_new_mat(lua_State *L, size_t rows, size_t cols);
+void pnl_view_mat(lua_State *L, double *data, size_t rows, size_t cols, int owner);
+pn_mat pnl_check_mat(lua_State *L, int index);
+
+/* Classes that other bindings need. */
+extern const pnl_class pnl_rng_class, pnl_dataset_class, pnl_set_class, pnl_loss_class, pnl_objective_class;
+extern const pnl_class pnl_event_class, pnl_accountant_class, pnl_ledger_class, pnl_mechanism_class;
+extern const pnl_class pnl_plan_class, pnl_fit_class, pnl_sparse_class;
+
+/* Each opens one part of the module into the table on the stack top (the `pn` table). */
+void pnl_open_numbers(lua_State *L);   /* vec, mat, sparse, load, exp, log ... */
+void pnl_open_rng(lua_State *L);       /* rng */
+void pnl_open_data(lua_State *L);      /* data */
+void pnl_open_geometry(lua_State *L);  /* set */
+void pnl_open_privacy(lua_State *L);   /* event, accountant, ledger, mechanism, calibrate */
+void pnl_open_objective(lua_State *L); /* loss, objective */
+void pnl_open_solve(lua_State *L);     /* solve */
+
+PNL_API int luaopen_penumbra(lua_State *L);
+
+#endif

@@ -1,0 +1,36 @@
+/* alloc.h -- the one allocator of the runtime, which a host may replace.  Depends on: libc.  Used by: every room. */
+#ifndef PN_CORE_ALLOC_H
+#define PN_CORE_ALLOC_H
+
+#include <stddef.h>
+
+/* Same contracts as malloc, realloc and free; `self` is handed back on every call.  Must be callable from any thread. */
+typedef struct pn_allocator {
+    void *(*allocate)(void *self, size_t bytes);
+    void *(*resize)(void *self, void *block, size_t bytes);
+    void (*release)(void *self, void *block);
+    void *self;
+} pn_allocator;
+
+/**
+ * Replace the allocator of the whole process; NULL restores malloc's.
+ * Call it before the first object is made: a block goes back to the allocator that is set when it is freed.
+ */
+void pn_set_allocator(const pn_allocator *allocator);
+
+/** `count` items of `size` bytes, uninitialised; NULL when count*size overflows or memory is short.  Zero bytes give one. */
+void *pn_alloc(size_t count, size_t size);
+
+/** As pn_alloc, zeroed. */
+void *pn_calloc(size_t count, size_t size);
+
+/** As realloc to `count` items of `size`; on NULL the old block still stands. */
+void *pn_resize(void *block, size_t count, size_t size);
+
+/** NULL is allowed. */
+void pn_free(void *block);
+
+/** A copy of a NUL-terminated string, or NULL when memory is short (or text is NULL). */
+char *pn_strdup(const char *text);
+
+#endif

@@ -1,0 +1,41 @@
+/* status.c -- failure messages.  Depends on: status.h.  Used by: every room. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/status.h"
+
+pn_status pn_fail(pn_err *err, pn_status status, const char *format, ...)
+{
+    if (err) {
+        va_list args;
+
+        va_start(args, format);
+        err->status = status;
+        (void)vsnprintf(err->message, sizeof err->message, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+pn_status pn_fail_in(pn_err *err, pn_status status, const char *context)
+{
+    if (err) {
+        char inner[PN_ERR_MAX];
+
+        memcpy(inner, err->message, sizeof inner);
+        (void)snprintf(err->message, sizeof err->message, "%.200s: %.*s", context, PN_ERR_MAX - 203, inner);
+        return err->status;
+    }
+    return status;
+}
+
+const char *pn_status_name(pn_status status)
+{
+    static const char *const names[] = {
+        "PN_OK",      "PN_EINVAL",  "PN_EDIM",     "PN_EDOMAIN",    "PN_ENOMEM",    "PN_EIO",          "PN_EPARSE",
+        "PN_EBUDGET", "PN_EPRIVACY", "PN_ECANCELLED", "PN_ECALLBACK", "PN_EUNSUPPORTED", "PN_ENUMERIC",
+    };
+
+    return (unsigned)status < sizeof names / sizeof names[0] ? names[status] : "PN_UNKNOWN";
+}

@@ -1,0 +1,227 @@
+/* task.c -- progress, cancellation, and a small pool of threads that wait between parallel loops.
+ * Depends on: task.h, alloc.h, POSIX threads.  Used by: every room. */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "core/task.h"
+
+#define REPORT_INTERVAL_NS 20000000 /* 20 ms: smooth to the eye, free to the loop */
+#define MAX_THREADS 256
+
+typedef struct worker {
+    pn_task *task;
+    pthread_t thread;
+    unsigned index;
+} worker;
+
+struct pn_task {
+    atomic_int cancelled;
+    pn_progress_fn listener;
+    void *listener_self;
+    int64_t last_report_ns;
+    pid_t owner; /* threads do not survive fork: a child works alone */
+
+    unsigned helpers;
+    worker *workers;
+    pthread_mutex_t lock;
+    pthread_cond_t work_ready, work_done;
+    unsigned long generation; /* counts parallel loops; a helper sleeps until it changes */
+    unsigned running;
+    bool closing, in_parallel;
+    pn_block_fn body;
+    void *body_self;
+    size_t blocks;
+    atomic_size_t next_block;
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void work_on_blocks(pn_task *task, unsigned index)
+{
+    while (!atomic_load_explicit(&task->cancelled, memory_order_relaxed)) {
+        size_t block = atomic_fetch_add_explicit(&task->next_block, 1, memory_order_relaxed);
+
+        if (block >= task->blocks)
+            return;
+        task->body(task->body_self, block, index);
+    }
+}
+
+static void *helper_main(void *argument)
+{
+    worker *self = argument;
+    pn_task *task = self->task;
+    unsigned long seen = 0;
+
+    pthread_mutex_lock(&task->lock);
+    for (;;) {
+        while (task->generation == seen && !task->closing)
+            pthread_cond_wait(&task->work_ready, &task->lock);
+        if (task->closing)
+            break;
+        seen = task->generation;
+        pthread_mutex_unlock(&task->lock);
+        work_on_blocks(task, self->index);
+        pthread_mutex_lock(&task->lock);
+        if (--task->running == 0)
+            pthread_cond_signal(&task->work_done);
+    }
+    pthread_mutex_unlock(&task->lock);
+    return NULL;
+}
+
+static void start_helpers(pn_task *task, unsigned wanted)
+{
+    while (task->helpers < wanted) {
+        worker *next = &task->workers[task->helpers];
+
+        next->task = task;
+        next->index = task->helpers + 1; /* worker 0 is the caller */
+        if (pthread_create(&next->thread, NULL, helper_main, next) != 0)
+            return;
+        task->helpers++;
+    }
+}
+
+pn_status pn_task_new(pn_task **out, unsigned threads, pn_err *err)
+{
+    pn_task *task = pn_calloc(1, sizeof *task);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (threads == 0)
+        threads = online > 0 ? (unsigned)online : 1;
+    if (threads > MAX_THREADS)
+        threads = MAX_THREADS;
+    if (task)
+        task->workers = pn_calloc(threads, sizeof *task->workers);
+    if (!task || !task->workers) {
+        pn_free(task);
+        return pn_fail(err, PN_ENOMEM, "task: out of memory");
+    }
+    atomic_init(&task->cancelled, 0);
+    atomic_init(&task->next_block, 0);
+    task->owner = getpid();
+    pthread_mutex_init(&task->lock, NULL);
+    pthread_cond_init(&task->work_ready, NULL);
+    pthread_cond_init(&task->work_done, NULL);
+    start_helpers(task, threads - 1);
+    *out = task;
+    return PN_OK;
+}
+
+static void join_helpers(pn_task *task)
+{
+    pthread_mutex_lock(&task->lock);
+    task->closing = true;
+    pthread_cond_broadcast(&task->work_ready);
+    pthread_mutex_unlock(&task->lock);
+    for (unsigned i = 0; i < task->helpers; i++)
+        pthread_join(task->workers[i].thread, NULL);
+    pthread_cond_destroy(&task->work_ready);
+    pthread_cond_destroy(&task->work_done);
+    pthread_mutex_destroy(&task->lock);
+}
+
+void pn_task_free(pn_task *task)
+{
+    if (!task)
+        return;
+    if (task->owner == getpid()) /* in a forked child there is nobody to join */
+        join_helpers(task);
+    pn_free(task->workers);
+    pn_free(task);
+}
+
+void pn_task_listen(pn_task *task, pn_progress_fn listener, void *self)
+{
+    task->listener = listener;
+    task->listener_self = self;
+    task->last_report_ns = 0;
+}
+
+void pn_task_cancel(pn_task *task)
+{
+    atomic_store(&task->cancelled, 1);
+}
+
+void pn_task_reset(pn_task *task)
+{
+    atomic_store(&task->cancelled, 0);
+}
+
+bool pn_task_cancelled(const pn_task *task)
+{
+    return task && atomic_load(&task->cancelled) != 0;
+}
+
+unsigned pn_task_threads(const pn_task *task)
+{
+    return task && task->owner == getpid() ? task->helpers + 1 : 1;
+}
+
+pn_status pn_task_report(pn_task *task, const char *label, double done, double total, pn_err *err)
+{
+    int64_t now;
+
+    if (!task)
+        return PN_OK;
+    if (pn_task_cancelled(task))
+        return pn_fail(err, PN_ECANCELLED, "%s: stopped by the user", label);
+    if (!task->listener)
+        return PN_OK;
+    now = now_ns();
+    if (done < total && now - task->last_report_ns < REPORT_INTERVAL_NS)
+        return PN_OK;
+    task->last_report_ns = now;
+    return task->listener(task->listener_self, &(pn_progress){ label, done, total }, err);
+}
+
+static void run_alone(pn_task *task, size_t blocks, pn_block_fn body, void *self)
+{
+    for (size_t block = 0; block < blocks && !pn_task_cancelled(task); block++)
+        body(self, block, 0);
+}
+
+static void run_together(pn_task *task, size_t blocks, pn_block_fn body, void *self)
+{
+    task->in_parallel = true;
+    pthread_mutex_lock(&task->lock);
+    task->body = body;
+    task->body_self = self;
+    task->blocks = blocks;
+    atomic_store(&task->next_block, 0);
+    task->running = task->helpers;
+    task->generation++;
+    pthread_cond_broadcast(&task->work_ready);
+    pthread_mutex_unlock(&task->lock);
+
+    work_on_blocks(task, 0);
+
+    pthread_mutex_lock(&task->lock);
+    while (task->running > 0)
+        pthread_cond_wait(&task->work_done, &task->lock);
+    pthread_mutex_unlock(&task->lock);
+    task->in_parallel = false;
+}
+
+pn_status pn_parallel(pn_task *task, size_t blocks, pn_block_fn body, void *self, pn_err *err)
+{
+    if (pn_task_threads(task) == 1 || blocks < 2 || task->in_parallel)
+        run_alone(task, blocks, body, self);
+    else
+        run_together(task, blocks, body, self);
+    if (pn_task_cancelled(task))
+        return pn_fail(err, PN_ECANCELLED, "stopped by the user");
+    return PN_OK;
+}

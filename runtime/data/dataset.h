@@ -1,0 +1,112 @@
+/* dataset.h -- n records (x_i, y_i): features dense or sparse, one label each, and what is enforced about them.
+ * Immutable once made: every transformation returns a new data set.  Depends on: core, numeric, random.
+ * Used by: objective, bindings. */
+#ifndef PN_DATA_DATASET_H
+#define PN_DATA_DATASET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/status.h"
+#include "core/task.h"
+#include "core/view.h"
+#include "numeric/csr.h"
+#include "random/rng.h"
+
+/* What is ENFORCED, not observed: bounds that hold for every record the loader could have admitted.  Privacy rests on
+ * these.  NaN where nothing is enforced. */
+typedef struct pn_record_bounds {
+    double norm[PN_LP_COUNT]; /* ||x||_l1, l2, linf; a bound in one norm implies those in the weaker ones */
+    double label_low, label_high;
+    bool labels_binary; /* every label is exactly -1 or 1 */
+} pn_record_bounds;
+
+typedef struct pn_dataset {
+    size_t n, p;
+    bool sparse;
+    double *dense; /* [n * p] row-major, or NULL */
+    pn_csr csr;    /* when sparse */
+    double *y;     /* [n] */
+    pn_record_bounds bounds;
+    char *name; /* where it came from, for messages and summaries */
+} pn_dataset;
+
+void pn_dataset_free(pn_dataset *data);
+
+/** Copy X [n*p row-major] and y [n] in.  Errors: PN_EDIM when n or p is 0; PN_EDOMAIN (with position) for NaN or infinity;
+ *  PN_ENOMEM. */
+pn_status pn_dataset_from_dense(pn_dataset **out, const double *X, size_t n, size_t p, const double *y,
+                                const char *name, pn_err *err);
+/** The same from CSR. */
+pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y, const char *name, pn_err *err);
+
+typedef enum pn_storage { PN_STORAGE_AUTO = 0, PN_STORAGE_DENSE, PN_STORAGE_SPARSE } pn_storage;
+
+typedef struct pn_libsvm_options {
+    size_t cols;        /* 0: the largest index found */
+    pn_storage storage; /* AUTO: sparse when fewer than 1 entry in 5 is present */
+    bool binary_labels; /* the two label values found become -1 (smaller) and 1 (larger) */
+    const double *label_from, *label_to; /* [label_count] explicit mapping; NULL for none */
+    size_t label_count;
+} pn_libsvm_options;
+
+/**
+ * Read LIBSVM text ("label index:value ...", indices from 1 and rising, '#' starts a comment), gzip or plain.
+ * Errors: PN_EIO; PN_EPARSE with file, line, column and what was expected; PN_ENOMEM; PN_ECANCELLED.  Nothing half-loaded
+ * survives.  Peak memory at most 1.3 times the resulting matrix.
+ */
+pn_status pn_load_libsvm(pn_dataset **out, const char *path, const pn_libsvm_options *options, pn_task *task,
+                         pn_err *err);
+
+typedef enum pn_header { PN_HEADER_AUTO = 0, PN_HEADER_YES, PN_HEADER_NO } pn_header;
+
+typedef struct pn_csv_options {
+    const char *label_name; /* label column by header name, or NULL */
+    size_t label_column;    /* else by number from 1; 0: the last column */
+    pn_header header;       /* AUTO: the first line is a header when a field of it is not a number */
+    char separator;         /* 0: found among , ; tab in the first line */
+    const char *const *column_names; /* [column_count] features by header name, or NULL */
+    const size_t *columns;           /* [column_count] features by number from 1, or NULL; both NULL: all but the label */
+    size_t column_count;
+} pn_csv_options;
+
+/** Read numeric CSV (RFC 4180 quoting), gzip or plain, dense.  Errors as pn_load_libsvm. */
+pn_status pn_load_csv(pn_dataset **out, const char *path, const pn_csv_options *options, pn_task *task, pn_err *err);
+
+/** Scale each row whose norm exceeds `bound` down to it, guaranteed in real arithmetic (noise.md section 3, `clip`);
+ *  record the bound and those it implies.  bound > 0.  Errors: PN_EINVAL, PN_ENOMEM. */
+pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp norm, double bound, pn_err *err);
+/** Clamp labels to [low, high] and record it.  Errors: PN_EINVAL unless low < high; PN_ENOMEM. */
+pn_status pn_dataset_clip_labels(pn_dataset **out, const pn_dataset *data, double low, double high, pn_err *err);
+/** Replace the labels y[n]; label bounds are forgotten, row bounds stay.  Errors: PN_EDIM, PN_EDOMAIN, PN_ENOMEM. */
+pn_status pn_dataset_with_labels(pn_dataset **out, const pn_dataset *data, const double *y, size_t n, pn_err *err);
+/** One more feature, the constant 1, at the end; row bounds grow accordingly.  Errors: PN_ENOMEM. */
+pn_status pn_dataset_add_bias(pn_dataset **out, const pn_dataset *data, pn_err *err);
+/** Records rows[0..count-1] (indices from 0), in that order; bounds stay.  Errors: PN_EDIM, PN_ENOMEM. */
+pn_status pn_dataset_subset(pn_dataset **out, const pn_dataset *data, const size_t *rows, size_t count, pn_err *err);
+
+/* Observed facts, not private: the largest row norms, density, label counts.  For `d:summary()`. */
+typedef struct pn_dataset_summary {
+    size_t nonzeros;
+    double max_norm[PN_LP_COUNT];
+    double label_min, label_max, label_mean;
+    double first_label, second_label; /* two smallest distinct values */
+    size_t first_count, second_count, other_count;
+} pn_dataset_summary;
+void pn_dataset_summarise(const pn_dataset *data, pn_dataset_summary *out);
+
+/* Synthetic data.  Gaussian or +-1 features, a sparse signal; every record within the stated bounds, which are recorded as
+ * enforced.  Errors: PN_EINVAL, PN_ENOMEM. */
+typedef struct pn_synthetic_options {
+    size_t n, p, sparsity; /* sparsity: non-zeros of the true parameter, <= p */
+    double noise;          /* lasso: standard deviation of the label noise; logistic: probability of a flipped label */
+    double signal;         /* l1 norm of the true parameter */
+    uint64_t seed;
+} pn_synthetic_options;
+/** y = <x, theta*> + noise, x_ij = +-1 fair, labels clipped to [-1, 1]; theta* has `sparsity` equal entries of random sign.
+ *  truth [p] (may be NULL) receives theta*. */
+pn_status pn_synthetic_lasso(pn_dataset **out, const pn_synthetic_options *options, double *truth, pn_err *err);
+/** y = +-1 with P(y=1) = sigmoid(<x, theta*>), then flipped with probability `noise`; x_ij = +-1 fair. */
+pn_status pn_synthetic_logistic(pn_dataset **out, const pn_synthetic_options *options, double *truth, pn_err *err);
+
+#endif

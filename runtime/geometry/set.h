@@ -1,0 +1,86 @@
+/* set.h -- convex constraint sets: the interface and the table of known sets.
+ * A new set is one file that fills a pn_set_ops and one line in set.c's table; the binding, help and the conformance test
+ * read the same table.  Depends on: core, numeric.  Used by: objective, solvers, bindings.
+ * Source: Talwar, Thakurta, Zhang (2014); Jaggi (2013) for the linear minimisation oracles. */
+#ifndef PN_GEOMETRY_SET_H
+#define PN_GEOMETRY_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/param.h"
+#include "core/status.h"
+#include "core/view.h"
+
+typedef struct pn_set pn_set;
+
+/* One vertex.  Sparse when `index` is not NULL, else `value` is dense [dim].  Buffers belong to the set or to `scratch`. */
+typedef struct pn_atom {
+    size_t count;         /* entries in value (and index) */
+    const size_t *index;  /* [count] coordinates from 0, or NULL for a dense atom (count == dim) */
+    const double *value;  /* [count] */
+    size_t index_of_one;  /* storage for sets whose atoms have a single entry */
+    double value_of_one;
+} pn_atom;
+
+typedef struct pn_set_ops {
+    const char *name;       /* how users ask for it: "l1_ball" */
+    const char *doc;        /* one sentence, with the set in mathematics */
+    const char *source;     /* paper or book, and place */
+    const pn_param *params; /* what create takes */
+
+    /* args as params, checked by pn_args_check and filled.  Copies what it keeps. */
+    pn_status (*create)(pn_set **out, const pn_arg *args, pn_err *err);
+    void (*destroy)(pn_set *self);
+
+    /* Required of every bounded set. */
+    double (*support)(const pn_set *self, const double *g, double *point /* [dim] */); /* max <g, x>; ties: lowest index */
+    double (*radius)(const pn_set *self, pn_lp norm);   /* max ||x|| over the set, an upper bound within 1e-12 relative */
+    double (*diameter)(const pn_set *self, pn_lp norm); /* max ||x - y||, likewise (an upper bound where not closed) */
+    bool (*contains)(const pn_set *self, const double *x, double tolerance); /* within tolerance of every constraint */
+    void (*center)(const pn_set *self, double *x); /* a point of the set that depends on nothing else */
+
+    /* NULL where they do not exist; callers ask and say so. */
+    pn_status (*project)(const pn_set *self, double *x, pn_err *err); /* Euclidean, in place */
+    double (*gauge)(const pn_set *self, const double *x);             /* min{t >= 0 : x in tC}; inf when none */
+
+    /* Polytopes with a list of vertices, given or implicit; all four or none. */
+    size_t (*atom_count)(const pn_set *self);
+    /* scores[i] = <v_i - c, g>, with one point c common to all i (it changes no comparison).  O(dim) for implicit lists. */
+    void (*atom_scores)(const pn_set *self, const double *g, double *scores /* [atom_count] */);
+    double (*atom_radius)(const pn_set *self, pn_lp norm); /* max_i ||v_i - c|| with the same c */
+    void (*atom)(const pn_set *self, size_t i, pn_atom *out, double *scratch /* [dim] */);
+} pn_set_ops;
+
+/* Implementations embed this head first. */
+struct pn_set {
+    const pn_set_ops *ops;
+    size_t dim;
+    int references; /* sets are immutable and shared: a composed set keeps its parts */
+};
+
+/** The table, ended by NULL. */
+const pn_set_ops *const *pn_set_table(void);
+
+/** A set by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); what create returns. */
+pn_status pn_set_new(pn_set **out, const char *name, pn_arg *args, pn_err *err);
+pn_set *pn_set_keep(pn_set *set);
+void pn_set_free(pn_set *set); /* drops one reference; NULL allowed */
+
+/** factor * C, factor > 0.  Keeps `set`. */
+pn_status pn_set_scale(pn_set **out, pn_set *set, double factor, pn_err *err);
+/** C + shift, shift[dim].  Keeps `set`. */
+pn_status pn_set_shift(pn_set **out, pn_set *set, const double *shift, size_t n, pn_err *err);
+
+/* Checked doors: PN_EDIM when n is not the set's dimension (names both), PN_EUNSUPPORTED when the set has none. */
+pn_status pn_set_support(const pn_set *set, const double *g, size_t n, double *value, double *point, pn_err *err);
+pn_status pn_set_project(const pn_set *set, double *x, size_t n, pn_err *err);
+bool pn_set_is_polytope(const pn_set *set);
+
+/** Add weight * atom to x[dim]. */
+void pn_atom_add(const pn_atom *atom, double weight, double *x);
+
+/** One line for people: "l1_ball(dim=123, radius=10)".  Truncates. */
+void pn_set_describe(const pn_set *set, char *text, size_t size);
+
+#endif

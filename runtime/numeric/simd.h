@@ -1,0 +1,38 @@
+/* simd.h -- the inner loops of the runtime, in the fastest form that this processor has.  The table is chosen at run time
+ * (x86-64: AVX-512, AVX2+FMA, baseline; arm64: NEON); results may differ in the last bits between tables, never between
+ * thread counts.  Vector functions come from SLEEF.  Depends on: core/, SLEEF.  Used by: numeric, data, objective. */
+#ifndef PN_NUMERIC_SIMD_H
+#define PN_NUMERIC_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pn_simd {
+    const char *name; /* "avx512", "avx2", "base" */
+
+    /* z[r] = <row r of X, w>, X row-major rows x cols. */
+    void (*dense_times)(const double *X, size_t rows, size_t cols, const double *w, double *z);
+    /* g[j] += sum_r a[r] X[r][j].  Each g[j] takes a sum of at most `rows` products in row order. */
+    void (*dense_add_transposed)(const double *X, size_t rows, size_t cols, const double *a, double *g);
+
+    /* Element-wise, in and out may be the same array; <= 1.0 ulp unless said. */
+    void (*exp)(size_t n, const double *x, double *out);
+    void (*log)(size_t n, const double *x, double *out);
+    void (*log1p)(size_t n, const double *x, double *out);
+    void (*expm1)(size_t n, const double *x, double *out);
+    void (*tanh)(size_t n, const double *x, double *out);
+    void (*erf)(size_t n, const double *x, double *out);
+    void (*sin)(size_t n, const double *x, double *out);
+    void (*cos)(size_t n, const double *x, double *out);
+    /* 1/(1+e^-x), <= 3 ulp; ln(1+e^x), <= 4 ulp; neither overflows, both exact at their limits. */
+    void (*sigmoid)(size_t n, const double *x, double *out);
+    void (*softplus)(size_t n, const double *x, double *out);
+} pn_simd;
+
+/** The best table for this processor; never NULL.  PN_SIMD=base|avx2|avx512 in the environment lowers the choice. */
+const pn_simd *pn_simd_best(void);
+
+/** Table number `index` among those this processor can run, best first; NULL past the last.  For tests. */
+const pn_simd *pn_simd_at(size_t index);
+
+#endif

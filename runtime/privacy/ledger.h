@@ -1,0 +1,68 @@
+/* ledger.h -- a privacy budget that is charged before noise is drawn and refuses what it does not cover.
+ * Depends on: accountant.h.  Used by: mechanism.h, solvers, bindings.  Spec: accounting.md section 7.
+ *
+ * Three kinds of budget.  pure epsilon (delta 0): sums of pure epsilon.  rho: sums of zCDP.  (epsilon, delta): the fully
+ * adaptive Renyi filter over orders that are fixed at the FIRST charge, before anything has been released: the default J
+ * orders with delta/J each when the first request fits them, else the request's own best order alone with all of delta.
+ * Either choice looks at the first request only, so the orders are fixed beforehand as the theorem asks
+ * (Feldman, Zrnic 2021; Lecuyer 2021). */
+#ifndef PN_PRIVACY_LEDGER_H
+#define PN_PRIVACY_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/status.h"
+#include "privacy/event.h"
+
+typedef struct pn_ledger pn_ledger;
+
+typedef struct pn_budget {
+    double epsilon; /* NaN when the budget is rho */
+    double delta;   /* 0 for pure */
+    double rho;     /* NaN unless the budget is rho */
+    pn_neighbours neighbours;
+    bool teaching; /* accepts seeded noise; every statement then says "simulated: no privacy" */
+} pn_budget;
+
+/** Errors: PN_EINVAL unless exactly one of epsilon > 0 (delta in [0,1)) and rho > 0 is given; PN_ENOMEM. */
+pn_status pn_ledger_new(pn_ledger **out, const pn_budget *budget, pn_err *err);
+pn_ledger *pn_ledger_keep(pn_ledger *ledger);
+void pn_ledger_free(pn_ledger *ledger);
+const pn_budget *pn_ledger_budget(const pn_ledger *ledger);
+
+/** Would `count` times `event` be admitted now?  Changes nothing.
+ *  Errors: PN_EBUDGET with Requested, Remaining and Difference; PN_EPRIVACY when the relations differ. */
+pn_status pn_ledger_covers(const pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err);
+
+/** As pn_ledger_covers, and fix the orders of the filter for a run of `count` steps whose charges follow one by one. */
+pn_status pn_ledger_reserve(pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err);
+
+/** Charge `count` times `event` under `label` (copied); call it before drawing.  Refusals charge nothing. */
+pn_status pn_ledger_spend(pn_ledger *ledger, pn_event *event, size_t count, const char *label, pn_err *err);
+
+/** What `count` times `event` costs by itself in the budget's own unit (epsilon at the budget's delta, or rho). */
+double pn_ledger_price(const pn_ledger *ledger, const pn_event *event, size_t count);
+
+/** Spent so far and still admissible, in the budget's own unit; the sum may be less than the budget under a filter.
+ *  Spent is the plain composition of what was charged ("at fixed stopping"). */
+double pn_ledger_spent(const pn_ledger *ledger);
+double pn_ledger_remaining(const pn_ledger *ledger);
+
+/** k ledgers of 1/k of the budget each, by basic composition (additive); uses this ledger up.  out[k] receives them.
+ *  Errors: PN_EINVAL for k 0; PN_EUNSUPPORTED once something has been spent or split. */
+pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *err);
+
+/** No more charges: every later one is PN_EBUDGET. */
+void pn_ledger_close(pn_ledger *ledger);
+
+/* The record of charges; consecutive charges of the same event under the same label are one entry with a count. */
+typedef struct pn_charge {
+    const char *label;
+    const pn_event *event;
+    size_t count;
+} pn_charge;
+size_t pn_ledger_entries(const pn_ledger *ledger);
+pn_charge pn_ledger_entry(const pn_ledger *ledger, size_t index);
+
+#endif

@@ -1,0 +1,42 @@
+/* selection.h -- exact private selection over integer scores: no logarithm of a double decides a private choice.
+ * Depends on: rng.h.  Used by: privacy/ (the selection mechanisms).  Spec: noise.md sections 6 and 7. */
+#ifndef PN_RANDOM_SELECTION_H
+#define PN_RANDOM_SELECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "random/rng.h"
+
+__extension__ typedef unsigned __int128 pn_u128;
+
+/* epsilon as mantissa * 2^-exponent, so that every exponent of a coin is an exact rational. */
+typedef struct pn_dyadic {
+    uint32_t mantissa; /* < 2^20 */
+    unsigned exponent; /* <= 60 */
+} pn_dyadic;
+
+/** The largest representable value <= x (20 significant bits); x in [2^-40, 2^10].  {0,0} below 2^-40. */
+pn_dyadic pn_dyadic_floor(double x);
+double pn_dyadic_value(pn_dyadic x);
+
+/** true with probability exp(-num/den) exactly (for a uniform stream); den >= 1 and den < 2^120. */
+bool pn_bernoulli_exp(pn_rng *rng, pn_u128 num, pn_u128 den);
+
+/** K with P(K = k) proportional to exp(-|k| num/den) exactly; num >= 1 (Canonne-Kamath-Steinke 2020, Algorithm 2). */
+int64_t pn_discrete_laplace(pn_rng *rng, uint64_t num, pn_u128 den);
+
+/* Three laws.  Candidate i has integer score scores[i] (larger is better, |score| <= 2^52), which one record moves by at
+ * most `shift` units.  With g_i = epsilon (max score - score_i) / (2 shift):
+ *   exponential       P(i) proportional to exp(-g_i); epsilon-DP and epsilon-bounded-range
+ *   permute_and_flip  visit in random order, accept with exp(-g_i) (= report noisy max with exponential noise); epsilon-DP
+ *   laplace           report noisy max with discrete Laplace noise of rate epsilon/(2 shift) per unit; ties go to the
+ *                     lowest index; epsilon-DP
+ * count >= 1; O(count) time, no memory (laplace and exponential), one index array from the caller for permute_and_flip. */
+size_t pn_select_exponential(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift);
+size_t pn_select_permute_and_flip(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift,
+                                  size_t *order /* [count] scratch */);
+size_t pn_select_laplace(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift);
+
+#endif

@@ -1,0 +1,185 @@
+/* solver.h -- plan, step, run: the interface of every algorithm and the table of known ones.
+ * A new solver is one file that fills a pn_solver_ops and one line in solver.c's table.  A solver is a state machine; the
+ * only loop that calls `step` is pn_run (run.c): progress, cancellation, callbacks and the trace live there.
+ * Depends on: all rooms above solvers.  Used by: bindings, hosts. */
+#ifndef PN_SOLVERS_SOLVER_H
+#define PN_SOLVERS_SOLVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/param.h"
+#include "core/status.h"
+#include "core/task.h"
+#include "objective/objective.h"
+#include "privacy/accountant.h"
+#include "privacy/ledger.h"
+#include "privacy/mechanism.h"
+
+typedef struct pn_plan pn_plan;
+typedef struct pn_state pn_state;
+typedef struct pn_solver_ops pn_solver_ops;
+
+/* ---- the plan: everything computed, nothing spent ---- */
+
+/* A line of the explanation: "noise scale beta   0.0134   Delta sqrt(T/(2 rho))". */
+typedef struct pn_plan_line {
+    const char *name; /* static */
+    double value;
+    char text[48];    /* shown instead of the value when not empty */
+    char formula[224];
+} pn_plan_line;
+
+#define PN_PLAN_LINES 40
+
+typedef enum pn_privacy_kind { PN_NONPRIVATE = 0, PN_EPSILON_DELTA, PN_RHO } pn_privacy_kind;
+
+/* What the caller asked for, common to all solvers. */
+typedef struct pn_request {
+    pn_privacy_kind kind;
+    double epsilon, delta, rho;
+    pn_neighbours neighbours;
+    pn_ledger *ledger; /* or NULL; borrowed: with a ledger and no epsilon or rho, the plan is made for all that remains */
+} pn_request;
+
+struct pn_plan {
+    const pn_solver_ops *solver;
+    pn_objective *objective; /* kept: must outlive the plan */
+    pn_request request;
+    size_t iterations;
+    pn_event *event;       /* of one step; owned; NULL when non-private */
+    double epsilon, delta; /* certified for the whole run; NaN when non-private */
+    double rho;            /* likewise; +inf when the event has none */
+    double order;          /* Renyi order behind epsilon */
+    bool proven;           /* false: a paper calibration whose (epsilon, delta) claim is not proven; printed as such */
+    double bound;          /* predicted excess risk; NaN when none */
+    pn_plan_line lines[PN_PLAN_LINES];
+    size_t line_count;
+    char warnings[3][256]; /* empty strings where there is none */
+};
+
+/** Add a line; `formula` as printf. */
+void pn_plan_add(pn_plan *plan, const char *name, double value, const char *formula, ...) PN_PRINTF(4, 5);
+void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const char *formula, ...) PN_PRINTF(4, 5);
+void pn_plan_warn(pn_plan *plan, const char *format, ...) PN_PRINTF(2, 3);
+/** Drop the plan and everything that it owns; NULL allowed. */
+void pn_plan_free(pn_plan *plan);
+
+/* ---- one step ---- */
+
+typedef struct pn_step_context {
+    pn_ledger *ledger; /* NULL when non-private */
+    pn_rng *rng;       /* NULL when non-private */
+    pn_task *task;
+} pn_step_context;
+
+/* What one step did.  `raw` figures are NaN in private runs unless the noise is simulated. */
+typedef struct pn_trace_row {
+    size_t step;       /* from 1 */
+    size_t atom;       /* chosen vertex from 1, 0 when the solver has none; paid */
+    double step_size;
+    double value, gap; /* raw: objective before the step, duality gap */
+    double epsilon;    /* spent so far at the plan's delta, at fixed stopping; NaN when non-private */
+    uint64_t gradients; /* per-record gradient evaluations so far */
+} pn_trace_row;
+
+struct pn_state {
+    const pn_plan *plan; /* kept */
+    size_t step;         /* steps done */
+    uint64_t gradients;
+    bool finished;       /* set by a solver that ends early */
+};
+
+/* ---- the interface ---- */
+
+struct pn_solver_ops {
+    const char *name;
+    const char *doc;
+    const char *source;     /* paper, algorithm, theorem */
+    const pn_param *params; /* its own options; the common ones are pn_solver_common */
+    bool is_private;        /* has a private form */
+
+    /* args: first the common table's values, then its own.  Fills out->... (allocated by the solver, pn_plan embedded first) */
+    pn_status (*plan)(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err);
+    void (*destroy_plan)(pn_plan *plan); /* frees the solver's own parts and the block; not what pn_plan owns */
+
+    pn_status (*start)(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err);
+    pn_status (*step)(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err);
+    void (*current)(const pn_state *state, double *theta /* [p] */); /* the answer if the run ended now; paid */
+    void (*destroy)(pn_state *state);
+};
+
+/* Options that every solver takes (indices into `common`). */
+enum { PN_OPT_EPSILON = 0, PN_OPT_DELTA, PN_OPT_RHO, PN_OPT_PRIVACY, PN_OPT_NEIGHBOURS, PN_OPT_CALIBRATION,
+       PN_OPT_ITERATIONS, PN_OPT_START, PN_OPT_COUNT };
+extern const pn_param pn_solver_common[];
+
+const pn_solver_ops *const *pn_solver_table(void);
+const pn_solver_ops *pn_solver_find(const char *name);
+
+/**
+ * Plan a run.  common[PN_OPT_COUNT] and own[] as the tables say, unchecked.
+ *   ledger  budget to be charged, or NULL: then the plan's own (epsilon, delta) or rho is the budget.
+ * Errors: PN_EINVAL for options that contradict each other or make no sense; PN_EPRIVACY when the objective's bounds are not
+ * certified; PN_EBUDGET when the ledger does not cover the plan; PN_EUNSUPPORTED for a set, loss or relation that the solver
+ * cannot use; what the solver's own plan returns.
+ */
+pn_status pn_plan_new(pn_plan **out, const char *solver, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
+                      pn_arg *own, pn_err *err);
+
+/** The table of lines as text, 80 columns; returns the length needed as snprintf does. */
+int pn_plan_print(const pn_plan *plan, char *text, size_t size);
+
+/* ---- the run ---- */
+
+/* Called after each step on the caller's thread; theta[p] is the current answer.  Not PN_OK ends the run with that status. */
+typedef pn_status (*pn_step_fn)(void *self, const pn_trace_row *row, const double *theta, size_t p, pn_err *err);
+
+typedef struct pn_run_options {
+    pn_ledger *ledger;   /* NULL: one that holds exactly the plan's budget */
+    pn_rng *rng;         /* NULL: a secure one */
+    pn_task *task;       /* NULL: one thread, not to be stopped */
+    pn_step_fn on_step;  /* NULL: none */
+    void *on_step_self;
+} pn_run_options;
+
+typedef struct pn_fit {
+    double *theta; /* [p] */
+    size_t p;
+    pn_trace_row *trace; /* [steps] */
+    size_t steps, capacity;
+    uint64_t gradients;
+    double seconds;
+    const char *stopped; /* NULL, or why it ended early: "interrupted", "converged", ... static */
+    bool is_private, simulated, proven;
+    double epsilon, delta, rho; /* of what was released; NaN when non-private */
+    pn_neighbours neighbours;
+} pn_fit;
+
+/** A run that can be walked step by step: new, then step until finished or enough, then fit.  `plan` is kept. */
+typedef struct pn_walk pn_walk;
+pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *options, pn_err *err);
+/** One step; *done becomes true after the last.  Errors leave the walk usable for pn_walk_fit. */
+pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err);
+const double *pn_walk_theta(pn_walk *walk); /* [p], valid until the next step */
+/** What has been reached; the caller owns the fit. */
+pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *err);
+void pn_walk_free(pn_walk *walk);
+
+/**
+ * Run to the end.  A cancelled task is not an error: the fit holds what was reached and paid for, stopped = "interrupted".
+ * Errors: PN_EBUDGET before anything is computed; PN_ECALLBACK; what a step returns.
+ */
+pn_status pn_run(pn_fit **out, const pn_plan *plan, const pn_run_options *options, pn_err *err);
+void pn_fit_free(pn_fit *fit);
+
+/**
+ * The non-private minimum over the set, for excess risk: accelerated projected gradient with restart until the Frank-Wolfe
+ * duality gap is below tol, or PN_ENUMERIC after `max_iterations`.  theta[p], value and gap are raw.
+ */
+pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterations, double *theta, double *value,
+                         double *gap, pn_task *task, pn_err *err);
+
+#endif
