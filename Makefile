@@ -23,7 +23,13 @@ BINDING_SRC  := $(filter-out bindings/main.c bindings/repl%.c,$(wildcard binding
 RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(BUILD)/%.o) $(SIMD_SRC:%.c=$(BUILD)/%.o)
 BINDING_OBJ  := $(BINDING_SRC:%.c=$(BUILD)/%.o)
 
-all: $(BUILD)/penumbra.so
+STDLIB       := $(wildcard stdlib/*.lua)
+
+all: $(BUILD)/lua/penumbra/core.so $(STDLIB:stdlib/%=$(BUILD)/lua/penumbra/%)
+
+$(BUILD)/lua/penumbra/%.lua: stdlib/%.lua
+	@mkdir -p $(@D)
+	cp $< $@
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -38,7 +44,8 @@ $(BUILD)/libpenumbra.a: $(RUNTIME_OBJ)
 	@rm -f $@
 	ar rcs $@ $^
 
-$(BUILD)/penumbra.so: $(BINDING_OBJ) $(BUILD)/libpenumbra.a
+$(BUILD)/lua/penumbra/core.so: $(BINDING_OBJ) $(BUILD)/libpenumbra.a
+	@mkdir -p $(@D)
 	$(CC) -shared $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 -include $(RUNTIME_OBJ:.o=.d) $(BINDING_OBJ:.o=.d)

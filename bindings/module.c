@@ -1,5 +1,5 @@
-/* module.c -- luaopen_penumbra: builds the `pn` table from the parts, then lets the Lua half finish it.
- * Depends on: pnl.h, every l*.c.  Used by: require "penumbra", the program. */
+/* module.c -- luaopen_penumbra_core: builds the `pn` table from the parts, then lets the Lua half finish it.
+ * Depends on: pnl.h, every l*.c.  Used by: stdlib/init.lua (require "penumbra"), the program. */
 #include "pnl.h"
 
 #ifndef PN_VERSION
@@ -45,7 +45,7 @@ static int reference(lua_State *L)
 #pragma weak pnl_open_objective
 #pragma weak pnl_open_solve
 
-PNL_API int luaopen_penumbra(lua_State *L)
+PNL_API int luaopen_penumbra_core(lua_State *L)
 {
     void (*const parts[])(lua_State *) = { pnl_open_numbers, pnl_open_rng,       pnl_open_data, pnl_open_geometry,
                                            pnl_open_privacy, pnl_open_objective, pnl_open_solve };

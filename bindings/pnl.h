@@ -145,6 +145,6 @@ void pnl_open_privacy(lua_State *L);   /* event, accountant, ledger, mechanism, 
 void pnl_open_objective(lua_State *L); /* loss, objective */
 void pnl_open_solve(lua_State *L);     /* solve */
 
-PNL_API int luaopen_penumbra(lua_State *L);
+PNL_API int luaopen_penumbra_core(lua_State *L);
 
 #endif
