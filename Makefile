@@ -1,52 +1,168 @@
-# Settings
-BUILD   ?= build
-CC      ?= gcc
-PREFIX  ?= /usr/local
-SAN     ?=
-VERSION := 0.1.0
+# Penumbra.  `make help` lists the targets; `make VARIABLE=value` changes a setting.
+# Order: settings, sources, rules, tests, checks, install, help.
 
-PKGS    := openblas lapacke libsodium zlib
-WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-OPT     ?= -O2 -g
-CFLAGS  += -std=c17 $(OPT) $(WARN) -fPIC -pthread
-CPPFLAGS += -Iruntime -Ibindings -DPN_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(PKGS) lua5.4)
-LDLIBS  := $(shell pkg-config --libs $(PKGS)) -lsleef -lm -pthread
-ifneq ($(SAN),)
-CFLAGS  += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
-LDFLAGS += -fsanitize=$(SAN)
+# ---- settings ----
+
+VERSION := 0.1.0
+SO      := libpenumbra.so.0
+
+# Sanitizers, e.g. SAN=address,undefined; they get a tree of their own.
+SAN     ?=
+BUILD   ?= build$(if $(SAN),/san)
+PREFIX  ?= /usr/local
+DESTDIR ?=
+# Warnings are errors with WERROR=1 (as in CI).
+WERROR  ?=
+OPT     ?= $(if $(SAN),-O1,-O3) -g
+# Run a part of the suite with TESTS="path ...": spec files, C tests, or folders.
+TESTS   ?= tests
+ifeq ($(origin CC),default)
+CC := gcc
 endif
 
-# Sources
-RUNTIME_SRC  := $(filter-out runtime/numeric/simd_%.c,$(wildcard runtime/*/*.c))
-SIMD_SRC     := $(wildcard runtime/numeric/simd_*.c)
-BINDING_SRC  := $(filter-out bindings/main.c bindings/repl%.c,$(wildcard bindings/*.c))
-RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(BUILD)/%.o) $(SIMD_SRC:%.c=$(BUILD)/%.o)
-BINDING_OBJ  := $(BINDING_SRC:%.c=$(BUILD)/%.o)
+STD      := -std=c17 -fPIC -pthread -fno-semantic-interposition
+WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+INCLUDE  := -Iruntime -Ibindings -Itests
 
-STDLIB       := $(wildcard stdlib/*.lua)
-
-all: $(BUILD)/lua/penumbra/core.so $(STDLIB:stdlib/%=$(BUILD)/lua/penumbra/%)
-
-$(BUILD)/lua/penumbra/%.lua: stdlib/%.lua
-	@mkdir -p $(@D)
-	cp $< $@
-
-$(BUILD)/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
-
+# Flags for one source file: EXTRA_<name without .c>.  Everything else is built for the baseline processor.
+EXTRA_module := -DPN_VERSION='"$(VERSION)"'
 ifeq ($(shell uname -m),x86_64)
 EXTRA_simd_avx2   := -mavx2 -mfma
 EXTRA_simd_avx512 := -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
 endif
 
-$(BUILD)/libpenumbra.a: $(RUNTIME_OBJ)
-	@rm -f $@
-	ar rcs $@ $^
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all setup demo repl test test-san check-layers lint bench install uninstall clean help FORCE
 
-$(BUILD)/lua/penumbra/core.so: $(BINDING_OBJ) $(BUILD)/libpenumbra.a
+all: ## Build the library, the Lua module and the program
+
+# Compiler and linker flags of the libraries.  setup.sh writes them once it has seen (or installed) what the build needs;
+# make then starts over with them.
+GOALS := $(or $(MAKECMDGOALS),all)
+ifneq ($(filter-out help clean uninstall setup check-layers,$(GOALS)),)
+include $(BUILD)/config.mk
+endif
+
+$(BUILD)/config.mk: tests/tools/setup.sh
+	@sh $< build $@
+
+$(BUILD)/setup/%: tests/tools/setup.sh
+	@sh $< $* $@
+
+# ---- sources ----
+
+SIMD_SRC    := $(wildcard runtime/numeric/simd_*.c)
+ifneq ($(shell uname -m),x86_64)
+SIMD_SRC    := $(filter-out %_avx2.c %_avx512.c,$(SIMD_SRC))
+endif
+RUNTIME_SRC := $(filter-out runtime/numeric/simd_%.c,$(wildcard runtime/*/*.c)) $(SIMD_SRC)
+PROGRAM_SRC := $(wildcard bindings/main*.c bindings/repl*.c bindings/progress*.c)
+BINDING_SRC := $(filter-out $(PROGRAM_SRC),$(wildcard bindings/*.c))
+STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
+HEADERS     := $(patsubst runtime/%,%,$(sort $(wildcard runtime/*.h runtime/*/*.h)))
+C_TEST_SRC  := $(sort $(wildcard tests/*/*_test.c tests/*/*/*_test.c))
+BENCH_SRC   := $(sort $(wildcard tests/bench/*_bench.c))
+
+RUNTIME_OBJ := $(RUNTIME_SRC:%.c=$(BUILD)/%.o)
+BINDING_OBJ := $(BINDING_SRC:%.c=$(BUILD)/%.o)
+PROGRAM_OBJ := $(PROGRAM_SRC:%.c=$(BUILD)/%.o)
+C_TESTS     := $(C_TEST_SRC:%.c=$(BUILD)/%)
+BENCHES     := $(BENCH_SRC:%.c=$(BUILD)/%)
+ALL_OBJ     := $(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ) $(C_TESTS:=.o) $(BENCHES:=.o)
+
+LUA_TREE    := $(STDLIB:%=$(BUILD)/lua/penumbra/%)
+CORE        := $(BUILD)/lua/penumbra/core.so
+PROGRAM     := $(if $(wildcard bindings/main.c),$(BUILD)/penumbra)
+
+# ---- rules ----
+
+all: $(BUILD)/libpenumbra.a $(BUILD)/libpenumbra.so $(CORE) $(LUA_TREE) $(PROGRAM)
+
+COMPILE = $(CC) $(CPPFLAGS) $(INCLUDE) $(DEP_CFLAGS) $(LUA_CFLAGS) $(STD) $(OPT) $(WARN) $(SANFLAGS) $(CFLAGS)
+LINK    = $(CC) $(OPT) $(SANFLAGS) -pthread $(LDFLAGS)
+LIBS    = $(DEP_LIBS) -lm -pthread $(LDLIBS)
+
+# Files that change only when their content does: what was compiled with which flags, and which objects there are.
+define record
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	@printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@
+endef
+$(BUILD)/flags: FORCE
+	$(call record,$(COMPILE) $(LINK) $(LIBS))
+$(BUILD)/objects: FORCE
+	$(call record,$(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ))
 
--include $(RUNTIME_OBJ:.o=.d) $(BINDING_OBJ:.o=.d)
-.PHONY: all
+$(ALL_OBJ): $(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(COMPILE) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
+
+$(BUILD)/libpenumbra.a: $(RUNTIME_OBJ) $(BUILD)/objects
+	@rm -f $@
+	ar rcs $@ $(RUNTIME_OBJ)
+
+# What a shared object shows to the world.
+$(BUILD)/pn.map: FORCE
+	$(call record,{ global: pn_*; local: *; };)
+$(BUILD)/lua.map: FORCE
+	$(call record,{ global: luaopen_penumbra_core; local: *; };)
+
+$(BUILD)/$(SO): $(RUNTIME_OBJ) $(BUILD)/objects $(BUILD)/pn.map
+	$(LINK) -shared -Wl,-soname,$(SO) -Wl,--version-script=$(BUILD)/pn.map -o $@ $(RUNTIME_OBJ) $(LIBS)
+
+$(BUILD)/libpenumbra.so: $(BUILD)/$(SO)
+	ln -sf $(SO) $@
+
+$(CORE): $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a $(BUILD)/lua.map
+	@mkdir -p $(@D)
+	$(LINK) -shared -Wl,--version-script=$(BUILD)/lua.map -o $@ $(BINDING_OBJ) $(BUILD)/libpenumbra.a $(LIBS)
+
+$(BUILD)/penumbra: $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
+	$(LINK) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/libpenumbra.a $(LUA_LIBS) $(READLINE_LIBS) $(LIBS)
+
+$(BUILD)/lua/penumbra/%.lua: stdlib/%.lua
+	@mkdir -p $(@D)
+	cp $< $@
+
+-include $(ALL_OBJ:.o=.d)
+
+# ---- tests ----
+
+TREE     := $(abspath $(BUILD))
+LUA_DIRS  = LUA_PATH='$(TREE)/lua/?.lua;$(TREE)/lua/?/init.lua;./?.lua;;' LUA_CPATH='$(TREE)/lua/?.so;;'
+CLEAN_ENV = env -u LUA_INIT -u LUA_PATH_5_4 -u LUA_CPATH_5_4 $(LUA_DIRS) PENUMBRA='$(TREE)/penumbra'
+SPECS     = $(if $(SAN),$(filter-out tests/build/%,$(ALL_SPECS)),$(ALL_SPECS))
+ALL_SPECS = $(sort $(shell find $(TESTS) -name '*_spec.lua'))
+RUN_TESTS = $(filter $(foreach path,$(TESTS),$(BUILD)/$(basename $(path))%),$(C_TESTS))
+ifneq ($(SAN),)
+SAN_ENV   = PN_PRELOAD='$(shell $(CC) -print-file-name=libasan.so)' ASAN_OPTIONS=detect_leaks=1 \
+            UBSAN_OPTIONS=print_stacktrace=1
+endif
+
+$(C_TESTS) $(BENCHES): %: %.o $(BUILD)/libpenumbra.a
+	$(LINK) -o $@ $< $(BUILD)/libpenumbra.a $(LIBS)
+
+test: all $(RUN_TESTS) | $(BUILD)/setup/test ## Run the tests; TESTS=path runs a part of them
+	@$(CLEAN_ENV) $(SAN_ENV) PN_LUA='$(LUA)' PN_BUSTED='$(BUSTED)' PN_BUILD='$(BUILD)' PN_CC='$(CC)' \
+	    $(LUA) tests/tools/run_tests.lua $(abspath $(RUN_TESTS)) -- $(SPECS)
+
+test-san: ## Run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(MAKE) SAN=address,undefined BUILD=$(BUILD)/san test
+
+demo: all ## Train a private lasso in a minute: examples/private_lasso.lua
+	@$(CLEAN_ENV) $(or $(PROGRAM),$(LUA)) examples/private_lasso.lua
+
+repl: all ## Start the program
+	@$(CLEAN_ENV) $(PROGRAM)
+
+# ---- install, help ----
+
+setup: ## Install what all targets need (Debian), or say what is missing
+	@for group in build test lint bench; do sh tests/tools/setup.sh $$group || exit 1; done
+
+clean: ## Remove everything that was built
+	rm -rf $(BUILD)
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,127 @@
+#!/bin/sh
+# setup.sh -- see that what a target needs is there; on Debian and its kin install what is missing.
+# Usage: setup.sh GROUP [STAMP]     GROUP is build, test, lint or bench.  STAMP is written at the end; for build it is a
+# piece of Makefile that holds the compiler and linker flags of the libraries.
+# Depends on: POSIX sh.  Used by: Makefile, .ci/run.
+set -eu
+
+group=$1
+stamp=${2:-}
+
+# kind:thing:Debian package.  cmd is a program, lib a pkg-config module (or module|module where names differ between
+# systems), header a C header, lua a Lua 5.4 module.
+needs_build="cmd:gcc:gcc cmd:make:make cmd:ar:binutils header:stdio.h:libc6-dev cmd:pkg-config:pkg-config
+    cmd:lua5.4|lua:lua5.4 lib:lua5.4|lua-5.4|lua54|lua:liblua5.4-dev lib:openblas:libopenblas-dev
+    lib:lapacke:liblapacke-dev lib:libsodium:libsodium-dev lib:zlib:zlib1g-dev lib:readline:libreadline-dev
+    lib:sleef:libsleef-dev"
+needs_test="cmd:busted:lua-busted"
+needs_lint="cmd:clang:clang cmd:clang-format:clang-format cmd:clang-tidy:clang-tidy cmd:cppcheck:cppcheck
+    cmd:luacheck:lua-check"
+needs_bench="cmd:valgrind:valgrind cmd:python3:python3 python:numpy:python3-numpy"
+
+# The first of a|b|c that `$2 x` accepts.
+first_of()
+{
+    for candidate in $(echo "$1" | tr '|' ' '); do
+        if $2 "$candidate" >/dev/null 2>&1; then
+            echo "$candidate"
+            return 0
+        fi
+    done
+    return 1
+}
+
+has_module()
+{
+    pkg-config --exists "$1"
+}
+
+has()
+{
+    case $1 in
+    cmd) first_of "$2" "command -v" >/dev/null ;;
+    lib) command -v pkg-config >/dev/null && first_of "$2" has_module >/dev/null ;;
+    header) printf '#include <%s>\n' "$2" | gcc -E - >/dev/null 2>&1 ;;
+    python) python3 -c "import $2" >/dev/null 2>&1 ;;
+    esac
+}
+
+# Prints "thing:package" for each need that is not met.
+missing_of()
+{
+    for need in $1; do
+        kind=${need%%:*}
+        thing=${need#*:}
+        package=${thing##*:}
+        thing=${thing%:*}
+        has "$kind" "$thing" || echo "$thing:$package"
+    done
+}
+
+refuse()
+{
+    echo "setup: $1" >&2
+    exit 1
+}
+
+apt()
+{
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
+}
+
+install_packages()
+{
+    as_root=
+    if [ "$(id -u)" != 0 ]; then
+        command -v sudo >/dev/null || refuse "these packages are missing; as root run
+    apt-get install $*"
+        as_root=sudo
+    fi
+    echo "setup: installing what \`$group\` needs: $*"
+    ls /var/lib/apt/lists/*Packages* >/dev/null 2>&1 || apt update
+    apt install -y --no-install-recommends "$@" >/dev/null ||
+        { apt update && apt install -y --no-install-recommends "$@" >/dev/null; } ||
+        refuse "could not install them; as root run
+    apt-get update && apt-get install $*"
+}
+
+# The flags, as Makefile variables.
+write_config()
+{
+    libs="openblas lapacke libsodium zlib sleef"
+    lua=$(first_of "lua5.4|lua-5.4|lua54|lua" has_module)
+    case $(pkg-config --modversion "$lua") in
+    5.4*) ;;
+    *) refuse "Lua 5.4 is needed, pkg-config finds $(pkg-config --modversion "$lua")" ;;
+    esac
+    echo "# Written by setup.sh; make clean removes it."
+    echo "LUA := $(first_of "lua5.4|lua" "command -v")"
+    echo "BUSTED := $(command -v busted || echo /usr/bin/busted)"
+    echo "DEP_MODULES := $libs"
+    echo "DEP_CFLAGS := $(pkg-config --cflags $libs)"
+    echo "DEP_LIBS := $(pkg-config --libs $libs)"
+    echo "LUA_CFLAGS := $(pkg-config --cflags "$lua")"
+    echo "LUA_LIBS := $(pkg-config --libs "$lua")"
+    echo "READLINE_LIBS := $(pkg-config --libs readline)"
+}
+
+eval "needs=\${needs_$group:-}"
+[ -n "$needs" ] || refuse "there is no group '$group'; there are build, test, lint and bench"
+missing=$(missing_of "$needs")
+if [ -n "$missing" ]; then
+    if command -v apt-get >/dev/null; then
+        install_packages $(echo "$missing" | sed 's/.*://' | sort -u)
+        missing=$(missing_of "$needs")
+    fi
+    [ -z "$missing" ] || refuse "\`$group\` needs, and this system does not have: $(echo $(echo "$missing" | sed 's/:.*//'))
+    Install them with your package manager (Debian calls them: $(echo $(echo "$missing" | sed 's/.*://')))."
+fi
+
+if [ -n "$stamp" ]; then
+    mkdir -p "$(dirname "$stamp")"
+    case $group in
+    build) write_config >"$stamp.new" ;;
+    *) : >"$stamp.new" ;;
+    esac
+    mv "$stamp.new" "$stamp"
+fi
