@@ -1,0 +1,94 @@
+/* root.c -- golden section, and bisection over the ordered bit patterns of doubles.
+ * Depends on: root.h, libm.  Used by: privacy, geometry. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "numeric/root.h"
+
+typedef struct golden {
+    double (*f)(void *self, double x);
+    void *self;
+    double best_x, best_f;
+} golden;
+
+static double golden_ask(golden *search, double x)
+{
+    double value = search->f(search->self, x);
+
+    if (value < search->best_f) {
+        search->best_f = value;
+        search->best_x = x;
+    }
+    return value;
+}
+
+double pn_golden_min(double (*f)(void *self, double x), void *self, double low, double high, double tolerance)
+{
+    const double ratio = 0.61803398874989484820; /* (sqrt 5 - 1) / 2 */
+    golden search = { f, self, low, INFINITY };
+    double a = fmin(low, high), b = fmax(low, high);
+    double left = b - ratio * (b - a), right = a + ratio * (b - a);
+    double at_left, at_right;
+
+    (void)golden_ask(&search, a);
+    (void)golden_ask(&search, b);
+    at_left = golden_ask(&search, left);
+    at_right = golden_ask(&search, right);
+    /* a < left < right < b fails once the bracket is a few doubles wide: then no tolerance could ask for more. */
+    while (b - a > tolerance && a < left && left < right && right < b) {
+        if (at_left <= at_right) {
+            b = right;
+            right = left;
+            at_right = at_left;
+            left = b - ratio * (b - a);
+            at_left = golden_ask(&search, left);
+        } else {
+            a = left;
+            left = right;
+            at_left = at_right;
+            right = a + ratio * (b - a);
+            at_right = golden_ask(&search, right);
+        }
+    }
+    return search.best_x;
+}
+
+/* Doubles in order as integers: adjacent doubles are adjacent integers, -0 and 0 are both 0. */
+static int64_t order_of(double x)
+{
+    int64_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return bits >= 0 ? bits : INT64_MIN - bits;
+}
+
+static double double_of(int64_t order)
+{
+    int64_t bits = order >= 0 ? order : INT64_MIN - order;
+    double x;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+double pn_bisect(bool (*above)(void *self, double x), void *self, double low, double high)
+{
+    int64_t below = order_of(low), over = order_of(high);
+
+    if (!above(self, high))
+        return high;
+    if (above(self, low))
+        return low;
+    for (;;) {
+        uint64_t apart = (uint64_t)over - (uint64_t)below; /* may exceed INT64_MAX, never UINT64_MAX */
+        int64_t middle = below + (int64_t)(apart / 2);
+
+        if (apart <= 1)
+            return double_of(below);
+        if (above(self, double_of(middle)))
+            over = middle;
+        else
+            below = middle;
+    }
+}

@@ -1,0 +1,91 @@
+/* simd_base.c -- the simd table that every machine can run: SSE2 on x86-64, NEON on arm64, one double at a time elsewhere.
+ * Depends on: simd_body.h, SLEEF (libm elsewhere).  Used by: simd.c. */
+#include "numeric/simd_tables.h"
+
+#define PN_TABLE      pn_simd_base
+#define PN_TABLE_NAME "base"
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#include <sleef.h>
+
+#define PN_WIDTH                  2
+#define PN_V                      __m128d
+#define PN_ZERO()                 _mm_setzero_pd()
+#define PN_SET1(x)                _mm_set1_pd(x)
+#define PN_LOAD(p)                _mm_loadu_pd(p)
+#define PN_STORE(p, v)            _mm_storeu_pd(p, v)
+#define PN_LOAD_PART(p, mask)     ((void)(mask), _mm_load_sd(p))
+#define PN_STORE_PART(p, mask, v) ((void)(mask), _mm_store_sd(p, v))
+#define PN_ADD(a, b)              _mm_add_pd(a, b)
+#define PN_DIV(a, b)              _mm_div_pd(a, b)
+#define PN_MAX(a, b)              _mm_max_pd(a, b)
+#define PN_FMA(a, b, c)           _mm_add_pd(_mm_mul_pd(a, b), c)
+#define PN_NEGABS(v)              _mm_or_pd(v, _mm_set1_pd(-0.0))
+#define PN_IF_NEGATIVE(v, a, b)   if_negative(v, a, b)
+#define PN_SUM(v)                 _mm_cvtsd_f64(_mm_add_sd(v, _mm_unpackhi_pd(v, v)))
+#define PN_SLEEF(name)            Sleef_##name##d2_u10sse2
+
+static inline __m128d if_negative(__m128d v, __m128d a, __m128d b)
+{
+    __m128d negative = _mm_cmplt_pd(v, _mm_setzero_pd()); /* -0 counts as 0: every use is continuous there */
+
+    return _mm_or_pd(_mm_and_pd(negative, a), _mm_andnot_pd(negative, b));
+}
+
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#include <sleef.h>
+
+#define PN_WIDTH                  2
+#define PN_V                      float64x2_t
+#define PN_ZERO()                 vdupq_n_f64(0.0)
+#define PN_SET1(x)                vdupq_n_f64(x)
+#define PN_LOAD(p)                vld1q_f64(p)
+#define PN_STORE(p, v)            vst1q_f64(p, v)
+#define PN_LOAD_PART(p, mask)     ((void)(mask), vcombine_f64(vld1_f64(p), vdup_n_f64(0.0)))
+#define PN_STORE_PART(p, mask, v) ((void)(mask), vst1_f64(p, vget_low_f64(v)))
+#define PN_ADD(a, b)              vaddq_f64(a, b)
+#define PN_DIV(a, b)              vdivq_f64(a, b)
+#define PN_MAX(a, b)              vmaxq_f64(a, b)
+#define PN_FMA(a, b, c)           vfmaq_f64(c, a, b)
+#define PN_NEGABS(v)              vnegq_f64(vabsq_f64(v))
+#define PN_IF_NEGATIVE(v, a, b)   vbslq_f64(vcltzq_f64(v), a, b)
+#define PN_SUM(v)                 vaddvq_f64(v)
+#define PN_SLEEF(name)            Sleef_##name##d2_u10advsimd
+
+#else
+#include <math.h>
+
+#define PN_WIDTH                  1
+#define PN_V                      double
+#define PN_ZERO()                 0.0
+#define PN_SET1(x)                (x)
+#define PN_LOAD(p)                (*(p))
+#define PN_STORE(p, v)            (void)(*(p) = (v))
+#define PN_LOAD_PART(p, mask)     ((void)(mask), 0.0)
+#define PN_STORE_PART(p, mask, v) ((void)(mask), (void)(v))
+#define PN_ADD(a, b)              ((a) + (b))
+#define PN_DIV(a, b)              ((a) / (b))
+#define PN_MAX(a, b)              ((a) > (b) ? (a) : (b))
+#define PN_FMA(a, b, c)           ((a) * (b) + (c))
+#define PN_NEGABS(v)              (-fabs(v))
+#define PN_IF_NEGATIVE(v, a, b)   ((v) < 0.0 ? (a) : (b))
+#define PN_SUM(v)                 (v)
+#define PN_SLEEF(name)            name
+#endif
+
+/* Two lanes: a part is always the first lane. */
+#define PN_MASK       int
+#define PN_MASK_OF(k) ((void)(k), 0)
+
+#define PN_EXP(v)   PN_SLEEF(exp)(v)
+#define PN_LOG(v)   PN_SLEEF(log)(v)
+#define PN_LOG1P(v) PN_SLEEF(log1p)(v)
+#define PN_EXPM1(v) PN_SLEEF(expm1)(v)
+#define PN_TANH(v)  PN_SLEEF(tanh)(v)
+#define PN_ERF(v)   PN_SLEEF(erf)(v)
+#define PN_SIN(v)   PN_SLEEF(sin)(v)
+#define PN_COS(v)   PN_SLEEF(cos)(v)
+
+#include "numeric/simd_body.h"

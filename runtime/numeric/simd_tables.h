@@ -1,0 +1,15 @@
+/* simd_tables.h -- the tables that exist in this build.  Private to simd*.c.  Depends on: simd.h. */
+#ifndef PN_NUMERIC_SIMD_TABLES_H
+#define PN_NUMERIC_SIMD_TABLES_H
+
+#include "numeric/simd.h"
+
+/* A block of at most this many doubles (256 KiB) is prefetched one block ahead by dense_add_transposed. */
+#define PN_PREFETCH_DOUBLES 32768
+
+extern const pn_simd pn_simd_base;
+#if defined(__x86_64__)
+extern const pn_simd pn_simd_avx2, pn_simd_avx512;
+#endif
+
+#endif
