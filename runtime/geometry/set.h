@@ -14,7 +14,8 @@
 
 typedef struct pn_set pn_set;
 
-/* One vertex.  Sparse when `index` is not NULL, else `value` is dense [dim].  Buffers belong to the set or to `scratch`. */
+/* One vertex.  Sparse when `index` is not NULL, else `value` is dense [dim].  A dense buffer belongs to the set or is
+ * `scratch`; a sparse one belongs to the set or to the atom itself, which is therefore not to be copied. */
 typedef struct pn_atom {
     size_t count;         /* entries in value (and index) */
     const size_t *index;  /* [count] coordinates from 0, or NULL for a dense atom (count == dim) */
@@ -34,7 +35,8 @@ typedef struct pn_set_ops {
     void (*destroy)(pn_set *self);
 
     /* Required of every bounded set. */
-    double (*support)(const pn_set *self, const double *g, double *point /* [dim] */); /* max <g, x>; ties: lowest index */
+    double (*support)(const pn_set *self, const double *g,
+                      double *point /* [dim] or NULL */); /* max <g, x>; ties: lowest index, sign(0) = +1 */
     double (*radius)(const pn_set *self, pn_lp norm);   /* max ||x|| over the set, an upper bound within 1e-12 relative */
     double (*diameter)(const pn_set *self, pn_lp norm); /* max ||x - y||, likewise (an upper bound where not closed) */
     bool (*contains)(const pn_set *self, const double *x, double tolerance); /* within tolerance of every constraint */
@@ -50,6 +52,9 @@ typedef struct pn_set_ops {
     void (*atom_scores)(const pn_set *self, const double *g, double *scores /* [atom_count] */);
     double (*atom_radius)(const pn_set *self, pn_lp norm); /* max_i ||v_i - c|| with the same c */
     void (*atom)(const pn_set *self, size_t i, pn_atom *out, double *scratch /* [dim] */);
+
+    /* What pn_set_describe writes; NULL: name, dimension and l2 radius. */
+    void (*describe)(const pn_set *self, char *text, size_t size);
 } pn_set_ops;
 
 /* Implementations embed this head first. */
@@ -67,15 +72,24 @@ pn_status pn_set_new(pn_set **out, const char *name, pn_arg *args, pn_err *err);
 pn_set *pn_set_keep(pn_set *set);
 void pn_set_free(pn_set *set); /* drops one reference; NULL allowed */
 
-/** factor * C, factor > 0.  Keeps `set`. */
+/** factor * C, factor > 0 and finite.  Keeps `set`.  Errors: PN_EINVAL, PN_ENOMEM. */
 pn_status pn_set_scale(pn_set **out, pn_set *set, double factor, pn_err *err);
-/** C + shift, shift[dim].  Keeps `set`. */
+/** C + shift, shift[n] copied.  Keeps `set`.  Errors: PN_EDIM when n is not the dimension, PN_EDOMAIN, PN_ENOMEM.
+ *  The radius is exact for sets with atoms; else it is ||shift|| plus the radius of C. */
 pn_status pn_set_shift(pn_set **out, pn_set *set, const double *shift, size_t n, pn_err *err);
 
-/* Checked doors: PN_EDIM when n is not the set's dimension (names both), PN_EUNSUPPORTED when the set has none. */
+/* Checked doors: PN_EDIM when n is not the set's dimension (names both), PN_EDOMAIN for NaN or infinity (with its position),
+ * PN_EUNSUPPORTED when the set has none.  `value` and `point` may be NULL.  A failure leaves x as it was. */
 pn_status pn_set_support(const pn_set *set, const double *g, size_t n, double *value, double *point, pn_err *err);
 pn_status pn_set_project(const pn_set *set, double *x, size_t n, pn_err *err);
 bool pn_set_is_polytope(const pn_set *set);
+
+/** *gauge = min{t >= 0 : x in tC} (inf when none); PN_EUNSUPPORTED when the set has no closed form. */
+pn_status pn_set_gauge(const pn_set *set, const double *x, size_t n, double *gauge, pn_err *err);
+pn_status pn_set_contains(const pn_set *set, const double *x, size_t n, double tolerance, bool *inside, pn_err *err);
+
+/** For implementations: fill the head of a new set with one reference. */
+void pn_set_init(pn_set *set, const pn_set_ops *ops, size_t dim);
 
 /** Add weight * atom to x[dim]. */
 void pn_atom_add(const pn_atom *atom, double weight, double *x);

@@ -1,0 +1,176 @@
+/* l1_ball.c -- { x in R^dim : ||x - center||_1 <= radius }, the hull of the 2 dim points center +- radius e_j.
+ * Atom 2j is +radius e_j, atom 2j+1 is -radius e_j (j from 0).  A center makes a shifted ball.
+ * Depends on: set.h, simplex_project.h.  Used by: set.c's table.  Spec: geometry.md section 2.2. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "geometry/set.h"
+#include "geometry/simplex_project.h"
+
+typedef struct l1_ball {
+    pn_set base;
+    double radius;
+} l1_ball;
+
+extern const pn_set_ops pn_set_l1_ball;
+
+enum { DIM, RADIUS, CENTER };
+
+static const pn_param l1_ball_params[] = {
+    { "dim", PN_COUNT, PN_REQUIRED, PN_ANY, 0.0, NULL, "number of coordinates" },
+    { "radius", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "the largest l1 norm" },
+    { "center", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "the middle, dim entries; the origin when absent" },
+    PN_PARAM_END,
+};
+
+static double radius_of(const pn_set *self)
+{
+    return ((const l1_ball *)self)->radius;
+}
+
+static pn_status l1_ball_create(pn_set **out, const pn_arg *args, pn_err *err)
+{
+    l1_ball *ball;
+    pn_status status = PN_OK;
+
+    if (args[CENTER].given && args[CENTER].vector.n != args[DIM].count)
+        return pn_fail(err, PN_EDIM, "set.l1_ball: center has %zu entries, dim is %zu", args[CENTER].vector.n,
+                       args[DIM].count);
+    ball = pn_alloc(1, sizeof *ball);
+    if (!ball)
+        return pn_fail(err, PN_ENOMEM, "set.l1_ball: out of memory");
+    pn_set_init(&ball->base, &pn_set_l1_ball, args[DIM].count);
+    ball->radius = args[RADIUS].real;
+    if (!args[CENTER].given) {
+        *out = &ball->base;
+        return PN_OK;
+    }
+    status = pn_set_shift(out, &ball->base, args[CENTER].vector.data, args[CENTER].vector.n, err);
+    pn_set_free(&ball->base); /* the shifted set keeps it */
+    return status;
+}
+
+static void l1_ball_destroy(pn_set *self)
+{
+    pn_free(self);
+}
+
+static double l1_ball_support(const pn_set *self, const double *g, double *point)
+{
+    double largest = 0.0, radius = radius_of(self);
+    size_t best = 0;
+
+    for (size_t j = 0; j < self->dim; j++)
+        largest = fmax(largest, fabs(g[j]));
+    while (fabs(g[best]) < largest)
+        best++;
+    if (point) {
+        memset(point, 0, self->dim * sizeof *point);
+        point[best] = g[best] < 0.0 ? -radius : radius;
+    }
+    return radius * largest;
+}
+
+static double l1_ball_radius(const pn_set *self, pn_lp norm)
+{
+    (void)norm; /* at a vertex, whose norms agree */
+    return radius_of(self);
+}
+
+static double l1_ball_diameter(const pn_set *self, pn_lp norm)
+{
+    (void)norm;
+    return 2.0 * radius_of(self);
+}
+
+static double l1_norm(const double *x, size_t n)
+{
+    double sum = 0.0;
+
+    for (size_t j = 0; j < n; j++)
+        sum += fabs(x[j]);
+    return sum;
+}
+
+static bool l1_ball_contains(const pn_set *self, const double *x, double tolerance)
+{
+    return l1_norm(x, self->dim) <= radius_of(self) + tolerance;
+}
+
+static void l1_ball_center(const pn_set *self, double *x)
+{
+    memset(x, 0, self->dim * sizeof *x);
+}
+
+static pn_status l1_ball_project(const pn_set *self, double *x, pn_err *err)
+{
+    size_t n = self->dim;
+    double *size, *scratch;
+
+    if (l1_norm(x, n) <= radius_of(self))
+        return PN_OK;
+    size = pn_alloc(n, 2 * sizeof *size);
+    if (!size)
+        return pn_fail(err, PN_ENOMEM, "set.l1_ball: out of memory in project");
+    scratch = size + n;
+    for (size_t j = 0; j < n; j++)
+        size[j] = fabs(x[j]);
+    pn_simplex_project(size, n, radius_of(self), scratch);
+    for (size_t j = 0; j < n; j++)
+        x[j] = size[j] > 0.0 ? copysign(size[j], x[j]) : 0.0;
+    pn_free(size);
+    return PN_OK;
+}
+
+static double l1_ball_gauge(const pn_set *self, const double *x)
+{
+    return l1_norm(x, self->dim) / radius_of(self);
+}
+
+static size_t l1_ball_atom_count(const pn_set *self)
+{
+    return 2 * self->dim;
+}
+
+static void l1_ball_atom_scores(const pn_set *self, const double *g, double *scores)
+{
+    double radius = radius_of(self);
+
+    for (size_t j = 0; j < self->dim; j++) {
+        double score = radius * g[j];
+
+        scores[2 * j] = score;
+        scores[2 * j + 1] = -score;
+    }
+}
+
+static void l1_ball_atom(const pn_set *self, size_t i, pn_atom *out, double *scratch)
+{
+    (void)scratch;
+    out->count = 1;
+    out->index_of_one = i / 2;
+    out->value_of_one = i % 2 ? -radius_of(self) : radius_of(self);
+    out->index = &out->index_of_one;
+    out->value = &out->value_of_one;
+}
+
+const pn_set_ops pn_set_l1_ball = {
+    .name = "l1_ball",
+    .doc = "The l1 ball {x in R^dim : ||x - center||_1 <= radius}: sparse solutions (lasso); 2 dim vertices.",
+    .source = "Duchi, Shalev-Shwartz, Singer, Chandra (2008), Efficient projections onto the l1-ball",
+    .params = l1_ball_params,
+    .create = l1_ball_create,
+    .destroy = l1_ball_destroy,
+    .support = l1_ball_support,
+    .radius = l1_ball_radius,
+    .diameter = l1_ball_diameter,
+    .contains = l1_ball_contains,
+    .center = l1_ball_center,
+    .project = l1_ball_project,
+    .gauge = l1_ball_gauge,
+    .atom_count = l1_ball_atom_count,
+    .atom_scores = l1_ball_atom_scores,
+    .atom_radius = l1_ball_radius,
+    .atom = l1_ball_atom,
+};

@@ -1,0 +1,156 @@
+/* set.c -- the table of constraint sets, reference counts, and the checked doors.
+ * Depends on: set.h.  Used by: objective, solvers, bindings. */
+#include <stdio.h>
+#include <string.h>
+
+#include "geometry/set.h"
+
+extern const pn_set_ops pn_set_l1_ball, pn_set_simplex, pn_set_polytope;
+
+static const pn_set_ops *const set_table[] = { &pn_set_l1_ball, &pn_set_simplex, &pn_set_polytope, NULL };
+
+const pn_set_ops *const *pn_set_table(void)
+{
+    return set_table;
+}
+
+static void list_names(char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; set_table[i] && used < size; i++) {
+        int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "", set_table[i]->name);
+
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+pn_status pn_set_new(pn_set **out, const char *name, pn_arg *args, pn_err *err)
+{
+    char owner[64], known[256];
+
+    *out = NULL;
+    for (size_t i = 0; set_table[i]; i++) {
+        pn_status status;
+
+        if (strcmp(set_table[i]->name, name) != 0)
+            continue;
+        (void)snprintf(owner, sizeof owner, "set.%s", name);
+        status = pn_args_check(owner, set_table[i]->params, args, err);
+        return status != PN_OK ? status : set_table[i]->create(out, args, err);
+    }
+    list_names(known, sizeof known);
+    return pn_fail(err, PN_EUNSUPPORTED, "set: there is no set \"%.60s\"; known are %s", name, known);
+}
+
+void pn_set_init(pn_set *set, const pn_set_ops *ops, size_t dim)
+{
+    set->ops = ops;
+    set->dim = dim;
+    set->references = 1;
+}
+
+pn_set *pn_set_keep(pn_set *set)
+{
+    set->references++;
+    return set;
+}
+
+void pn_set_free(pn_set *set)
+{
+    if (set && --set->references == 0)
+        set->ops->destroy(set);
+}
+
+/* ---- checked doors ---- */
+
+static pn_status check_point(const pn_set *set, const char *door, const char *what, const double *x, size_t n,
+                             pn_err *err)
+{
+    size_t bad;
+
+    if (n != set->dim)
+        return pn_fail(err, PN_EDIM, "%s: %s has %zu entries, the set has %zu", door, what, n, set->dim);
+    bad = pn_first_nonfinite(x, n);
+    if (bad < n)
+        return pn_fail(err, PN_EDOMAIN, "%s: %s must hold finite numbers, got %g at entry %zu", door, what, x[bad],
+                       bad + 1);
+    return PN_OK;
+}
+
+pn_status pn_set_support(const pn_set *set, const double *g, size_t n, double *value, double *point, pn_err *err)
+{
+    pn_status status = check_point(set, "C:support", "g", g, n, err);
+    double best;
+
+    if (status != PN_OK)
+        return status;
+    if (!set->ops->support)
+        return pn_fail(err, PN_EUNSUPPORTED, "C:support: %s is unbounded", set->ops->name);
+    best = set->ops->support(set, g, point);
+    if (value)
+        *value = best;
+    return PN_OK;
+}
+
+pn_status pn_set_project(const pn_set *set, double *x, size_t n, pn_err *err)
+{
+    pn_status status = check_point(set, "C:project", "v", x, n, err);
+
+    if (status != PN_OK)
+        return status;
+    if (!set->ops->project)
+        return pn_fail(err, PN_EUNSUPPORTED, "C:project: %s has no projection; C:support is what it offers",
+                       set->ops->name);
+    return set->ops->project(set, x, err);
+}
+
+pn_status pn_set_gauge(const pn_set *set, const double *x, size_t n, double *gauge, pn_err *err)
+{
+    pn_status status = check_point(set, "C:gauge", "v", x, n, err);
+
+    if (status != PN_OK)
+        return status;
+    if (!set->ops->gauge)
+        return pn_fail(err, PN_EUNSUPPORTED, "C:gauge: %s has no gauge in closed form; C:contains(v) tests membership",
+                       set->ops->name);
+    *gauge = set->ops->gauge(set, x);
+    return PN_OK;
+}
+
+pn_status pn_set_contains(const pn_set *set, const double *x, size_t n, double tolerance, bool *inside, pn_err *err)
+{
+    pn_status status = check_point(set, "C:contains", "v", x, n, err);
+
+    if (status != PN_OK)
+        return status;
+    if (!(tolerance >= 0.0))
+        return pn_fail(err, PN_EINVAL, "C:contains: tol must be a number >= 0, got %g", tolerance);
+    *inside = set->ops->contains(set, x, tolerance);
+    return PN_OK;
+}
+
+bool pn_set_is_polytope(const pn_set *set)
+{
+    return set->ops->atom_count != NULL;
+}
+
+void pn_atom_add(const pn_atom *atom, double weight, double *x)
+{
+    if (atom->index) {
+        for (size_t k = 0; k < atom->count; k++)
+            x[atom->index[k]] += weight * atom->value[k];
+    } else {
+        for (size_t k = 0; k < atom->count; k++)
+            x[k] += weight * atom->value[k];
+    }
+}
+
+void pn_set_describe(const pn_set *set, char *text, size_t size)
+{
+    if (set->ops->describe)
+        set->ops->describe(set, text, size);
+    else
+        (void)snprintf(text, size, "%s(dim=%zu, radius=%.10g)", set->ops->name, set->dim, set->ops->radius(set, PN_L2));
+}

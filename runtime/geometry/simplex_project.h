@@ -1,0 +1,15 @@
+/* simplex_project.h -- Euclidean projection onto {x >= 0, sum x = radius}.
+ * Depends on: libc.  Used by: simplex.c, l1_ball.c. */
+#ifndef PN_GEOMETRY_SIMPLEX_PROJECT_H
+#define PN_GEOMETRY_SIMPLEX_PROJECT_H
+
+#include <stddef.h>
+
+/**
+ * x[n] <- its nearest point of the simplex of size `radius`, n >= 1.  scratch[n].
+ * No sort: entries that cannot be positive are dropped by ever better thresholds; expected O(n).
+ * Source: Michelot (1986), with the first threshold max x - radius of Condat (2016).
+ */
+void pn_simplex_project(double *x, size_t n, double radius, double *scratch);
+
+#endif
