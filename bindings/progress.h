@@ -1,0 +1,31 @@
+/* progress.h -- the frame around a long call into the runtime: it can be stopped, and it shows how far it is.
+ * Depends on: pnl.h.  Used by: bindings whose calls take long (loaders, solvers), the program's Ctrl-C. */
+#ifndef PNL_PROGRESS_H
+#define PNL_PROGRESS_H
+
+#include "pnl.h"
+
+/**
+ * Begin a long call: forget an earlier cancel of the module's task, let Ctrl-C in the program stop it, and listen to its
+ * progress.  May raise (memory), so call it before the runtime holds anything that no box owns.  Every begin needs its
+ * pnl_run_end, before pnl_status and with no Lua call between that can raise.  Frames nest: a callback may start a run of
+ * its own; what stops the outer one also stops the inner one.
+ *   progress  true: a bar on stderr when that is a terminal and the work has lasted 0.3 s; false: silence.
+ */
+void pnl_run_begin(lua_State *L, bool progress);
+
+/**
+ * As pnl_run_begin, by what a user gave as `progress=`: nil or true asks for the bar, false for silence, and a function
+ * is called as f(done, total, label) under a protected call, at most fifty times a second; total is nil when unknown.
+ * An error in it stops the work with PN_ECALLBACK and reaches the user as their own value through pnl_status.
+ *   owner  "solve.frank_wolfe", for the message when the value is something else.
+ */
+void pnl_run_begin_at(lua_State *L, int index, const char *owner);
+
+/** End the frame: clear the bar, forget a cancel, hand the task back to the outer frame.  Never raises. */
+void pnl_run_end(lua_State *L);
+
+/** Stop the call that is running.  False when none is.  Safe in a signal handler. */
+bool pnl_run_cancel(void);
+
+#endif
