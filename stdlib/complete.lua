@@ -1,0 +1,133 @@
+-- complete.lua -- the names that may stand at the end of an unfinished line: globals, fields, methods, options.
+-- Depends on: penumbra.names.  Used by: the prompt's Tab.
+--
+-- Looking must not do anything: tables are read raw, and of objects only documented fields are fetched.
+local names = require "penumbra.names"
+
+local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local",
+  "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
+
+local function class_of(value)
+  local metatable = debug.getmetatable(value)
+  return type(metatable) == "table" and metatable or nil
+end
+
+local function raw_field(t, key)
+  for _ = 1, 8 do -- as far as inheritance by tables goes
+    local value = rawget(t, key)
+    if value ~= nil then
+      return value
+    end
+    local metatable = class_of(t)
+    t = metatable and rawget(metatable, "__index")
+    if type(t) ~= "table" then
+      return nil
+    end
+  end
+end
+
+local function field(value, key)
+  if type(value) == "table" then
+    return raw_field(value, key)
+  end
+  local class = class_of(value)
+  local fields = class and rawget(class, "__fields")
+  if type(fields) == "table" and fields[key] then
+    local fine, result = pcall(function() return value[key] end)
+    return fine and result or nil
+  end
+end
+
+-- What stands before the last dot or colon, "pn.set", followed from the globals.
+local function follow(path)
+  local value = _G
+  for part in path:gmatch "[^.:]+" do
+    value = field(value, part)
+    if value == nil then
+      return nil
+    end
+  end
+  return value
+end
+
+local function add(into, seen, prefix, name, ending)
+  if type(name) == "string" and name:sub(1, #prefix) == prefix and not seen[name] and name:match "^[%a_][%w_]*$"
+    and (prefix ~= "" or name:sub(1, 1) ~= "_") then
+    seen[name] = true
+    into[#into + 1] = name .. (ending or "")
+  end
+end
+
+-- Names in a value after "." or ":"; after ":" only what can be called.
+local function members(value, separator, prefix)
+  local found, seen = {}, {}
+  local class = class_of(value)
+  if class then
+    for name in pairs(rawget(class, "__methods") or {}) do
+      add(found, seen, prefix, name)
+    end
+    for name in pairs(separator == "." and rawget(class, "__fields") or {}) do
+      add(found, seen, prefix, name)
+    end
+  end
+  local t = type(value) == "table" and value or class and rawget(class, "__index")
+  for _ = 1, 8 do
+    if type(t) ~= "table" then break end
+    for name, part in next, t do
+      if separator == "." or type(part) == "function" then
+        add(found, seen, prefix, name)
+      end
+    end
+    class = class_of(t)
+    t = class and rawget(class, "__index")
+  end
+  return found
+end
+
+local function globals(prefix)
+  local found, seen = {}, {}
+  for name in next, _G do add(found, seen, prefix, name) end
+  if prefix ~= "" then
+    for _, word in ipairs(keywords) do add(found, seen, prefix, word) end
+  end
+  return found
+end
+
+-- Options, when the line ends inside the table of a call whose options are known: set.l1_ball{di
+local function options(before)
+  local callee, inside, prefix = before:match "([%a_][%w_.:]*)%s*%(?%s*(%b{})$"
+  callee, inside = before:match "([%a_][%w_.]*)%s*{([^{}]*)$"
+  if not callee then
+    callee, inside = before:match "([%a_][%w_.]*)%s*%([^(){}]*{([^{}]*)$"
+  end
+  prefix = inside and (inside:match "^%s*([%a_]?[%w_]*)$" or inside:match ",%s*([%a_]?[%w_]*)$")
+  local value = prefix and follow(callee)
+  local name = value ~= nil and names.of(value)
+  local entry = name and require "penumbra.core".reference()[name]
+  if not entry or not entry.params then
+    return nil
+  end
+  local found, seen = {}, {}
+  for _, param in ipairs(entry.params) do
+    if not inside:find("%f[%w_]" .. param.name .. "%s*=") then
+      add(found, seen, prefix, param.name, "=")
+    end
+  end
+  return #found > 0 and found or nil
+end
+
+-- `before`: the line up to the cursor.  The answer: complete last words, sorted, one a line.
+return function(before)
+  local path, separator, prefix = before:match "([%a_][%w_.:]*)([.:])([%w_]*)$"
+  local found
+  if path then
+    local value = follow(path)
+    found = value ~= nil and members(value, separator, prefix) or {}
+  elseif before:match "[.:]%s*[%w_]*$" or before:match "%d[%w_]*$" and not before:match "[%a_][%w_]*$" then
+    found = {} -- after a call or a number: what it is is not known
+  else
+    found = options(before) or globals(before:match "[%w_]*$")
+  end
+  table.sort(found)
+  return table.concat(found, "\n")
+end

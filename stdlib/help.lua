@@ -1,0 +1,200 @@
+-- help.lua -- help(x): signature, meaning, options, what it reveals, source; all from the reference.
+-- Depends on: penumbra.core, penumbra.names.  Used by: penumbra (pn.help), the prompt.
+local pn = require "penumbra.core"
+local names = require "penumbra.names"
+
+local WIDTH = 80
+
+local reveals_in_words = {
+  nothing = "nothing about the records: public facts and plans.",
+  paid = "only what a charged mechanism released.",
+  raw = "values computed from the records without noise: not for publication.",
+}
+
+-- ---- text ----
+
+-- Words filled into lines of WIDTH columns; the first line follows `lead`, the others are indented by `indent`.
+local function wrap(lead, text, indent)
+  local lines, line, fresh = {}, lead, true
+  for word in text:gmatch "%S+" do
+    if not fresh and #line + 1 + #word > WIDTH then
+      lines[#lines + 1] = line
+      line, fresh = (" "):rep(indent), true
+    end
+    line = line .. (fresh and "" or " ") .. word
+    fresh = false
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local function first_sentence(text)
+  text = text or ""
+  return text:match "^(.-[.;:])%s" or text
+end
+
+-- Rows { left, right } as two columns.
+local function columns(rows)
+  local out, width = {}, 0
+  for _, row in ipairs(rows) do
+    if #row[1] <= 24 then
+      width = math.max(width, #row[1])
+    end
+  end
+  for _, row in ipairs(rows) do
+    if #row[1] <= width then
+      out[#out + 1] = wrap("  " .. row[1] .. (" "):rep(width - #row[1] + 2), row[2], width + 4)
+    else
+      out[#out + 1] = "  " .. row[1] .. "\n" .. wrap((" "):rep(width + 4), row[2], width + 4)
+    end
+  end
+  return table.concat(out)
+end
+
+local function sorted_keys(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+-- ---- entries ----
+
+local function number_text(value)
+  return math.tointeger(value) and tostring(math.tointeger(value)) or tostring(value)
+end
+
+local function option_text(param)
+  local text = param.expects or ""
+  if param.choices and not text:find(param.choices[1] or "", 1, true) then
+    text = text .. ": " .. table.concat(param.choices, ", ")
+  end
+  if param.required then
+    text = text .. ", required"
+  elseif param.default ~= nil then
+    text = text .. ", default " .. number_text(param.default)
+  end
+  local doc = param.doc
+  return doc and doc ~= "" and text .. ".  " .. doc or text
+end
+
+local function options_text(params)
+  if not params or #params == 0 then
+    return ""
+  end
+  local rows = {}
+  for i, param in ipairs(params) do
+    rows[i] = { param.name, option_text(param) }
+  end
+  return "\nOptions\n" .. columns(rows)
+end
+
+-- Entries that belong to a library ("set.") or class ("pn.vec:", "pn.vec."), as rows of a heading each.
+local function members_text(name)
+  local groups = { ["function"] = {}, field = {}, method = {}, meta = {} }
+  for _, key in ipairs(sorted_keys(pn.reference())) do
+    local rest = key:sub(1, #name) == name and key:sub(#name + 1):match "^[.:](.+)$"
+    local entry = pn.reference()[key]
+    if rest and groups[entry.kind] then
+      local shown = entry.kind == "meta" and entry.signature or rest
+      table.insert(groups[entry.kind], { shown, first_sentence(entry.doc) })
+    end
+  end
+  local out = {}
+  for _, group in ipairs { { "function", "Functions" }, { "field", "Fields" }, { "method", "Methods" },
+                           { "meta", "Operators" } } do
+    if #groups[group[1]] > 0 then
+      out[#out + 1] = "\n" .. group[2] .. "\n" .. columns(groups[group[1]])
+    end
+  end
+  return table.concat(out)
+end
+
+local function entry_text(name)
+  local entry = pn.reference()[name]
+  local out = { wrap("", entry.signature or name, 4), "\n", wrap("  ", entry.doc or "", 2), options_text(entry.params) }
+  out[#out + 1] = members_text(name)
+  if entry.kind ~= "library" and entry.kind ~= "class" then
+    local words = reveals_in_words[entry.reveals] or "unknown."
+    out[#out + 1] = "\n" .. wrap("Reveals ", words, 8)
+  end
+  if entry.source then
+    out[#out + 1] = wrap("Source: ", entry.source, 8)
+  end
+  return table.concat(out)
+end
+
+-- ---- the overview ----
+
+local function overview()
+  local libraries, functions, classes = {}, {}, {}
+  for _, name in ipairs(sorted_keys(pn.reference())) do
+    local entry = pn.reference()[name]
+    if entry.kind == "library" then
+      libraries[#libraries + 1] = { name, first_sentence(entry.doc) }
+    elseif entry.kind == "class" then
+      classes[#classes + 1] = name
+    elseif not name:find "[.:]" then
+      functions[#functions + 1] = name
+    end
+  end
+  return table.concat {
+    "Penumbra ", pn.version, ": differentially private optimization.\n",
+    #libraries > 0 and "\nLibraries\n" .. columns(libraries) or "",
+    #functions > 0 and "\nFunctions\n" .. wrap("  ", table.concat(functions, ", "), 2) or "",
+    #classes > 0 and "\nObjects\n" .. wrap("  ", table.concat(classes, ", "), 2) or "",
+    '\nhelp "set", help "frank_wolfe", help "pn.vec:dot" or help(object) tell more.\n',
+  }
+end
+
+-- ---- asking ----
+
+local function unknown_text(text)
+  local near = names.suggest(text, 8)
+  if #near == 0 then
+    return ('Nothing is known as "%s".  help() shows what there is.\n'):format(text)
+  end
+  local rows = {}
+  for i, name in ipairs(near) do
+    rows[i] = { name, first_sentence(pn.reference()[name].doc) }
+  end
+  return ('Nothing is known as "%s".  Near it:\n'):format(text) .. columns(rows)
+end
+
+local function text_for_name(text)
+  local found = names.matches(text)
+  if #found == 0 then
+    return unknown_text(text)
+  end
+  if #found == 1 then
+    return entry_text(found[1])
+  end
+  local rows = {}
+  for i, name in ipairs(found) do
+    rows[i] = { name, first_sentence(pn.reference()[name].doc) }
+  end
+  return ('"%s" is the name of several:\n'):format(text) .. columns(rows)
+end
+
+local function text_for_value(value)
+  local name = names.of(value)
+  if name then
+    return entry_text(name)
+  end
+  return ("There is no help for this %s: it is not part of Penumbra.\n"):format(type(value))
+end
+
+return function(...)
+  local x = ...
+  if select("#", ...) == 0 or rawequal(x, pn) then
+    io.write(overview())
+  elseif x == nil then
+    io.write 'This is nil.  Give help a name in quotes, as help "frank_wolfe", or nothing for an overview.\n'
+  elseif type(x) == "string" then
+    io.write(text_for_name(x))
+  elseif rawequal(x, pn.help) then
+    io.write(entry_text "help")
+  else
+    io.write(text_for_value(x))
+  end
+end
