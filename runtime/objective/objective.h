@@ -20,13 +20,14 @@ typedef struct pn_objective pn_objective;
 typedef struct pn_bounds {
     bool certified;
     char missing[256];
-    pn_interval margin;           /* <x, theta> */
-    pn_loss_range loss;           /* over that margin and the labels */
-    double slope;                 /* max |dl/dz| */
-    double lipschitz[PN_LP_COUNT]; /* of theta -> l with respect to l1, l2, linf: slope * record bound in the dual norm */
-    double smoothness;            /* with respect to l2: max d2l/dz2 * (l2 record bound)^2 */
-    double strong_convexity;      /* certified lower bound; 0 for a linear predictor without regulariser */
-    double curvature;             /* worst-case Frank-Wolfe curvature over the set (frank-wolfe.md section 1) */
+    pn_interval margin; /* <x, theta> */
+    pn_loss_range loss; /* over that margin and the labels */
+    double slope;       /* max |dl/dz| */
+    double
+        lipschitz[PN_LP_COUNT]; /* of theta -> l with respect to l1, l2, linf: slope * record bound in the dual norm */
+    double smoothness;          /* with respect to l2: max d2l/dz2 * (l2 record bound)^2 */
+    double strong_convexity;    /* certified lower bound; 0 for a linear predictor without regulariser */
+    double curvature;           /* worst-case Frank-Wolfe curvature over the set (frank-wolfe.md section 1) */
 } pn_bounds;
 
 /**
@@ -52,13 +53,18 @@ pn_status pn_objective_evaluate(pn_objective *objective, const double *theta, do
                                 pn_task *task, pn_err *err);
 
 /**
- * Prepare for `passes` gradients: for a quadratic loss form the Gram matrix once when that is cheaper than the passes
- * (dense or sparse, p <= 4096); otherwise do nothing.  Idempotent.
+ * Prepare for `passes` gradients: for a quadratic loss form the Gram matrix X^T X / n once when that is cheaper than the
+ * passes and p <= 2048, so that a gradient costs O(p^2); otherwise do nothing.  Idempotent.
+ * Errors: PN_ENOMEM; PN_ECANCELLED.
  */
 pn_status pn_objective_prepare(pn_objective *objective, size_t passes, pn_task *task, pn_err *err);
 
-/** Bound on |computed - exact| for each coordinate of a gradient computed from the per-record contributions, in multiples
- *  of the largest contribution max |slope x_ij| (noise.md section 3, "floating sums before the lattice").  */
+/**
+ * Public bound on |computed - exact| of each gradient coordinate over the certified domain, whichever way
+ * gradients are computed (pass or Gram matrix): depends on n, p and the certified bounds only.  "Exact" is the mean of the per-record
+ * contributions slope_i x_ij as they are in floating point, of which a replaced record changes one (noise.md section 3).
+ * +inf when the bounds are not certified.
+ */
 double pn_objective_gradient_error(const pn_objective *objective);
 
 /** out[p] = Hessian(theta) v.  Errors as evaluate. */

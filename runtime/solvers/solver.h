@@ -27,7 +27,7 @@ typedef struct pn_solver_ops pn_solver_ops;
 typedef struct pn_plan_line {
     const char *name; /* static */
     double value;
-    char text[48];    /* shown instead of the value when not empty */
+    char text[48]; /* shown instead of the value when not empty */
     char formula[224];
 } pn_plan_line;
 
@@ -40,7 +40,8 @@ typedef struct pn_request {
     pn_privacy_kind kind;
     double epsilon, delta, rho;
     pn_neighbours neighbours;
-    pn_ledger *ledger; /* or NULL; borrowed: with a ledger and no epsilon or rho, the plan is made for all that remains */
+    pn_ledger
+        *ledger; /* or NULL; borrowed: with a ledger and no epsilon or rho, the plan is made for all that remains */
 } pn_request;
 
 struct pn_plan {
@@ -76,11 +77,10 @@ typedef struct pn_step_context {
 
 /* What one step did.  `raw` figures are NaN in private runs unless the noise is simulated. */
 typedef struct pn_trace_row {
-    size_t step;       /* from 1 */
-    size_t atom;       /* chosen vertex from 1, 0 when the solver has none; paid */
+    size_t step; /* from 1 */
+    size_t atom; /* chosen vertex from 1, 0 when the solver has none; paid */
     double step_size;
-    double value, gap; /* raw: objective before the step, duality gap */
-    double epsilon;    /* spent so far at the plan's delta, at fixed stopping; NaN when non-private */
+    double value, gap;  /* raw: objective before the step, duality gap */
     uint64_t gradients; /* per-record gradient evaluations so far */
 } pn_trace_row;
 
@@ -88,7 +88,7 @@ struct pn_state {
     const pn_plan *plan; /* kept */
     size_t step;         /* steps done */
     uint64_t gradients;
-    bool finished;       /* set by a solver that ends early */
+    bool finished; /* set by a solver that ends early */
 };
 
 /* ---- the interface ---- */
@@ -112,8 +112,17 @@ struct pn_solver_ops {
 };
 
 /* Options that every solver takes (indices into `common`). */
-enum { PN_OPT_EPSILON = 0, PN_OPT_DELTA, PN_OPT_RHO, PN_OPT_PRIVACY, PN_OPT_NEIGHBOURS, PN_OPT_CALIBRATION,
-       PN_OPT_ITERATIONS, PN_OPT_START, PN_OPT_COUNT };
+enum {
+    PN_OPT_EPSILON = 0,
+    PN_OPT_DELTA,
+    PN_OPT_RHO,
+    PN_OPT_PRIVACY,
+    PN_OPT_NEIGHBOURS,
+    PN_OPT_CALIBRATION,
+    PN_OPT_ITERATIONS,
+    PN_OPT_START,
+    PN_OPT_COUNT
+};
 extern const pn_param pn_solver_common[];
 
 const pn_solver_ops *const *pn_solver_table(void);
@@ -138,10 +147,10 @@ int pn_plan_print(const pn_plan *plan, char *text, size_t size);
 typedef pn_status (*pn_step_fn)(void *self, const pn_trace_row *row, const double *theta, size_t p, pn_err *err);
 
 typedef struct pn_run_options {
-    pn_ledger *ledger;   /* NULL: one that holds exactly the plan's budget */
-    pn_rng *rng;         /* NULL: a secure one */
-    pn_task *task;       /* NULL: one thread, not to be stopped */
-    pn_step_fn on_step;  /* NULL: none */
+    pn_ledger *ledger;  /* NULL: one that holds exactly the plan's budget */
+    pn_rng *rng;        /* NULL: a secure one */
+    pn_task *task;      /* NULL: one thread, not to be stopped */
+    pn_step_fn on_step; /* NULL: none */
     void *on_step_self;
 } pn_run_options;
 

@@ -1,0 +1,159 @@
+/* gram.c -- the quadratic loss through its Gram matrix: f(theta) = theta^T H theta / 2 - b^T theta + c / 2 with H = X^T X / n,
+ * b = X^T y / n, c = y^T y / n; a gradient then costs O(p^2) whatever n is.
+ * Depends on: objective_impl.h, BLAS.  Used by: objective.c, pass.c. */
+#include <cblas.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "objective/objective_impl.h"
+
+#define GRAM_MAX_P      2048
+#define GRAM_BLOCK_ROWS 1024 /* one BLAS reduction runs over at most this many records: it bounds the rounding error */
+
+void pn_gram_clear(pn_gram *gram)
+{
+    pn_free(gram->matrix);
+    pn_free(gram->linear);
+    pn_free(gram->product);
+    memset(gram, 0, sizeof *gram);
+}
+
+size_t pn_gram_depth(const pn_objective *objective)
+{
+    return GRAM_BLOCK_ROWS + objective->data->n / GRAM_BLOCK_ROWS + 1;
+}
+
+/* Add the block's X^T X to the upper triangle, one record after the other. */
+static void add_sparse_block(const pn_dataset *data, size_t first, size_t last, double *block, double *linear)
+{
+    const pn_csr *csr = &data->csr;
+
+    for (size_t r = first; r < last; r++) {
+        for (size_t a = csr->start[r]; a < csr->start[r + 1]; a++) {
+            double *row = block + (size_t)csr->column[a] * data->p;
+
+            for (size_t b = a; b < csr->start[r + 1]; b++)
+                row[csr->column[b]] += csr->value[a] * csr->value[b];
+            linear[csr->column[a]] += csr->value[a] * data->y[r];
+        }
+    }
+}
+
+static void add_dense_block(const pn_dataset *data, size_t first, size_t last, double *block, double *linear)
+{
+    const double *X = data->dense + first * data->p;
+    int rows = (int)(last - first), p = (int)data->p;
+
+    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, p, rows, 1.0, X, p, 0.0, block, p);
+    cblas_dgemv(CblasRowMajor, CblasTrans, rows, p, 1.0, X, p, data->y + first, 1, 0.0, linear, 1);
+}
+
+static double squares(const double *y, size_t n)
+{
+    double sum = 0.0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += y[i] * y[i];
+    return sum;
+}
+
+/* Sum the blocks, each formed on its own in `scratch` (p*p matrix, then p linear). */
+static pn_status add_blocks(const pn_objective *objective, pn_gram *gram, double *scratch, pn_task *task, pn_err *err)
+{
+    const pn_dataset *data = objective->data;
+    size_t p = data->p;
+
+    for (size_t first = 0; first < data->n; first += GRAM_BLOCK_ROWS) {
+        size_t last = first + GRAM_BLOCK_ROWS < data->n ? first + GRAM_BLOCK_ROWS : data->n;
+        pn_status status = pn_task_report(task, "Gram matrix", (double)first, (double)data->n, err);
+
+        if (status != PN_OK)
+            return status;
+        memset(scratch, 0, (p * p + p) * sizeof *scratch);
+        if (data->sparse)
+            add_sparse_block(data, first, last, scratch, scratch + p * p);
+        else
+            add_dense_block(data, first, last, scratch, scratch + p * p);
+        for (size_t i = 0; i < p; i++) {
+            for (size_t j = i; j < p; j++)
+                gram->matrix[i * p + j] += scratch[i * p + j];
+            gram->linear[i] += scratch[p * p + i];
+        }
+        gram->constant += squares(data->y + first, last - first);
+    }
+    return PN_OK;
+}
+
+static void finish(pn_gram *gram, size_t p, double n)
+{
+    for (size_t i = 0; i < p; i++) {
+        for (size_t j = i; j < p; j++) {
+            gram->matrix[i * p + j] /= n;
+            gram->matrix[j * p + i] = gram->matrix[i * p + j];
+        }
+        gram->linear[i] /= n;
+    }
+    gram->constant /= n;
+}
+
+pn_status pn_gram_form(pn_objective *objective, pn_task *task, pn_err *err)
+{
+    size_t p = objective->data->p;
+    pn_gram gram = { pn_calloc(p, p * sizeof(double)), pn_calloc(p, sizeof(double)), 0.0, pn_alloc(p, sizeof(double)) };
+    double *scratch = pn_alloc(p + 1, p * sizeof(double));
+    pn_status status = PN_OK;
+
+    if (!gram.matrix || !gram.linear || !gram.product || !scratch)
+        status = pn_fail(err, PN_ENOMEM, "objective: out of memory for a Gram matrix of order %zu", p);
+    if (status == PN_OK)
+        status = add_blocks(objective, &gram, scratch, task, err);
+    pn_free(scratch);
+    if (status != PN_OK) {
+        pn_gram_clear(&gram);
+        return status;
+    }
+    finish(&gram, p, (double)objective->data->n);
+    objective->gram = gram;
+    return PN_OK;
+}
+
+/* Multiplications to form the matrix: sum of squared row counts. */
+static double forming_cost(const pn_dataset *data)
+{
+    double cost = 0.0;
+
+    if (!data->sparse)
+        return 0.25 * (double)data->n * (double)data->p *
+               (double)data->p; /* dsyrk does four times the work per second */
+    for (size_t r = 0; r < data->n; r++) {
+        double count = (double)(data->csr.start[r + 1] - data->csr.start[r]);
+
+        cost += 0.5 * count * count;
+    }
+    return cost + (double)(data->n / GRAM_BLOCK_ROWS + 1) * (double)data->p * (double)data->p;
+}
+
+pn_status pn_objective_prepare(pn_objective *objective, size_t passes, pn_task *task, pn_err *err)
+{
+    const pn_dataset *data = objective->data;
+    double entries = data->sparse ? (double)data->csr.start[data->n] : (double)data->n * (double)data->p;
+    double saved = (double)passes * (2.0 * entries - (double)data->p * (double)data->p);
+
+    if (!objective->loss->ops->quadratic || objective->gram.matrix || data->p > GRAM_MAX_P ||
+        forming_cost(data) >= saved)
+        return PN_OK;
+    return pn_gram_form(objective, task, err);
+}
+
+void pn_gram_evaluate(pn_objective *objective, const double *theta, double *value, double *gradient)
+{
+    const pn_gram *gram = &objective->gram;
+    int p = (int)objective->data->p;
+
+    cblas_dsymv(CblasRowMajor, CblasUpper, p, 1.0, gram->matrix, p, theta, 1, 0.0, gram->product, 1);
+    if (value)
+        *value = 0.5 * (cblas_ddot(p, gram->product, 1, theta, 1) - 2.0 * cblas_ddot(p, gram->linear, 1, theta, 1) +
+                        gram->constant);
+    for (size_t j = 0; gradient && j < objective->data->p; j++)
+        gradient[j] = gram->product[j] - gram->linear[j];
+}

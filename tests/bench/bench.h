@@ -1,0 +1,67 @@
+/* bench.h -- timing for benchmarks: best and median of repeated runs, one line a ratio.  Header only. */
+#ifndef PN_BENCH_H
+#define PN_BENCH_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef void (*bench_fn)(void *self);
+
+static inline double bench_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static inline int bench_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Two alternatives in turn, so that a change of the machine's speed hits both; medians of `runs` (at most 101). */
+static inline void bench_pair(bench_fn a, void *a_self, bench_fn b, void *b_self, int runs, double *a_seconds,
+                              double *b_seconds, double *ratio)
+{
+    double ta[101], tb[101], tr[101];
+
+    a(a_self);
+    b(b_self);
+    for (int i = 0; i < runs; i++) {
+        double t0 = bench_now(), t1;
+
+        a(a_self);
+        t1 = bench_now();
+        b(b_self);
+        ta[i] = t1 - t0;
+        tb[i] = bench_now() - t1;
+        tr[i] = ta[i] / tb[i];
+    }
+    qsort(ta, (size_t)runs, sizeof *ta, bench_compare);
+    qsort(tb, (size_t)runs, sizeof *tb, bench_compare);
+    qsort(tr, (size_t)runs, sizeof *tr, bench_compare);
+    *a_seconds = ta[runs / 2];
+    *b_seconds = tb[runs / 2];
+    *ratio = tr[runs / 2];
+}
+
+/* "name   a ms / b ms = ratio (limit)  ok|OVER" */
+static inline int bench_line(const char *name, bench_fn a, void *a_self, bench_fn b, void *b_self, int runs,
+                             double limit)
+{
+    double ta, tb, ratio;
+
+    bench_pair(a, a_self, b, b_self, runs, &ta, &tb, &ratio);
+    printf("%-46s %9.3f ms / %9.3f ms = %6.3f", name, 1e3 * ta, 1e3 * tb, ratio);
+    if (limit > 0.0)
+        printf("  (limit %.2f)%s", limit, ratio <= limit ? "" : "  OVER");
+    printf("\n");
+    fflush(stdout);
+    return limit > 0.0 && ratio > limit;
+}
+
+#endif

@@ -1,0 +1,179 @@
+/* gradient_bench.c -- one full logistic gradient against one streaming read of the matrix, two dgemv, and its own threads;
+ * sparse gradients against the entries they read; one Frank-Wolfe step beyond its gradient.
+ * Uses Covertype's shape (581,012 x 54, random values): the time depends on the shape, not on the values. */
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "bench.h"
+#include "core/alloc.h"
+#include "objective/objective.h"
+#include "random/rng.h"
+
+extern void openblas_set_num_threads(int threads);
+
+typedef struct world {
+    pn_dataset data;
+    pn_objective *objective;
+    pn_task *task;
+    double *theta, *gradient, *z;
+    volatile double sink;
+} world;
+
+static void fused_gradient(void *context)
+{
+    world *self = context;
+
+    (void)pn_objective_evaluate(self->objective, self->theta, NULL, self->gradient, self->task, NULL);
+}
+
+/* Eight accumulators: as fast as one thread can read. */
+static void streaming_read(void *context)
+{
+    world *self = context;
+    const double *x = self->data.dense;
+    double sum[16] = { 0 };
+    size_t count = self->data.n * self->data.p / 16 * 16;
+
+    for (size_t i = 0; i < count; i += 16) {
+        for (size_t k = 0; k < 16; k++)
+            sum[k] += x[i + k];
+    }
+    for (size_t k = 0; k < 16; k++)
+        self->sink += sum[k];
+}
+
+static void two_dgemv(void *context)
+{
+    world *self = context;
+    int n = (int)self->data.n, p = (int)self->data.p;
+
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, n, p, 1.0, self->data.dense, p, self->theta, 1, 0.0, self->z, 1);
+    cblas_dgemv(CblasRowMajor, CblasTrans, n, p, 1.0, self->data.dense, p, self->z, 1, 0.0, self->gradient, 1);
+}
+
+static void sparse_read(void *context)
+{
+    world *self = context;
+    const pn_csr *csr = &self->data.csr;
+
+    for (size_t r = 0; r < csr->rows; r++) {
+        double sum = 0.0;
+
+        for (size_t k = csr->start[r]; k < csr->start[r + 1]; k++)
+            sum += csr->value[k] * self->theta[csr->column[k]];
+        self->z[r] = sum;
+    }
+    memset(self->gradient, 0, csr->cols * sizeof(double));
+    for (size_t r = 0; r < csr->rows; r++) {
+        for (size_t k = csr->start[r]; k < csr->start[r + 1]; k++)
+            self->gradient[csr->column[k]] += self->z[r] * csr->value[k];
+    }
+}
+
+static void fill(world *self, size_t n, size_t p, pn_rng *rng)
+{
+    memset(self, 0, sizeof *self);
+    self->data.n = n;
+    self->data.p = p;
+    self->data.y = pn_alloc(n, sizeof(double));
+    self->theta = pn_calloc(p, sizeof(double));
+    self->gradient = pn_calloc(p, sizeof(double));
+    self->z = pn_calloc(n, sizeof(double));
+    for (size_t i = 0; i < n; i++)
+        self->data.y[i] = pn_rng_below(rng, 2) ? 1.0 : -1.0;
+    for (size_t j = 0; j < p; j++)
+        self->theta[j] = pn_rng_uniform(rng) - 0.5;
+    self->data.bounds = (pn_record_bounds){ { NAN, NAN, NAN }, -1.0, 1.0, true };
+}
+
+static void open_objective(world *self)
+{
+    pn_loss *loss = NULL;
+    pn_err err;
+
+    if (pn_loss_new(&loss, "logistic", NULL, &err) != PN_OK ||
+        pn_objective_new(&self->objective, &self->data, loss, NULL, &err) != PN_OK) {
+        fprintf(stderr, "gradient_bench: %s\n", err.message);
+        exit(1);
+    }
+    pn_loss_free(loss);
+}
+
+static void close_world(world *self)
+{
+    pn_objective_free(self->objective);
+    pn_free(self->data.dense);
+    pn_csr_clear(&self->data.csr);
+    pn_free(self->data.y);
+    pn_free(self->theta);
+    pn_free(self->gradient);
+    pn_free(self->z);
+}
+
+static int dense_table(pn_task *task, pn_rng *rng)
+{
+    world self;
+    int over = 0;
+    double one, two, ratio;
+
+    fill(&self, 581012, 54, rng);
+    self.data.dense = pn_alloc(self.data.n * self.data.p, sizeof(double));
+    for (size_t i = 0; i < self.data.n * self.data.p; i++)
+        self.data.dense[i] = pn_rng_uniform(rng);
+    open_objective(&self);
+    openblas_set_num_threads(1);
+    printf("dense logistic gradient, 581012 x 54\n");
+    over +=
+        bench_line("  fused pass / streaming read, one thread", fused_gradient, &self, streaming_read, &self, 21, 1.5);
+    over += bench_line("  fused pass / two dgemv, one thread", fused_gradient, &self, two_dgemv, &self, 21, 0.7);
+    bench_pair(fused_gradient, &self, streaming_read, &self, 21, &one, &two, &ratio);
+    self.task = task;
+    bench_pair(fused_gradient, &self, streaming_read, &self, 21, &two, &ratio, &ratio);
+    printf("  %u threads: %.3f ms, speed-up %.2f\n", pn_task_threads(task), 1e3 * two, one / two);
+    close_world(&self);
+    return over;
+}
+
+/* 20,000 rows of 50 entries in 50,000 columns. */
+static int sparse_table(pn_rng *rng)
+{
+    const size_t per_row = 50;
+    world self;
+    int over;
+
+    fill(&self, 200000, 50000, rng);
+    self.data.sparse = true;
+    if (pn_csr_init(&self.data.csr, self.data.n, self.data.p, self.data.n * per_row, NULL) != PN_OK)
+        exit(1);
+    for (size_t r = 0; r < self.data.n; r++) {
+        uint32_t column = 0;
+
+        self.data.csr.start[r + 1] = (r + 1) * per_row;
+        for (size_t k = 0; k < per_row; k++) {
+            column += 1 + (uint32_t)pn_rng_below(rng, self.data.p / per_row - 1);
+            self.data.csr.column[r * per_row + k] = column;
+            self.data.csr.value[r * per_row + k] = pn_rng_uniform(rng);
+        }
+    }
+    open_objective(&self);
+    printf("sparse logistic gradient, 200000 x 50000, 1e7 entries\n");
+    over =
+        bench_line("  fused pass / plain product pair, one thread", fused_gradient, &self, sparse_read, &self, 11, 2.0);
+    close_world(&self);
+    return over;
+}
+
+int main(void)
+{
+    pn_task *task = NULL;
+    pn_rng *rng = NULL;
+    int over;
+
+    if (pn_task_new(&task, 0, NULL) != PN_OK || pn_rng_seeded(&rng, 1, NULL) != PN_OK)
+        return 1;
+    over = dense_table(task, rng) + sparse_table(rng);
+    pn_rng_free(rng);
+    pn_task_free(task);
+    return over != 0;
+}
