@@ -41,7 +41,7 @@ all: ## Build the library, the Lua module and the program
 # Compiler and linker flags of the libraries.  setup.sh writes them once it has seen (or installed) what the build needs;
 # make then starts over with them.
 GOALS := $(or $(MAKECMDGOALS),all)
-ifneq ($(filter-out help clean uninstall setup check-layers,$(GOALS)),)
+ifneq ($(filter-out help clean uninstall setup,$(GOALS)),)
 include $(BUILD)/config.mk
 endif
 
@@ -61,7 +61,7 @@ RUNTIME_SRC := $(filter-out runtime/numeric/simd_%.c,$(wildcard runtime/*/*.c)) 
 PROGRAM_SRC := $(wildcard bindings/main*.c bindings/repl*.c bindings/progress*.c)
 BINDING_SRC := $(filter-out $(PROGRAM_SRC),$(wildcard bindings/*.c))
 STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
-HEADERS     := $(patsubst runtime/%,%,$(sort $(wildcard runtime/*.h runtime/*/*.h)))
+HEADERS     := penumbra.h $(shell sed -n 's/^\#include "\(.*\)"/\1/p' runtime/penumbra.h)
 C_TEST_SRC  := $(sort $(wildcard tests/*/*_test.c tests/*/*/*_test.c))
 BENCH_SRC   := $(sort $(wildcard tests/bench/*_bench.c))
 
@@ -156,7 +156,52 @@ demo: all ## Train a private lasso in a minute: examples/private_lasso.lua
 repl: all ## Start the program
 	@$(CLEAN_ENV) $(PROGRAM)
 
-# ---- install, help ----
+# ---- checks ----
+
+LUA_CODE  = $(wildcard stdlib examples tests)
+C_DIRS    = $(wildcard runtime bindings examples tests)
+C_FILES   = $(sort $(shell find $(C_DIRS) -name '*.[ch]'))
+
+check-layers: ## Refuse an include that points upward between the rooms of runtime/
+	@$(LUA) tests/tools/check_layers.lua
+
+lint: check-layers | $(BUILD)/setup/lint ## Check format, style and common errors of C and Lua
+	@sh tests/tools/check_files.sh
+	clang-format --dry-run -Werror $(C_FILES)
+	luacheck -q $(LUA_CODE)
+	cppcheck -j2 -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+	    --suppress=missingIncludeSystem --library=posix $(INCLUDE) $(C_DIRS)
+
+bench: all $(BENCHES) | $(BUILD)/setup/bench ## Run every benchmark in tests/bench
+	@for bench in $(BENCHES); do echo "== $$bench"; $(CLEAN_ENV) $$bench || exit 1; done
+	@for bench in $(wildcard tests/bench/*.sh); do echo "== $$bench"; $(CLEAN_ENV) sh $$bench || exit 1; done
+	@for bench in $(wildcard tests/bench/*.lua); do echo "== $$bench"; $(CLEAN_ENV) $(LUA) $$bench || exit 1; done
+
+# ---- install ----
+
+INC_DIR   = $(DESTDIR)$(PREFIX)/include/penumbra
+LIB_DIR   = $(DESTDIR)$(PREFIX)/lib
+CLUA_DIR  = $(LIB_DIR)/lua/5.4/penumbra
+LUA_DIR   = $(DESTDIR)$(PREFIX)/share/lua/5.4/penumbra
+INSTALL   = install -D -m 644
+
+install: all ## Install below DESTDIR/PREFIX
+	$(foreach file,$(HEADERS),$(INSTALL) runtime/$(file) '$(INC_DIR)/$(file)' && ) true
+	$(foreach file,$(STDLIB),$(INSTALL) stdlib/$(file) '$(LUA_DIR)/$(file)' && ) true
+	$(INSTALL) $(BUILD)/libpenumbra.a '$(LIB_DIR)/libpenumbra.a'
+	$(INSTALL) $(BUILD)/$(SO) '$(LIB_DIR)/$(SO)'
+	ln -sf $(SO) '$(LIB_DIR)/libpenumbra.so'
+	$(INSTALL) $(CORE) '$(CLUA_DIR)/core.so'
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@MODULES@|$(DEP_MODULES)|' runtime/penumbra.pc.in >$(BUILD)/penumbra.pc
+	$(INSTALL) $(BUILD)/penumbra.pc '$(LIB_DIR)/pkgconfig/penumbra.pc'
+	$(if $(PROGRAM),install -D $(PROGRAM) '$(DESTDIR)$(PREFIX)/bin/penumbra')
+
+uninstall: ## Remove what install put there
+	rm -rf '$(INC_DIR)' '$(CLUA_DIR)' '$(LUA_DIR)'
+	rm -f '$(DESTDIR)$(PREFIX)/bin/penumbra' '$(LIB_DIR)/libpenumbra.a' '$(LIB_DIR)/$(SO)' '$(LIB_DIR)/libpenumbra.so' \
+	    '$(LIB_DIR)/pkgconfig/penumbra.pc'
+
+# ---- help ----
 
 setup: ## Install what all targets need (Debian), or say what is missing
 	@for group in build test lint bench; do sh tests/tools/setup.sh $$group || exit 1; done

@@ -15,7 +15,7 @@ needs_build="cmd:gcc:gcc cmd:make:make cmd:ar:binutils header:stdio.h:libc6-dev 
     lib:lapacke:liblapacke-dev lib:libsodium:libsodium-dev lib:zlib:zlib1g-dev lib:readline:libreadline-dev
     lib:sleef:libsleef-dev"
 needs_test="cmd:busted:lua-busted"
-needs_lint="cmd:clang:clang cmd:clang-format:clang-format cmd:clang-tidy:clang-tidy cmd:cppcheck:cppcheck
+needs_lint="cmd:clang:clang cmd:clang-format:clang-format cmd:cppcheck:cppcheck
     cmd:luacheck:lua-check"
 needs_bench="cmd:valgrind:valgrind cmd:python3:python3 python:numpy:python3-numpy"
 

@@ -1,0 +1,39 @@
+/* penumbra.h -- every door of the library in one include, for hosts; the headers named here are the ones installed.
+ * Depends on: all rooms.  Used by: programs outside this tree, never by runtime/ itself. */
+#ifndef PENUMBRA_H
+#define PENUMBRA_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "core/alloc.h"
+#include "core/param.h"
+#include "core/status.h"
+#include "core/task.h"
+#include "core/view.h"
+
+#include "numeric/csr.h"
+
+#include "random/rng.h"
+#include "random/selection.h"
+
+#include "data/dataset.h"
+
+#include "geometry/set.h"
+
+#include "privacy/accountant.h"
+#include "privacy/event.h"
+#include "privacy/ledger.h"
+#include "privacy/mechanism.h"
+
+#include "objective/loss.h"
+#include "objective/objective.h"
+
+#include "solvers/solver.h"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

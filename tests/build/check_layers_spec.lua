@@ -1,0 +1,99 @@
+-- check_layers_spec.lua -- the layer check passes this tree and catches what is planted in a copy of it.
+local lua = os.getenv("PN_LUA") or "lua5.4"
+
+-- Exit success and output of a shell command.
+local function sh(command)
+  local pipe = assert(io.popen("{ " .. command .. "; } 2>&1"))
+  local text = pipe:read("a")
+  return pipe:close() == true, text
+end
+
+local function check(root)
+  return sh(("%s tests/tools/check_layers.lua '%s'"):format(lua, root))
+end
+
+describe("check-layers", function()
+  local copy
+
+  before_each(function()
+    copy = os.tmpname()
+    os.remove(copy)
+    assert.is_true(sh(("mkdir '%s' && cp -r runtime '%s/'"):format(copy, copy)))
+  end)
+
+  after_each(function()
+    assert.is_true(sh(("rm -r '%s'"):format(copy)))
+  end)
+
+  -- Append lines to a file of the copy (made when absent); returns the number of the first of them.
+  local function plant(path, text)
+    local name, line = copy .. "/" .. path, 1
+    local file = io.open(name)
+    if file then
+      line = select(2, file:read("a"):gsub("\n", "")) + 1
+      file:close()
+    end
+    file = assert(io.open(name, "a"))
+    file:write(text, "\n")
+    file:close()
+    return line
+  end
+
+  local function finds(path, text, rule)
+    local line = plant(path, text)
+    local ok, said = check(copy)
+    assert.is_false(ok)
+    assert.truthy(said:find(("%s:%d: "):format(path, line), 1, true), said)
+    assert.truthy(said:find(rule, 1, true), said)
+    assert.truthy(said:find("%d+ files, 1 breaches"), said)
+  end
+
+  it("passes the tree as it is", function()
+    local ok, said = check(".")
+    assert.is_true(ok, said)
+  end)
+
+  it("fails on an include that points upward, with file, line and rule", function()
+    finds("runtime/core/status.c", '#include "data/dataset.h"', 'core/ may not include "data/dataset.h"')
+  end)
+
+  it("fails on an include between rooms that do not know each other", function()
+    finds("runtime/geometry/planted.c", '#include "privacy/event.h"', "it may open core, numeric, random, expr")
+  end)
+
+  it("fails on an include with unusual blanks", function()
+    finds("runtime/numeric/planted.h", '  #  include   "solvers/solver.h"', "it may open core")
+  end)
+
+  it("fails on a header of Lua or of the terminal in the runtime", function()
+    finds("runtime/solvers/planted.c", "#include <lua.h>", "Lua stays in bindings/")
+  end)
+
+  it("fails on a call that prints, exits or jumps", function()
+    finds("runtime/core/planted.c", 'static void f(void) { printf("hello"); }', "the runtime never prints")
+    os.remove(copy .. "/runtime/core/planted.c")
+    finds("runtime/core/planted.c", "static void f(void) { abort(); }", "the runtime never exits")
+    os.remove(copy .. "/runtime/core/planted.c")
+    finds("runtime/core/planted.c", "static void f(void) { fputs(text, stderr); }", "the runtime never prints")
+  end)
+
+  it("fails on memory that does not come from the allocator", function()
+    finds("runtime/data/planted.c", "static void *f(void) { return malloc(8); }", "pn_alloc")
+  end)
+
+  it("fails on a room that the table does not know", function()
+    assert.is_true(sh(("mkdir '%s/runtime/attic'"):format(copy)))
+    finds("runtime/attic/planted.c", "int x;", "'attic' is no room")
+  end)
+
+  it("lets comments, strings and members say what code may not", function()
+    plant("runtime/core/planted.c", [[
+/* printf(), then exit()
+ * and malloc() */
+static const char *text = "abort() \" longjmp()"; // puts()
+static char quote = '"', other = '\'';
+static void f(struct ops *ops) { ops->free(ops); ops.exit(1); snprintf(text, 1, ""); fprintf(file, ""); }]])
+    local ok, said = check(copy)
+    assert.is_true(ok, said)
+  end)
+end)

@@ -1,0 +1,177 @@
+-- check_layers.lua -- the rooms of runtime/ open only the doors below them, and runtime/ keeps its promises.
+-- Usage: lua check_layers.lua [ROOT]; prints FILE:LINE: rule for each breach and fails when there is one.
+-- Depends on: POSIX find.  Used by: make check-layers.
+local root = arg[1] or "."
+
+-- Who may open whose door; a room may always open its own.
+local all = {}
+local may_open = {
+  core = {},
+  numeric = { "core" },
+  random = { "core", "numeric" },
+  expr = { "core" },
+  data = { "core", "numeric", "random" },
+  geometry = { "core", "numeric", "random", "expr" },
+  privacy = { "core", "numeric", "random" },
+  continual = { "core", "numeric", "random", "privacy" },
+  objective = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual" },
+  solvers = { "core", "numeric", "random", "expr", "data", "geometry", "privacy", "continual", "objective" },
+  federated = all,
+}
+for room in pairs(may_open) do
+  all[#all + 1] = room
+end
+
+-- Headers that runtime/ never includes, and why.
+local foreign = {
+  ["lua.h"] = "Lua stays in bindings/",
+  ["lauxlib.h"] = "Lua stays in bindings/",
+  ["lualib.h"] = "Lua stays in bindings/",
+  ["lua.hpp"] = "Lua stays in bindings/",
+  ["readline/readline.h"] = "the terminal belongs to the program",
+  ["readline/history.h"] = "the terminal belongs to the program",
+  ["setjmp.h"] = "longjmp never crosses the runtime",
+  ["pnl.h"] = "bindings/ is above runtime/",
+  ["penumbra.h"] = "the umbrella header is for hosts",
+}
+
+-- Calls that runtime/ never makes, and why.
+local forbidden = {
+  printf = "the runtime never prints",
+  vprintf = "the runtime never prints",
+  puts = "the runtime never prints",
+  putchar = "the runtime never prints",
+  perror = "the runtime never prints",
+  exit = "the runtime never exits",
+  _exit = "the runtime never exits",
+  quick_exit = "the runtime never exits",
+  abort = "the runtime never exits",
+  assert = "the runtime returns a status",
+  setjmp = "longjmp never crosses the runtime",
+  longjmp = "longjmp never crosses the runtime",
+}
+-- These only in the file that is the one door for memory.
+local allocators = { malloc = true, calloc = true, realloc = true, free = true, strdup = true }
+local one_door = "runtime/core/alloc.c"
+
+local breaches = 0
+
+local function breach(path, line, text)
+  print(("%s:%d: %s"):format(path, line, text))
+  breaches = breaches + 1
+end
+
+local function contains(list, wanted)
+  for _, item in ipairs(list) do
+    if item == wanted then
+      return true
+    end
+  end
+  return false
+end
+
+-- The source without comments, strings and character constants; every line break stays where it was.
+local function bare(source)
+  local out, at = {}, 1
+  local function skip(last)
+    out[#out + 1] = " " .. source:sub(at, last):gsub("[^\n]+", "")
+    at = last + 1
+  end
+  while at <= #source do
+    local start = source:find("[/\"']", at)
+    if not start then
+      break
+    end
+    out[#out + 1] = source:sub(at, start - 1)
+    at = start
+    local two, one = source:sub(at, at + 1), source:sub(at, at)
+    if two == "/*" then
+      skip(select(2, source:find("*/", at + 2, true)) or #source)
+    elseif two == "//" then
+      skip((source:find("\n", at, true) or #source + 1) - 1)
+    elseif one == "/" then
+      out[#out + 1] = one
+      at = at + 1
+    else
+      local last = at + 1
+      while last <= #source and source:sub(last, last) ~= one and source:sub(last, last) ~= "\n" do
+        last = last + (source:sub(last, last) == "\\" and 2 or 1)
+      end
+      skip(math.min(last, #source))
+    end
+  end
+  out[#out + 1] = source:sub(at)
+  return table.concat(out)
+end
+
+local function check_include(path, line, room, header, quoted)
+  local name = header:match("([^/]+)$")
+  local target = header:match("^%.?%.?/?([%w_]+)/")
+  if foreign[header] or (quoted and foreign[name]) then
+    breach(path, line, ("runtime/ never includes <%s>: %s"):format(header, foreign[header] or foreign[name]))
+  elseif quoted and header:find("..", 1, true) then
+    breach(path, line, ('"%s": headers are named from runtime/, as in "core/status.h"'):format(header))
+  elseif may_open[target] and target ~= room and not contains(may_open[room], target) then
+    local below = table.concat(may_open[room], ", ")
+    breach(
+      path,
+      line,
+      ('%s/ may not include "%s": it may open %s'):format(room, header, below == "" and "no other room" or below)
+    )
+  end
+end
+
+local function check_file(path, room)
+  local file = assert(io.open(root .. "/" .. path))
+  local source = file:read("a")
+  file:close()
+  local number = 0
+  for line in (source .. "\n"):gmatch("(.-)\n") do
+    number = number + 1
+    local mark, header = line:match('^%s*#%s*include%s*([<"])([^>"]+)[>"]')
+    if header then
+      check_include(path, number, room, header, mark == '"')
+    end
+  end
+  number = 0
+  for line in (bare(source) .. "\n"):gmatch("(.-)\n") do
+    number = number + 1
+    for before, name in line:gmatch("(.?.?)%f[%w_]([%a_][%w_]*)%s*%(") do
+      local member = before:match("%.$") or before == "->"
+      if forbidden[name] and not member then
+        breach(path, number, ("%s(): %s"):format(name, forbidden[name]))
+      elseif allocators[name] and not member and path ~= one_door then
+        breach(path, number, ("%s(): all memory goes through pn_alloc and pn_free"):format(name))
+      end
+    end
+    if line:find("%f[%w_]stdout%f[^%w_]") or line:find("%f[%w_]stderr%f[^%w_]") then
+      breach(path, number, "stdout, stderr: the runtime never prints")
+    end
+  end
+end
+
+local function files_of(folder)
+  local pipe = assert(io.popen(("cd '%s' && find '%s' -name '*.[ch]' | sort"):format(root, folder)))
+  local paths = {}
+  for path in pipe:lines() do
+    paths[#paths + 1] = path
+  end
+  assert(pipe:close(), "cannot read " .. root .. "/" .. folder)
+  return paths
+end
+
+local checked = 0
+for _, path in ipairs(files_of("runtime")) do
+  local room = path:match("^runtime/([^/]+)/")
+  if room and not may_open[room] then
+    breach(path, 1, ("'%s' is no room of runtime/; the table is in tests/tools/check_layers.lua"):format(room))
+  elseif room then
+    check_file(path, room)
+    checked = checked + 1
+  elseif path ~= "runtime/penumbra.h" then
+    breach(path, 1, "every file of runtime/ lives in a room")
+  end
+end
+
+print(("layers: %d files, %d breaches"):format(checked, breaches))
+os.exit(breaches == 0)
