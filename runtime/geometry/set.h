@@ -17,10 +17,10 @@ typedef struct pn_set pn_set;
 /* One vertex.  Sparse when `index` is not NULL, else `value` is dense [dim].  A dense buffer belongs to the set or is
  * `scratch`; a sparse one belongs to the set or to the atom itself, which is therefore not to be copied. */
 typedef struct pn_atom {
-    size_t count;         /* entries in value (and index) */
-    const size_t *index;  /* [count] coordinates from 0, or NULL for a dense atom (count == dim) */
-    const double *value;  /* [count] */
-    size_t index_of_one;  /* storage for sets whose atoms have a single entry */
+    size_t count;        /* entries in value (and index) */
+    const size_t *index; /* [count] coordinates from 0, or NULL for a dense atom (count == dim) */
+    const double *value; /* [count] */
+    size_t index_of_one; /* storage for sets whose atoms have a single entry */
     double value_of_one;
 } pn_atom;
 
@@ -37,7 +37,7 @@ typedef struct pn_set_ops {
     /* Required of every bounded set. */
     double (*support)(const pn_set *self, const double *g,
                       double *point /* [dim] or NULL */); /* max <g, x>; ties: lowest index, sign(0) = +1 */
-    double (*radius)(const pn_set *self, pn_lp norm);   /* max ||x|| over the set, an upper bound within 1e-12 relative */
+    double (*radius)(const pn_set *self, pn_lp norm); /* max ||x|| over the set, an upper bound within 1e-12 relative */
     double (*diameter)(const pn_set *self, pn_lp norm); /* max ||x - y||, likewise (an upper bound where not closed) */
     bool (*contains)(const pn_set *self, const double *x, double tolerance); /* within tolerance of every constraint */
     void (*center)(const pn_set *self, double *x); /* a point of the set that depends on nothing else */

@@ -1,0 +1,10 @@
+/* lobjective.h -- how the parts of the objective binding open.  Depends on: Lua.  Used by: lobjective.c, lloss.c. */
+#ifndef PNL_LOBJECTIVE_H
+#define PNL_LOBJECTIVE_H
+
+#include <lua.h>
+
+/** Add `loss` to the pn table on the stack top. */
+void pnl_open_loss(lua_State *L);
+
+#endif

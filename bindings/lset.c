@@ -1,0 +1,367 @@
+/* lset.c -- pn.set: one constructor for each row of the runtime's table of sets, and the methods that all sets share.
+ * Depends on: pnl.h, geometry/.  Used by: module.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "geometry/set.h"
+#include "pnl.h"
+
+#define MAX_PARAMS         16
+#define MAX_VERTEX_NUMBERS 1e7
+
+static pn_set *check_set(lua_State *L, int index)
+{
+    return pnl_check(L, index, &pnl_set_class);
+}
+
+/* The object at the top of the stack gets the set that `status` was about. */
+static int hand_over(lua_State *L, pn_status status, const pn_err *err)
+{
+    pnl_status(L, status, err);
+    return 1;
+}
+
+/* ---- constructors ---- */
+
+/* upvalue 1: the pn_set_ops */
+static int construct(lua_State *L)
+{
+    const pn_set_ops *ops = lua_touserdata(L, lua_upvalueindex(1));
+    pn_arg args[MAX_PARAMS];
+    char owner[64];
+    void **slot;
+    pn_err err;
+
+    (void)snprintf(owner, sizeof owner, "set.%s", ops->name);
+    pnl_options(L, 1, owner, ops->params, args, NULL);
+    slot = pnl_newbox(L, &pnl_set_class);
+    return hand_over(L, pn_set_new((pn_set **)slot, ops->name, args, &err), &err);
+}
+
+static int names(lua_State *L)
+{
+    const pn_set_ops *const *table = pn_set_table();
+
+    lua_newtable(L);
+    for (size_t i = 0; table[i]; i++) {
+        lua_pushstring(L, table[i]->name);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+/* ---- fields ---- */
+
+static int get_dim(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)check_set(L, 1)->dim);
+    return 1;
+}
+
+static int get_name(lua_State *L)
+{
+    lua_pushstring(L, check_set(L, 1)->ops->name);
+    return 1;
+}
+
+static int get_radius(lua_State *L)
+{
+    const pn_set *set = check_set(L, 1);
+
+    lua_pushnumber(L, set->ops->radius(set, PN_L2));
+    return 1;
+}
+
+static int get_diameter(lua_State *L)
+{
+    const pn_set *set = check_set(L, 1);
+
+    lua_pushnumber(L, set->ops->diameter(set, PN_L2));
+    return 1;
+}
+
+/* ---- methods ---- */
+
+static pn_lp check_norm(lua_State *L, int index, const char *owner)
+{
+    const char *name = lua_type(L, index) == LUA_TSTRING ? lua_tostring(L, index) : NULL;
+
+    for (int norm = 0; name && norm < PN_LP_COUNT; norm++) {
+        if (strcmp(name, pn_lp_name((pn_lp)norm)) == 0)
+            return (pn_lp)norm;
+    }
+    luaL_error(L, "%s: norm must be \"l1\", \"l2\" or \"linf\", got %s", owner, luaL_tolstring(L, index, NULL));
+    return PN_L2;
+}
+
+static int radius_in(lua_State *L)
+{
+    const pn_set *set = check_set(L, 1);
+
+    lua_pushnumber(L, set->ops->radius(set, check_norm(L, 2, "C:radius_in")));
+    return 1;
+}
+
+static int diameter_in(lua_State *L)
+{
+    const pn_set *set = check_set(L, 1);
+
+    lua_pushnumber(L, set->ops->diameter(set, check_norm(L, 2, "C:diameter_in")));
+    return 1;
+}
+
+static int support(lua_State *L)
+{
+    const pn_set *set = check_set(L, 1);
+    pn_vec g = pnl_check_vec(L, 2);
+    double value, *point;
+    pn_err err;
+
+    pnl_status(L, pn_set_support(set, g.data, g.n, NULL, NULL, &err), &err); /* checks before the point is made */
+    point = pnl_new_vec(L, set->dim);
+    pnl_status(L, pn_set_support(set, g.data, g.n, &value, point, &err), &err);
+    lua_pushnumber(L, value);
+    lua_insert(L, -2);
+    return 2;
+}
+
+static int project(lua_State *L)
+{
+    const pn_set *set = check_set(L, 1);
+    pn_vec v = pnl_check_vec(L, 2);
+    double *x = pnl_new_vec(L, v.n);
+    pn_err err;
+
+    memcpy(x, v.data, v.n * sizeof *x);
+    return hand_over(L, pn_set_project(set, x, v.n, &err), &err);
+}
+
+static int contains(lua_State *L)
+{
+    const pn_set *set = check_set(L, 1);
+    double tolerance = lua_isnoneornil(L, 3) ? 1e-9 : pnl_check_finite(L, 3, "C:contains: tol");
+    pn_vec v = pnl_check_vec(L, 2);
+    bool inside = false;
+    pn_err err;
+
+    pnl_status(L, pn_set_contains(set, v.data, v.n, tolerance, &inside, &err), &err);
+    lua_pushboolean(L, inside);
+    return 1;
+}
+
+static int gauge(lua_State *L)
+{
+    const pn_set *set = check_set(L, 1);
+    pn_vec v = pnl_check_vec(L, 2);
+    double value = 0.0;
+    pn_err err;
+
+    pnl_status(L, pn_set_gauge(set, v.data, v.n, &value, &err), &err);
+    lua_pushnumber(L, value);
+    return 1;
+}
+
+static int center(lua_State *L)
+{
+    const pn_set *set = check_set(L, 1);
+
+    set->ops->center(set, pnl_new_vec(L, set->dim));
+    return 1;
+}
+
+/* Atoms are written into the rows of the result, which also serve as their scratch. */
+static int vertices(lua_State *L)
+{
+    const pn_set *set = check_set(L, 1);
+    size_t count, dim = set->dim;
+    double *rows;
+
+    if (!pn_set_is_polytope(set)) {
+        lua_pushnil(L);
+        return 1;
+    }
+    count = set->ops->atom_count(set);
+    if ((double)count * (double)dim > MAX_VERTEX_NUMBERS)
+        return pnl_error(L, "C:vertices: %zu vertices of %zu entries are more than %.0f numbers; use C:support(g)",
+                         count, dim, MAX_VERTEX_NUMBERS);
+    rows = pnl_new_mat(L, count, dim);
+    for (size_t i = 0; i < count; i++) {
+        double *row = rows + i * dim;
+        pn_atom atom;
+
+        set->ops->atom(set, i, &atom, row);
+        if (atom.index)
+            pn_atom_add(&atom, 1.0, row);
+        else if (atom.value != row)
+            memcpy(row, atom.value, dim * sizeof *row);
+    }
+    return 1;
+}
+
+/* scores[i] and radius of the vertices about their common point, as the private selection sees them. */
+static int vertex_scores(lua_State *L)
+{
+    const pn_set *set = check_set(L, 1);
+    pn_vec g = pnl_check_vec(L, 2);
+    pn_err err;
+
+    if (!pn_set_is_polytope(set))
+        return pnl_error(L, "C:vertex_scores: %s has no list of vertices", set->ops->name);
+    pnl_status(L, pn_set_support(set, g.data, g.n, NULL, NULL, &err), &err);
+    set->ops->atom_scores(set, g.data, pnl_new_vec(L, set->ops->atom_count(set)));
+    lua_createtable(L, 0, PN_LP_COUNT);
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        lua_pushnumber(L, set->ops->atom_radius(set, (pn_lp)norm));
+        lua_setfield(L, -2, pn_lp_name((pn_lp)norm));
+    }
+    return 2;
+}
+
+/* ---- operators ---- */
+
+static int multiply(lua_State *L)
+{
+    int at = pnl_test(L, 1, &pnl_set_class) ? 1 : 2;
+    pn_set *set = check_set(L, at);
+    void **slot;
+    pn_err err;
+
+    if (lua_type(L, 3 - at) != LUA_TNUMBER)
+        return pnl_error(L, "factor * C: factor must be a positive number, got %s", luaL_typename(L, 3 - at));
+    slot = pnl_newbox(L, &pnl_set_class);
+    return hand_over(L, pn_set_scale((pn_set **)slot, set, lua_tonumber(L, 3 - at), &err), &err);
+}
+
+static pn_vec check_shift(lua_State *L, int index, const char *sign)
+{
+    if (!lua_istable(L, index) && !pnl_test(L, index, &pnl_vec_class))
+        pnl_error(L, "C %s v: v must be a vector, got %s", sign, luaL_typename(L, index));
+    return pnl_check_vec(L, index);
+}
+
+static int add(lua_State *L)
+{
+    int at = pnl_test(L, 1, &pnl_set_class) ? 1 : 2;
+    pn_set *set = check_set(L, at);
+    pn_vec shift = check_shift(L, 3 - at, "+");
+    void **slot = pnl_newbox(L, &pnl_set_class);
+    pn_err err;
+
+    return hand_over(L, pn_set_shift((pn_set **)slot, set, shift.data, shift.n, &err), &err);
+}
+
+static int subtract(lua_State *L)
+{
+    pn_set *set = check_set(L, 1);
+    pn_vec shift = check_shift(L, 2, "-");
+    double *negative = pnl_new_vec(L, shift.n);
+    void **slot = pnl_newbox(L, &pnl_set_class);
+    pn_err err;
+
+    for (size_t j = 0; j < shift.n; j++)
+        negative[j] = -shift.data[j];
+    return hand_over(L, pn_set_shift((pn_set **)slot, set, negative, shift.n, &err), &err);
+}
+
+static int to_string(lua_State *L)
+{
+    char text[320];
+
+    pn_set_describe(check_set(L, 1), text, sizeof text);
+    lua_pushstring(L, text);
+    return 1;
+}
+
+/* ---- tables ---- */
+
+static const pnl_row set_rows[] = {
+    { "dim", get_dim, PNL_FIELD, PNL_NOTHING, "C.dim -> integer", "Number of coordinates of a point." },
+    { "name", get_name, PNL_FIELD, PNL_NOTHING, "C.name -> string",
+      "The kind of set, as in pn.set; \"scaled\" or \"shifted\" for 2 * C and C + v." },
+    { "radius", get_radius, PNL_FIELD, PNL_NOTHING, "C.radius -> number",
+      "The largest l2 norm in the set, rounded up; C:radius_in for other norms." },
+    { "diameter", get_diameter, PNL_FIELD, PNL_NOTHING, "C.diameter -> number",
+      "The largest l2 distance of two points, rounded up (a bound for polytopes with very many vertices)." },
+    { "radius_in", radius_in, PNL_METHOD, PNL_NOTHING, "C:radius_in(norm) -> number",
+      "The largest norm in the set; norm is \"l1\", \"l2\" or \"linf\"." },
+    { "diameter_in", diameter_in, PNL_METHOD, PNL_NOTHING, "C:diameter_in(norm) -> number",
+      "The largest distance of two points; norm is \"l1\", \"l2\" or \"linf\"." },
+    { "support", support, PNL_METHOD, PNL_NOTHING, "C:support(g) -> number, vec",
+      "max <g, x> over the set and a point that attains it; ties go to the lowest index.  The linear minimisation "
+      "oracle "
+      "is the point for -g.  g has C.dim finite entries." },
+    { "project", project, PNL_METHOD, PNL_NOTHING, "C:project(v) -> vec",
+      "The point of the set nearest to v in the l2 norm, a new vector.  An error where the set has none." },
+    { "contains", contains, PNL_METHOD, PNL_NOTHING, "C:contains(v, tol) -> boolean",
+      "Whether v meets every constraint to within tol (default 1e-9); for polytopes, whether its distance is at most "
+      "tol." },
+    { "gauge", gauge, PNL_METHOD, PNL_NOTHING, "C:gauge(v) -> number",
+      "The smallest t >= 0 with v in t C, infinity when there is none.  An error for sets without a closed form." },
+    { "center", center, PNL_METHOD, PNL_NOTHING, "C:center() -> vec",
+      "A point of the set that depends on nothing else: the middle of a ball, the mean of the vertices." },
+    { "vertices", vertices, PNL_METHOD, PNL_NOTHING, "C:vertices() -> mat or nil",
+      "The vertices, one in each row, or nil for a set without a list of them; at most 1e7 numbers.  l1 ball: +r e_1, "
+      "-r e_1, +r e_2, ..." },
+    { "vertex_scores", vertex_scores, PNL_METHOD, PNL_NOTHING, "C:vertex_scores(g) -> vec, {l1=, l2=, linf=}",
+      "<v_i - c, g> for each vertex v_i, with one c for all, and max ||v_i - c||: what a private selection of a vertex "
+      "uses." },
+    { "__mul", multiply, PNL_META, PNL_NOTHING, "2 * C -> set", "The set scaled by a positive number; also C * 2." },
+    { "__add", add, PNL_META, PNL_NOTHING, "C + v -> set", "The set shifted by a vector of C.dim entries." },
+    { "__sub", subtract, PNL_META, PNL_NOTHING, "C - v -> set", "The set shifted by -v." },
+    { "__tostring", to_string, PNL_META, PNL_NOTHING, "tostring(C) -> string",
+      "Kind, dimension and size in one line." },
+    PNL_ROW_END,
+};
+
+static void set_release(void *set)
+{
+    pn_set_free(set);
+}
+
+const pnl_class pnl_set_class = {
+    "pn.set", set_release, set_rows, "A closed convex set of vectors: the constraint of an objective.  Immutable.",
+    NULL,     NULL,
+};
+
+static const pnl_row library_rows[] = {
+    { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.set.names() -> {string, ...}", "The names of the known sets." },
+    PNL_ROW_END,
+};
+
+/* "pn.set.l1_ball{dim=, radius=, center=} -> set", pushed. */
+static const char *push_signature(lua_State *L, const pn_set_ops *ops)
+{
+    luaL_Buffer text;
+
+    luaL_buffinit(L, &text);
+    luaL_addstring(&text, "pn.set.");
+    luaL_addstring(&text, ops->name);
+    luaL_addstring(&text, "{");
+    for (size_t i = 0; i < pn_param_count(ops->params); i++) {
+        luaL_addstring(&text, i ? ", " : "");
+        luaL_addstring(&text, ops->params[i].name);
+        luaL_addstring(&text, "=");
+    }
+    luaL_addstring(&text, "} -> set");
+    luaL_pushresult(&text);
+    return lua_tostring(L, -1);
+}
+
+void pnl_open_geometry(lua_State *L)
+{
+    const pn_set_ops *const *table = pn_set_table();
+
+    pnl_register(L, &pnl_set_class);
+    pnl_library(L, "set", "Convex constraint sets.", library_rows);
+    for (size_t i = 0; table[i]; i++) {
+        if (pn_param_count(table[i]->params) > MAX_PARAMS)
+            luaL_error(L, "set.%s has more than %d options", table[i]->name, MAX_PARAMS);
+        lua_pushlightuserdata(L, (void *)(size_t)table[i]);
+        lua_pushcclosure(L, construct, 1);
+        lua_setfield(L, -2, table[i]->name);
+        pnl_reference(L, "set", table[i]->name, PNL_NOTHING, push_signature(L, table[i]), table[i]->doc,
+                      table[i]->source, table[i]->params);
+        lua_pop(L, 1);
+    }
+    lua_setfield(L, -2, "set");
+}
