@@ -14,6 +14,8 @@ DESTDIR ?=
 # Warnings are errors with WERROR=1 (as in CI).
 WERROR  ?=
 OPT     ?= $(if $(SAN),-O1,-O3) -g
+# V=1 shows the commands in full.
+V       ?=
 # Run a part of the suite with TESTS="path ...": spec files, C tests, or folders.
 TESTS   ?= tests
 ifeq ($(origin CC),default)
@@ -34,12 +36,12 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all setup demo repl test test-san check-layers lint bench install uninstall clean help FORCE
+.PHONY: all setup demo repl test test-san check-layers lint format bench install uninstall clean help FORCE
 
 all: ## Build the library, the Lua module and the program
 
-# Compiler and linker flags of the libraries.  setup.sh writes them once it has seen (or installed) what the build needs;
-# make then starts over with them.
+# Compiler and linker flags of the libraries.  setup.sh writes them once it has seen, or installed, what the
+# build needs; make then starts over with them.
 GOALS := $(or $(MAKECMDGOALS),all)
 ifneq ($(filter-out help clean uninstall setup,$(GOALS)),)
 include $(BUILD)/config.mk
@@ -84,6 +86,8 @@ COMPILE = $(CC) $(CPPFLAGS) $(INCLUDE) $(DEP_CFLAGS) $(LUA_CFLAGS) $(STD) $(OPT)
 LINK    = $(CC) $(OPT) $(SANFLAGS) -pthread $(LDFLAGS)
 LIBS    = $(DEP_LIBS) -lm -pthread $(LDLIBS)
 
+quiet   = $(if $(V),,@printf '  %s\n' '$(strip $(1))'; )
+
 # Files that change only when their content does: what was compiled with which flags, and which objects there are.
 define record
 	@mkdir -p $(@D)
@@ -96,11 +100,11 @@ $(BUILD)/objects: FORCE
 
 $(ALL_OBJ): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
+	$(call quiet,cc $<)$(COMPILE) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
 
 $(BUILD)/libpenumbra.a: $(RUNTIME_OBJ) $(BUILD)/objects
 	@rm -f $@
-	ar rcs $@ $(RUNTIME_OBJ)
+	$(call quiet,ar $@)ar rcs $@ $(RUNTIME_OBJ)
 
 # What a shared object shows to the world.
 $(BUILD)/pn.map: FORCE
@@ -109,21 +113,24 @@ $(BUILD)/lua.map: FORCE
 	$(call record,{ global: luaopen_penumbra_core; local: *; };)
 
 $(BUILD)/$(SO): $(RUNTIME_OBJ) $(BUILD)/objects $(BUILD)/pn.map
-	$(LINK) -shared -Wl,-soname,$(SO) -Wl,--version-script=$(BUILD)/pn.map -o $@ $(RUNTIME_OBJ) $(LIBS)
+	$(call quiet,link $@)$(LINK) -shared -Wl,-soname,$(SO) -Wl,--version-script=$(BUILD)/pn.map -o $@ \
+	    $(RUNTIME_OBJ) $(LIBS)
 
 $(BUILD)/libpenumbra.so: $(BUILD)/$(SO)
-	ln -sf $(SO) $@
+	@ln -sf $(SO) $@
 
 $(CORE): $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a $(BUILD)/lua.map
 	@mkdir -p $(@D)
-	$(LINK) -shared -Wl,--version-script=$(BUILD)/lua.map -o $@ $(BINDING_OBJ) $(BUILD)/libpenumbra.a $(LIBS)
+	$(call quiet,link $@)$(LINK) -shared -Wl,--version-script=$(BUILD)/lua.map -o $@ \
+	    $(BINDING_OBJ) $(BUILD)/libpenumbra.a $(LIBS)
 
 $(BUILD)/penumbra: $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
-	$(LINK) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/libpenumbra.a $(LUA_LIBS) $(READLINE_LIBS) $(LIBS)
+	$(call quiet,link $@)$(LINK) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/libpenumbra.a \
+	    $(LUA_LIBS) $(READLINE_LIBS) $(LIBS)
 
 $(BUILD)/lua/penumbra/%.lua: stdlib/%.lua
 	@mkdir -p $(@D)
-	cp $< $@
+	@cp $< $@
 
 -include $(ALL_OBJ:.o=.d)
 
@@ -141,7 +148,7 @@ SAN_ENV   = PN_PRELOAD='$(shell $(CC) -print-file-name=libasan.so)' ASAN_OPTIONS
 endif
 
 $(C_TESTS) $(BENCHES): %: %.o $(BUILD)/libpenumbra.a
-	$(LINK) -o $@ $< $(BUILD)/libpenumbra.a $(LIBS)
+	$(call quiet,link $@)$(LINK) -o $@ $< $(BUILD)/libpenumbra.a $(LIBS)
 
 test: all $(RUN_TESTS) | $(BUILD)/setup/test ## Run the tests; TESTS=path runs a part of them
 	@$(CLEAN_ENV) $(SAN_ENV) PN_LUA='$(LUA)' PN_BUSTED='$(BUSTED)' PN_BUILD='$(BUILD)' PN_CC='$(CC)' \
@@ -172,6 +179,9 @@ lint: check-layers | $(BUILD)/setup/lint ## Check format, style and common error
 	cppcheck -j2 -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	    --suppress=missingIncludeSystem --library=posix $(INCLUDE) $(C_DIRS)
 
+format: | $(BUILD)/setup/lint ## Rewrite the C files in the house format
+	clang-format -i $(C_FILES)
+
 bench: all $(BENCHES) | $(BUILD)/setup/bench ## Run every benchmark in tests/bench
 	@for bench in $(BENCHES); do echo "== $$bench"; $(CLEAN_ENV) $$bench || exit 1; done
 	@for bench in $(wildcard tests/bench/*.sh); do echo "== $$bench"; $(CLEAN_ENV) sh $$bench || exit 1; done
@@ -183,16 +193,17 @@ INC_DIR   = $(DESTDIR)$(PREFIX)/include/penumbra
 LIB_DIR   = $(DESTDIR)$(PREFIX)/lib
 CLUA_DIR  = $(LIB_DIR)/lua/5.4/penumbra
 LUA_DIR   = $(DESTDIR)$(PREFIX)/share/lua/5.4/penumbra
+PC_IN     = runtime/penumbra.pc.in
 INSTALL   = install -D -m 644
 
 install: all ## Install below DESTDIR/PREFIX
-	$(foreach file,$(HEADERS),$(INSTALL) runtime/$(file) '$(INC_DIR)/$(file)' && ) true
-	$(foreach file,$(STDLIB),$(INSTALL) stdlib/$(file) '$(LUA_DIR)/$(file)' && ) true
+	@$(foreach file,$(HEADERS),$(INSTALL) runtime/$(file) '$(INC_DIR)/$(file)' && ) true
+	@$(foreach file,$(STDLIB),$(INSTALL) stdlib/$(file) '$(LUA_DIR)/$(file)' && ) true
 	$(INSTALL) $(BUILD)/libpenumbra.a '$(LIB_DIR)/libpenumbra.a'
 	$(INSTALL) $(BUILD)/$(SO) '$(LIB_DIR)/$(SO)'
 	ln -sf $(SO) '$(LIB_DIR)/libpenumbra.so'
 	$(INSTALL) $(CORE) '$(CLUA_DIR)/core.so'
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@MODULES@|$(DEP_MODULES)|' runtime/penumbra.pc.in >$(BUILD)/penumbra.pc
+	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS))|' $(PC_IN) >$(BUILD)/penumbra.pc
 	$(INSTALL) $(BUILD)/penumbra.pc '$(LIB_DIR)/pkgconfig/penumbra.pc'
 	$(if $(PROGRAM),install -D $(PROGRAM) '$(DESTDIR)$(PREFIX)/bin/penumbra')
 

@@ -1,4 +1,4 @@
--- install_spec.lua -- what `make install` puts down serves a C program, a stock Lua and pkg-config, and goes away again.
+-- install_spec.lua -- what `make install` puts down serves a C program, a stock Lua and pkg-config, and goes again.
 local build = os.getenv("PN_BUILD") or "build"
 local cc = os.getenv("PN_CC") or "gcc"
 local lua = os.getenv("PN_LUA") or "lua5.4"

@@ -97,7 +97,6 @@ write_config()
     echo "# Written by setup.sh; make clean removes it."
     echo "LUA := $(first_of "lua5.4|lua" "command -v")"
     echo "BUSTED := $(command -v busted || echo /usr/bin/busted)"
-    echo "DEP_MODULES := $libs"
     echo "DEP_CFLAGS := $(pkg-config --cflags $libs)"
     echo "DEP_LIBS := $(pkg-config --libs $libs)"
     echo "LUA_CFLAGS := $(pkg-config --cflags "$lua")"
