@@ -1,0 +1,27 @@
+/* build.h -- how the files of this room make data sets.  Depends on: dataset.h.  Used by: runtime/data only. */
+#ifndef PN_DATA_BUILD_H
+#define PN_DATA_BUILD_H
+
+#include "data/dataset.h"
+
+/** n labels (uninitialised), no features yet, no bounds, a copy of `name`.  Errors: PN_ENOMEM. */
+pn_status pn_dataset_shell(pn_dataset **out, size_t n, size_t p, const char *name, pn_err *err);
+/** All of it: features, labels, bounds, name.  Errors: PN_ENOMEM. */
+pn_status pn_dataset_copy(pn_dataset **out, const pn_dataset *data, pn_err *err);
+
+/** The label_... and ..._count fields of a summary. */
+void pn_dataset_label_facts(const pn_dataset *data, pn_dataset_summary *out);
+/** Forget what is enforced about the labels, unless all are exactly -1 or 1: that alphabet is taken as public schema. */
+void pn_dataset_see_labels(pn_dataset *data);
+/** Record ||x|| <= bound in one norm and what follows from it in the others; a smaller bound that stands already stays. */
+void pn_bounds_tighten(pn_record_bounds *bounds, size_t p, pn_lp norm, double bound);
+/** Bounds for rows with the entry 1 appended, rounded upwards. */
+void pn_bounds_with_bias(pn_record_bounds *bounds);
+
+/** Norm of row i, its entries finite: norm = *mantissa * 2^*exponent, which cannot overflow.  Relative error at most
+ *  (entries + 2) 2^-53; exact for linf.  A row of zeros, or one below 2^-900, may have the norm 0. */
+void pn_row_norm(const double *entries, size_t count, pn_lp norm, double *mantissa, int *exponent);
+/** The stored entries of row i. */
+const double *pn_row_entries(const pn_dataset *data, size_t i, size_t *count);
+
+#endif

@@ -1,0 +1,41 @@
+/* csv_plan.h -- what each column of a CSV file is for.  Depends on: dataset.h, text.h.  Used by: csv.c. */
+#ifndef PN_DATA_CSV_PLAN_H
+#define PN_DATA_CSV_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/dataset.h"
+#include "data/text.h"
+
+#define PN_CSV_SKIP  SIZE_MAX
+#define PN_CSV_LABEL (SIZE_MAX - 1)
+
+typedef struct pn_csv_plan {
+    char separator;
+    bool header_found;
+    char *header;      /* the header's line, kept until the columns are known */
+    size_t first_line; /* number of the line that told the number of columns */
+    size_t columns, features;
+    size_t *role; /* [columns] PN_CSV_SKIP, PN_CSV_LABEL, or which feature (from 0); NULL until it is known */
+} pn_csv_plan;
+
+void pn_csv_plan_clear(pn_csv_plan *plan);
+
+/** Errors: PN_EINVAL. */
+pn_status pn_csv_check_options(const pn_csv_options *options, pn_err *err);
+
+/**
+ * Learn from a line that is not blank, until plan->role is there; *is_header when the line is a header.
+ * Errors: PN_EPARSE, PN_EINVAL when the options ask for columns that are not there, PN_ENOMEM.
+ */
+pn_status pn_csv_plan_line(pn_csv_plan *plan, const pn_text *text, const pn_csv_options *options, const char *line,
+                           bool *is_header, pn_err *err);
+
+/** The separator, or end of line, that ends the field at `at`. */
+const char *pn_csv_field_end(const char *at, char separator);
+/** Fields of a line. */
+size_t pn_csv_count(const char *line, char separator);
+
+#endif

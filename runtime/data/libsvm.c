@@ -1,0 +1,244 @@
+/* libsvm.c -- reads "label index:value ..." text.  Depends on: dataset.h, text.h, number.h, store.h, build.h.
+ * Used by: bindings. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "data/build.h"
+#include "data/number.h"
+#include "data/store.h"
+#include "data/text.h"
+
+#define LARGEST_INDEX 2147483648u /* 2^31 */
+
+typedef struct reader {
+    pn_text text;
+    pn_store store;
+    const pn_libsvm_options *options;
+    size_t largest_index;
+    size_t limit; /* indices up to here are allowed */
+} reader;
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* At the end of what a record may hold: the line's end (also CR LF) or a comment. */
+static bool is_end(const char *at)
+{
+    return *at == '\n' || *at == '#' || (*at == '\r' && at[1] == '\n');
+}
+
+static const char *skip_blanks(const char *at)
+{
+    while (is_blank(*at))
+        at++;
+    return at;
+}
+
+static pn_status no_memory(const reader *self, pn_err *err)
+{
+    return pn_fail(err, PN_ENOMEM, "%.300s:%zu: out of memory", self->text.path, self->text.line);
+}
+
+/* Finite, and followed by white space or the end. */
+static pn_status read_value(reader *self, const char *line, const char **at, double *value, const char *what,
+                            pn_err *err)
+{
+    const char *after = pn_number_read(*at, value, self->text.c_locale);
+
+    if (!after || !isfinite(*value) || !(is_blank(*after) || is_end(after)))
+        return pn_text_fail(&self->text, line, *at, "", err, "%s (a finite number)", what);
+    *at = after;
+    return PN_OK;
+}
+
+static pn_status map_label(reader *self, const char *line, const char *at, double *label, pn_err *err)
+{
+    const pn_libsvm_options *options = self->options;
+
+    for (size_t i = 0; i < options->label_count; i++) {
+        if (*label == options->label_from[i]) {
+            *label = options->label_to[i];
+            return PN_OK;
+        }
+    }
+    return pn_text_fail(&self->text, line, at, "", err, "one of the %zu labels of the `labels` option",
+                        options->label_count);
+}
+
+static pn_status wrong_index(const reader *self, const char *line, const char *at, uint64_t index, size_t previous,
+                             pn_err *err)
+{
+    if (index == 0)
+        return pn_text_fail(&self->text, line, at, "", err, "an index from 1");
+    if (index > self->limit)
+        return pn_text_fail(&self->text, line, at, "", err, "an index up to %zu%s", self->limit,
+                            self->options->cols ? " (`cols`)" : "");
+    return pn_text_fail(&self->text, line, at, "", err, "an index above %zu (they rise along a line)", previous);
+}
+
+/* index:value */
+static pn_status read_entry(reader *self, const char *line, const char **cursor, size_t *previous, pn_err *err)
+{
+    const char *at = *cursor, *start = at;
+    uint64_t index = 0;
+    unsigned digit;
+    double value;
+    pn_status status;
+
+    while ((digit = (unsigned)(unsigned char)*at - '0') <= 9) {
+        index = index <= LARGEST_INDEX ? index * 10 + digit : index;
+        at++;
+    }
+    if (at == start)
+        return pn_text_fail(&self->text, line, at, "", err, "index:value");
+    if (*at != ':')
+        return pn_text_fail(&self->text, line, at, "", err, "':' after the index");
+    if (index <= *previous || index > self->limit)
+        return wrong_index(self, line, start, index, *previous, err);
+    at++;
+    status = read_value(self, line, &at, &value, "a value", err);
+    if (status != PN_OK)
+        return status;
+    if (!pn_store_entry(&self->store, (uint32_t)index, value))
+        return no_memory(self, err);
+    *previous = (size_t)index;
+    *cursor = at;
+    return PN_OK;
+}
+
+static pn_status read_record(reader *self, const char *line, const char *at, pn_err *err)
+{
+    const char *start = at;
+    size_t previous = 0;
+    double label;
+    pn_status status = read_value(self, line, &at, &label, "a label", err);
+
+    if (status == PN_OK && self->options->label_from)
+        status = map_label(self, line, start, &label, err);
+    if (status == PN_OK && !pn_store_label(&self->store, label))
+        status = no_memory(self, err);
+    while (status == PN_OK && !is_end(at = skip_blanks(at)))
+        status = read_entry(self, line, &at, &previous, err);
+    if (previous > self->largest_index)
+        self->largest_index = previous;
+    return status;
+}
+
+static pn_status read_all(reader *self, pn_err *err)
+{
+    char *line, *end;
+    pn_status status;
+
+    while ((status = pn_text_lines(&self->text, &line, &end, err)) == PN_OK && line < end) {
+        while (line < end) {
+            const char *at = skip_blanks(line);
+
+            self->text.line++;
+            if (!is_end(at))
+                status = read_record(self, line, at, err);
+            if (status != PN_OK)
+                return status;
+            line = (char *)memchr(line, '\n', (size_t)(end - line)) + 1;
+        }
+    }
+    if (status == PN_OK && self->store.records == 0)
+        status = pn_fail(err, PN_EPARSE, "%.300s: no records in it", self->text.path);
+    if (status == PN_OK && self->options->cols == 0 && self->largest_index == 0)
+        status = pn_fail(err, PN_EPARSE, "%.300s: no features in it; say how many there are with `cols`",
+                         self->text.path);
+    return status;
+}
+
+static pn_status check_options(const pn_libsvm_options *options, pn_err *err)
+{
+    if (options->cols > LARGEST_INDEX)
+        return pn_fail(err, PN_EINVAL, "libsvm: cols must be at most %u, got %zu", LARGEST_INDEX, options->cols);
+    if (options->label_from && (options->label_count == 0 || !options->label_to))
+        return pn_fail(err, PN_EINVAL, "libsvm: the label mapping is empty");
+    if (options->label_from && options->binary_labels)
+        return pn_fail(err, PN_EINVAL, "libsvm: binary labels and a label mapping exclude each other");
+    for (size_t i = 0; options->label_from && i < options->label_count; i++) {
+        if (!isfinite(options->label_from[i]) || !isfinite(options->label_to[i]))
+            return pn_fail(err, PN_EINVAL, "libsvm: pair %zu of the label mapping is not finite", i + 1);
+    }
+    return PN_OK;
+}
+
+/* The smaller of the two values found becomes -1, the larger 1. */
+static pn_status make_binary(pn_dataset *data, const char *path, pn_err *err)
+{
+    pn_dataset_summary facts;
+
+    pn_dataset_label_facts(data, &facts);
+    if (facts.second_count == 0)
+        return pn_fail(err, PN_EDOMAIN, "%.300s: binary labels need two label values, found only %.17g", path,
+                       facts.first_label);
+    if (facts.other_count > 0)
+        return pn_fail(err, PN_EDOMAIN,
+                       "%.300s: binary labels need two label values, found %.17g, %.17g and others; say which becomes "
+                       "what with `labels`",
+                       path, facts.first_label, facts.second_label);
+    for (size_t i = 0; i < data->n; i++)
+        data->y[i] = data->y[i] == facts.first_label ? -1.0 : 1.0;
+    return PN_OK;
+}
+
+/* A mapping names every label that can occur, so its range is enforced. */
+static void enforce_mapping(pn_dataset *data, const pn_libsvm_options *options)
+{
+    double low = options->label_to[0], high = low;
+    bool binary = true;
+
+    for (size_t i = 0; i < options->label_count; i++) {
+        low = fmin(low, options->label_to[i]);
+        high = fmax(high, options->label_to[i]);
+        binary = binary && fabs(options->label_to[i]) == 1.0;
+    }
+    data->bounds.label_low = binary ? -1.0 : low;
+    data->bounds.label_high = binary ? 1.0 : high;
+    data->bounds.labels_binary = binary;
+}
+
+static pn_status finish(pn_dataset **out, reader *self, pn_err *err)
+{
+    const pn_libsvm_options *options = self->options;
+    pn_dataset *data = NULL;
+    pn_status status = pn_store_finish(&data, &self->store, options->cols ? options->cols : self->largest_index,
+                                       options->storage, self->text.name, err);
+
+    if (status == PN_OK && options->binary_labels)
+        status = make_binary(data, self->text.path, err);
+    if (status != PN_OK) {
+        pn_dataset_free(data);
+        return status;
+    }
+    if (options->label_from)
+        enforce_mapping(data, options);
+    else
+        pn_dataset_see_labels(data);
+    *out = data;
+    return PN_OK;
+}
+
+pn_status pn_load_libsvm(pn_dataset **out, const char *path, const pn_libsvm_options *options, pn_task *task,
+                         pn_err *err)
+{
+    static const pn_libsvm_options defaults = { 0 };
+    reader self = { .options = options ? options : &defaults };
+    pn_status status = check_options(self.options, err);
+
+    self.limit = self.options->cols ? self.options->cols : LARGEST_INDEX;
+    if (status == PN_OK)
+        status = pn_text_open(&self.text, path, task, err);
+    if (status != PN_OK)
+        return status;
+    status = read_all(&self, err);
+    if (status == PN_OK)
+        status = finish(out, &self, err);
+    pn_store_clear(&self.store);
+    pn_text_close(&self.text);
+    return status;
+}

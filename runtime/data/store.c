@@ -1,0 +1,197 @@
+/* store.c -- records of unknown number and width, kept small until both are known.
+ * Depends on: store.h, build.h, core, numeric.  Used by: libsvm.c, csv.c. */
+#include "core/alloc.h"
+#include "data/build.h"
+#include "data/store.h"
+
+#define FIRST_CHUNK   ((size_t)4 << 10)
+#define LARGEST_CHUNK ((size_t)1 << 20)
+#define SPARSE_BELOW  5 /* AUTO: sparse when fewer than 1 entry in 5 is present */
+
+/* Where the stream stood when the chunk began is kept with it, so that chunks can be decoded in any order. */
+struct pn_chunk {
+    pn_chunk *previous;
+    size_t capacity, used;
+    size_t records, entries;
+    uint32_t column;
+    unsigned char bytes[];
+};
+
+bool pn_store_grow(pn_store *store)
+{
+    size_t capacity = store->last ? store->last->capacity * 2 : FIRST_CHUNK;
+    pn_chunk *chunk;
+
+    if (capacity > LARGEST_CHUNK)
+        capacity = LARGEST_CHUNK;
+    chunk = pn_alloc(sizeof *chunk + capacity, 1);
+    if (!chunk)
+        return false;
+    if (store->last)
+        store->last->used = (size_t)(store->at - store->last->bytes);
+    *chunk = (pn_chunk){ .previous = store->last,
+                         .capacity = capacity,
+                         .records = store->records,
+                         .entries = store->entries,
+                         .column = store->column };
+    store->last = chunk;
+    store->at = chunk->bytes;
+    store->end = chunk->bytes + capacity;
+    return true;
+}
+
+static void drop_last(pn_store *store)
+{
+    pn_chunk *chunk = store->last;
+
+    store->last = chunk->previous;
+    pn_free(chunk);
+}
+
+void pn_store_clear(pn_store *store)
+{
+    while (store->last)
+        drop_last(store);
+    memset(store, 0, sizeof *store);
+}
+
+/* One token: the step and the value; returns the byte after it. */
+static const unsigned char *read_token(const unsigned char *at, uint32_t *step, double *value)
+{
+    unsigned tag = *at++;
+
+    *step = tag >> 3;
+    if (*step == PN_STEP_WIDE) {
+        memcpy(step, at, sizeof *step);
+        at += sizeof *step;
+    }
+    switch (tag & 7u) {
+    case PN_KIND_ONE:
+        *value = 1.0;
+        return at;
+    case PN_KIND_8:
+        *value = (int8_t)*at;
+        return at + 1;
+    case PN_KIND_16: {
+        int16_t half;
+
+        memcpy(&half, at, sizeof half);
+        *value = half;
+        return at + sizeof half;
+    }
+    case PN_KIND_32: {
+        int32_t whole;
+
+        memcpy(&whole, at, sizeof whole);
+        *value = whole;
+        return at + sizeof whole;
+    }
+    default:
+        memcpy(value, at, sizeof *value);
+        return at + sizeof *value;
+    }
+}
+
+/* `covered`: dense cells from here on are filled already.  Zeroing no sooner than here keeps untouched pages out of memory
+ * while the chunks are still there. */
+static void move_dense(pn_dataset *data, const pn_chunk *chunk, size_t *covered)
+{
+    const unsigned char *at = chunk->bytes, *end = at + chunk->used;
+    size_t first = chunk->records > 0 ? (chunk->records - 1) * data->p + chunk->column : 0;
+    double *row = data->dense + (chunk->records > 0 ? (chunk->records - 1) * data->p : 0);
+    size_t record = chunk->records, column = chunk->column;
+
+    memset(data->dense + first, 0, (*covered - first) * sizeof(double));
+    *covered = first;
+    while (at < end) {
+        uint32_t step;
+        double value;
+
+        at = read_token(at, &step, &value);
+        if (step == PN_STEP_LABEL) {
+            data->y[record] = value;
+            row = data->dense + record++ * data->p;
+            column = 0;
+        } else {
+            column += step;
+            row[column - 1] = value;
+        }
+    }
+}
+
+static void move_sparse(pn_dataset *data, const pn_chunk *chunk)
+{
+    const unsigned char *at = chunk->bytes, *end = at + chunk->used;
+    size_t record = chunk->records, entry = chunk->entries;
+    uint32_t column = chunk->column;
+
+    while (at < end) {
+        uint32_t step;
+        double value;
+
+        at = read_token(at, &step, &value);
+        if (step == PN_STEP_LABEL) {
+            data->csr.start[record] = entry;
+            data->y[record++] = value;
+            column = 0;
+        } else {
+            column += step;
+            data->csr.column[entry] = column - 1;
+            data->csr.value[entry++] = value;
+        }
+    }
+}
+
+static bool wants_sparse(const pn_store *store, size_t p, pn_storage storage)
+{
+    if (storage == PN_STORAGE_AUTO)
+        return (double)store->entries * SPARSE_BELOW < (double)store->records * (double)p;
+    return storage == PN_STORAGE_SPARSE;
+}
+
+static pn_status make_room(pn_dataset *data, size_t entries, pn_err *err)
+{
+    size_t n = data->n, p = data->p;
+
+    if (data->sparse) {
+        pn_status status = pn_csr_init(&data->csr, n, p, entries, err);
+
+        if (status == PN_OK)
+            data->csr.start[n] = entries;
+        return status;
+    }
+    data->dense = n <= SIZE_MAX / p ? pn_alloc(n * p, sizeof(double)) : NULL;
+    if (!data->dense)
+        return pn_fail(err, PN_ENOMEM, "%.100s: out of memory for a dense matrix of %zu x %zu (%.0f MiB)", data->name, n,
+                       p, (double)n * (double)p * sizeof(double) / 1048576.0);
+    return PN_OK;
+}
+
+pn_status pn_store_finish(pn_dataset **out, pn_store *store, size_t p, pn_storage storage, const char *name,
+                          pn_err *err)
+{
+    pn_dataset *data = NULL;
+    pn_status status = pn_dataset_shell(&data, store->records, p, name, err);
+    size_t covered = store->records * p;
+
+    if (status == PN_OK) {
+        data->sparse = wants_sparse(store, p, storage);
+        status = make_room(data, store->entries, err);
+    }
+    if (status != PN_OK) {
+        pn_dataset_free(data);
+        pn_store_clear(store);
+        return status;
+    }
+    store->last->used = (size_t)(store->at - store->last->bytes);
+    while (store->last) {
+        if (data->sparse)
+            move_sparse(data, store->last);
+        else
+            move_dense(data, store->last, &covered);
+        drop_last(store);
+    }
+    pn_store_clear(store);
+    *out = data;
+    return PN_OK;
+}

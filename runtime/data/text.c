@@ -1,0 +1,195 @@
+/* text.c -- a text file, gzip or plain, in blocks of whole lines that stay in the processor's cache.
+ * Depends on: text.h, zlib.  Used by: libsvm.c, csv.c. */
+#define _GNU_SOURCE /* memrchr, newlocale */
+#include <ctype.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/alloc.h"
+#include "data/text.h"
+
+#define BLOCK_BYTES ((size_t)256 << 10) /* inflated text at a time: small enough for the second-level cache */
+#define INPUT_BYTES (64u << 10)         /* compressed bytes at a time */
+#define LONGEST_READ ((size_t)1 << 30)  /* zlib counts in unsigned int */
+#define QUOTED 24                       /* bytes of the file that a message repeats */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+pn_status pn_text_open(pn_text *text, const char *path, pn_task *task, pn_err *err)
+{
+    struct stat facts;
+
+    memset(text, 0, sizeof *text);
+    text->path = path;
+    text->name = last_part(path);
+    text->task = task;
+    (void)snprintf(text->label, sizeof text->label, "reading %s", text->name);
+    errno = 0;
+    text->file = gzopen(path, "rbe");
+    if (!text->file) {
+        if (errno == 0 || errno == ENOMEM)
+            return pn_fail(err, PN_ENOMEM, "%.300s: out of memory", path);
+        return pn_fail(err, PN_EIO, "%.300s: cannot be opened: %s", path, strerror(errno));
+    }
+    (void)gzbuffer(text->file, INPUT_BYTES);
+    if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
+        text->bytes = (double)facts.st_size;
+    text->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    text->capacity = BLOCK_BYTES;
+    text->buffer = pn_alloc(text->capacity, 1);
+    if (!text->buffer || !text->c_locale) {
+        pn_text_close(text);
+        return pn_fail(err, PN_ENOMEM, "%.300s: out of memory", path);
+    }
+    return PN_OK;
+}
+
+void pn_text_close(pn_text *text)
+{
+    if (text->file)
+        (void)gzclose(text->file);
+    if (text->c_locale)
+        freelocale((locale_t)text->c_locale);
+    pn_free(text->buffer);
+    memset(text, 0, sizeof *text);
+}
+
+static pn_status read_error(pn_text *text, pn_err *err)
+{
+    int code = Z_OK;
+    const char *why = gzerror(text->file, &code);
+
+    if (code == Z_ERRNO)
+        return pn_fail(err, PN_EIO, "%.300s: cannot be read: %s", text->path, strerror(errno));
+    if (code == Z_MEM_ERROR)
+        return pn_fail(err, PN_ENOMEM, "%.300s: out of memory", text->path);
+    if (code == Z_BUF_ERROR)
+        return pn_fail(err, PN_EIO, "%.300s: the gzip stream is cut short (truncated file)", text->path);
+    return pn_fail(err, PN_EIO, "%.300s: the gzip stream is damaged (corrupt file): %s", text->path, why);
+}
+
+/* Appends one read to buffer[..end). */
+static pn_status read_some(pn_text *text, pn_err *err)
+{
+    size_t room = text->capacity - 1 - text->end; /* one byte is kept for the newline that may be missing */
+    int wanted = (int)(room < LONGEST_READ ? room : LONGEST_READ);
+    int got, code = Z_OK;
+
+    errno = 0;
+    got = gzread(text->file, text->buffer + text->end, (unsigned)wanted);
+    if (got < 0)
+        return read_error(text, err);
+    text->end += (size_t)got;
+    if (got < wanted) {
+        (void)gzerror(text->file, &code);
+        if (code != Z_OK && code != Z_STREAM_END)
+            return read_error(text, err);
+        text->finished = true;
+        if (text->end > text->next && text->buffer[text->end - 1] != '\n')
+            text->buffer[text->end++] = '\n';
+    }
+    return PN_OK;
+}
+
+/* Moves what is left to the front; doubles the buffer when a single line fills it. */
+static pn_status make_room(pn_text *text, pn_err *err)
+{
+    size_t left = text->end - text->next;
+
+    if (left > 0 && text->next > 0)
+        memmove(text->buffer, text->buffer + text->next, left);
+    text->next = 0;
+    text->end = left;
+    if (left + 1 >= text->capacity) {
+        char *larger = pn_resize(text->buffer, text->capacity, 2);
+
+        if (!larger)
+            return pn_fail(err, PN_ENOMEM, "%.300s: out of memory for a line of %zu bytes", text->path, left);
+        text->buffer = larger;
+        text->capacity *= 2;
+    }
+    return PN_OK;
+}
+
+static void skip_byte_order_mark(pn_text *text)
+{
+    if (text->end - text->next >= 3 && memcmp(text->buffer + text->next, "\xEF\xBB\xBF", 3) == 0)
+        text->next += 3;
+}
+
+pn_status pn_text_lines(pn_text *text, char **begin, char **end, pn_err *err)
+{
+    char *last = NULL;
+    bool first = text->line == 0 && text->end == 0 && !text->finished;
+    pn_status status;
+
+    while (!last) {
+        size_t seen;
+
+        if (text->finished) { /* the last block ended with a newline, so nothing is left */
+            *begin = *end = text->buffer;
+            return PN_OK;
+        }
+        status = make_room(text, err);
+        seen = text->end;
+        if (status == PN_OK)
+            status = read_some(text, err);
+        if (status == PN_OK)
+            status = pn_task_report(text->task, text->label, fmax(0.0, (double)gzoffset(text->file)), text->bytes, err);
+        if (status != PN_OK)
+            return status;
+        last = text->end > seen ? memrchr(text->buffer + seen, '\n', text->end - seen) : NULL;
+    }
+    if (first)
+        skip_byte_order_mark(text);
+    *begin = text->buffer + text->next;
+    *end = last + 1;
+    text->next = (size_t)(last + 1 - text->buffer);
+    return PN_OK;
+}
+
+/* The piece of the line that starts at `at`, printable, in quotes. */
+static void quote(char out[QUOTED + 8], const char *at, const char *stop)
+{
+    size_t used = 0;
+
+    if (*at == '\n' || (*at == '\r' && at[1] == '\n')) {
+        (void)snprintf(out, QUOTED + 8, "the end of the line");
+        return;
+    }
+    out[used++] = '\'';
+    do {
+        out[used++] = isprint((unsigned char)*at) ? *at : '?';
+        at++;
+    } while (used <= QUOTED && *at && !strchr(" \t\r\n", *at) && !strchr(stop, *at));
+    if (used > QUOTED) {
+        memcpy(out + used, "...", 3);
+        used += 3;
+    }
+    out[used++] = '\'';
+    out[used] = '\0';
+}
+
+pn_status pn_text_fail(const pn_text *text, const char *line, const char *at, const char *stop, pn_err *err,
+                       const char *expected, ...)
+{
+    char found[QUOTED + 8], wanted[160];
+    va_list args;
+
+    va_start(args, expected);
+    (void)vsnprintf(wanted, sizeof wanted, expected, args);
+    va_end(args);
+    quote(found, at, stop);
+    return pn_fail(err, PN_EPARSE, "%.300s:%zu:%td: expected %s, found %s", text->path, text->line, at - line + 1, wanted,
+                   found);
+}

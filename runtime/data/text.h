@@ -1,0 +1,48 @@
+/* text.h -- a text file, gzip or plain, handed out in blocks of whole lines.
+ * Depends on: core, zlib.  Used by: libsvm.c, csv.c. */
+#ifndef PN_DATA_TEXT_H
+#define PN_DATA_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <zlib.h>
+
+#include "core/status.h"
+#include "core/task.h"
+
+typedef struct pn_text {
+    const char *path; /* kept */
+    const char *name; /* the last part of the path */
+    char label[96];   /* "reading NAME", for progress */
+    pn_task *task;    /* kept; may be NULL */
+    gzFile file;
+    double bytes; /* size of the file as it lies on disk, 0 when unknown */
+    void *c_locale; /* a locale_t: the "C" locale, whatever the user has set */
+    char *buffer;
+    size_t capacity, next, end; /* buffer[next..end): read, not yet handed out */
+    bool finished;
+    size_t line; /* number of the line in hand, kept by the reader of the block */
+} pn_text;
+
+/** Open a file.  On failure nothing needs closing.  Errors: PN_EIO, PN_ENOMEM. */
+pn_status pn_text_open(pn_text *text, const char *path, pn_task *task, pn_err *err);
+/** A zeroed or opened text. */
+void pn_text_close(pn_text *text);
+
+/**
+ * The next whole lines, each ended by a newline (one is added to a last line that has none); *begin == *end after the last.
+ * A byte order mark at the start of the file is left out.  The block is the caller's to change until the next call.
+ * Errors: PN_EIO when reading fails or the gzip stream is damaged or cut short; PN_ENOMEM; PN_ECANCELLED.
+ */
+pn_status pn_text_lines(pn_text *text, char **begin, char **end, pn_err *err);
+
+/**
+ * "FILE:LINE:COLUMN: expected ..., found ..." as PN_EPARSE.
+ *   line  start of the line in hand (number text->line);  at  the offending byte in it;
+ *   stop  bytes that end the quoted piece besides white space, e.g. ",;".
+ */
+pn_status pn_text_fail(const pn_text *text, const char *line, const char *at, const char *stop, pn_err *err,
+                       const char *expected, ...) PN_PRINTF(6, 7);
+
+#endif
