@@ -156,7 +156,8 @@ pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp n
     pn_status status;
 
     if (!(bound >= ldexp(1.0, -BOUND_EXPONENT) && bound <= ldexp(1.0, BOUND_EXPONENT)))
-        return pn_fail(err, PN_EINVAL, "clip_rows: bound must be a positive number (from 2^-400 to 2^400), got %g", bound);
+        return pn_fail(err, PN_EINVAL, "clip_rows: bound must be a positive number (from 2^-400 to 2^400), got %g",
+                       bound);
     status = pn_dataset_copy(&copy, data, err);
     if (status != PN_OK)
         return status;

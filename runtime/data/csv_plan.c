@@ -166,7 +166,8 @@ static pn_status find_name(const pn_csv_plan *plan, const pn_text *text, const c
                    (int)fmin(160.0, (double)strcspn(plan->header, "\r\n")), plan->header);
 }
 
-static pn_status check_column(const pn_csv_plan *plan, const pn_text *text, size_t number, const char *what, pn_err *err)
+static pn_status check_column(const pn_csv_plan *plan, const pn_text *text, size_t number, const char *what,
+                              pn_err *err)
 {
     if (number == 0 || number > plan->columns)
         return pn_fail(err, PN_EINVAL, "%.300s: %s %zu asked for, the file has columns 1 to %zu", text->path, what,

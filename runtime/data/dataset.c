@@ -152,7 +152,8 @@ pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y
     pn_status status;
 
     if (X->rows == 0 || X->cols == 0)
-        return pn_fail(err, PN_EDIM, "data: needs at least one record and one feature, got %zu x %zu", X->rows, X->cols);
+        return pn_fail(err, PN_EDIM, "data: needs at least one record and one feature, got %zu x %zu", X->rows,
+                       X->cols);
     status = check_csr(X, err);
     if (status == PN_OK)
         status = check_labels(y, X->rows, err);

@@ -43,9 +43,9 @@ pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y
 typedef enum pn_storage { PN_STORAGE_AUTO = 0, PN_STORAGE_DENSE, PN_STORAGE_SPARSE } pn_storage;
 
 typedef struct pn_libsvm_options {
-    size_t cols;        /* 0: the largest index found */
-    pn_storage storage; /* AUTO: sparse when fewer than 1 entry in 5 is present */
-    bool binary_labels; /* the two label values found become -1 (smaller) and 1 (larger) */
+    size_t cols;                         /* 0: the largest index found */
+    pn_storage storage;                  /* AUTO: sparse when fewer than 1 entry in 5 is present */
+    bool binary_labels;                  /* the two label values found become -1 (smaller) and 1 (larger) */
     const double *label_from, *label_to; /* [label_count] explicit mapping; NULL for none */
     size_t label_count;
 } pn_libsvm_options;
@@ -61,12 +61,12 @@ pn_status pn_load_libsvm(pn_dataset **out, const char *path, const pn_libsvm_opt
 typedef enum pn_header { PN_HEADER_AUTO = 0, PN_HEADER_YES, PN_HEADER_NO } pn_header;
 
 typedef struct pn_csv_options {
-    const char *label_name; /* label column by header name, or NULL */
-    size_t label_column;    /* else by number from 1; 0: the last column */
-    pn_header header;       /* AUTO: the first line is a header when a field of it is not a number */
-    char separator;         /* 0: found among , ; tab in the first line */
+    const char *label_name;          /* label column by header name, or NULL */
+    size_t label_column;             /* else by number from 1; 0: the last column */
+    pn_header header;                /* AUTO: the first line is a header when a field of it is not a number */
+    char separator;                  /* 0: found among , ; tab in the first line */
     const char *const *column_names; /* [column_count] features by header name, or NULL */
-    const size_t *columns;           /* [column_count] features by number from 1, or NULL; both NULL: all but the label */
+    const size_t *columns; /* [column_count] features by number from 1, or NULL; both NULL: all but the label */
     size_t column_count;
 } pn_csv_options;
 

@@ -147,8 +147,8 @@ static pn_status read_all(reader *self, pn_err *err)
     if (status == PN_OK && self->store.records == 0)
         status = pn_fail(err, PN_EPARSE, "%.300s: no records in it", self->text.path);
     if (status == PN_OK && self->options->cols == 0 && self->largest_index == 0)
-        status = pn_fail(err, PN_EPARSE, "%.300s: no features in it; say how many there are with `cols`",
-                         self->text.path);
+        status =
+            pn_fail(err, PN_EPARSE, "%.300s: no features in it; say how many there are with `cols`", self->text.path);
     return status;
 }
 

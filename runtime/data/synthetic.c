@@ -8,10 +8,12 @@
 
 #define SIGN_BYTES 4096 /* random bytes at a time, one bit a feature */
 
-static pn_status check_options(const char *owner, const pn_synthetic_options *options, double largest_noise, pn_err *err)
+static pn_status check_options(const char *owner, const pn_synthetic_options *options, double largest_noise,
+                               pn_err *err)
 {
     if (options->n == 0 || options->p == 0)
-        return pn_fail(err, PN_EINVAL, "%s: n and p must be at least 1, got %zu and %zu", owner, options->n, options->p);
+        return pn_fail(err, PN_EINVAL, "%s: n and p must be at least 1, got %zu and %zu", owner, options->n,
+                       options->p);
     if (options->sparsity == 0 || options->sparsity > options->p)
         return pn_fail(err, PN_EINVAL, "%s: sparsity must be from 1 to p = %zu, got %zu", owner, options->p,
                        options->sparsity);

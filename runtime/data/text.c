@@ -13,10 +13,10 @@
 #include "core/alloc.h"
 #include "data/text.h"
 
-#define BLOCK_BYTES ((size_t)256 << 10) /* inflated text at a time: small enough for the second-level cache */
-#define INPUT_BYTES (64u << 10)         /* compressed bytes at a time */
-#define LONGEST_READ ((size_t)1 << 30)  /* zlib counts in unsigned int */
-#define QUOTED 24                       /* bytes of the file that a message repeats */
+#define BLOCK_BYTES  ((size_t)256 << 10) /* inflated text at a time: small enough for the second-level cache */
+#define INPUT_BYTES  (64u << 10)         /* compressed bytes at a time */
+#define LONGEST_READ ((size_t)1 << 30)   /* zlib counts in unsigned int */
+#define QUOTED       24                  /* bytes of the file that a message repeats */
 
 static const char *last_part(const char *path)
 {
@@ -190,6 +190,6 @@ pn_status pn_text_fail(const pn_text *text, const char *line, const char *at, co
     (void)vsnprintf(wanted, sizeof wanted, expected, args);
     va_end(args);
     quote(found, at, stop);
-    return pn_fail(err, PN_EPARSE, "%.300s:%zu:%td: expected %s, found %s", text->path, text->line, at - line + 1, wanted,
-                   found);
+    return pn_fail(err, PN_EPARSE, "%.300s:%zu:%td: expected %s, found %s", text->path, text->line, at - line + 1,
+                   wanted, found);
 }

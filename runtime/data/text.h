@@ -17,7 +17,7 @@ typedef struct pn_text {
     char label[96];   /* "reading NAME", for progress */
     pn_task *task;    /* kept; may be NULL */
     gzFile file;
-    double bytes; /* size of the file as it lies on disk, 0 when unknown */
+    double bytes;   /* size of the file as it lies on disk, 0 when unknown */
     void *c_locale; /* a locale_t: the "C" locale, whatever the user has set */
     char *buffer;
     size_t capacity, next, end; /* buffer[next..end): read, not yet handed out */
