@@ -1,0 +1,130 @@
+/* event.c -- the table of events, their references and their text.
+ * Depends on: event.h, event_leaf.h.  Used by: the accountants, the ledger, mechanisms, plans, bindings. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "privacy/event_leaf.h"
+
+const char *const pn_neighbours_names[] = { "replace_one", "add_remove", "zero_out", NULL };
+
+static const pn_event_ops *const table[] = { &pn_event_exponential_ops, &pn_event_report_noisy_max_ops,
+                                             &pn_event_pure_ops,        &pn_event_laplace_ops,
+                                             &pn_event_gaussian_ops,    &pn_event_zcdp_ops,
+                                             &pn_event_rdp_ops,         NULL };
+
+const pn_event_ops *const *pn_event_table(void)
+{
+    return table;
+}
+
+static pn_status unknown(const char *name, pn_err *err)
+{
+    char known[320] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; table[i]; i++) {
+        int n = snprintf(known + used, sizeof known - used, "%s, ", table[i]->name);
+
+        used += n > 0 && (size_t)n < sizeof known - used ? (size_t)n : 0;
+    }
+    return pn_fail(err, PN_EUNSUPPORTED, "event: there is no event '%.60s'; there are %scompose and repeated", name,
+                   known);
+}
+
+pn_status pn_event_new(pn_event **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
+{
+    char owner[80];
+    pn_status status;
+    size_t i = 0;
+
+    while (table[i] && strcmp(table[i]->name, name) != 0)
+        i++;
+    if (!table[i])
+        return unknown(name, err);
+    (void)snprintf(owner, sizeof owner, "event.%s", name);
+    status = pn_args_check(owner, table[i]->params, args, err);
+    if (status == PN_OK)
+        status = table[i]->create(out, args, err);
+    if (status == PN_OK)
+        (*out)->neighbours = neighbours;
+    return status;
+}
+
+pn_event *pn_event_keep(pn_event *event)
+{
+    event->references++;
+    return event;
+}
+
+void pn_event_free(pn_event *event)
+{
+    if (event && --event->references == 0)
+        event->ops->destroy(event);
+}
+
+void pn_event_describe(const pn_event *event, char *text, size_t size)
+{
+    event->ops->describe(event, text, size);
+}
+
+bool pn_event_same(const pn_event *a, const pn_event *b)
+{
+    char first[256], second[256];
+
+    if (a == b)
+        return true;
+    if (a->ops != b->ops || a->neighbours != b->neighbours)
+        return false;
+    pn_event_describe(a, first, sizeof first);
+    pn_event_describe(b, second, sizeof second);
+    return strlen(first) < sizeof first - 1 && strcmp(first, second) == 0; /* a text that was cut proves nothing */
+}
+
+/* ---- leaves ---- */
+
+pn_status pn_leaf_new(pn_event **out, const pn_event_ops *ops, double first, double second, double level, pn_err *err)
+{
+    pn_leaf *self;
+
+    *out = NULL;
+    if (!(level >= 1e-150 && level <= 1e150))
+        return pn_fail(err, PN_EINVAL,
+                       "event.%s: a privacy loss of %g is outside what can be accounted for (1e-150 to 1e150)",
+                       ops->name, level);
+    self = pn_alloc(1, sizeof *self);
+    if (!self)
+        return pn_fail(err, PN_ENOMEM, "event.%s: out of memory", ops->name);
+    *self = (pn_leaf){ { ops, PN_REPLACE_ONE, 1 }, first, second, level };
+    *out = &self->base;
+    return PN_OK;
+}
+
+void pn_leaf_destroy(pn_event *self)
+{
+    pn_free(self);
+}
+
+void pn_shortest(double value, char *text, size_t size)
+{
+    for (int digits = 6; digits <= 17; digits++) {
+        (void)snprintf(text, size, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            return;
+    }
+}
+
+void pn_leaf_describe(const pn_event *self, char *text, size_t size)
+{
+    const pn_leaf *leaf = (const pn_leaf *)self;
+    const pn_param *params = self->ops->params;
+    char first[32], second[32];
+
+    pn_shortest(leaf->first, first, sizeof first);
+    pn_shortest(leaf->second, second, sizeof second);
+    if (params[1].name)
+        (void)snprintf(text, size, "%s(%s=%s, %s=%s)", self->ops->name, params[0].name, first, params[1].name, second);
+    else
+        (void)snprintf(text, size, "%s(%s=%s)", self->ops->name, params[0].name, first);
+}

@@ -1,0 +1,100 @@
+/* event_gaussian.c -- Gaussian noise, and curves that are declared outright: zCDP and one order of RDP.
+ * Depends on: event_leaf.h.  Used by: the table in event.c.  Spec: accounting.md section 2. */
+#include "privacy/event_leaf.h"
+
+static double level(const pn_event *self)
+{
+    return ((const pn_leaf *)self)->level;
+}
+
+/* level = rho */
+static double zcdp_rdp(const pn_event *self, double alpha)
+{
+    return pn_curve_zcdp(level(self), alpha);
+}
+
+static const pn_param gaussian_params[] = {
+    { "sigma", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "standard deviation of the noise, unit of the query" },
+    { "sensitivity", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "l2 sensitivity of the query" },
+    PN_PARAM_END,
+};
+
+static pn_status gaussian_create(pn_event **out, const pn_arg *args, pn_err *err)
+{
+    double mu = args[1].real / args[0].real;
+
+    return pn_leaf_new(out, &pn_event_gaussian_ops, args[0].real, args[1].real, mu * mu / 2.0, err);
+}
+
+const pn_event_ops pn_event_gaussian_ops = {
+    .name = "gaussian",
+    .doc = "Gaussian noise on a query of the given l2 sensitivity: zCDP with rho = (sensitivity/sigma)^2/2, exactly.",
+    .source = "Mironov (2017); Bun, Steinke (2016)",
+    .params = gaussian_params,
+    .create = gaussian_create,
+    .destroy = pn_leaf_destroy,
+    .rdp = zcdp_rdp,
+    .zcdp = level,
+    .describe = pn_leaf_describe,
+};
+
+static const pn_param zcdp_params[] = {
+    { "rho", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "zero-concentrated differential privacy of the mechanism" },
+    PN_PARAM_END,
+};
+
+static pn_status zcdp_create(pn_event **out, const pn_arg *args, pn_err *err)
+{
+    return pn_leaf_new(out, &pn_event_zcdp_ops, args[0].real, 0.0, args[0].real, err);
+}
+
+const pn_event_ops pn_event_zcdp_ops = {
+    .name = "zcdp",
+    .doc = "Any mechanism that is rho-zCDP: Renyi divergence at most rho alpha at every order.",
+    .source = "Bun, Steinke (2016)",
+    .params = zcdp_params,
+    .create = zcdp_create,
+    .destroy = pn_leaf_destroy,
+    .rdp = zcdp_rdp,
+    .zcdp = level,
+    .describe = pn_leaf_describe,
+};
+
+/* ---- rdp ---- */
+
+static const pn_param rdp_params[] = {
+    { "alpha", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "the Renyi order, > 1" },
+    { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "bound on the Renyi divergence of that order" },
+    PN_PARAM_END,
+};
+
+static pn_status rdp_create(pn_event **out, const pn_arg *args, pn_err *err)
+{
+    if (!(args[0].real > 1.0))
+        return pn_fail(err, PN_EINVAL, "event.rdp: alpha must be greater than 1, got %g", args[0].real);
+    return pn_leaf_new(out, &pn_event_rdp_ops, args[0].real, args[1].real, args[1].real, err);
+}
+
+/* Renyi divergence grows with its order, so the bound holds below alpha too and says nothing above. */
+static double rdp_rdp(const pn_event *self, double alpha)
+{
+    return alpha <= ((const pn_leaf *)self)->first ? level(self) : INFINITY;
+}
+
+static double rdp_zcdp(const pn_event *self)
+{
+    (void)self;
+    return INFINITY;
+}
+
+const pn_event_ops pn_event_rdp_ops = {
+    .name = "rdp",
+    .doc = "Any mechanism with Renyi divergence at most epsilon at order alpha; nothing is known above that order.",
+    .source = "Mironov (2017)",
+    .params = rdp_params,
+    .create = rdp_create,
+    .destroy = pn_leaf_destroy,
+    .rdp = rdp_rdp,
+    .zcdp = rdp_zcdp,
+    .describe = pn_leaf_describe,
+};

@@ -1,0 +1,44 @@
+/* event_leaf.h -- events that are a name and at most two numbers, and how composed events are walked.  Private to privacy/.
+ * Depends on: event.h, event_curve.h.  Used by: event*.c, accountant*.c, ledger*.c, calibrate.c. */
+#ifndef PN_PRIVACY_EVENT_LEAF_H
+#define PN_PRIVACY_EVENT_LEAF_H
+
+#include "privacy/event.h"
+#include "privacy/event_curve.h"
+
+/* Needs no memory but its own, so searches over a parameter make it on the stack (with one reference that nobody drops). */
+typedef struct pn_leaf {
+    pn_event base;
+    double first, second; /* the parameters, in the order of the table row */
+    double level;         /* what the curves need: epsilon, sensitivity/scale or rho */
+} pn_leaf;
+
+extern const pn_event_ops pn_event_exponential_ops, pn_event_report_noisy_max_ops, pn_event_pure_ops,
+    pn_event_laplace_ops, pn_event_gaussian_ops, pn_event_zcdp_ops, pn_event_rdp_ops;
+
+/** A leaf on the heap.  Errors: PN_ENOMEM; PN_EINVAL when `level` is outside [1e-150, 1e150]: its square must be a number. */
+pn_status pn_leaf_new(pn_event **out, const pn_event_ops *ops, double first, double second, double level, pn_err *err);
+void pn_leaf_destroy(pn_event *self);
+/** "name(first=..., second=...)" by the parameter table, each number in the fewest digits that give it back. */
+void pn_leaf_describe(const pn_event *self, char *text, size_t size);
+
+/* Events inside events are flattened when they are composed, so that a sum never recurses. */
+typedef struct pn_term {
+    pn_event *event; /* no composition itself */
+    size_t count;
+} pn_term;
+
+/** The terms of a composed event; NULL and 0 for a leaf. */
+const pn_term *pn_event_terms(const pn_event *event, size_t *count);
+
+/** sum += count * rdp(event, alpha), respectively count * zcdp(event), over the flattened terms: exact, see pn_sum. */
+void pn_event_add_rdp(const pn_event *event, size_t count, double alpha, pn_sum *sum);
+void pn_event_add_zcdp(const pn_event *event, size_t count, pn_sum *sum);
+
+/** Same mechanism, same numbers, same relation.  False for long compositions that are two objects. */
+bool pn_event_same(const pn_event *a, const pn_event *b);
+
+/** `value` in the fewest digits that read back as the same double. */
+void pn_shortest(double value, char *text, size_t size);
+
+#endif

@@ -1,0 +1,154 @@
+/* event_pure.c -- mechanisms with a pure epsilon: the exponential mechanism (bounded range), report noisy max, Laplace, and
+ * a declared pure epsilon.  Depends on: event_leaf.h.  Used by: the table in event.c.  Spec: accounting.md section 2. */
+#include "privacy/event_leaf.h"
+
+static double level(const pn_event *self)
+{
+    return ((const pn_leaf *)self)->level;
+}
+
+/* Any epsilon-DP mechanism is epsilon^2/2-zCDP (Bun, Steinke 2016). */
+static double pure_zcdp(const pn_event *self)
+{
+    return level(self) * level(self) / 2.0;
+}
+
+/* ---- exponential ---- */
+
+static pn_status exponential_create(pn_event **out, const pn_arg *args, pn_err *err)
+{
+    return pn_leaf_new(out, &pn_event_exponential_ops, args[0].real, 0.0, args[0].real, err);
+}
+
+static double exponential_rdp(const pn_event *self, double alpha)
+{
+    return pn_curve_bounded_range(level(self), alpha);
+}
+
+static double exponential_zcdp(const pn_event *self)
+{
+    return level(self) * level(self) / 8.0;
+}
+
+static const pn_param exponential_params[] = {
+    { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL,
+      "total range of the log weights: weights proportional to exp(epsilon score / (2 sensitivity))" },
+    PN_PARAM_END,
+};
+
+const pn_event_ops pn_event_exponential_ops = {
+    .name = "exponential",
+    .doc = "One selection by the exponential mechanism (Gumbel noise): epsilon-DP, epsilon-bounded-range, "
+           "epsilon^2/8-zCDP.",
+    .source = "Cesar, Rogers (2021); Dong, Durfee, Rogers (2020)",
+    .params = exponential_params,
+    .create = exponential_create,
+    .destroy = pn_leaf_destroy,
+    .rdp = exponential_rdp,
+    .zcdp = exponential_zcdp,
+    .describe = pn_leaf_describe,
+};
+
+/* ---- laplace and report noisy max ---- */
+
+static double laplace_rdp(const pn_event *self, double alpha)
+{
+    return pn_curve_laplace(level(self), alpha);
+}
+
+static const pn_param laplace_params[] = {
+    { "scale", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "scale b of the Laplace noise, unit of the query" },
+    { "sensitivity", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "l1 sensitivity of the query" },
+    PN_PARAM_END,
+};
+
+static pn_status laplace_create(pn_event **out, const pn_arg *args, pn_err *err)
+{
+    return pn_leaf_new(out, &pn_event_laplace_ops, args[0].real, args[1].real, args[1].real / args[0].real, err);
+}
+
+const pn_event_ops pn_event_laplace_ops = {
+    .name = "laplace",
+    .doc = "Laplace noise of the given scale on a query of the given l1 sensitivity: (sensitivity/scale)-DP.",
+    .source = "Mironov (2017)",
+    .params = laplace_params,
+    .create = laplace_create,
+    .destroy = pn_leaf_destroy,
+    .rdp = laplace_rdp,
+    .zcdp = pure_zcdp,
+    .describe = pn_leaf_describe,
+};
+
+static const pn_param noisy_max_params[] = {
+    { "scale", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL,
+      "scale b of the exponential or Laplace noise, unit of a score" },
+    { "sensitivity", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL,
+      "largest change of any one score between neighbours" },
+    PN_PARAM_END,
+};
+
+static pn_status noisy_max_create(pn_event **out, const pn_arg *args, pn_err *err)
+{
+    double e = 2.0 * (args[1].real / args[0].real);
+
+    return pn_leaf_new(out, &pn_event_report_noisy_max_ops, args[0].real, args[1].real, e, err);
+}
+
+const pn_event_ops pn_event_report_noisy_max_ops = {
+    .name = "report_noisy_max",
+    .doc = "One selection by exponential noise (permute and flip) or Laplace noise on the scores: (2 "
+           "sensitivity/scale)-DP, "
+           "charged as the Laplace mechanism with that epsilon.",
+    .source = "accounting.md section 2: the hazard rate of the noise is at most 1/scale",
+    .params = noisy_max_params,
+    .create = noisy_max_create,
+    .destroy = pn_leaf_destroy,
+    .rdp = laplace_rdp,
+    .zcdp = pure_zcdp,
+    .describe = pn_leaf_describe,
+};
+
+/* ---- pure ---- */
+
+static pn_status pure_create(pn_event **out, const pn_arg *args, pn_err *err)
+{
+    return pn_leaf_new(out, &pn_event_pure_ops, args[0].real, 0.0, args[0].real, err);
+}
+
+static double pure_rdp(const pn_event *self, double alpha)
+{
+    return pn_curve_pure(level(self), alpha);
+}
+
+static const pn_param pure_params[] = {
+    { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "pure differential privacy of the mechanism" },
+    PN_PARAM_END,
+};
+
+const pn_event_ops pn_event_pure_ops = {
+    .name = "pure",
+    .doc = "Any epsilon-DP mechanism; its worst case is randomised response.",
+    .source = "Kairouz, Oh, Viswanath (2015); Bun, Steinke (2016)",
+    .params = pure_params,
+    .create = pure_create,
+    .destroy = pn_leaf_destroy,
+    .rdp = pure_rdp,
+    .zcdp = pure_zcdp,
+    .describe = pn_leaf_describe,
+};
+
+/* ---- for the tables of other rooms ---- */
+
+pn_status pn_event_exponential(pn_event **out, double epsilon, pn_neighbours neighbours, pn_err *err)
+{
+    pn_arg args[2] = { { .given = true, .real = epsilon }, { 0 } };
+
+    return pn_event_new(out, "exponential", args, neighbours, err);
+}
+
+pn_status pn_event_report_noisy_max(pn_event **out, double scale, double sensitivity, pn_neighbours n, pn_err *err)
+{
+    pn_arg args[3] = { { .given = true, .real = scale }, { .given = true, .real = sensitivity }, { 0 } };
+
+    return pn_event_new(out, "report_noisy_max", args, n, err);
+}
