@@ -1,0 +1,78 @@
+/* calibrate.c -- the largest privacy parameter per release that a total allows, by bisection on the accountant itself.
+ * Depends on: calibrate.h, event_leaf.h, numeric/root.h.  Used by: plans, bindings. */
+#include <float.h>
+#include <math.h>
+
+#include "numeric/root.h"
+#include "privacy/accountant.h"
+#include "privacy/calibrate.h"
+#include "privacy/event_leaf.h"
+
+typedef struct target {
+    double total, delta;
+    size_t count;
+    bool bounded_range, rho;
+    double order;
+} target;
+
+/* Report noisy max is charged by the quotient of two numbers that the mechanism rounds: leave room for that. */
+static const double quotient_room = 1.0 + 4.0 * DBL_EPSILON;
+
+static double cost(target *goal, double epsilon)
+{
+    pn_leaf leaf = { { &pn_event_exponential_ops, PN_REPLACE_ONE, 1 }, epsilon, 0.0, epsilon };
+    pn_sum rho = { 0.0, 0.0 };
+
+    if (!goal->bounded_range) {
+        leaf.base.ops = &pn_event_report_noisy_max_ops;
+        leaf.level = epsilon * quotient_room;
+    }
+    if (!goal->rho)
+        return pn_event_epsilon(&leaf.base, goal->count, goal->delta, &goal->order);
+    pn_event_add_zcdp(&leaf.base, goal->count, &rho);
+    return rho.high;
+}
+
+static bool too_costly(void *self, double epsilon)
+{
+    target *goal = self;
+
+    return cost(goal, epsilon) > goal->total;
+}
+
+/* Largest admissible epsilon, starting from one that is admissible up to rounding. */
+static double largest(target *goal, double start)
+{
+    double low = start, high = start, answer;
+
+    while (too_costly(goal, low))
+        low *= 1.0 - 1e-15;
+    while (high < 1e6 && !too_costly(goal, high))
+        high *= 2.0;
+    answer = pn_bisect(too_costly, goal, low, high);
+    while (too_costly(goal, answer)) /* evaluated afresh; also sets the order */
+        answer *= 1.0 - 1e-15;
+    return answer;
+}
+
+double pn_calibrate_exponential(double epsilon, double delta, size_t count, bool bounded_range, double *order)
+{
+    target goal = { epsilon, delta, count, bounded_range, false, 0.0 };
+    double answer;
+
+    if (!(epsilon > 0.0 && isfinite(epsilon) && delta >= 0.0 && delta < 1.0 && count > 0))
+        return NAN;
+    answer = largest(&goal, epsilon / (double)count);
+    if (order)
+        *order = goal.order;
+    return answer;
+}
+
+double pn_calibrate_exponential_rho(double rho, size_t count, bool bounded_range)
+{
+    target goal = { rho, 0.0, count, bounded_range, true, 0.0 };
+
+    if (!(rho > 0.0 && isfinite(rho) && count > 0))
+        return NAN;
+    return largest(&goal, sqrt((bounded_range ? 8.0 : 2.0) * rho / (double)count));
+}
