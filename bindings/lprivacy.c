@@ -1,0 +1,69 @@
+/* lprivacy.c -- opens the parts of privacy in order, and checks the arguments that they share.
+ * Depends on: lprivacy.h, lprivacy_check.h.  Used by: module.c, levent.c, laccountant.c, lledger.c, lcalibrate.c. */
+#include <math.h>
+
+#include "lprivacy.h"
+#include "lprivacy_check.h"
+
+const pn_param pnl_neighbours_params[] = {
+    { "neighbours", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_neighbours_names,
+      "what two neighbouring data sets differ in: one record replaced, one added or removed, one made null" },
+    PN_PARAM_END,
+};
+
+double pnl_check_delta(lua_State *L, int index, const char *method)
+{
+    double delta = lua_tonumber(L, index);
+
+    if (lua_type(L, index) != LUA_TNUMBER || !(delta >= 0.0 && delta < 1.0))
+        luaL_error(L, "%s: delta must be a number from 0 up to but not including 1, got %s", method,
+                   luaL_tolstring(L, index, NULL));
+    return delta;
+}
+
+double pnl_check_order(lua_State *L, int index, const char *method)
+{
+    double alpha = lua_tonumber(L, index);
+
+    if (lua_type(L, index) != LUA_TNUMBER || !(alpha > 1.0))
+        luaL_error(L, "%s: alpha must be a number greater than 1 (math.huge is allowed), got %s", method,
+                   luaL_tolstring(L, index, NULL));
+    return alpha;
+}
+
+double pnl_check_epsilon(lua_State *L, int index, const char *method)
+{
+    double epsilon = lua_tonumber(L, index);
+
+    if (lua_type(L, index) != LUA_TNUMBER || !(epsilon >= 0.0 && isfinite(epsilon)))
+        luaL_error(L, "%s: epsilon must be a number from 0, got %s", method, luaL_tolstring(L, index, NULL));
+    return epsilon;
+}
+
+size_t pnl_opt_count(lua_State *L, int index, const char *method)
+{
+    const char *what;
+
+    if (lua_isnoneornil(L, index))
+        return 1;
+    what = lua_pushfstring(L, "%s: count", method);
+    return pnl_check_count(L, index, what);
+}
+
+pn_event *pnl_check_event(lua_State *L, int index)
+{
+    return pnl_check(L, index, &pnl_event_class);
+}
+
+/* mechanism is a part of its own. */
+#pragma weak pnl_open_mechanism
+
+void pnl_open_privacy(lua_State *L)
+{
+    pnl_open_event(L);
+    pnl_open_accountant(L);
+    pnl_open_calibrate(L);
+    pnl_open_ledger(L);
+    if (pnl_open_mechanism)
+        pnl_open_mechanism(L);
+}

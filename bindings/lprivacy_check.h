@@ -1,0 +1,28 @@
+/* lprivacy_check.h -- arguments that the privacy bindings share.  Depends on: pnl.h, privacy/event.h.
+ * Used by: levent.c, laccountant.c, lledger.c, lcalibrate.c. */
+#ifndef PNL_LPRIVACY_CHECK_H
+#define PNL_LPRIVACY_CHECK_H
+
+#include "pnl.h"
+#include "privacy/event.h"
+
+/** The one-row table {"neighbours"} that joins every event's and budget's own options. */
+extern const pn_param pnl_neighbours_params[];
+
+/** A number in [0, 1), in (1, inf], or >= 0; raise with the method's name. */
+double pnl_check_delta(lua_State *L, int index, const char *method);
+double pnl_check_order(lua_State *L, int index, const char *method);
+double pnl_check_epsilon(lua_State *L, int index, const char *method);
+
+/** A count that may be left out: 1. */
+size_t pnl_opt_count(lua_State *L, int index, const char *method);
+
+/** The event at `index`. */
+pn_event *pnl_check_event(lua_State *L, int index);
+
+/** Push the event's text. */
+void pnl_push_event_text(lua_State *L, const pn_event *event);
+
+void pnl_open_calibrate(lua_State *L); /* calibrate */
+
+#endif
