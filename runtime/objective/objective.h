@@ -67,6 +67,13 @@ pn_status pn_objective_prepare(pn_objective *objective, size_t passes, pn_task *
  */
 double pn_objective_gradient_error(const pn_objective *objective);
 
+/**
+ * The exact Frank-Wolfe curvature of the squared loss over a polytope, max ||X (a - b)||^2 / n over pairs of vertices.  It
+ * depends on the data: not private.  At most 4096 vertices in dimension 2048.
+ * Errors: PN_EUNSUPPORTED for other losses and sets; PN_ENOMEM; PN_ECANCELLED.
+ */
+pn_status pn_objective_exact_curvature(pn_objective *objective, double *curvature, pn_task *task, pn_err *err);
+
 /** out[p] = Hessian(theta) v.  Errors as evaluate. */
 pn_status pn_objective_hessian_times(pn_objective *objective, const double *theta, const double *v, double *out,
                                      pn_task *task, pn_err *err);

@@ -1,0 +1,248 @@
+/* lfit.c -- fits: the model, what it cost, how it came about.
+ * Depends on: lsolve.h, progress.h.  Used by: lsolve.c, lwalk.c. */
+#include <math.h>
+#include <stdio.h>
+
+#include "data/dataset.h"
+#include "lsolve.h"
+#include "progress.h"
+
+enum { KEPT_PLAN = 1 };
+
+static pn_fit *fit_of(lua_State *L)
+{
+    return pnl_check(L, 1, &pnl_fit_class);
+}
+
+pn_fit **pnl_new_fit(lua_State *L, int plan_index)
+{
+    pn_fit **slot;
+
+    plan_index = lua_absindex(L, plan_index);
+    slot = (pn_fit **)pnl_newbox(L, &pnl_fit_class);
+    pnl_keep(L, -1, plan_index);
+    return slot;
+}
+
+static int fit_theta(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+
+    pnl_view_vec(L, fit->theta, fit->p, 1);
+    return 1;
+}
+
+static int fit_trace(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+
+    lua_createtable(L, (int)fit->steps, 0);
+    for (size_t i = 0; i < fit->steps; i++) {
+        pnl_push_row(L, &fit->trace[i], NULL, 0);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+static int fit_plan(lua_State *L)
+{
+    (void)fit_of(L);
+    lua_getiuservalue(L, 1, 1);
+    lua_rawgeti(L, -1, KEPT_PLAN);
+    return 1;
+}
+
+static int fit_value(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+    pn_plan *plan;
+    double value = 0.0;
+    pn_err err;
+    pn_status status;
+
+    fit_plan(L);
+    plan = pnl_check(L, -1, &pnl_plan_class);
+    pnl_run_begin(L, true);
+    status = pn_objective_evaluate(plan->objective, fit->theta, &value, NULL, pnl_task(L), &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
+    lua_pushnumber(L, value);
+    return 1;
+}
+
+static void set_number(lua_State *L, const char *name, double value)
+{
+    if (isnan(value))
+        return;
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, name);
+}
+
+/* Seeded noise protects nobody: its epsilon is infinite, and what it would have been stands beside it. */
+static int fit_privacy(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+
+    if (!fit->is_private) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_createtable(L, 0, 9);
+    set_number(L, "epsilon", fit->simulated ? (isnan(fit->epsilon) ? NAN : INFINITY) : fit->epsilon);
+    set_number(L, "delta", fit->delta);
+    set_number(L, "rho", fit->simulated ? INFINITY : fit->rho);
+    if (fit->simulated) {
+        set_number(L, "nominal_epsilon", fit->epsilon);
+        set_number(L, "nominal_rho", fit->rho);
+    }
+    lua_pushstring(L, pn_neighbours_names[fit->neighbours]);
+    lua_setfield(L, -2, "neighbours");
+    lua_pushstring(L, isnan(fit->epsilon) ? "zcdp" : "rdp");
+    lua_setfield(L, -2, "accountant");
+    lua_pushboolean(L, fit->simulated);
+    lua_setfield(L, -2, "simulated");
+    lua_pushboolean(L, !fit->simulated);
+    lua_setfield(L, -2, "private");
+    return 1;
+}
+
+static int fit_seconds(lua_State *L)
+{
+    lua_pushnumber(L, fit_of(L)->seconds);
+    return 1;
+}
+
+static int fit_gradients(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)fit_of(L)->gradients);
+    return 1;
+}
+
+static int fit_steps(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)fit_of(L)->steps);
+    return 1;
+}
+
+static int fit_stopped(lua_State *L)
+{
+    lua_pushstring(L, fit_of(L)->stopped); /* nil for NULL */
+    return 1;
+}
+
+static size_t nonzeros(const pn_fit *fit)
+{
+    size_t count = 0;
+
+    for (size_t j = 0; j < fit->p; j++)
+        count += fit->theta[j] != 0.0;
+    return count;
+}
+
+static int fit_nonzeros(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)nonzeros(fit_of(L)));
+    return 1;
+}
+
+static int fit_predict(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+    pn_dataset *data = pnl_test(L, 2, &pnl_dataset_class);
+    double *z;
+    pn_err err;
+    pn_status status;
+
+    if (!data) { /* a vec, mat, sparse or table: its own product checks sizes */
+        if (lua_istable(L, 2))
+            (void)pnl_check_mat(L, 2);
+        lua_settop(L, 2);
+        fit_theta(L);
+        if (pnl_test(L, 2, &pnl_vec_class)) {
+            lua_getfield(L, 2, "dot");
+            lua_insert(L, 2);
+            lua_call(L, 2, 1);
+        } else {
+            lua_arith(L, LUA_OPMUL);
+        }
+        return 1;
+    }
+    z = pnl_new_vec(L, data->n);
+    pnl_run_begin(L, true);
+    status = pn_predict(data, fit->theta, fit->p, z, pnl_task(L), &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
+    return 1;
+}
+
+/* What the guarantee is, in words, without promising anything that does not hold. */
+static void say_privacy(const pn_fit *fit, const pn_plan *plan, char *text, size_t size)
+{
+    const char *early = fit->steps < plan->iterations ? " for the steps made" : "";
+    const char *relation = pn_neighbours_names[fit->neighbours];
+
+    if (!fit->is_private)
+        (void)snprintf(text, size, "none: fitted on the exact data (privacy=false)");
+    else if (fit->simulated && isnan(fit->epsilon))
+        (void)snprintf(text, size, "seeded noise: no privacy (secure noise would give rho = %.4g, %s)", fit->rho,
+                       relation);
+    else if (fit->simulated)
+        (void)snprintf(text, size,
+                       "seeded noise: no privacy (secure noise would give epsilon = %.4g, delta = %.3g, %s)",
+                       fit->epsilon, fit->delta, relation);
+    else if (isnan(fit->epsilon))
+        (void)snprintf(text, size, "rho = %.4g zCDP%s, neighbours %s: holds", fit->rho, early, relation);
+    else
+        (void)snprintf(text, size, "epsilon = %.4g at delta = %.3g%s, neighbours %s: holds", fit->epsilon, fit->delta,
+                       early, relation);
+}
+
+static int fit_tostring(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+    pn_plan *plan;
+    char head[200], privacy[200];
+
+    fit_plan(L);
+    plan = pnl_check(L, -1, &pnl_plan_class);
+    say_privacy(fit, plan, privacy, sizeof privacy);
+    (void)snprintf(head, sizeof head, "fit: %s, %zu of %zu steps in %.3g s%s%s; %zu of %zu coordinates are not zero",
+                   plan->solver->name, fit->steps, plan->iterations, fit->seconds, fit->stopped ? ", stopped: " : "",
+                   fit->stopped ? fit->stopped : "", nonzeros(fit), fit->p);
+    lua_pushfstring(L, "%s\n  privacy  %s", head, privacy);
+    return 1;
+}
+
+static const pnl_row fit_rows[] = {
+    { "theta", fit_theta, PNL_FIELD, PNL_PAID, "fit.theta -> vec", "The model [p], a view." },
+    { "trace", fit_trace, PNL_FIELD, PNL_PAID, "fit.trace -> table",
+      "One row a step: step, atom (the chosen vertex), step_size, gradients; value and gap only where the run was not "
+      "private "
+      "or its noise was simulated." },
+    { "plan", fit_plan, PNL_FIELD, PNL_NOTHING, "fit.plan -> plan", "The plan that was run." },
+    { "value", fit_value, PNL_FIELD, PNL_RAW, "fit.value -> number",
+      "The objective at theta, computed from the exact data when it is asked for." },
+    { "privacy", fit_privacy, PNL_FIELD, PNL_NOTHING, "fit.privacy -> table or nil",
+      "{epsilon=, delta=, rho=, neighbours=, accountant=, simulated=, private=} for what was released; nil without "
+      "privacy. "
+      "Of seeded noise epsilon is infinite and nominal_epsilon is what secure noise would have given." },
+    { "seconds", fit_seconds, PNL_FIELD, PNL_NOTHING, "fit.seconds -> number", "Time inside the solver." },
+    { "gradients", fit_gradients, PNL_FIELD, PNL_NOTHING, "fit.gradients -> integer",
+      "Per-record gradient evaluations; a full gradient counts n." },
+    { "steps", fit_steps, PNL_FIELD, PNL_NOTHING, "fit.steps -> integer", "Steps made." },
+    { "stopped", fit_stopped, PNL_FIELD, PNL_NOTHING, "fit.stopped -> string or nil",
+      "nil after a full run, else why it ended early: \"interrupted\", \"budget\", \"converged\"." },
+    { "nonzeros", fit_nonzeros, PNL_FIELD, PNL_PAID, "fit.nonzeros -> integer",
+      "Coordinates of theta that are not zero." },
+    { "predict", fit_predict, PNL_METHOD, PNL_PAID, "fit:predict(X) -> vec",
+      "<x, theta> for every row of a data set, matrix or sparse matrix (a number for one vec). As private as theta "
+      "when X is "
+      "the caller's own." },
+    { "__tostring", fit_tostring, PNL_META, PNL_PAID, "tostring(fit)",
+      "Steps, time, sparsity and the privacy statement." },
+    PNL_ROW_END,
+};
+
+const pnl_class pnl_fit_class = { "pn.fit", (void (*)(void *))pn_fit_free,
+                                  fit_rows, "A fitted model with its privacy statement.",
+                                  NULL,     NULL };

@@ -1,0 +1,26 @@
+/* lsolve.h -- what lsolve.c, lwalk.c and lfit.c share: plans, walks and fits keep each other alive.
+ * Depends on: pnl.h, solvers/solver.h. */
+#ifndef PNL_LSOLVE_H
+#define PNL_LSOLVE_H
+
+#include "pnl.h"
+#include "solvers/solver.h"
+
+extern const pnl_class pnl_walk_class;
+
+/* Options that belong to the run and not to the plan. */
+extern const char *const pnl_run_option_names[]; /* ledger, rng, progress, on_step */
+
+/** Run the plan at `plan_index` with the run options in the table at `options_index` (nil or absent is allowed) and push
+ *  the fit. */
+int pnl_plan_run(lua_State *L, int plan_index, int options_index);
+/** Push a walk over the plan's steps. */
+int pnl_plan_walk(lua_State *L, int plan_index, int options_index);
+/** Read ledger and rng from the run options into `run`; the values stay on the stack. */
+void pnl_run_options(lua_State *L, int options_index, const char *owner, pn_run_options *run);
+/** Push a table for one trace row; theta (may be NULL) as a vec copy. */
+void pnl_push_row(lua_State *L, const pn_trace_row *row, const double *theta, size_t p);
+/** Push an empty fit box that keeps the plan alive. */
+pn_fit **pnl_new_fit(lua_State *L, int plan_index);
+
+#endif

@@ -1,0 +1,175 @@
+/* exact.c -- the non-private minimum over the set, as the yardstick for excess risk: accelerated projected gradient with
+ * backtracking and restart, certified by the Frank-Wolfe duality gap; plain Frank-Wolfe where the set has no projection.
+ * Depends on: solver.h.  Used by: bindings, examples.
+ * Source: Beck, Teboulle (2009), FISTA; O'Donoghue, Candes (2015), gradient restart; Jaggi (2013), the gap. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "solvers/solver.h"
+
+#define GAP_EVERY 5 /* the gap costs a gradient of its own */
+
+typedef struct search {
+    pn_objective *objective;
+    const pn_set *set;
+    pn_task *task;
+    size_t p;
+    double *x, *y, *gradient, *trial, *point; /* [p] each, one block */
+    double curvature;                         /* current estimate of the Lipschitz constant of the gradient */
+    double momentum;
+    double value, gap;
+} search;
+
+static double dot(const double *a, const double *b, size_t p)
+{
+    double sum = 0.0;
+
+    for (size_t j = 0; j < p; j++)
+        sum += a[j] * b[j];
+    return sum;
+}
+
+/* value and gap at x; leaves -gradient in `gradient` and the minimising vertex in `point`. */
+static pn_status measure(search *at, pn_err *err)
+{
+    pn_status status = pn_objective_evaluate(at->objective, at->x, &at->value, at->gradient, at->task, err);
+    double along;
+
+    if (status != PN_OK)
+        return status;
+    along = dot(at->gradient, at->x, at->p);
+    for (size_t j = 0; j < at->p; j++)
+        at->gradient[j] = -at->gradient[j];
+    at->gap = along + at->set->ops->support(at->set, at->gradient, at->point);
+    return PN_OK;
+}
+
+/* trial = P(y - gradient / L) with L doubled until the quadratic model lies above f at trial. */
+static pn_status backtrack(search *at, double value_y, pn_err *err)
+{
+    for (int tries = 0; tries < 60; tries++) {
+        double value, model = value_y, squared = 0.0;
+        pn_status status;
+
+        for (size_t j = 0; j < at->p; j++)
+            at->trial[j] = at->y[j] - at->gradient[j] / at->curvature;
+        if ((status = at->set->ops->project(at->set, at->trial, err)) != PN_OK ||
+            (status = pn_objective_evaluate(at->objective, at->trial, &value, NULL, at->task, err)) != PN_OK)
+            return status;
+        for (size_t j = 0; j < at->p; j++) {
+            double d = at->trial[j] - at->y[j];
+
+            model += at->gradient[j] * d;
+            squared += d * d;
+        }
+        model += 0.5 * at->curvature * squared;
+        if (value <= model + 1e-14 * (fabs(value) + fabs(value_y)))
+            return PN_OK;
+        at->curvature *= 2.0;
+    }
+    return pn_fail(err, PN_ENUMERIC, "solve.exact: no step size decreases the objective");
+}
+
+static void accelerate(search *at)
+{
+    double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * at->momentum * at->momentum));
+    double weight = (at->momentum - 1.0) / next, uphill = 0.0;
+
+    for (size_t j = 0; j < at->p; j++)
+        uphill += (at->y[j] - at->trial[j]) * (at->trial[j] - at->x[j]);
+    if (uphill > 0.0) { /* momentum points away from the step: start it afresh */
+        next = 1.0;
+        weight = 0.0;
+    }
+    at->momentum = next;
+    for (size_t j = 0; j < at->p; j++) {
+        at->y[j] = at->trial[j] + weight * (at->trial[j] - at->x[j]);
+        at->x[j] = at->trial[j];
+    }
+}
+
+static pn_status projected_step(search *at, pn_err *err)
+{
+    double value_y;
+    pn_status status = pn_objective_evaluate(at->objective, at->y, &value_y, at->gradient, at->task, err);
+
+    if (status == PN_OK)
+        status = backtrack(at, value_y, err);
+    if (status != PN_OK)
+        return status;
+    accelerate(at);
+    at->curvature *= 0.95; /* let the estimate fall again where f is flatter */
+    return PN_OK;
+}
+
+/* For sets without projection; `measure` has just found the vertex. */
+static void vertex_step(search *at, size_t iteration)
+{
+    double mu = 2.0 / ((double)iteration + 2.0);
+
+    for (size_t j = 0; j < at->p; j++)
+        at->x[j] += mu * (at->point[j] - at->x[j]);
+}
+
+static pn_status iterate(search *at, double tol, size_t max_iterations, pn_err *err)
+{
+    bool projects = at->set->ops->project != NULL;
+
+    for (size_t i = 0; i < max_iterations; i++) {
+        pn_status status = pn_task_report(at->task, "exact minimum", (double)i, 0.0, err);
+
+        if (status == PN_OK && (!projects || i % GAP_EVERY == 0)) {
+            status = measure(at, err);
+            if (status == PN_OK && at->gap <= tol)
+                return PN_OK;
+        }
+        if (status == PN_OK && projects)
+            status = projected_step(at, err);
+        else if (status == PN_OK)
+            vertex_step(at, i);
+        if (status != PN_OK)
+            return status;
+    }
+    return pn_fail(err, PN_ENUMERIC,
+                   "solve.exact: the duality gap is still above tol = %g after %zu iterations; "
+                   "give a larger tol or max_iterations",
+                   tol, max_iterations);
+}
+
+pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterations, double *theta, double *value,
+                         double *gap, pn_task *task, pn_err *err)
+{
+    search at = { .objective = objective,
+                  .set = pn_objective_set(objective),
+                  .task = task,
+                  .momentum = 1.0,
+                  .curvature = 1.0,
+                  .p = pn_objective_data(objective)->p };
+    pn_status status;
+
+    if (!at.set)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.exact: the objective has no constraint set; give set= to pn.objective");
+    if (!(tol > 0.0))
+        return pn_fail(err, PN_EINVAL, "solve.exact: tol must be a positive number, got %g", tol);
+    at.x = pn_calloc(5, at.p * sizeof(double));
+    if (!at.x)
+        return pn_fail(err, PN_ENOMEM, "solve.exact: out of memory for %zu coordinates", at.p);
+    at.y = at.x + at.p;
+    at.gradient = at.x + 2 * at.p;
+    at.trial = at.x + 3 * at.p;
+    at.point = at.x + 4 * at.p;
+    at.set->ops->center(at.set, at.x);
+    memcpy(at.y, at.x, at.p * sizeof(double));
+    status = pn_objective_prepare(objective, 500, task, err);
+    if (status == PN_OK)
+        status = iterate(&at, tol, max_iterations, err);
+    if (status == PN_OK) {
+        memcpy(theta, at.x, at.p * sizeof(double));
+        *value = at.value;
+        *gap = at.gap;
+    }
+    pn_free(at.x);
+    return status;
+}

@@ -1,0 +1,172 @@
+/* frank_wolfe.c -- minimise a smooth convex f over a set by linear minimisation: theta <- (1 - mu) theta + mu s, where s is the
+ * vertex with the smallest <s, grad f(theta)>, chosen privately or exactly, and mu_t = 2/(t+2).
+ * Depends on: frank_wolfe.h, objective, geometry, privacy.  Used by: solver.c's table.
+ * Source: Talwar, Thakurta, Zhang (2014), Algorithms 3 and 4; step size corrected after Jaggi (2013), since the article's
+ * constant 1/(T+2) leaves a fraction of about 1/e of the start in the answer. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "solvers/frank_wolfe.h"
+
+typedef struct fw_state {
+    pn_state base;                    /* first */
+    pn_mechanism *mechanism;          /* NULL when non-private */
+    double *theta, *gradient, *point; /* [p] each */
+    double *scores;                   /* [k], private only */
+} fw_state;
+
+static const fw_plan *plan_of(const fw_state *self)
+{
+    return (const fw_plan *)self->base.plan;
+}
+
+static void fw_destroy(pn_state *state)
+{
+    fw_state *self = (fw_state *)state;
+
+    pn_mechanism_free(self->mechanism);
+    pn_free(self->theta);
+    pn_free(self->gradient);
+    pn_free(self->point);
+    pn_free(self->scores);
+    pn_free(self);
+}
+
+static pn_status allocate(fw_state *self, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(self->base.plan->objective);
+    bool selects = self->base.plan->request.kind != PN_NONPRIVATE;
+
+    self->theta = pn_alloc(set->dim, sizeof(double));
+    self->gradient = pn_alloc(set->dim, sizeof(double));
+    self->point = pn_alloc(set->dim, sizeof(double));
+    if (selects)
+        self->scores = pn_alloc(set->ops->atom_count(set), sizeof(double));
+    if (!self->theta || !self->gradient || !self->point || (selects && !self->scores))
+        return pn_fail(err, PN_ENOMEM, "solve.frank_wolfe: out of memory for %zu coordinates", set->dim);
+    memcpy(self->theta, plan_of(self)->start, set->dim * sizeof(double));
+    return selects ? pn_mechanism_selection(&self->mechanism, &plan_of(self)->selection, err) : PN_OK;
+}
+
+static pn_status fw_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
+{
+    fw_state *self = pn_calloc(1, sizeof *self);
+    pn_status status;
+
+    if (!self)
+        return pn_fail(err, PN_ENOMEM, "solve.frank_wolfe: out of memory");
+    self->base.plan = plan;
+    status = allocate(self, err);
+    if (status == PN_OK)
+        status = pn_objective_prepare(plan->objective, plan->iterations, context->task, err);
+    if (status != PN_OK) {
+        fw_destroy(&self->base);
+        return status;
+    }
+    *out = &self->base;
+    return PN_OK;
+}
+
+static double step_size(const fw_plan *plan, size_t step)
+{
+    return plan->constant_step ? 1.0 / ((double)plan->base.iterations + 2.0) : 2.0 / ((double)step + 2.0);
+}
+
+/* theta <- (1 - mu) theta + mu atom; exactly the atom when mu is 1. */
+static void move(fw_state *self, const pn_atom *atom, double mu)
+{
+    size_t p = pn_objective_set(self->base.plan->objective)->dim;
+
+    for (size_t j = 0; j < p; j++)
+        self->theta[j] *= 1.0 - mu;
+    pn_atom_add(atom, mu, self->theta);
+}
+
+static pn_status private_atom(fw_state *self, const pn_step_context *context, size_t *chosen, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(self->base.plan->objective);
+    pn_release release = { 0 };
+    pn_status status;
+
+    for (size_t j = 0; j < set->dim; j++)
+        self->gradient[j] = -self->gradient[j]; /* the mechanism looks for the largest score */
+    set->ops->atom_scores(set, self->gradient, self->scores);
+    status = pn_mechanism_release(self->mechanism, context->ledger, "frank_wolfe", context->rng, self->scores,
+                                  set->ops->atom_count(set), &release, err);
+    *chosen = release.index;
+    return status;
+}
+
+static pn_status private_step(fw_state *self, const pn_step_context *context, pn_trace_row *row, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(self->base.plan->objective);
+    size_t chosen = 0;
+    pn_status status = private_atom(self, context, &chosen, err);
+    pn_atom atom;
+
+    if (status != PN_OK)
+        return status;
+    set->ops->atom(set, chosen, &atom, self->point);
+    move(self, &atom, row->step_size);
+    row->atom = chosen + 1;
+    return PN_OK;
+}
+
+/* point = argmin <s, gradient>, by the support function of -gradient. */
+static void exact_step(fw_state *self, pn_trace_row *row)
+{
+    const pn_set *set = pn_objective_set(self->base.plan->objective);
+    double along = 0.0;
+
+    for (size_t j = 0; j < set->dim; j++) {
+        along += self->gradient[j] * self->theta[j];
+        self->gradient[j] = -self->gradient[j];
+    }
+    row->gap = along + set->ops->support(set, self->gradient, self->point);
+    move(self, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);
+}
+
+static pn_status fw_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
+{
+    fw_state *self = (fw_state *)state;
+    const pn_plan *plan = state->plan;
+    bool selects = self->mechanism != NULL;
+    bool show_value = !selects || pn_rng_simulated(context->rng); /* a real run never computes what it may not show */
+    double value = NAN;
+    pn_status status;
+
+    row->step_size = step_size(plan_of(self), state->step);
+    status = pn_objective_evaluate(plan->objective, self->theta, show_value ? &value : NULL, self->gradient,
+                                   context->task, err);
+    if (status != PN_OK)
+        return status;
+    state->gradients += pn_objective_data(plan->objective)->n;
+    row->value = value;
+    if (selects)
+        return private_step(self, context, row, err);
+    exact_step(self, row);
+    return PN_OK;
+}
+
+static void fw_current(const pn_state *state, double *theta)
+{
+    const fw_state *self = (const fw_state *)state;
+
+    memcpy(theta, self->theta, pn_objective_set(state->plan->objective)->dim * sizeof(double));
+}
+
+const pn_solver_ops pn_solver_frank_wolfe = {
+    .name = "frank_wolfe",
+    .doc =
+        "Frank-Wolfe over a constraint set; private over a polytope, by a private choice of the vertex at every step.",
+    .source = "Talwar, Thakurta, Zhang (2014), Algorithm 4 with step 2/(t+2); Jaggi (2013)",
+    .params = fw_params,
+    .is_private = true,
+    .plan = fw_plan_new,
+    .destroy_plan = fw_plan_destroy,
+    .start = fw_start,
+    .step = fw_step,
+    .current = fw_current,
+    .destroy = fw_destroy,
+};

@@ -1,0 +1,385 @@
+/* frank_wolfe_plan.c -- noise, number of steps and predicted risk of private Frank-Wolfe on a polytope.
+ * Depends on: frank_wolfe.h, privacy, geometry.  Used by: frank_wolfe.c.
+ * Source: Talwar, Thakurta, Zhang (2014), Algorithm 4, corrected as stated beside each number.
+ *
+ * With k vertices, score sensitivity Delta, curvature Gamma and T steps of size 2/(t+2) the expected excess risk is at most
+ * 2 Gamma/(T+2) + (2 Delta/eps0) c(k), where eps0 is the budget of one selection and c(k) belongs to the selection law. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "privacy/calibrate.h"
+#include "solvers/frank_wolfe.h"
+
+static const char *const selections[] = { "best", "exponential", "permute_and_flip", "laplace", NULL };
+static const char *const steps[] = { "standard", "paper", NULL };
+
+const pn_param fw_params[] = {
+    { "selection", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, selections,
+      "law of the private choice; best: the smallest risk bound" },
+    { "step", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, steps,
+      "standard: 2/(t+2); paper: constant 1/(T+2), does not converge" },
+    PN_PARAM_END,
+};
+
+#define DEFAULT_STEPS 100
+#define MAX_STEPS     10000000.0
+
+/* What the numbers below are computed from. */
+typedef struct problem {
+    const pn_objective *objective;
+    const pn_set *set;
+    const pn_bounds *bounds;
+    const pn_request *request;
+    double n, k;
+    double delta_q; /* sensitivity of every score */
+    double gamma;   /* worst-case curvature */
+} problem;
+
+/* min over norms of max ||v_i - c|| * (record bound in the dual norm) * slope: the largest |<v_i - c, gradient of a record>|. */
+static double largest_score(const pn_objective *objective)
+{
+    const pn_set *set = pn_objective_set(objective);
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    double best = INFINITY;
+
+    /* lipschitz[norm] bounds the gradient in the dual norm of `norm`. */
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        if (isfinite(bounds->lipschitz[norm]))
+            best = fmin(best, set->ops->atom_radius(set, (pn_lp)norm) * bounds->lipschitz[norm]);
+    }
+    return best * (1.0 + 1e-14);
+}
+
+/* Public bound on the rounding of a score: that of the gradient, through the vertex, and of the inner product. */
+static double score_error(const pn_objective *objective)
+{
+    const pn_set *set = pn_objective_set(objective);
+    double l1 = set->ops->atom_radius(set, PN_L1);
+    double product = ((double)set->dim + 4.0) * 0x1p-53 * 1.01;
+
+    return l1 * (pn_objective_gradient_error(objective) + product * pn_objective_bounds(objective)->lipschitz[PN_L1]);
+}
+
+/* Replacing a record moves the mean by two contributions, dropping one to zero by one. */
+static double contributions(pn_neighbours neighbours)
+{
+    return neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+}
+
+static pn_status check_problem(const problem *at, pn_err *err)
+{
+    if (!pn_set_is_polytope(at->set))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.frank_wolfe: private selection needs a polytope with vertices, not %s; "
+                       "use l1_ball, simplex or polytope, or privacy=false",
+                       at->set->ops->name);
+    if (at->request->neighbours == PN_ADD_REMOVE)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.frank_wolfe: neighbours=\"add_remove\" makes n secret, and the objective divides by n; "
+                       "use \"replace_one\" or \"zero_out\"");
+    return PN_OK;
+}
+
+/* ---- the three laws ---- */
+
+static double harmonic(double k)
+{
+    double sum = 0.0;
+
+    if (k > 1e6)
+        return log(k) + 0.57721566490153286 + 0.5 / k;
+    for (double i = 1.0; i <= k; i += 1.0)
+        sum += 1.0 / i;
+    return sum;
+}
+
+/* E e_t <= scale * c(k) with scale = 2 Delta / eps0. */
+static double law_constant(pn_selection law, double k)
+{
+    switch (law) {
+    case PN_SELECT_EXPONENTIAL:
+        return log(k);
+    case PN_SELECT_PERMUTE_AND_FLIP:
+        return harmonic(k) - 1.0;
+    case PN_SELECT_LAPLACE:
+        return 1.0 + log(k);
+    }
+    return INFINITY;
+}
+
+/* Budget of one of `count` selections. */
+static double budget_of_one(const problem *at, pn_selection law, size_t count)
+{
+    bool bounded_range = law == PN_SELECT_EXPONENTIAL;
+
+    if (at->request->kind == PN_RHO)
+        return sqrt((bounded_range ? 8.0 : 2.0) * at->request->rho / (double)count);
+    return pn_calibrate_exponential(at->request->epsilon, at->request->delta, count, bounded_range, NULL);
+}
+
+/* The number of steps that minimises the bound, before calibration is refined: for a zCDP budget T = (4 Gamma/a)^(2/3) with
+ * a = scale at T=1 times c(k); for pure epsilon the scale grows like T and T = sqrt(Gamma/a). */
+static size_t best_steps(const problem *at, pn_selection law)
+{
+    double constant = law_constant(law, at->k), steps_real;
+
+    if (at->request->kind == PN_EPSILON_DELTA && at->request->delta == 0.0) {
+        double a = 2.0 * at->delta_q * constant / at->request->epsilon;
+
+        steps_real = a > 0.0 ? sqrt(2.0 * at->gamma / a) : DEFAULT_STEPS;
+    } else {
+        double rho =
+            at->request->kind == PN_RHO ? at->request->rho : pn_zcdp_rho(at->request->epsilon, at->request->delta);
+        double one = sqrt((law == PN_SELECT_EXPONENTIAL ? 8.0 : 2.0) * rho);
+        double a = 2.0 * at->delta_q * constant / one;
+
+        steps_real = a > 0.0 ? pow(4.0 * at->gamma / a, 2.0 / 3.0) : DEFAULT_STEPS;
+    }
+    return (size_t)fmin(fmax(round(steps_real), 1.0), MAX_STEPS);
+}
+
+typedef struct choice {
+    pn_selection law;
+    size_t steps;
+    double epsilon; /* of one selection */
+    double bound;
+} choice;
+
+static choice evaluate_law(const problem *at, pn_selection law, size_t fixed_steps)
+{
+    choice made = { law, fixed_steps ? fixed_steps : best_steps(at, law), 0.0, INFINITY };
+
+    made.epsilon = budget_of_one(at, law, made.steps);
+    made.bound =
+        2.0 * at->gamma / ((double)made.steps + 2.0) + 2.0 * at->delta_q / made.epsilon * law_constant(law, at->k);
+    return made;
+}
+
+static choice choose_tight(const problem *at, size_t selection, size_t fixed_steps)
+{
+    choice best = { PN_SELECT_EXPONENTIAL, 1, 0.0, INFINITY };
+
+    for (int law = PN_SELECT_EXPONENTIAL; law <= PN_SELECT_LAPLACE; law++) {
+        choice candidate;
+
+        if (selection != 0 && selection != (size_t)law + 1)
+            continue;
+        candidate = evaluate_law(at, (pn_selection)law, fixed_steps);
+        if (candidate.bound < best.bound || selection != 0)
+            best = candidate;
+    }
+    return best;
+}
+
+/* The article: Laplace noise of scale L1 C1 sqrt(8 T ln(1/delta)) / (n epsilon), T = (Gamma n epsilon / (L1 C1))^(2/3). */
+static choice choose_paper(const problem *at, size_t fixed_steps)
+{
+    const pn_request *request = at->request;
+    double article_sensitivity = at->delta_q / contributions(request->neighbours);
+    choice made = { PN_SELECT_LAPLACE, fixed_steps, 0.0, INFINITY };
+    double scale;
+
+    if (!fixed_steps)
+        made.steps = (size_t)fmin(fmax(round(pow(at->gamma * request->epsilon / article_sensitivity, 2.0 / 3.0)), 1.0),
+                                  MAX_STEPS);
+    scale = article_sensitivity * sqrt(8.0 * (double)made.steps * log(1.0 / request->delta)) / request->epsilon;
+    made.epsilon = 2.0 * at->delta_q / scale;
+    made.bound = 2.0 * at->gamma / ((double)made.steps + 2.0) + scale * law_constant(made.law, at->k);
+    return made;
+}
+
+static pn_status check_paper(const pn_request *request, size_t selection, pn_err *err)
+{
+    if (request->kind != PN_EPSILON_DELTA || request->delta == 0.0)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.frank_wolfe: calibration=\"paper\" is stated for epsilon and delta; give both");
+    if (selection != 0 && selection != (size_t)PN_SELECT_LAPLACE + 1)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.frank_wolfe: calibration=\"paper\" is Laplace noise; leave selection out or \"laplace\"");
+    return PN_OK;
+}
+
+/* ---- the plan ---- */
+
+static void explain_problem(pn_plan *plan, const problem *at)
+{
+    double per_record = at->delta_q / contributions(at->request->neighbours) * at->n;
+
+    pn_plan_add(plan, "records n", at->n, "public");
+    pn_plan_add(plan, "vertices k", at->k, "of %s", at->set->ops->name);
+    pn_plan_add(plan, "slope bound s", at->bounds->slope, "max |dl/dz| over |z| <= %.4g, certified",
+                at->bounds->margin.high);
+    pn_plan_add(plan, "curvature Gamma", at->gamma, "max l'' (diameter x record bound)^2, worst case");
+    pn_plan_add(plan, "sensitivity Delta", at->delta_q, "%s %.4g/n of every score <v, gradient>",
+                at->request->neighbours == PN_REPLACE_ONE ? "2 x" : "1 x", per_record);
+}
+
+static void explain_choice(pn_plan *plan, const problem *at, const choice *made, bool paper, bool fixed_steps)
+{
+    static const char *const constants[] = { "ln k", "H_k - 1", "1 + ln k" };
+    double scale = 2.0 * at->delta_q / made->epsilon;
+    const char *rule = fixed_steps ? "as given"
+                       : paper     ? "(Gamma n epsilon / (L1 C1))^(2/3), the article's"
+                       : at->request->kind == PN_EPSILON_DELTA && at->request->delta == 0.0
+                           ? "sqrt(Gamma epsilon / (Delta c(k))), minimises the risk bound"
+                           : "(4 Gamma / (scale at T=1 x c(k)))^(2/3), minimises the risk bound";
+
+    pn_plan_add(plan, "steps T", (double)made->steps, "%s", rule);
+    pn_plan_add_text(plan, "selection", pn_selection_names[made->law],
+                     "noise scale x c(k), c(k) = %s, bounds each loss", constants[made->law]);
+    pn_plan_add(plan, "epsilon of one step", made->epsilon,
+                paper                         ? "2 Delta / scale"
+                : at->request->kind == PN_RHO ? "%s"
+                                              : "largest whose T-fold composition is covered",
+                made->law == PN_SELECT_EXPONENTIAL ? "sqrt(8 rho / T): bounded range" : "sqrt(2 rho / T)");
+    pn_plan_add(plan, made->law == PN_SELECT_EXPONENTIAL ? "Gumbel scale beta" : "noise scale", scale,
+                "2 Delta / epsilon of one step%s", paper ? " = L1 C1 sqrt(8 T ln(1/delta)) / (n epsilon)" : "");
+    pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
+    pn_plan_add(plan, "risk from noise", scale * law_constant(made->law, at->k), "scale x c(k)");
+    pn_plan_add(plan, "excess risk bound", made->bound, "expected, over the noise; sum of the two");
+}
+
+static void explain_lattice(pn_plan *plan, const pn_selection_options *selection)
+{
+    double unit =
+        fmax(fmax(selection->sensitivity * 0x1p-20, 2.0 * selection->score_error), selection->score_bound * 0x1p-52);
+
+    pn_plan_add(plan, "score lattice", unit, "scores are floored to this unit; rounding is in the charge");
+}
+
+/* Build a mechanism once to learn the event that it really charges. */
+static pn_status attach_event(fw_plan *plan, pn_err *err)
+{
+    pn_mechanism *mechanism = NULL;
+    pn_status status = pn_mechanism_selection(&mechanism, &plan->selection, err);
+
+    if (status == PN_OK)
+        plan->base.event = pn_event_keep(mechanism->event);
+    pn_mechanism_free(mechanism);
+    return status;
+}
+
+static pn_status plan_private(fw_plan *plan, const problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
+    size_t fixed = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
+    pn_status status = paper ? check_paper(at->request, own[FW_SELECTION].count, err) : PN_OK;
+    choice made;
+
+    if (status != PN_OK)
+        return status;
+    made = paper ? choose_paper(at, fixed) : choose_tight(at, own[FW_SELECTION].count, fixed);
+    if (!(made.epsilon >= 0x1p-39))
+        return pn_fail(err, PN_EBUDGET,
+                       "solve.frank_wolfe: the budget is too small for %zu steps; use fewer iterations", made.steps);
+    plan->base.iterations = made.steps;
+    plan->base.proven = !paper;
+    plan->base.bound = plan->constant_step ? NAN : made.bound;
+    plan->selection = (pn_selection_options){ .law = made.law,
+                                              .epsilon = made.epsilon,
+                                              .sensitivity = at->delta_q,
+                                              .score_error = score_error(at->objective),
+                                              .score_bound = largest_score(at->objective) * (1.0 + 0x1p-30),
+                                              .neighbours = at->request->neighbours };
+    explain_choice(&plan->base, at, &made, paper, fixed != 0);
+    explain_lattice(&plan->base, &plan->selection);
+    if (paper)
+        pn_plan_warn(&plan->base,
+                     "the article's (epsilon, delta) claim is unproven under %s; the cost above is what is proven",
+                     pn_neighbours_names[at->request->neighbours]);
+    return attach_event(plan, err);
+}
+
+static void plan_nonprivate(fw_plan *plan, const problem *at, const pn_arg *common)
+{
+    plan->base.iterations = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : DEFAULT_STEPS;
+    plan->base.proven = true;
+    plan->base.bound = NAN;
+    pn_plan_add(&plan->base, "records n", at->n, "public");
+    pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations,
+                common[PN_OPT_ITERATIONS].given ? "as given" : "the default");
+    if (!at->bounds->certified)
+        return;
+    plan->base.bound = plan->constant_step ? NAN : 2.0 * at->gamma / ((double)plan->base.iterations + 2.0);
+    pn_plan_add(&plan->base, "curvature Gamma", at->gamma, "max l'' (diameter x record bound)^2, worst case");
+    pn_plan_add(&plan->base, "excess risk bound", plan->base.bound, "2 Gamma / (T + 2)");
+}
+
+static pn_status copy_start(fw_plan *plan, const pn_arg *start, const pn_set *set, pn_err *err)
+{
+    plan->start = pn_alloc(set->dim, sizeof(double));
+    if (!plan->start)
+        return pn_fail(err, PN_ENOMEM, "solve.frank_wolfe: out of memory");
+    if (start->given)
+        memcpy(plan->start, start->vector.data, set->dim * sizeof(double));
+    else
+        set->ops->center(set, plan->start);
+    return PN_OK;
+}
+
+static pn_status gather(problem *at, pn_objective *objective, const pn_request *request, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(objective);
+
+    if (!set)
+        return pn_fail(err, PN_EINVAL,
+                       "solve.frank_wolfe: the objective has no constraint set; give set= to pn.objective");
+    *at = (problem){ .objective = objective,
+                     .set = set,
+                     .bounds = pn_objective_bounds(objective),
+                     .request = request,
+                     .n = (double)pn_objective_data(objective)->n,
+                     .gamma = pn_objective_bounds(objective)->curvature };
+    if (request->kind == PN_NONPRIVATE)
+        return PN_OK;
+    at->k = pn_set_is_polytope(set) ? (double)set->ops->atom_count(set) : 0.0;
+    at->delta_q = pn_set_is_polytope(set)
+                      ? contributions(request->neighbours) * largest_score(objective) / at->n * (1.0 + 1e-14)
+                      : INFINITY;
+    return check_problem(at, err);
+}
+
+pn_status fw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err)
+{
+    fw_plan *plan = NULL;
+    problem at = { 0 };
+    pn_status status = gather(&at, objective, request, err);
+
+    if (status != PN_OK)
+        return status;
+    plan = pn_calloc(1, sizeof *plan);
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, "solve.frank_wolfe: out of memory");
+    plan->base.solver = pn_solver_find("frank_wolfe");
+    plan->base.objective = objective;
+    plan->base.request = *request;
+    at.request = &plan->base.request;
+    plan->constant_step = own[FW_STEP].count == 1;
+    status = copy_start(plan, &common[PN_OPT_START], at.set, err);
+    if (status == PN_OK && request->kind == PN_NONPRIVATE) {
+        plan_nonprivate(plan, &at, common);
+    } else if (status == PN_OK) {
+        explain_problem(&plan->base, &at);
+        status = plan_private(plan, &at, common, own, err);
+    }
+    if (plan->constant_step)
+        pn_plan_warn(&plan->base,
+                     "step=\"paper\" keeps about 1/e of the start's weight and does not converge; no bound");
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    *out = &plan->base;
+    return PN_OK;
+}
+
+void fw_plan_destroy(pn_plan *plan)
+{
+    fw_plan *self = (fw_plan *)plan;
+
+    pn_free(self->start);
+    pn_free(self);
+}

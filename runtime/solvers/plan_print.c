@@ -1,0 +1,120 @@
+/* plan_print.c -- a plan as a table for people: what it does, what it costs, every number with its formula.
+ * Depends on: solver.h.  Used by: bindings (tostring), hosts. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "solvers/solver.h"
+
+#define WIDTH       80
+#define NAME_WIDTH  20
+#define VALUE_WIDTH 13
+
+typedef struct sink {
+    char *text;
+    size_t size;
+    int used; /* as snprintf: what would have been written */
+} sink;
+
+static void PN_PRINTF(2, 3) put(sink *out, const char *format, ...)
+{
+    size_t left = (size_t)out->used < out->size ? out->size - (size_t)out->used : 0;
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(left ? out->text + out->used : NULL, left, format, args);
+    va_end(args);
+    out->used += n > 0 ? n : 0;
+}
+
+/* `text` from column `indent` on, broken at spaces; the cursor stands at that column. */
+static void put_wrapped(sink *out, const char *text, int indent)
+{
+    int room = WIDTH - indent;
+    size_t length = strlen(text);
+
+    while (length > (size_t)room) {
+        size_t cut = (size_t)room;
+
+        while (cut > 0 && text[cut] != ' ')
+            cut--;
+        if (cut == 0)
+            cut = (size_t)room;
+        put(out, "%.*s\n%*s", (int)cut, text, indent, "");
+        text += cut + (text[cut] == ' ');
+        length = strlen(text);
+    }
+    put(out, "%s\n", text);
+}
+
+static void put_guarantee(sink *out, const pn_plan *plan)
+{
+    const pn_request *request = &plan->request;
+    char text[256];
+
+    if (request->kind == PN_NONPRIVATE)
+        (void)snprintf(text, sizeof text, "none: privacy=false, the exact data is used");
+    else if (request->kind == PN_RHO)
+        (void)snprintf(text, sizeof text, "rho = %.6g zCDP, neighbours %s", plan->rho,
+                       pn_neighbours_names[request->neighbours]);
+    else if (request->delta == 0.0)
+        (void)snprintf(text, sizeof text, "epsilon = %.6g, pure, neighbours %s", plan->epsilon,
+                       pn_neighbours_names[request->neighbours]);
+    else
+        (void)snprintf(text, sizeof text, "epsilon = %.6g at delta = %.4g, neighbours %s%s", plan->epsilon, plan->delta,
+                       pn_neighbours_names[request->neighbours],
+                       isfinite(plan->order) ? " (Renyi accountant)" : " (pure composition)");
+    put(out, "%-*s", NAME_WIDTH, "  guarantee");
+    put_wrapped(out, text, NAME_WIDTH);
+    if (plan->event) {
+        char event[160];
+
+        pn_event_describe(plan->event, event, sizeof event);
+        (void)snprintf(text, sizeof text, "%zu x %s", plan->iterations, event);
+        put(out, "%-*s", NAME_WIDTH, "  events");
+        put_wrapped(out, text, NAME_WIDTH);
+    }
+}
+
+static void put_line(sink *out, const pn_plan_line *line)
+{
+    char value[64];
+
+    if (line->text[0])
+        (void)snprintf(value, sizeof value, "%s", line->text);
+    else
+        (void)snprintf(value, sizeof value, "%.6g", line->value);
+    put(out, "  %-*s%-*s ", NAME_WIDTH - 2, line->name, VALUE_WIDTH, value);
+    if (strlen(value) > VALUE_WIDTH) /* a long value pushes its formula to the next line */
+        put(out, "\n%*s", NAME_WIDTH + VALUE_WIDTH + 1, "");
+    put_wrapped(out, line->formula, NAME_WIDTH + VALUE_WIDTH + 1);
+}
+
+int pn_plan_print(const pn_plan *plan, char *text, size_t size)
+{
+    const pn_dataset *data = pn_objective_data(plan->objective);
+    const pn_set *set = pn_objective_set(plan->objective);
+    sink out = { text, size, 0 };
+    char where[128] = "unconstrained";
+
+    if (size)
+        text[0] = '\0';
+    if (set)
+        pn_set_describe(set, where, sizeof where);
+    put(&out, "plan: %s, %s loss on %zu x %zu records\n", plan->solver->name,
+        pn_objective_loss(plan->objective)->ops->name, data->n, data->p);
+    put(&out, "%-*s", NAME_WIDTH, "  over");
+    put_wrapped(&out, where, NAME_WIDTH);
+    put_guarantee(&out, plan);
+    for (size_t i = 0; i < plan->line_count; i++)
+        put_line(&out, &plan->lines[i]);
+    put(&out, "%-*s", NAME_WIDTH, "  source");
+    put_wrapped(&out, plan->solver->source, NAME_WIDTH);
+    for (size_t i = 0; i < sizeof plan->warnings / sizeof plan->warnings[0] && plan->warnings[i][0]; i++) {
+        put(&out, "%-*s", NAME_WIDTH, "  warning");
+        put_wrapped(&out, plan->warnings[i], NAME_WIDTH);
+    }
+    return out.used;
+}

@@ -1,0 +1,260 @@
+/* run.c -- the only loop that calls a solver's step: progress, cancellation, callbacks, the trace, the privacy statement.
+ * Depends on: solver.h.  Used by: bindings, hosts. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/alloc.h"
+#include "solvers/solver.h"
+
+struct pn_walk {
+    const pn_plan *plan;
+    pn_state *state;
+    pn_step_context context;
+    pn_ledger *own_ledger; /* when the caller gave none */
+    pn_rng *own_rng;
+    bool simulated;
+    double *theta;
+    pn_trace_row *trace;
+    size_t steps, capacity;
+    double seconds; /* time inside steps only: a walk may pause */
+};
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void pn_walk_free(pn_walk *walk)
+{
+    if (!walk)
+        return;
+    if (walk->state)
+        walk->plan->solver->destroy(walk->state);
+    pn_ledger_free(walk->own_ledger);
+    pn_rng_free(walk->own_rng);
+    pn_free(walk->theta);
+    pn_free(walk->trace);
+    pn_free(walk);
+}
+
+/* A budget of exactly what the plan costs. */
+static pn_status private_ledger(pn_walk *walk, pn_err *err)
+{
+    const pn_plan *plan = walk->plan;
+    bool rho = plan->request.kind == PN_RHO;
+    pn_budget budget = { .epsilon = rho ? NAN : plan->epsilon,
+                         .delta = rho ? 0.0 : plan->delta,
+                         .rho = rho ? plan->rho : NAN,
+                         .neighbours = plan->request.neighbours,
+                         .teaching = walk->simulated };
+
+    return pn_ledger_new(&walk->own_ledger, &budget, err);
+}
+
+static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_err *err)
+{
+    const pn_plan *plan = walk->plan;
+    pn_status status;
+
+    if (plan->request.kind == PN_NONPRIVATE)
+        return PN_OK;
+    walk->context.rng = options->rng;
+    if (!options->rng) {
+        if ((status = pn_rng_secure(&walk->own_rng, err)) != PN_OK)
+            return status;
+        walk->context.rng = walk->own_rng;
+    }
+    walk->simulated = pn_rng_simulated(walk->context.rng);
+    walk->context.ledger = options->ledger ? options->ledger : plan->request.ledger;
+    if (!walk->context.ledger) {
+        if ((status = private_ledger(walk, err)) != PN_OK)
+            return status;
+        walk->context.ledger = walk->own_ledger;
+    }
+    if (walk->simulated && !pn_ledger_budget(walk->context.ledger)->teaching)
+        return pn_fail(err, PN_EPRIVACY,
+                       "%s: seeded noise gives no privacy, so a real ledger refuses it; "
+                       "open the ledger with teaching=true, or leave rng out",
+                       plan->solver->name);
+    return pn_ledger_reserve(walk->context.ledger, plan->event, plan->iterations, err);
+}
+
+pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *options, pn_err *err)
+{
+    pn_walk *walk = pn_calloc(1, sizeof *walk);
+    pn_status status;
+
+    if (!walk)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", plan->solver->name);
+    walk->plan = plan;
+    walk->context.task = options->task;
+    walk->theta = pn_calloc(pn_objective_data(plan->objective)->p, sizeof(double));
+    if (!walk->theta)
+        status = pn_fail(err, PN_ENOMEM, "%s: out of memory", plan->solver->name);
+    else
+        status = open_privacy(walk, options, err);
+    if (status == PN_OK) {
+        double begin = clock_seconds();
+
+        status = plan->solver->start(&walk->state, plan, &walk->context, err);
+        walk->seconds = clock_seconds() - begin;
+    }
+    if (status != PN_OK) {
+        pn_walk_free(walk);
+        return status;
+    }
+    *out = walk;
+    return PN_OK;
+}
+
+static pn_status reserve_row(pn_walk *walk, pn_err *err)
+{
+    pn_trace_row *grown;
+    size_t capacity;
+
+    if (walk->steps < walk->capacity)
+        return PN_OK;
+    capacity = walk->capacity ? 2 * walk->capacity : 64;
+    grown = pn_resize(walk->trace, capacity, sizeof *grown);
+    if (!grown)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for the trace", walk->plan->solver->name);
+    walk->trace = grown;
+    walk->capacity = capacity;
+    return PN_OK;
+}
+
+pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err)
+{
+    double begin = clock_seconds();
+    pn_status status = PN_OK;
+
+    *done = walk->state->finished || walk->state->step >= walk->plan->iterations;
+    if (*done)
+        return PN_OK;
+    /* Room for the row before the step: after it noise has been paid for and must not be lost. */
+    if ((status = reserve_row(walk, err)) != PN_OK)
+        return status;
+    memset(row, 0, sizeof *row);
+    row->value = row->gap = NAN;
+    status = walk->plan->solver->step(walk->state, &walk->context, row, err);
+    walk->seconds += clock_seconds() - begin;
+    if (status != PN_OK)
+        return status;
+    row->step = ++walk->state->step;
+    row->gradients = walk->state->gradients;
+    walk->trace[walk->steps++] = *row;
+    *done = walk->state->finished || walk->state->step >= walk->plan->iterations;
+    return PN_OK;
+}
+
+const double *pn_walk_theta(pn_walk *walk)
+{
+    walk->plan->solver->current(walk->state, walk->theta);
+    return walk->theta;
+}
+
+/* The statement covers what was released: all of the plan, or its first steps. */
+static void state_privacy(const pn_walk *walk, pn_fit *fit)
+{
+    const pn_plan *plan = walk->plan;
+
+    fit->epsilon = fit->delta = fit->rho = NAN;
+    fit->is_private = plan->request.kind != PN_NONPRIVATE;
+    fit->simulated = walk->simulated;
+    fit->proven = plan->proven;
+    fit->neighbours = plan->request.neighbours;
+    if (!fit->is_private)
+        return;
+    fit->rho = (double)walk->steps * plan->event->ops->zcdp(plan->event);
+    if (plan->request.kind == PN_RHO)
+        return;
+    fit->delta = plan->delta;
+    if (walk->steps == plan->iterations)
+        fit->epsilon = plan->epsilon;
+    else
+        fit->epsilon = walk->steps ? pn_event_epsilon(plan->event, walk->steps, plan->delta, NULL) : 0.0;
+}
+
+pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *err)
+{
+    size_t p = pn_objective_data(walk->plan->objective)->p;
+    pn_fit *fit = pn_calloc(1, sizeof *fit);
+
+    if (fit) {
+        fit->theta = pn_alloc(p, sizeof(double));
+        fit->trace = pn_alloc(walk->steps, sizeof *fit->trace);
+    }
+    if (!fit || !fit->theta || !fit->trace) {
+        pn_fit_free(fit);
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for the result", walk->plan->solver->name);
+    }
+    walk->plan->solver->current(walk->state, fit->theta);
+    if (walk->steps)
+        memcpy(fit->trace, walk->trace, walk->steps * sizeof *fit->trace);
+    fit->p = p;
+    fit->steps = fit->capacity = walk->steps;
+    fit->gradients = walk->state->gradients;
+    fit->seconds = walk->seconds;
+    fit->stopped = stopped;
+    state_privacy(walk, fit);
+    *out = fit;
+    return PN_OK;
+}
+
+/* Steps until done; *stopped says why the run ended early without an error. */
+static pn_status walk_to_end(pn_walk *walk, const pn_run_options *options, const char **stopped, pn_err *err)
+{
+    const pn_plan *plan = walk->plan;
+    size_t p = pn_objective_data(plan->objective)->p;
+    bool done = false;
+
+    while (!done) {
+        pn_trace_row row;
+        pn_status status =
+            pn_task_report(options->task, plan->solver->name, (double)walk->steps, (double)plan->iterations, err);
+
+        if (status == PN_OK)
+            status = pn_walk_step(walk, &row, &done, err);
+        if (status == PN_OK && options->on_step)
+            status = options->on_step(options->on_step_self, &row, pn_walk_theta(walk), p, err);
+        if (status == PN_ECANCELLED)
+            *stopped = "interrupted";
+        else if (status == PN_EBUDGET)
+            *stopped = "budget";
+        else if (status != PN_OK)
+            return status;
+        if (*stopped)
+            return PN_OK;
+    }
+    if (walk->state->finished && walk->steps < plan->iterations)
+        *stopped = "converged";
+    return PN_OK;
+}
+
+pn_status pn_run(pn_fit **out, const pn_plan *plan, const pn_run_options *options, pn_err *err)
+{
+    pn_walk *walk = NULL;
+    const char *stopped = NULL;
+    pn_status status = pn_walk_new(&walk, plan, options, err);
+
+    if (status == PN_OK)
+        status = walk_to_end(walk, options, &stopped, err);
+    if (status == PN_OK)
+        status = pn_walk_fit(walk, stopped, out, err);
+    pn_walk_free(walk);
+    return status;
+}
+
+void pn_fit_free(pn_fit *fit)
+{
+    if (!fit)
+        return;
+    pn_free(fit->theta);
+    pn_free(fit->trace);
+    pn_free(fit);
+}

@@ -1,0 +1,265 @@
+/* solver.c -- the table of solvers, the options that all share, and planning.
+ * Depends on: solver.h, privacy, objective.  Used by: bindings, hosts. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "solvers/solver.h"
+
+extern const pn_solver_ops pn_solver_frank_wolfe;
+
+static const pn_solver_ops *const solver_table[] = {
+    &pn_solver_frank_wolfe,
+    NULL,
+};
+
+static const char *const calibrations[] = { "tight", "paper", NULL };
+
+/* In the order of the PN_OPT_ constants. */
+const pn_param pn_solver_common[] = {
+    { "epsilon", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "privacy loss bound of the whole run" },
+    { "delta", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
+      "probability slack of the bound; keep it below 1/n; without it epsilon is pure" },
+    { "rho", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "zCDP budget of the whole run, in place of epsilon and delta" },
+    { "privacy", PN_FLAG, PN_OPTIONAL, PN_ANY, 1.0, NULL, "false: no noise and no guarantee" },
+    { "neighbours", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_neighbours_names, "what two neighbouring data sets are" },
+    { "calibration", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, calibrations,
+      "tight: noise from the accountant; paper: the article's constants" },
+    { "iterations", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "number of steps; by default what the risk bound favours" },
+    { "start", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "first point [p], in the set; by default the set's centre" },
+    PN_PARAM_END,
+};
+
+const pn_solver_ops *const *pn_solver_table(void)
+{
+    return solver_table;
+}
+
+const pn_solver_ops *pn_solver_find(const char *name)
+{
+    for (size_t i = 0; solver_table[i]; i++) {
+        if (strcmp(solver_table[i]->name, name) == 0)
+            return solver_table[i];
+    }
+    return NULL;
+}
+
+/* ---- lines ---- */
+
+static pn_plan_line *next_line(pn_plan *plan, const char *name, const char *format, va_list args)
+{
+    pn_plan_line *line;
+
+    if (plan->line_count == PN_PLAN_LINES)
+        return NULL;
+    line = &plan->lines[plan->line_count++];
+    line->name = name;
+    line->value = NAN;
+    line->text[0] = '\0';
+    (void)vsnprintf(line->formula, sizeof line->formula, format, args);
+    return line;
+}
+
+void pn_plan_add(pn_plan *plan, const char *name, double value, const char *formula, ...)
+{
+    va_list args;
+    pn_plan_line *line;
+
+    va_start(args, formula);
+    line = next_line(plan, name, formula, args);
+    va_end(args);
+    if (line)
+        line->value = value;
+}
+
+void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const char *formula, ...)
+{
+    va_list args;
+    pn_plan_line *line;
+
+    va_start(args, formula);
+    line = next_line(plan, name, formula, args);
+    va_end(args);
+    if (line)
+        (void)snprintf(line->text, sizeof line->text, "%s", text);
+}
+
+void pn_plan_warn(pn_plan *plan, const char *format, ...)
+{
+    const size_t slots = sizeof plan->warnings / sizeof plan->warnings[0];
+
+    for (size_t i = 0; i < slots; i++) {
+        if (plan->warnings[i][0] == '\0') {
+            va_list args;
+
+            va_start(args, format);
+            (void)vsnprintf(plan->warnings[i], sizeof plan->warnings[i], format, args);
+            va_end(args);
+            return;
+        }
+    }
+}
+
+void pn_plan_free(pn_plan *plan)
+{
+    if (!plan)
+        return;
+    pn_event_free(plan->event);
+    plan->solver->destroy_plan(plan);
+}
+
+/* ---- from options to a request ---- */
+
+static pn_status refuse_privacy_options(const char *owner, const pn_arg *common, pn_err *err)
+{
+    if (common[PN_OPT_EPSILON].given || common[PN_OPT_DELTA].given || common[PN_OPT_RHO].given)
+        return pn_fail(err, PN_EINVAL, "%s: privacy=false takes no epsilon, delta or rho; leave them out", owner);
+    return PN_OK;
+}
+
+/* With a ledger and no parameters of its own, the run may use all that remains. */
+static pn_status request_remaining(const char *owner, pn_request *request, pn_err *err)
+{
+    const pn_budget *budget = pn_ledger_budget(request->ledger);
+    double remaining = pn_ledger_remaining(request->ledger);
+
+    if (!(remaining > 0.0))
+        return pn_fail(err, PN_EBUDGET, "%s: the ledger has nothing left", owner);
+    if (isfinite(budget->rho)) {
+        request->kind = PN_RHO;
+        request->rho = remaining;
+        return PN_OK;
+    }
+    request->kind = PN_EPSILON_DELTA;
+    request->epsilon = remaining;
+    request->delta = budget->delta;
+    return PN_OK;
+}
+
+static pn_status read_request(const char *owner, const pn_arg *common, pn_request *request, pn_err *err)
+{
+    request->neighbours = (pn_neighbours)common[PN_OPT_NEIGHBOURS].count;
+    request->epsilon = request->delta = request->rho = NAN;
+    request->kind = PN_NONPRIVATE;
+    if (!common[PN_OPT_PRIVACY].flag)
+        return refuse_privacy_options(owner, common, err);
+    if (request->ledger && !common[PN_OPT_NEIGHBOURS].given)
+        request->neighbours = pn_ledger_budget(request->ledger)->neighbours;
+    if (common[PN_OPT_RHO].given) {
+        if (common[PN_OPT_EPSILON].given || common[PN_OPT_DELTA].given)
+            return pn_fail(err, PN_EINVAL, "%s: give either rho, or epsilon and delta, not both", owner);
+        request->kind = PN_RHO;
+        request->rho = common[PN_OPT_RHO].real;
+        return PN_OK;
+    }
+    if (common[PN_OPT_EPSILON].given) {
+        request->kind = PN_EPSILON_DELTA;
+        request->epsilon = common[PN_OPT_EPSILON].real;
+        request->delta = common[PN_OPT_DELTA].given ? common[PN_OPT_DELTA].real : 0.0;
+        return PN_OK;
+    }
+    if (common[PN_OPT_DELTA].given)
+        return pn_fail(err, PN_EINVAL, "%s: delta is given without epsilon; give epsilon as well", owner);
+    if (request->ledger)
+        return request_remaining(owner, request, err);
+    return pn_fail(err, PN_EINVAL,
+                   "%s: no privacy budget; give epsilon= and delta=, or rho=, or ledger=, or privacy=false", owner);
+}
+
+static void warn_about_parameters(pn_plan *plan)
+{
+    const pn_request *request = &plan->request;
+    size_t n = pn_objective_data(plan->objective)->n;
+
+    if (request->kind != PN_EPSILON_DELTA)
+        return;
+    if (request->delta > 1.0 / (double)n)
+        pn_plan_warn(plan, "delta = %g is above 1/n = %.3g: publishing one record at random would pass; use 1/n^2",
+                     request->delta, 1.0 / (double)n);
+    if (request->delta == 0.0)
+        pn_plan_warn(plan, "delta is absent: pure epsilon; with delta=%.1g the noise would be smaller",
+                     1.0 / ((double)n * (double)n));
+    if (request->epsilon > 10.0)
+        pn_plan_warn(plan, "epsilon = %g protects little: odds may change by a factor of e^%g", request->epsilon,
+                     request->epsilon);
+}
+
+/* What the run really costs, by the accountant, whatever was asked for. */
+static void certify(pn_plan *plan)
+{
+    const pn_request *request = &plan->request;
+
+    plan->epsilon = plan->delta = plan->rho = plan->order = NAN;
+    if (request->kind == PN_NONPRIVATE)
+        return;
+    plan->rho = (double)plan->iterations * plan->event->ops->zcdp(plan->event);
+    if (request->kind == PN_RHO)
+        return;
+    plan->delta = request->delta;
+    plan->epsilon = pn_event_epsilon(plan->event, plan->iterations, request->delta, &plan->order);
+}
+
+static pn_status check_start(const char *owner, const pn_arg *start, const pn_objective *objective, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(objective);
+    size_t p = pn_objective_data(objective)->p;
+
+    if (!start->given)
+        return PN_OK;
+    if (start->vector.n != p)
+        return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the data has %zu features", owner, start->vector.n, p);
+    if (set && set->ops->contains && !set->ops->contains(set, start->vector.data, 1e-9))
+        return pn_fail(err, PN_EINVAL, "%s: start is not in the constraint set", owner);
+    return PN_OK;
+}
+
+static pn_status check_private(const char *owner, const pn_solver_ops *solver, const pn_objective *objective,
+                               const pn_request *request, pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+
+    if (request->kind == PN_NONPRIVATE)
+        return PN_OK;
+    if (!solver->is_private)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: has no private form; give privacy=false", owner);
+    if (!bounds->certified)
+        return pn_fail(err, PN_EPRIVACY, "%s: the sensitivity cannot be certified: %s", owner, bounds->missing);
+    if (request->ledger && pn_ledger_budget(request->ledger)->neighbours != request->neighbours)
+        return pn_fail(err, PN_EPRIVACY, "%s: neighbours is \"%s\", the ledger's is \"%s\"; they must agree", owner,
+                       pn_neighbours_names[request->neighbours],
+                       pn_neighbours_names[pn_ledger_budget(request->ledger)->neighbours]);
+    return PN_OK;
+}
+
+pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
+                      pn_arg *own, pn_err *err)
+{
+    const pn_solver_ops *solver = pn_solver_find(name);
+    pn_request request = { .ledger = ledger };
+    pn_plan *plan = NULL;
+    char owner[64];
+    pn_status status;
+
+    if (!solver)
+        return pn_fail(err, PN_EUNSUPPORTED, "solve: there is no solver \"%.40s\"", name);
+    (void)snprintf(owner, sizeof owner, "solve.%s", solver->name);
+    if ((status = pn_args_check(owner, pn_solver_common, common, err)) != PN_OK ||
+        (status = pn_args_check(owner, solver->params, own, err)) != PN_OK ||
+        (status = check_start(owner, &common[PN_OPT_START], objective, err)) != PN_OK ||
+        (status = read_request(owner, common, &request, err)) != PN_OK ||
+        (status = check_private(owner, solver, objective, &request, err)) != PN_OK ||
+        (status = solver->plan(&plan, objective, &request, common, own, err)) != PN_OK)
+        return status;
+    certify(plan);
+    warn_about_parameters(plan);
+    if (ledger && plan->event && (status = pn_ledger_covers(ledger, plan->event, plan->iterations, err)) != PN_OK) {
+        pn_plan_free(plan);
+        return status;
+    }
+    *out = plan;
+    return PN_OK;
+}
