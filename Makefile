@@ -106,7 +106,7 @@ $(BUILD)/libpenumbra.a: $(RUNTIME_OBJ) $(BUILD)/objects
 	@rm -f $@
 	$(call quiet,ar $@)ar rcs $@ $(RUNTIME_OBJ)
 
-# What a shared object shows to the world.
+# What a shared object shows to the world.  Under a sanitizer the module stays mapped, so that reports can name its lines.
 $(BUILD)/pn.map: FORCE
 	$(call record,{ global: pn_*; local: *; };)
 $(BUILD)/lua.map: FORCE
@@ -121,7 +121,7 @@ $(BUILD)/libpenumbra.so: $(BUILD)/$(SO)
 
 $(CORE): $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a $(BUILD)/lua.map
 	@mkdir -p $(@D)
-	$(call quiet,link $@)$(LINK) -shared -Wl,--version-script=$(BUILD)/lua.map -o $@ \
+	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),-z nodelete) -Wl,--version-script=$(BUILD)/lua.map -o $@ \
 	    $(BINDING_OBJ) $(BUILD)/libpenumbra.a $(LIBS)
 
 $(BUILD)/penumbra: $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
@@ -147,8 +147,11 @@ SAN_ENV   = PN_PRELOAD='$(shell $(CC) -print-file-name=libasan.so)' ASAN_OPTIONS
             UBSAN_OPTIONS=print_stacktrace=1
 endif
 
+# C tests of bindings/ are their own Lua host.
 $(C_TESTS) $(BENCHES): %: %.o $(BUILD)/libpenumbra.a
-	$(call quiet,link $@)$(LINK) -o $@ $< $(BUILD)/libpenumbra.a $(LIBS)
+	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(BUILD)/libpenumbra.a \
+	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(LIBS)
+$(filter $(BUILD)/tests/bindings/%,$(C_TESTS)): $(BINDING_OBJ)
 
 test: all $(RUN_TESTS) | $(BUILD)/setup/test ## Run the tests; TESTS=path runs a part of them
 	@$(CLEAN_ENV) $(SAN_ENV) PN_LUA='$(LUA)' PN_BUSTED='$(BUSTED)' PN_BUILD='$(BUILD)' PN_CC='$(CC)' \

@@ -24,13 +24,16 @@ typedef struct fail_alloc {
     atomic_long calls; /* allocations and resizes asked for so far */
     atomic_long live;  /* blocks that are not freed yet */
     long fail_at;      /* the call that fails, from 1; 0: none */
+    bool for_good;     /* and all calls after it */
 } fail_alloc;
 
 typedef pn_status (*fail_alloc_fn)(void *self, pn_err *err);
 
 static inline bool fail_alloc_refuses(fail_alloc *self)
 {
-    return atomic_fetch_add(&self->calls, 1) + 1 == self->fail_at;
+    long call = atomic_fetch_add(&self->calls, 1) + 1;
+
+    return call == self->fail_at || (self->for_good && self->fail_at != 0 && call > self->fail_at);
 }
 
 static inline void *fail_alloc_allocate(void *self, size_t bytes)
@@ -64,8 +67,8 @@ static inline void fail_alloc_release(void *self, void *block)
     free(block);
 }
 
-/** Run the scenario once, its allocation number `fail_at` failing (0: none); what became of it is in *count. */
-static inline pn_status fail_alloc_run(fail_alloc *count, long fail_at, fail_alloc_fn scenario, void *self)
+/** Run the scenario once under *count, of which fail_at and for_good are set; calls and live say what became of it. */
+static inline pn_status fail_alloc_run(fail_alloc *count, fail_alloc_fn scenario, void *self)
 {
     pn_allocator allocator = { fail_alloc_allocate, fail_alloc_resize, fail_alloc_release, count };
     pn_status status;
@@ -73,7 +76,6 @@ static inline pn_status fail_alloc_run(fail_alloc *count, long fail_at, fail_all
 
     atomic_init(&count->calls, 0);
     atomic_init(&count->live, 0);
-    count->fail_at = fail_at;
     pn_set_allocator(&allocator);
     status = scenario(self, &err);
     pn_set_allocator(NULL);
@@ -84,8 +86,8 @@ static inline pn_status fail_alloc_run(fail_alloc *count, long fail_at, fail_all
 static inline long fail_alloc_sweep(const char *name, fail_alloc_fn scenario, void *self)
 {
     for (long k = 1; k <= FAIL_ALLOC_ROUNDS; k++) {
-        fail_alloc count;
-        pn_status status = fail_alloc_run(&count, k, scenario, self);
+        fail_alloc count = { .fail_at = k };
+        pn_status status = fail_alloc_run(&count, scenario, self);
         long calls = atomic_load(&count.calls), live = atomic_load(&count.live);
         bool reached = calls >= k;
 

@@ -58,7 +58,7 @@ if #specs > 0 then
   for i, spec in ipairs(specs) do
     words[i] = quote(spec)
   end
-  local command = ("%s %s %s -o plainTerminal %s"):format(
+  local command = ("%s %s %s -o plainTerminal -e 'io.stdout:setvbuf(\"line\")' %s"):format(
     preload ~= "" and "env LD_PRELOAD=" .. quote(preload) or "",
     quote(os.getenv("PN_LUA") or "lua5.4"),
     quote(os.getenv("PN_BUSTED") or "/usr/bin/busted"),
