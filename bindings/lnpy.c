@@ -1,0 +1,81 @@
+/* lnpy.c -- v:save, A:save and pn.load.  Depends on: lnumbers.h, numeric/npy.h.  Used by: lvec.c, lmat.c, module.c. */
+#include <string.h>
+
+#include "lnumbers.h"
+#include "numeric/npy.h"
+
+/* Paths go to the C library: a NUL inside would silently name another file. */
+static const char *check_path(lua_State *L, int index)
+{
+    size_t length;
+    const char *path = luaL_checklstring(L, index, &length);
+
+    luaL_argcheck(L, strlen(path) == length, index, "the path contains a zero byte");
+    return path;
+}
+
+int pnl_vec_save(lua_State *L)
+{
+    pnl_vec *self = pnl_check(L, 1, &pnl_vec_class);
+    const char *path = check_path(L, 2);
+    pn_err err;
+
+    pnl_status(L, pn_npy_save(path, self->data, 1, &self->n, &err), &err);
+    return 0;
+}
+
+int pnl_mat_save(lua_State *L)
+{
+    pnl_mat *self = pnl_check(L, 1, &pnl_mat_class);
+    const char *path = check_path(L, 2);
+    size_t shape[2] = { self->rows, self->cols };
+    pn_err err;
+
+    pnl_status(L, pn_npy_save(path, self->data, 2, shape, &err), &err);
+    return 0;
+}
+
+/* What was read, until it is copied into a vec or mat: the box frees it if anything raises. */
+static void npy_free(void *object)
+{
+    pn_npy *array = object;
+
+    pn_free(array->data);
+    pn_free(array);
+}
+
+static const pnl_class npy_class = { "pn.npy", npy_free, NULL, "Numbers on their way from a file.", NULL, NULL };
+
+static int load_npy(lua_State *L, const char *path)
+{
+    void **slot = pnl_newbox(L, &npy_class);
+    pn_npy *array = pn_calloc(1, sizeof *array);
+    pn_err err;
+
+    if (!array)
+        return pnl_error(L, "load: not enough memory");
+    *slot = array;
+    pnl_status(L, pn_npy_load(array, path, &err), &err);
+    if (array->dims == 1)
+        pnl_view_vec(L, array->data, array->shape[0], -1);
+    else
+        pnl_view_mat(L, array->data, array->shape[0], array->shape[1], -1);
+    pnl_weigh(L, array->shape[0] * array->shape[1] * sizeof(double));
+    return 1;
+}
+
+static int load(lua_State *L)
+{
+    return load_npy(L, check_path(L, 1));
+}
+
+void pnl_open_npy(lua_State *L)
+{
+    lua_pushcfunction(L, load);
+    lua_setfield(L, -2, "load");
+    pnl_reference(
+        L, "", "load", PNL_RAW, "pn.load(path) -> vec or mat",
+        "Read a NumPy .npy file with one or two dimensions of '<f8', '<f4', '<i8' or '<i4', in C or Fortran order, "
+        "as doubles.  An error for anything else, for a NaN or infinity (with its position) and for a cut file.",
+        NULL, NULL);
+}

@@ -1,0 +1,115 @@
+/* blas.c -- sums, products and norms.  Depends on: blas.h, simd.h, CBLAS.  Used by: geometry, objective, solvers, bindings. */
+#include <limits.h>
+#include <math.h>
+
+#include <cblas.h>
+
+#include "numeric/blas.h"
+#include "numeric/simd.h"
+
+double pn_sum(size_t n, const double *x)
+{
+    double sum = 0.0;
+
+    if (n > 256)
+        return pn_sum(n / 2, x) + pn_sum(n - n / 2, x + n / 2);
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return sum;
+}
+
+double pn_dot(size_t n, const double *x, const double *y)
+{
+    double dot;
+
+    pn_simd_best()->dense_times(x, 1, n, y, &dot);
+    return dot;
+}
+
+static double largest_magnitude(size_t n, const double *x)
+{
+    double largest = 0.0;
+
+    for (size_t i = 0; i < n; i++) {
+        double size = fabs(x[i]);
+
+        if (isnan(size))
+            return size;
+        largest = size > largest ? size : largest;
+    }
+    return largest;
+}
+
+static double sum_of_magnitudes(size_t n, const double *x)
+{
+    double sum = 0.0;
+
+    if (n > 256)
+        return sum_of_magnitudes(n / 2, x) + sum_of_magnitudes(n - n / 2, x + n / 2);
+    for (size_t i = 0; i < n; i++)
+        sum += fabs(x[i]);
+    return sum;
+}
+
+static double euclidean(size_t n, const double *x)
+{
+    double square = pn_dot(n, x, x), scale, sum = 0.0;
+
+    /* Far from both ends: what underflowed among the squares cannot matter. */
+    if (square > 0x1p-900 && square < 0x1p1020)
+        return sqrt(square);
+    scale = largest_magnitude(n, x);
+    if (!(scale > 0.0) || isinf(scale))
+        return scale;
+    for (size_t i = 0; i < n; i++)
+        sum += (x[i] / scale) * (x[i] / scale);
+    return scale * sqrt(sum);
+}
+
+double pn_norm(pn_lp norm, size_t n, const double *x)
+{
+    return norm == PN_L1 ? sum_of_magnitudes(n, x) : norm == PN_L2 ? euclidean(n, x) : largest_magnitude(n, x);
+}
+
+void pn_axpy(size_t n, double alpha, const double *x, double *y)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] += alpha * x[i];
+}
+
+void pn_mat_times_vec(pn_mat A, const double *x, double *y)
+{
+    pn_simd_best()->dense_times(A.data, A.rows, A.cols, x, y);
+}
+
+pn_status pn_mat_times_mat(pn_mat C, pn_mat A, pn_mat B, pn_err *err)
+{
+    const size_t most = INT_MAX;
+
+    if (A.cols != B.rows || C.rows != A.rows || C.cols != B.cols)
+        return pn_fail(err, PN_EDIM, "mat * mat: %zu x %zu and %zu x %zu", A.rows, A.cols, B.rows, B.cols);
+    if (A.rows > most || A.cols > most || B.cols > most)
+        return pn_fail(err, PN_EDIM, "mat * mat: %zu x %zu and %zu x %zu; at most %zu rows and columns", A.rows, A.cols,
+                       B.rows, B.cols, most);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)A.rows, (blasint)B.cols, (blasint)A.cols, 1.0,
+                A.data, (blasint)A.cols, B.data, (blasint)B.cols, 0.0, C.data, (blasint)C.cols);
+    return PN_OK;
+}
+
+void pn_mat_transpose(double *out, pn_mat A)
+{
+    const size_t tile = 16; /* so that neither side jumps through memory */
+
+    for (size_t i0 = 0; i0 < A.rows; i0 += tile) {
+        size_t i1 = i0 + tile < A.rows ? i0 + tile : A.rows;
+
+        for (size_t j0 = 0; j0 < A.cols; j0 += tile) {
+            size_t j1 = j0 + tile < A.cols ? j0 + tile : A.cols;
+
+            for (size_t i = i0; i < i1; i++) {
+                for (size_t j = j0; j < j1; j++)
+                    out[j * A.rows + i] = A.data[i * A.cols + j];
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+/* lapack.c -- singular values and linear equations.  A row-major A is LAPACK's A^T, which both functions use as it is, so
+ * nothing is transposed.  Depends on: lapack.h, LAPACKE.  Used by: geometry, solvers, bindings. */
+#include <float.h>
+#include <limits.h>
+#include <string.h>
+
+#include <lapacke.h>
+
+#include "core/alloc.h"
+#include "numeric/lapack.h"
+
+static pn_status check(const char *what, pn_mat A, pn_err *err)
+{
+    size_t count = A.rows * A.cols, bad;
+
+    if (A.rows == 0 || A.cols == 0 || A.rows > INT_MAX || A.cols > INT_MAX)
+        return pn_fail(err, PN_EDIM, "%s: from 1 to %d rows and columns, got %zu x %zu", what, INT_MAX, A.rows, A.cols);
+    bad = pn_first_nonfinite(A.data, count);
+    if (bad < count)
+        return pn_fail(err, PN_EDOMAIN, "%s: entry (%zu, %zu) is not finite", what, bad / A.cols + 1, bad % A.cols + 1);
+    return PN_OK;
+}
+
+static double *copy_of(pn_mat A)
+{
+    double *copy = A.rows <= SIZE_MAX / A.cols ? pn_alloc(A.rows * A.cols, sizeof *copy) : NULL;
+
+    if (copy)
+        memcpy(copy, A.data, A.rows * A.cols * sizeof *copy);
+    return copy;
+}
+
+pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err)
+{
+    /* A^T = V diag(s) U^T by columns: LAPACK's "u" is V by columns, which is V^T by rows; and its "vt" is U by rows. */
+    lapack_int m = (lapack_int)A.cols, n = (lapack_int)A.rows, k = m < n ? m : n, info;
+    double *copy = NULL, *work = NULL, wanted = 0.0;
+    lapack_int *iwork = NULL;
+    pn_status status = check("svd", A, err);
+
+    if (status != PN_OK)
+        return status;
+    info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, A.data, m, s, Vt, m, U, k, &wanted, -1, NULL);
+    if (info != 0 || wanted > INT_MAX)
+        return pn_fail(err, PN_EDIM, "svd: %zu x %zu is too large", A.rows, A.cols);
+    copy = copy_of(A);
+    work = pn_alloc((size_t)wanted, sizeof *work);
+    iwork = pn_alloc(8 * (size_t)k, sizeof *iwork);
+    if (!copy || !work || !iwork) {
+        status = pn_fail(err, PN_ENOMEM, "svd: not enough memory for %zu x %zu", A.rows, A.cols);
+        goto done;
+    }
+    info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, copy, m, s, Vt, m, U, k, work, (lapack_int)wanted, iwork);
+    if (info != 0)
+        status = pn_fail(err, PN_ENUMERIC, "svd: the iteration did not converge");
+done:
+    pn_free(copy);
+    pn_free(work);
+    pn_free(iwork);
+    return status;
+}
+
+/* Factors in place; refuses what cannot be solved. */
+static pn_status factor(double *lu, lapack_int n, lapack_int *pivots, double *work, lapack_int *iwork, pn_err *err)
+{
+    double norm = LAPACKE_dlange_work(LAPACK_COL_MAJOR, '1', n, n, lu, n, work), reciprocal = 0.0;
+    lapack_int info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, lu, n, pivots);
+
+    if (info > 0)
+        return pn_fail(err, PN_ENUMERIC, "solve: the %d x %d matrix is singular (its rank is below %d)", n, n, n);
+    info = LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', n, lu, n, norm, &reciprocal, work, iwork);
+    if (info != 0 || !(reciprocal >= DBL_EPSILON))
+        return pn_fail(err, PN_ENUMERIC,
+                       "solve: the %d x %d matrix is singular to working precision (condition number above %.0e)", n, n,
+                       1.0 / DBL_EPSILON);
+    return PN_OK;
+}
+
+pn_status pn_linear_solve(double *x, pn_mat A, const double *b, pn_err *err)
+{
+    lapack_int n = (lapack_int)A.rows, *pivots = NULL, *iwork = NULL;
+    double *lu = NULL, *work = NULL;
+    pn_status status;
+
+    if (A.rows != A.cols)
+        return pn_fail(err, PN_EDIM, "solve: the matrix must be square, got %zu x %zu", A.rows, A.cols);
+    status = check("solve", A, err);
+    if (status != PN_OK)
+        return status;
+    lu = copy_of(A);
+    pivots = pn_alloc(A.rows, sizeof *pivots);
+    iwork = pn_alloc(A.rows, sizeof *iwork);
+    work = pn_alloc(4 * A.rows, sizeof *work);
+    if (!lu || !pivots || !iwork || !work) {
+        status = pn_fail(err, PN_ENOMEM, "solve: not enough memory for %zu x %zu", A.rows, A.cols);
+        goto done;
+    }
+    status = factor(lu, n, pivots, work, iwork, err);
+    if (status != PN_OK)
+        goto done;
+    memmove(x, b, A.rows * sizeof *x);
+    (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', n, 1, lu, n, pivots, x, n);
+done:
+    pn_free(lu);
+    pn_free(pivots);
+    pn_free(iwork);
+    pn_free(work);
+    return status;
+}

@@ -1,0 +1,26 @@
+/* lapack.h -- singular values and linear equations.  Depends on: core/view.h, LAPACKE.
+ * Used by: geometry (nuclear ball), solvers, bindings. */
+#ifndef PN_NUMERIC_LAPACK_H
+#define PN_NUMERIC_LAPACK_H
+
+#include "core/status.h"
+#include "core/view.h"
+
+/**
+ * Economy singular value decomposition A = U diag(s) V^T, k = min(A.rows, A.cols); A is not changed.
+ *   U   [A.rows * k] row-major      s   [k], falling, >= 0      Vt   [k * A.cols] row-major
+ * Errors: PN_EDOMAIN when A has a NaN or infinity (with its position), PN_EDIM beyond LAPACK's index type, PN_ENOMEM,
+ *         PN_ENUMERIC when the iteration does not converge.
+ * Source: LAPACK dgesdd.
+ */
+pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err);
+
+/**
+ * x[n] with A x = b[n], A square; x may be b; A is not changed.
+ * Errors: PN_EDIM when A is not square (or too large for LAPACK), PN_EDOMAIN for a NaN or infinity in A, PN_ENOMEM,
+ *         PN_ENUMERIC when A is singular, or so nearly that no digit of x would be right (condition number above 2^52).
+ * Source: LAPACK dgetrf, dgecon, dgetrs.
+ */
+pn_status pn_linear_solve(double *x, pn_mat A, const double *b, pn_err *err);
+
+#endif

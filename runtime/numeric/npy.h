@@ -1,0 +1,31 @@
+/* npy.h -- arrays of numbers in NumPy's .npy files.  Depends on: core/.  Used by: data, bindings.
+ * Source: numpy.lib.format, versions 1.0 to 3.0. */
+#ifndef PN_NUMERIC_NPY_H
+#define PN_NUMERIC_NPY_H
+
+#include <stddef.h>
+
+#include "core/status.h"
+
+typedef struct pn_npy {
+    double *data;    /* [rows * cols] row-major, owned: pn_free it */
+    size_t dims;     /* 1 or 2 */
+    size_t shape[2]; /* shape[1] is 1 for a vector */
+} pn_npy;
+
+/**
+ * Read a one- or two-dimensional array of '<f8', '<f4', '<i8' or '<i4', in C or Fortran order, as doubles.
+ * Errors: PN_EIO; PN_EPARSE for a file that is no .npy file, is cut short or has bytes to spare; PN_EUNSUPPORTED for
+ *         another type or number of dimensions; PN_EDOMAIN for a NaN, an infinity, or a whole number that no double
+ *         equals, with the position; PN_ENOMEM.  Every message starts with the path.
+ */
+pn_status pn_npy_load(pn_npy *out, const char *path, pn_err *err);
+
+/**
+ * Write shape[0] (dims = 1) or shape[0] x shape[1] (dims = 2) doubles as '<f8' in C order, version 1.0.  The file appears
+ * under its name complete or not at all: it is written beside it first.
+ * Errors: PN_EIO.
+ */
+pn_status pn_npy_save(const char *path, const double *data, size_t dims, const size_t *shape, pn_err *err);
+
+#endif
