@@ -122,34 +122,48 @@ bool pn_bernoulli_exp(pn_rng *rng, pn_u128 num, pn_u128 den)
     return num == 0 || coin_exp_fraction(rng, num, den);
 }
 
-/* ---- discrete Laplace ---- */
+/* ---- discrete Laplace ----
+ * K >= 0 has |K| = floor((U + den V) / num), V geometric with ratio exp(-1), U in [0, den) with P(U = u) proportional to
+ * exp(-u/den).  K <= -1 has -1 - K of the same law, and exp(-num/den) times the chance. */
 
-/* |K|, where a zero counts double: |K| num/den = integer and fractional part of a number with density exp(-x).  Saturates
- * at 2^126, which takes more than 2^126/den successes of exp(-1) in a row. */
-static pn_u128 laplace_magnitude(pn_rng *rng, uint64_t num, pn_u128 den)
+static bool laplace_is_negative(pn_rng *rng, uint64_t num, pn_u128 den)
 {
-    const pn_u128 limit = (pn_u128)1 << 126;
-    pn_u128 x;
+    while (pn_rng_u64(rng) >> 63) {
+        if (pn_bernoulli_exp(rng, num, den))
+            return true;
+    }
+    return false;
+}
+
+static pn_u128 laplace_fraction(pn_rng *rng, pn_u128 den)
+{
+    pn_u128 u;
 
     do
-        x = below_wide(rng, den);
-    while (!coin_exp_fraction(rng, x, den));
+        u = below_wide(rng, den);
+    while (!coin_exp_fraction(rng, u, den));
+    return u;
+}
+
+/* den V.  Saturates at 2^126, which takes more than 2^126/den successes of exp(-1) in a row. */
+static pn_u128 laplace_whole(pn_rng *rng, pn_u128 den)
+{
+    const pn_u128 limit = (pn_u128)1 << 126;
+    pn_u128 x = 0;
+
     while (coin_exp_one(rng))
-        x = x < limit ? x + den : x;
-    return (x < limit ? x : limit) / num;
+        x = x < limit - den ? x + den : limit;
+    return x;
 }
 
 __extension__ typedef __int128 wide;
 
 static wide laplace_wide(pn_rng *rng, uint64_t num, pn_u128 den)
 {
-    for (;;) {
-        bool negative = pn_rng_u64(rng) >> 63;
-        wide magnitude = (wide)laplace_magnitude(rng, num, den);
+    bool negative = laplace_is_negative(rng, num, den);
+    wide magnitude = (wide)((laplace_whole(rng, den) + laplace_fraction(rng, den)) / num);
 
-        if (magnitude != 0 || !negative)
-            return negative ? -magnitude : magnitude;
-    }
+    return negative ? -1 - magnitude : magnitude;
 }
 
 int64_t pn_discrete_laplace(pn_rng *rng, uint64_t num, pn_u128 den)
@@ -224,18 +238,37 @@ size_t pn_select_permute_and_flip(pn_rng *rng, const int64_t *scores, size_t cou
     return order[0]; /* all others failed, so this one has the maximum */
 }
 
+/* score + K when that is above `best`, else anything that is not: the sign and the whole part of the noise, drawn first,
+ * mostly show that a candidate cannot win, and its other draws are left out. */
+static wide noisy_score(pn_rng *rng, int64_t score, wide best, rate r)
+{
+    const wide far = (wide)1 << 100;
+    wide ahead = best - score, magnitude;
+    bool negative = laplace_is_negative(rng, r.num, r.den);
+    pn_u128 x;
+
+    if (negative && ahead >= -1)
+        return best;
+    x = laplace_whole(rng, r.den);
+    if (ahead >= 0 && ahead < far && x + r.den <= (pn_u128)(ahead + 1) * r.num)
+        return best;
+    magnitude = (wide)((x + laplace_fraction(rng, r.den)) / r.num);
+    return score + (negative ? -1 - magnitude : magnitude);
+}
+
 size_t pn_select_laplace(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift)
 {
     const rate r = rate_per_unit(epsilon, shift);
     size_t winner = 0;
-    wide best = 0;
+    wide best;
 
     if (r.num == 0) /* noise without bound: every candidate alike */
         return (size_t)pn_rng_below(rng, count);
-    for (size_t i = 0; i < count; i++) {
-        wide noisy = scores[i] + laplace_wide(rng, r.num, r.den);
+    best = scores[0] + laplace_wide(rng, r.num, r.den);
+    for (size_t i = 1; i < count; i++) {
+        wide noisy = noisy_score(rng, scores[i], best, r);
 
-        if (i == 0 || noisy > best) {
+        if (noisy > best) {
             best = noisy;
             winner = i;
         }
