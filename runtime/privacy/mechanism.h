@@ -30,6 +30,8 @@ typedef struct pn_mechanism_ops {
     bool selects;           /* a choice among scores, not a noisy vector */
     pn_status (*create)(pn_mechanism **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err);
     void (*destroy)(pn_mechanism *self);
+    /* Scratch for n inputs; called before the charge, so that short memory costs nothing. */
+    pn_status (*prepare)(pn_mechanism *self, size_t n, pn_err *err);
     /* Draw.  Inputs are finite and already paid for; work on scratch, publish on success. */
     pn_status (*draw)(pn_mechanism *self, const double *input, size_t n, pn_rng *rng, pn_release *out, pn_err *err);
     void (*describe)(const pn_mechanism *self, char *text, size_t size);
@@ -66,9 +68,13 @@ typedef struct pn_selection_options {
     pn_neighbours neighbours;
 } pn_selection_options;
 
-/** A selection mechanism.  Unit u = max(sensitivity 2^-20, 2 score_error, score_bound 2^-52), D = ceil(sensitivity/u) + 1.
- *  Its event: exponential{epsilon} for the first law, report_noisy_max{scale, sensitivity} for the others.
- *  Errors: PN_EINVAL; PN_ENOMEM. */
+/** A selection mechanism.  Scores are rounded down to multiples of a unit u, the smallest power of two >= max(sensitivity
+ *  2^-20, 2 score_error, score_bound 2^-52): dividing by it is exact, so score_error is all that rounding can add.  A
+ *  record moves the integers by at most D = ceil(sensitivity/u) + 1, and the law uses 2 D.
+ *  Its event: exponential{epsilon} for the first law, report_noisy_max{scale, sensitivity} for the others, where
+ *  2 sensitivity/scale is epsilon and never less.  A mechanism has scratch: one thread at a time.
+ *  Errors: PN_EINVAL for a law or relation that does not exist, epsilon outside [2^-40, 2^10], bounds outside [2^-900,
+ *  2^900]; PN_ENOMEM. */
 pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options *options, pn_err *err);
 
 #endif
