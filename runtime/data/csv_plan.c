@@ -245,8 +245,10 @@ static pn_status assign_roles(pn_csv_plan *plan, const pn_text *text, const pn_c
 
 static pn_status keep_header(pn_csv_plan *plan, const pn_text *text, const char *line, pn_err *err)
 {
-    size_t length = (size_t)(strchr(line, '\n') - line) + 1;
+    size_t length = 1;
 
+    while (line[length - 1] != '\n') /* no strchr: a damaged file may hold zero bytes */
+        length++;
     plan->header_found = true;
     plan->header = pn_alloc(length + 1, 1);
     if (!plan->header)

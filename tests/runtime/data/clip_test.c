@@ -1,0 +1,174 @@
+/* clip_test.c -- clipped rows obey their bound in real arithmetic, whatever their size.
+ * The true norms come from 113-bit arithmetic: the products below are exact and the sums err by less than 2^-100.
+ * Depends on: check.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/build.h"
+
+#include "check.h"
+
+__extension__ typedef __float128 wide;
+
+static uint64_t state = 7;
+
+static double uniform(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(state >> 11) * 0x1p-53;
+}
+
+/* Is the true norm of x at most bound, but for a relative 2^-95? */
+static bool within(const double *x, size_t p, pn_lp norm, double bound)
+{
+    const wide room = 1 + (wide)0x1p-95;
+    wide sum = 0, largest = 0;
+
+    for (size_t j = 0; j < p; j++) {
+        wide size = x[j] < 0 ? -(wide)x[j] : (wide)x[j];
+
+        sum += norm == PN_L2 ? size * size : size;
+        largest = size > largest ? size : largest;
+    }
+    if (norm == PN_LINF)
+        return largest <= (wide)bound;
+    return norm == PN_L2 ? sum <= (wide)bound * bound * room : sum <= (wide)bound * room;
+}
+
+enum { ROWS = 400, WIDTH = 37 };
+
+/* Rows of sizes from 2^-1060 to 2^1023, some flat, some with one entry that dominates. */
+static void make_rows(double *X, double spread)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        double scale = (uniform() * 2.0 - 1.0) * spread;
+
+        for (size_t j = 0; j < WIDTH; j++)
+            X[i * WIDTH + j] = ldexp(uniform() * 2.0 - 1.0, (int)(scale + (i % 3 == 0 ? -60.0 * uniform() : 0.0)));
+    }
+}
+
+static void clips_within(double *X, const double *y, pn_lp norm, double bound)
+{
+    pn_dataset *data = NULL, *once = NULL, *twice = NULL;
+    bool inside = true, fair = true, kept = true;
+    pn_err err;
+
+    if (!CHECK(pn_dataset_from_dense(&data, X, ROWS, WIDTH, y, "rows", &err) == PN_OK) ||
+        !CHECK(pn_dataset_clip_rows(&once, data, norm, bound, &err) == PN_OK) ||
+        !CHECK(pn_dataset_clip_rows(&twice, once, norm, bound, &err) == PN_OK))
+        goto done;
+    for (size_t i = 0; i < ROWS; i++) {
+        const double *before = data->dense + i * WIDTH, *after = once->dense + i * WIDTH;
+        bool same = memcmp(before, after, WIDTH * sizeof *after) == 0;
+
+        inside = inside && within(after, WIDTH, norm, bound);
+        /* What was left alone fits; what was scaled did not fit, or only just, and is not shrunk more than it must be. */
+        fair = fair && (same || !within(before, WIDTH, norm, bound * (1.0 - 1e-13)));
+        fair = fair && (same || !within(after, WIDTH, norm, bound * (1.0 - 1e-12)));
+    }
+    kept = memcmp(once->dense, twice->dense, sizeof(double) * ROWS * WIDTH) == 0;
+    CHECK(inside);
+    CHECK(fair);
+    CHECK(kept); /* a second clip changes nothing */
+    CHECK(once->bounds.norm[norm] == bound);
+done:
+    pn_dataset_free(data);
+    pn_dataset_free(once);
+    pn_dataset_free(twice);
+}
+
+static void every_norm_and_size(void)
+{
+    static const double bounds[] = { 1.0, 0.1, 3.7416573867739413, 1e100, 0x1p-400, 0x1p400 };
+    double *X = malloc(sizeof(double) * ROWS * WIDTH), y[ROWS] = { 0.0 };
+
+    if (!CHECK(X != NULL))
+        return;
+    for (size_t b = 0; b < sizeof bounds / sizeof bounds[0]; b++) {
+        for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+            make_rows(X, 2.0);
+            clips_within(X, y, (pn_lp)norm, bounds[b]);
+            make_rows(X, 1020.0);
+            clips_within(X, y, (pn_lp)norm, bounds[b]);
+        }
+    }
+    free(X);
+}
+
+/* Rows that lie on the bound up to rounding are where a naive C / norm lets a norm come out above C. */
+static void rows_on_the_bound(void)
+{
+    double *X = malloc(sizeof(double) * ROWS * WIDTH), y[ROWS] = { 0.0 };
+
+    if (!CHECK(X != NULL))
+        return;
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        make_rows(X, 1.0);
+        for (size_t i = 0; i < ROWS; i++) {
+            double mantissa, size;
+            int exponent;
+
+            pn_row_norm(X + i * WIDTH, WIDTH, (pn_lp)norm, &mantissa, &exponent);
+            size = ldexp(mantissa, exponent);
+            for (size_t j = 0; j < WIDTH; j++)
+                X[i * WIDTH + j] = X[i * WIDTH + j] / size * 0.3;
+        }
+        clips_within(X, y, (pn_lp)norm, 0.3);
+    }
+    free(X);
+}
+
+static void sparse_rows_clip_like_dense_ones(void)
+{
+    size_t start[] = { 0, 2, 2, 3 };
+    uint32_t column[] = { 0, 2, 1 };
+    double value[] = { 3e300, -4e300, 0.25 }, y[] = { 0.0, 0.0, 0.0 };
+    pn_csr csr = { .rows = 3, .cols = 3, .start = start, .column = column, .value = value };
+    pn_dataset *data = NULL, *clipped = NULL;
+    pn_err err;
+
+    if (CHECK(pn_dataset_from_csr(&data, &csr, y, "rows", &err) == PN_OK) &&
+        CHECK(pn_dataset_clip_rows(&clipped, data, PN_L2, 1.0, &err) == PN_OK)) {
+        CHECK_CLOSE(clipped->csr.value[0], 0.6, 1e-14);
+        CHECK_CLOSE(clipped->csr.value[1], -0.8, 1e-14);
+        CHECK(clipped->csr.value[2] == 0.25);
+        CHECK(within(clipped->csr.value, 2, PN_L2, 1.0));
+    }
+    pn_dataset_free(data);
+    pn_dataset_free(clipped);
+}
+
+/* ||x||_2 <= sqrt(p) ||x||_inf and so on, rounded upwards: squared in 113 bits the implied bound is not below p b^2. */
+static void implied_bounds_are_rounded_upwards(void)
+{
+    bool enough = true, tight = true;
+
+    for (int trial = 0; trial < 20000; trial++) {
+        size_t p = 1 + (size_t)(uniform() * 1e6);
+        double b = ldexp(0.5 + uniform(), (int)(uniform() * 40.0) - 20);
+        pn_record_bounds bounds = { { NAN, NAN, NAN }, NAN, NAN, false };
+        wide l1, l2, with_bias;
+
+        pn_bounds_tighten(&bounds, p, PN_LINF, b);
+        l1 = bounds.norm[PN_L1];
+        l2 = bounds.norm[PN_L2];
+        enough = enough && l1 >= (wide)b * (wide)p && l2 * l2 >= (wide)b * b * (wide)p;
+        tight = tight && bounds.norm[PN_L2] <= b * sqrt((double)p) * (1.0 + 1e-15);
+        pn_bounds_with_bias(&bounds);
+        with_bias = bounds.norm[PN_L2];
+        enough = enough && with_bias * with_bias >= l2 * l2 + 1 && (wide)bounds.norm[PN_L1] >= l1 + 1;
+        enough = enough && bounds.norm[PN_LINF] == fmax(b, 1.0);
+    }
+    CHECK(enough);
+    CHECK(tight);
+}
+
+int main(void)
+{
+    every_norm_and_size();
+    rows_on_the_bound();
+    sparse_rows_clip_like_dense_ones();
+    implied_bounds_are_rounded_upwards();
+    return check_summary();
+}

@@ -1,0 +1,393 @@
+/* load_failure_test.c -- damaged files, refused memory and cancelled loads: an error or a data set, never anything left.
+ * Depends on: check.h, zlib. */
+#define _GNU_SOURCE /* mkstemp */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "core/alloc.h"
+#include "data/dataset.h"
+
+#include "check.h"
+
+/* ---- an allocator that counts, and fails on request ---- */
+
+static long live, until_failure = -1;
+
+static bool fails_now(void)
+{
+    return until_failure >= 0 && until_failure-- == 0;
+}
+
+static void *test_allocate(void *self, size_t bytes)
+{
+    void *block = fails_now() ? NULL : malloc(bytes);
+
+    (void)self;
+    live += block != NULL;
+    return block;
+}
+
+static void *test_resize(void *self, void *block, size_t bytes)
+{
+    void *larger = fails_now() ? NULL : realloc(block, bytes);
+
+    (void)self;
+    live += larger != NULL && block == NULL;
+    return larger;
+}
+
+static void test_release(void *self, void *block)
+{
+    (void)self;
+    live--;
+    free(block);
+}
+
+static const pn_allocator test_allocator = { test_allocate, test_resize, test_release, NULL };
+
+/* ---- files ---- */
+
+static char path[] = "/tmp/penumbra_load_XXXXXX";
+
+static bool write_file(const void *bytes, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+    bool written = file && fwrite(bytes, 1, count, file) == count;
+
+    return (file == NULL || fclose(file) == 0) && written;
+}
+
+static bool append_member(const char *text, size_t count, const char *mode)
+{
+    gzFile file = gzopen(path, mode);
+    bool written = file && gzwrite(file, text, (unsigned)count) == (int)count;
+
+    return (file == NULL || gzclose(file) == Z_OK) && written;
+}
+
+static size_t read_back(unsigned char *bytes, size_t most)
+{
+    FILE *file = fopen(path, "rb");
+    size_t count = file ? fread(bytes, 1, most, file) : 0;
+
+    if (file)
+        (void)fclose(file);
+    return count;
+}
+
+typedef pn_status (*loader)(pn_dataset **out, pn_task *task, pn_err *err);
+
+static pn_status load_libsvm(pn_dataset **out, pn_task *task, pn_err *err)
+{
+    return pn_load_libsvm(out, path, NULL, task, err);
+}
+
+static pn_status load_csv(pn_dataset **out, pn_task *task, pn_err *err)
+{
+    return pn_load_csv(out, path, NULL, task, err);
+}
+
+static const char libsvm_text[] = "# three records\n1 1:0.5 3:-2e-3 7:1\r\n-1 2:123456789 4:0.1234567890123456789\n\n"
+                                  "+1 1:1 2:2 3:3 4:4 5:5 6:6 7:7 # all\n";
+static const char csv_text[] = "a,\"b \"\"x\"\"\",c\n1,2.5,-3\n\"4\",5e1,6\r\n\n7,8,9\n";
+
+/* A data set that came out must hold together; an error must say something. */
+static bool is_sound(pn_status status, pn_dataset *data, const pn_err *err)
+{
+    double sum = 0.0;
+    pn_dataset_summary facts;
+
+    if (status != PN_OK)
+        return data == NULL && err->message[0] != '\0';
+    pn_dataset_summarise(data, &facts);
+    for (size_t i = 0; i < data->n; i++)
+        sum += data->y[i];
+    return data->n > 0 && data->p > 0 && isfinite(sum) && facts.nonzeros <= data->n * data->p;
+}
+
+static bool survives(const void *bytes, size_t count, loader load)
+{
+    pn_dataset *data = NULL;
+    pn_status status;
+    pn_err err;
+    bool sound;
+
+    err.message[0] = '\0';
+    if (!write_file(bytes, count))
+        return false;
+    status = load(&data, NULL, &err);
+    sound = is_sound(status, data, &err) && (status == PN_OK || status == PN_EPARSE || status == PN_EIO);
+    pn_dataset_free(data);
+    if (!sound || live != 0)
+        (void)fprintf(stderr, "    %zu bytes: %s, %ld blocks left: %s\n", count, pn_status_name(status), live,
+                      err.message);
+    return sound && live == 0;
+}
+
+static uint64_t state = 99;
+
+static size_t below(size_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)(state >> 33) % n;
+}
+
+static void every_prefix(const void *bytes, size_t count, loader load)
+{
+    bool all = true;
+
+    for (size_t cut = 0; cut <= count; cut++)
+        all = all && survives(bytes, cut, load);
+    CHECK(all);
+}
+
+/* One to three bytes replaced, mostly by bytes that mean something. */
+static void mutations(const void *bytes, size_t count, int trials, loader load)
+{
+    static const char meaningful[] = "0123456789:.-+eE#,;\"\n\r\t x\0\xff";
+    unsigned char changed[1024];
+    bool all = true;
+
+    for (int trial = 0; trial < trials; trial++) {
+        memcpy(changed, bytes, count);
+        for (size_t k = below(3) + 1; k > 0; k--)
+            changed[below(count)] =
+                below(4) ? (unsigned char)meaningful[below(sizeof meaningful)] : (unsigned char)below(256);
+        all = all && survives(changed, count, load);
+    }
+    CHECK(all);
+}
+
+static void damaged_files(void)
+{
+    unsigned char packed[1024];
+    size_t count;
+
+    every_prefix(libsvm_text, sizeof libsvm_text - 1, load_libsvm);
+    every_prefix(csv_text, sizeof csv_text - 1, load_csv);
+    mutations(libsvm_text, sizeof libsvm_text - 1, 4000, load_libsvm);
+    mutations(csv_text, sizeof csv_text - 1, 4000, load_csv);
+    CHECK(append_member(libsvm_text, sizeof libsvm_text - 1, "wb"));
+    count = read_back(packed, sizeof packed);
+    every_prefix(packed, count, load_libsvm);
+    mutations(packed, count, 4000, load_libsvm);
+}
+
+/* ---- gzip ---- */
+
+static pn_status load_and_drop(loader load, size_t *records, pn_err *err)
+{
+    pn_dataset *data = NULL;
+    pn_status status = load(&data, NULL, err);
+
+    *records = data ? data->n : 0;
+    pn_dataset_free(data);
+    return status;
+}
+
+static void gzip_files(void)
+{
+    unsigned char packed[1024];
+    size_t count, records;
+    pn_err err;
+
+    CHECK(append_member(libsvm_text, sizeof libsvm_text - 1, "wb"));
+    CHECK(load_and_drop(load_libsvm, &records, &err) == PN_OK && records == 3);
+    CHECK(append_member("1 2:5\n", 6, "ab")); /* a second member */
+    CHECK(load_and_drop(load_libsvm, &records, &err) == PN_OK && records == 4);
+
+    CHECK(append_member(libsvm_text, sizeof libsvm_text - 1, "wb"));
+    count = read_back(packed, sizeof packed);
+    CHECK(write_file(packed, count - 9)); /* within the compressed text: its end and check sum are missing */
+    CHECK(load_and_drop(load_libsvm, &records, &err) == PN_EIO && strstr(err.message, "cut short"));
+    CHECK(write_file(packed, count - 2)); /* within the trailer */
+    CHECK(load_and_drop(load_libsvm, &records, &err) == PN_EIO && strstr(err.message, "cut short"));
+    packed[count - 6] ^= 1; /* in the check sum */
+    CHECK(write_file(packed, count));
+    CHECK(load_and_drop(load_libsvm, &records, &err) == PN_EIO && strstr(err.message, "damaged"));
+}
+
+/* ---- lines longer than the reading buffer, and text that crosses it at every offset ---- */
+
+static void long_lines(void)
+{
+    size_t p = 200000, length = 0, records;
+    char *text = malloc(p * 12 + 64);
+    pn_dataset *data = NULL;
+    pn_err err;
+
+    if (!CHECK(text != NULL))
+        return;
+    for (int line = 0; line < 2; line++) {
+        length += (size_t)sprintf(text + length, "%d", line);
+        for (size_t j = 1; j <= p / 2; j++)
+            length += (size_t)sprintf(text + length, " %zu:%zu", 2 * j, j % 100);
+        text[length++] = '\n';
+    }
+    length--; /* the last line has no newline */
+    CHECK(write_file(text, length));
+    if (CHECK(load_libsvm(&data, NULL, &err) == PN_OK)) {
+        CHECK(data->n == 2 && data->p == p && !data->sparse);
+        CHECK(data->dense[p - 1] == 0.0 && data->dense[p - 3] == 99.0 && data->dense[p + 1] == 1.0);
+    }
+    pn_dataset_free(data);
+    memset(text, '\n', (1 << 18) + 64);
+    for (size_t shift = 0; shift < 12; shift++) { /* 256 KiB is the reader's block */
+        memcpy(text + (1 << 18) - 12 + shift, "-1 1:25\n", 8);
+        CHECK(write_file(text, (1 << 18) + 8));
+        CHECK(load_and_drop(load_libsvm, &records, &err) == PN_OK && records == 1);
+        memset(text, '\n', (1 << 18) + 64);
+    }
+    free(text);
+}
+
+/* ---- memory and cancelling ---- */
+
+static void refused_memory(loader load)
+{
+    long allowed;
+    pn_status status = PN_ENOMEM;
+
+    for (allowed = 0; status == PN_ENOMEM && allowed < 100; allowed++) {
+        pn_dataset *data = NULL;
+        pn_err err;
+
+        until_failure = allowed;
+        status = load(&data, NULL, &err);
+        until_failure = -1;
+        CHECK(status == PN_OK || status == PN_ENOMEM);
+        CHECK((data != NULL) == (status == PN_OK));
+        pn_dataset_free(data);
+        CHECK(live == 0);
+    }
+    CHECK(status == PN_OK && allowed > 5);
+}
+
+/* Every transformation of a small data set, each allocation refused in turn. */
+static pn_status transform(pn_dataset **out, const pn_dataset *data, int which, pn_err *err)
+{
+    size_t rows[] = { 1, 0, 1 };
+    pn_synthetic_options options = { .n = 5, .p = 4, .sparsity = 2, .noise = 0.1, .signal = 1.0, .seed = 3 };
+
+    switch (which) {
+    case 0:
+        return pn_dataset_clip_rows(out, data, PN_L2, 1.0, err);
+    case 1:
+        return pn_dataset_clip_labels(out, data, -0.5, 0.5, err);
+    case 2:
+        return pn_dataset_add_bias(out, data, err);
+    case 3:
+        return pn_dataset_subset(out, data, rows, 3, err);
+    case 4:
+        return pn_dataset_with_labels(out, data, data->y, data->n, err);
+    case 5:
+        return pn_synthetic_lasso(out, &options, NULL, err);
+    default:
+        return pn_synthetic_logistic(out, &options, NULL, err);
+    }
+}
+
+static void refused_transformations(const pn_dataset *data)
+{
+    long before = live;
+
+    for (int which = 0; which < 7; which++) {
+        pn_status status = PN_ENOMEM;
+
+        for (long allowed = 0; status == PN_ENOMEM && allowed < 50; allowed++) {
+            pn_dataset *made = NULL;
+            pn_err err;
+
+            until_failure = allowed;
+            status = transform(&made, data, which, &err);
+            until_failure = -1;
+            CHECK((made != NULL) == (status == PN_OK));
+            pn_dataset_free(made);
+            CHECK(live == before);
+        }
+        CHECK(status == PN_OK);
+    }
+}
+
+static void memory_failures(void)
+{
+    pn_dataset *data = NULL;
+    pn_libsvm_options dense = { .storage = PN_STORAGE_DENSE }, sparse = { .storage = PN_STORAGE_SPARSE };
+    pn_err err;
+
+    CHECK(write_file(csv_text, sizeof csv_text - 1));
+    refused_memory(load_csv);
+    CHECK(write_file(libsvm_text, sizeof libsvm_text - 1));
+    refused_memory(load_libsvm);
+    CHECK(pn_load_libsvm(&data, path, &dense, NULL, &err) == PN_OK);
+    refused_transformations(data);
+    pn_dataset_free(data);
+    CHECK(pn_load_libsvm(&data, path, &sparse, NULL, &err) == PN_OK);
+    refused_transformations(data);
+    pn_dataset_free(data);
+    CHECK(live == 0);
+}
+
+typedef struct hearing {
+    int reports;
+    double done, total;
+    bool stop;
+} hearing;
+
+static pn_status listen(void *self, const pn_progress *progress, pn_err *err)
+{
+    hearing *heard = self;
+
+    heard->reports++;
+    heard->done = progress->done;
+    heard->total = progress->total;
+    CHECK(strncmp(progress->label, "reading penumbra_load_", 22) == 0);
+    return heard->stop ? pn_fail(err, PN_ECALLBACK, "enough") : PN_OK;
+}
+
+static void progress_and_cancelling(void)
+{
+    hearing heard = { 0, 0.0, 0.0, false };
+    pn_dataset *data = NULL;
+    pn_task *task = NULL;
+    pn_err err;
+
+    CHECK(write_file(libsvm_text, sizeof libsvm_text - 1));
+    if (!CHECK(pn_task_new(&task, 1, &err) == PN_OK))
+        return;
+    pn_task_listen(task, listen, &heard);
+    CHECK(load_libsvm(&data, task, &err) == PN_OK);
+    CHECK(heard.reports >= 1 && heard.done == heard.total && heard.total == (double)(sizeof libsvm_text - 1));
+    pn_dataset_free(data);
+    data = NULL;
+
+    heard.stop = true;
+    CHECK(load_libsvm(&data, task, &err) == PN_ECALLBACK && !data);
+    pn_task_listen(task, NULL, NULL);
+    pn_task_cancel(task);
+    CHECK(load_libsvm(&data, task, &err) == PN_ECANCELLED && !data);
+    CHECK(load_csv(&data, task, &err) == PN_ECANCELLED && !data);
+    pn_task_free(task);
+    CHECK(live == 0);
+}
+
+int main(void)
+{
+    int file = mkstemp(path);
+
+    if (!CHECK(file >= 0))
+        return check_summary();
+    (void)close(file);
+    pn_set_allocator(&test_allocator);
+    damaged_files();
+    gzip_files();
+    long_lines();
+    memory_failures();
+    progress_and_cancelling();
+    (void)unlink(path);
+    return check_summary();
+}
