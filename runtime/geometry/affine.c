@@ -225,31 +225,42 @@ static double radius_over_atoms(const affine *set, pn_lp norm, long double *rest
     return largest;
 }
 
-static pn_status find_radius(affine *set, pn_err *err)
+static pn_status search_radius(affine *set, pn_err *err)
 {
     size_t dim = set->base.dim;
-    bool atoms = set->shift && pn_set_is_polytope(set->inner);
-    long double *rest = atoms ? pn_alloc(dim, sizeof *rest) : NULL;
-    double *scratch = atoms ? pn_alloc(dim, sizeof *scratch) : NULL;
+    long double *rest = pn_alloc(dim, sizeof *rest);
+    double *scratch = pn_alloc(dim, sizeof *scratch);
     pn_status status = PN_OK;
 
-    if (atoms && (!rest || !scratch)) {
+    if (rest && scratch) {
+        for (int norm = 0; norm < PN_LP_COUNT; norm++)
+            set->radius[norm] = radius_over_atoms(set, (pn_lp)norm, rest, scratch);
+    } else {
         status = pn_fail(err, PN_ENOMEM, "set: out of memory");
-        goto done;
     }
-    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
-        pn_lp lp = (pn_lp)norm;
-        double scaled = pn_times_up(set->factor, set->inner->ops->radius(set->inner, lp));
-
-        if (atoms)
-            set->radius[norm] = radius_over_atoms(set, lp, rest, scratch);
-        else
-            set->radius[norm] = set->shift ? pn_plus_up(scaled, pn_norm_upper(lp, set->shift, dim)) : scaled;
-    }
-done:
     pn_free(rest);
     pn_free(scratch);
     return status;
+}
+
+static pn_status find_radius(affine *set, pn_err *err)
+{
+    const pn_set *inner = set->inner;
+
+    if (set->shift && !inner->ops->image_radius && pn_set_is_polytope(inner))
+        return search_radius(set, err);
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        pn_lp lp = (pn_lp)norm;
+        double scaled = pn_times_up(set->factor, inner->ops->radius(inner, lp));
+
+        if (!set->shift)
+            set->radius[norm] = scaled;
+        else if (inner->ops->image_radius)
+            set->radius[norm] = inner->ops->image_radius(inner, set->factor, set->shift, lp);
+        else
+            set->radius[norm] = pn_plus_up(scaled, pn_norm_upper(lp, set->shift, set->base.dim));
+    }
+    return PN_OK;
 }
 
 /* ---- construction ---- */

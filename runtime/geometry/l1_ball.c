@@ -31,24 +31,13 @@ static double radius_of(const pn_set *self)
 
 static pn_status l1_ball_create(pn_set **out, const pn_arg *args, pn_err *err)
 {
-    l1_ball *ball;
-    pn_status status = PN_OK;
+    l1_ball *ball = pn_alloc(1, sizeof *ball);
 
-    if (args[CENTER].given && args[CENTER].vector.n != args[DIM].count)
-        return pn_fail(err, PN_EDIM, "set.l1_ball: center has %zu entries, dim is %zu", args[CENTER].vector.n,
-                       args[DIM].count);
-    ball = pn_alloc(1, sizeof *ball);
     if (!ball)
         return pn_fail(err, PN_ENOMEM, "set.l1_ball: out of memory");
     pn_set_init(&ball->base, &pn_set_l1_ball, args[DIM].count);
     ball->radius = args[RADIUS].real;
-    if (!args[CENTER].given) {
-        *out = &ball->base;
-        return PN_OK;
-    }
-    status = pn_set_shift(out, &ball->base, args[CENTER].vector.data, args[CENTER].vector.n, err);
-    pn_set_free(&ball->base); /* the shifted set keeps it */
-    return status;
+    return pn_set_center_at(out, &ball->base, "set.l1_ball", &args[CENTER], err);
 }
 
 static void l1_ball_destroy(pn_set *self)

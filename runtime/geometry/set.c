@@ -5,9 +5,11 @@
 
 #include "geometry/set.h"
 
-extern const pn_set_ops pn_set_l1_ball, pn_set_simplex, pn_set_polytope;
+extern const pn_set_ops pn_set_l1_ball, pn_set_l2_ball, pn_set_linf_ball, pn_set_box, pn_set_simplex, pn_set_polytope;
 
-static const pn_set_ops *const set_table[] = { &pn_set_l1_ball, &pn_set_simplex, &pn_set_polytope, NULL };
+static const pn_set_ops *const set_table[] = {
+    &pn_set_l1_ball, &pn_set_l2_ball, &pn_set_linf_ball, &pn_set_box, &pn_set_simplex, &pn_set_polytope, NULL
+};
 
 const pn_set_ops *const *pn_set_table(void)
 {
@@ -61,6 +63,23 @@ void pn_set_free(pn_set *set)
 {
     if (set && --set->references == 0)
         set->ops->destroy(set);
+}
+
+pn_status pn_set_center_at(pn_set **out, pn_set *set, const char *owner, const pn_arg *center, pn_err *err)
+{
+    pn_status status;
+
+    *out = NULL;
+    if (!center->given) {
+        *out = set;
+        return PN_OK;
+    }
+    if (center->vector.n != set->dim)
+        status = pn_fail(err, PN_EDIM, "%s: center has %zu entries, dim is %zu", owner, center->vector.n, set->dim);
+    else
+        status = pn_set_shift(out, set, center->vector.data, center->vector.n, err);
+    pn_set_free(set); /* the shifted set keeps it */
+    return status;
 }
 
 /* ---- checked doors ---- */

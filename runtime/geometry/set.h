@@ -53,6 +53,10 @@ typedef struct pn_set_ops {
     double (*atom_radius)(const pn_set *self, pn_lp norm); /* max_i ||v_i - c|| with the same c */
     void (*atom)(const pn_set *self, size_t i, pn_atom *out, double *scratch /* [dim] */);
 
+    /* max ||factor x + shift|| over the set, an upper bound within 1e-12 relative; shift [dim].  NULL: a shifted set takes
+     * its radius from the atoms, or from the triangle inequality when there are none either. */
+    double (*image_radius)(const pn_set *self, double factor, const double *shift, pn_lp norm);
+
     /* What pn_set_describe writes; NULL: name, dimension and l2 radius. */
     void (*describe)(const pn_set *self, char *text, size_t size);
 } pn_set_ops;
@@ -75,7 +79,7 @@ void pn_set_free(pn_set *set); /* drops one reference; NULL allowed */
 /** factor * C, factor > 0 and finite.  Keeps `set`.  Errors: PN_EINVAL, PN_ENOMEM. */
 pn_status pn_set_scale(pn_set **out, pn_set *set, double factor, pn_err *err);
 /** C + shift, shift[n] copied.  Keeps `set`.  Errors: PN_EDIM when n is not the dimension, PN_EDOMAIN, PN_ENOMEM.
- *  The radius is exact for sets with atoms; else it is ||shift|| plus the radius of C. */
+ *  The radius is exact for sets with image_radius or atoms; else it is ||shift|| plus the radius of C. */
 pn_status pn_set_shift(pn_set **out, pn_set *set, const double *shift, size_t n, pn_err *err);
 
 /* Checked doors: PN_EDIM when n is not the set's dimension (names both), PN_EDOMAIN for NaN or infinity (with its position),
@@ -90,6 +94,10 @@ pn_status pn_set_contains(const pn_set *set, const double *x, size_t n, double t
 
 /** For implementations: fill the head of a new set with one reference. */
 void pn_set_init(pn_set *set, const pn_set_ops *ops, size_t dim);
+
+/** For implementations with a `center` option: *out = set + center, or set itself when none is given.  Takes over the
+ *  caller's reference to `set`, also on failure.  Errors: PN_EDIM (both sizes), as pn_set_shift. */
+pn_status pn_set_center_at(pn_set **out, pn_set *set, const char *owner, const pn_arg *center, pn_err *err);
 
 /** Add weight * atom to x[dim]. */
 void pn_atom_add(const pn_atom *atom, double weight, double *x);

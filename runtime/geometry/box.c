@@ -1,0 +1,182 @@
+/* box.c -- { x in R^dim : lower <= x <= upper, entry by entry }.  lower = upper fixes a coordinate.
+ * Its vertices are not listed.  Depends on: set.h, upper.h.  Used by: set.c's table.  Spec: geometry.md section 2.4. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "geometry/set.h"
+#include "geometry/upper.h"
+
+typedef struct box {
+    pn_set base;
+    double *lower, *upper; /* [dim], one block owned through lower */
+} box;
+
+extern const pn_set_ops pn_set_box;
+
+enum { LOWER, UPPER };
+
+static const pn_param box_params[] = {
+    { "lower", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "the least value of each entry" },
+    { "upper", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "the largest value of each entry" },
+    PN_PARAM_END,
+};
+
+static const box *as_box(const pn_set *set)
+{
+    return (const box *)set;
+}
+
+static pn_status check_bounds(pn_vec lower, pn_vec upper, pn_err *err)
+{
+    if (lower.n != upper.n)
+        return pn_fail(err, PN_EDIM, "set.box: lower has %zu entries, upper has %zu", lower.n, upper.n);
+    if (lower.n == 0)
+        return pn_fail(err, PN_EINVAL, "set.box: lower and upper must have at least one entry");
+    for (size_t j = 0; j < lower.n; j++) {
+        if (lower.data[j] > upper.data[j])
+            return pn_fail(err, PN_EINVAL, "set.box: lower must be <= upper, got %g > %g at entry %zu", lower.data[j],
+                           upper.data[j], j + 1);
+    }
+    return PN_OK;
+}
+
+static pn_status box_create(pn_set **out, const pn_arg *args, pn_err *err)
+{
+    pn_vec lower = args[LOWER].vector, upper = args[UPPER].vector;
+    pn_status status = check_bounds(lower, upper, err);
+    box *self;
+
+    if (status != PN_OK)
+        return status;
+    self = pn_alloc(1, sizeof *self);
+    if (!self)
+        return pn_fail(err, PN_ENOMEM, "set.box: out of memory");
+    self->lower = pn_alloc(lower.n, 2 * sizeof *self->lower);
+    if (!self->lower) {
+        pn_free(self);
+        return pn_fail(err, PN_ENOMEM, "set.box: out of memory");
+    }
+    pn_set_init(&self->base, &pn_set_box, lower.n);
+    self->upper = self->lower + lower.n;
+    memcpy(self->lower, lower.data, lower.n * sizeof *self->lower);
+    memcpy(self->upper, upper.data, upper.n * sizeof *self->upper);
+    *out = &self->base;
+    return PN_OK;
+}
+
+static void box_destroy(pn_set *self)
+{
+    pn_free(((box *)self)->lower);
+    pn_free(self);
+}
+
+static double box_support(const pn_set *self, const double *g, double *point)
+{
+    const box *b = as_box(self);
+    double sum = 0.0;
+
+    for (size_t j = 0; j < self->dim; j++) {
+        double entry = g[j] < 0.0 ? b->lower[j] : b->upper[j];
+
+        sum += entry * g[j];
+        if (point)
+            point[j] = entry;
+    }
+    return sum;
+}
+
+/* max ||factor x + shift||; shift may be NULL.  Each entry is largest at one of its two ends. */
+static double box_image_radius(const pn_set *self, double factor, const double *shift, pn_lp norm)
+{
+    const box *b = as_box(self);
+    long double joined = 0.0L;
+
+    for (size_t j = 0; j < self->dim; j++) {
+        long double move = shift ? shift[j] : 0.0L;
+        long double low = fabsl((long double)factor * b->lower[j] + move);
+        long double high = fabsl((long double)factor * b->upper[j] + move);
+
+        joined = pn_norm_join(norm, joined, pn_norm_term(norm, fmaxl(low, high)));
+    }
+    return pn_norm_finish(norm, joined, self->dim);
+}
+
+static double box_radius(const pn_set *self, pn_lp norm)
+{
+    return box_image_radius(self, 1.0, NULL, norm);
+}
+
+static double box_diameter(const pn_set *self, pn_lp norm)
+{
+    return pn_distance_upper(norm, as_box(self)->upper, as_box(self)->lower, self->dim);
+}
+
+static bool box_contains(const pn_set *self, const double *x, double tolerance)
+{
+    const box *b = as_box(self);
+
+    for (size_t j = 0; j < self->dim; j++) {
+        if (!(x[j] >= b->lower[j] - tolerance && x[j] <= b->upper[j] + tolerance))
+            return false;
+    }
+    return true;
+}
+
+static void box_center(const pn_set *self, double *x)
+{
+    for (size_t j = 0; j < self->dim; j++)
+        x[j] = 0.5 * as_box(self)->lower[j] + 0.5 * as_box(self)->upper[j];
+}
+
+static pn_status box_project(const pn_set *self, double *x, pn_err *err)
+{
+    const box *b = as_box(self);
+
+    (void)err;
+    for (size_t j = 0; j < self->dim; j++)
+        x[j] = x[j] > b->upper[j] ? b->upper[j] : x[j] < b->lower[j] ? b->lower[j] : x[j];
+    return PN_OK;
+}
+
+/* Keep the t with bound t <= x in [low, high]: t below x / bound for bound > 0, above it for bound < 0. */
+static void restrict_factor(double bound, double x, double *low, double *high)
+{
+    if (bound > 0.0)
+        *high = fmin(*high, x / bound);
+    else if (bound < 0.0)
+        *low = fmax(*low, x / bound);
+    else if (x < 0.0)
+        *high = -INFINITY;
+}
+
+/* t lower <= x and -t upper <= -x, entry by entry: an interval of t. */
+static double box_gauge(const pn_set *self, const double *x)
+{
+    const box *b = as_box(self);
+    double low = 0.0, high = INFINITY;
+
+    for (size_t j = 0; j < self->dim; j++) {
+        restrict_factor(b->lower[j], x[j], &low, &high);
+        restrict_factor(-b->upper[j], -x[j], &low, &high);
+    }
+    return low <= high * (1.0 + 4.0 * DBL_EPSILON) ? low : INFINITY;
+}
+
+const pn_set_ops pn_set_box = {
+    .name = "box",
+    .doc = "The box {x : lower_j <= x_j <= upper_j for all j}.",
+    .source = "Boyd, Vandenberghe (2004), Convex Optimization, section 8.1",
+    .params = box_params,
+    .create = box_create,
+    .destroy = box_destroy,
+    .support = box_support,
+    .radius = box_radius,
+    .diameter = box_diameter,
+    .contains = box_contains,
+    .center = box_center,
+    .project = box_project,
+    .gauge = box_gauge,
+    .image_radius = box_image_radius,
+};

@@ -1,0 +1,120 @@
+/* l2_ball.c -- { x in R^dim : ||x - center||_2 <= radius }.  A center makes a shifted ball.
+ * Depends on: set.h.  Used by: set.c's table.  Spec: geometry.md section 2.1. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "geometry/set.h"
+
+typedef struct l2_ball {
+    pn_set base;
+    double radius;
+} l2_ball;
+
+extern const pn_set_ops pn_set_l2_ball;
+
+enum { DIM, RADIUS, CENTER };
+
+static const pn_param l2_ball_params[] = {
+    { "dim", PN_COUNT, PN_REQUIRED, PN_ANY, 0.0, NULL, "number of coordinates" },
+    { "radius", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "the largest l2 norm" },
+    { "center", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "the middle, dim entries; the origin when absent" },
+    PN_PARAM_END,
+};
+
+static double radius_of(const pn_set *self)
+{
+    return ((const l2_ball *)self)->radius;
+}
+
+static pn_status l2_ball_create(pn_set **out, const pn_arg *args, pn_err *err)
+{
+    l2_ball *ball = pn_alloc(1, sizeof *ball);
+
+    if (!ball)
+        return pn_fail(err, PN_ENOMEM, "set.l2_ball: out of memory");
+    pn_set_init(&ball->base, &pn_set_l2_ball, args[DIM].count);
+    ball->radius = args[RADIUS].real;
+    return pn_set_center_at(out, &ball->base, "set.l2_ball", &args[CENTER], err);
+}
+
+static void l2_ball_destroy(pn_set *self)
+{
+    pn_free(self);
+}
+
+/* In units of the largest entry, so that no square overflows or vanishes. */
+static double l2_norm(const double *x, size_t n)
+{
+    double unit = 0.0, sum = 0.0;
+
+    for (size_t j = 0; j < n; j++)
+        unit = fmax(unit, fabs(x[j]));
+    if (unit == 0.0)
+        return 0.0;
+    for (size_t j = 0; j < n; j++)
+        sum += (x[j] / unit) * (x[j] / unit);
+    return unit * sqrt(sum);
+}
+
+static double l2_ball_support(const pn_set *self, const double *g, double *point)
+{
+    double norm = l2_norm(g, self->dim), radius = radius_of(self);
+
+    for (size_t j = 0; point && j < self->dim; j++)
+        point[j] = norm > 0.0 ? radius * (g[j] / norm) : 0.0;
+    return radius * norm;
+}
+
+static double l2_ball_radius(const pn_set *self, pn_lp norm)
+{
+    if (norm != PN_L1 || self->dim == 1)
+        return radius_of(self);
+    return nextafter(nextafter(sqrt((double)self->dim) * radius_of(self), INFINITY), INFINITY);
+}
+
+static double l2_ball_diameter(const pn_set *self, pn_lp norm)
+{
+    return 2.0 * l2_ball_radius(self, norm);
+}
+
+static bool l2_ball_contains(const pn_set *self, const double *x, double tolerance)
+{
+    return l2_norm(x, self->dim) <= radius_of(self) + tolerance;
+}
+
+static void l2_ball_center(const pn_set *self, double *x)
+{
+    memset(x, 0, self->dim * sizeof *x);
+}
+
+static pn_status l2_ball_project(const pn_set *self, double *x, pn_err *err)
+{
+    double norm = l2_norm(x, self->dim), radius = radius_of(self);
+
+    (void)err;
+    for (size_t j = 0; norm > radius && j < self->dim; j++)
+        x[j] = radius * (x[j] / norm);
+    return PN_OK;
+}
+
+static double l2_ball_gauge(const pn_set *self, const double *x)
+{
+    return l2_norm(x, self->dim) / radius_of(self);
+}
+
+const pn_set_ops pn_set_l2_ball = {
+    .name = "l2_ball",
+    .doc = "The Euclidean ball {x in R^dim : ||x - center||_2 <= radius}: ridge-like constraints.",
+    .source = "Talwar, Thakurta, Zhang (2014), section 3",
+    .params = l2_ball_params,
+    .create = l2_ball_create,
+    .destroy = l2_ball_destroy,
+    .support = l2_ball_support,
+    .radius = l2_ball_radius,
+    .diameter = l2_ball_diameter,
+    .contains = l2_ball_contains,
+    .center = l2_ball_center,
+    .project = l2_ball_project,
+    .gauge = l2_ball_gauge,
+};

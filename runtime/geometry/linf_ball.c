@@ -1,0 +1,139 @@
+/* linf_ball.c -- { x in R^dim : |x_j - center_j| <= radius for all j }.  A center makes a shifted ball.
+ * Its 2^dim vertices are not listed.  Depends on: set.h, upper.h.  Used by: set.c's table.  Spec: geometry.md section 2.4. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "geometry/set.h"
+#include "geometry/upper.h"
+
+typedef struct linf_ball {
+    pn_set base;
+    double radius;
+} linf_ball;
+
+extern const pn_set_ops pn_set_linf_ball;
+
+enum { DIM, RADIUS, CENTER };
+
+static const pn_param linf_ball_params[] = {
+    { "dim", PN_COUNT, PN_REQUIRED, PN_ANY, 0.0, NULL, "number of coordinates" },
+    { "radius", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "the largest absolute entry" },
+    { "center", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "the middle, dim entries; the origin when absent" },
+    PN_PARAM_END,
+};
+
+static double radius_of(const pn_set *self)
+{
+    return ((const linf_ball *)self)->radius;
+}
+
+static pn_status linf_ball_create(pn_set **out, const pn_arg *args, pn_err *err)
+{
+    linf_ball *ball = pn_alloc(1, sizeof *ball);
+
+    if (!ball)
+        return pn_fail(err, PN_ENOMEM, "set.linf_ball: out of memory");
+    pn_set_init(&ball->base, &pn_set_linf_ball, args[DIM].count);
+    ball->radius = args[RADIUS].real;
+    return pn_set_center_at(out, &ball->base, "set.linf_ball", &args[CENTER], err);
+}
+
+static void linf_ball_destroy(pn_set *self)
+{
+    pn_free(self);
+}
+
+static double linf_ball_support(const pn_set *self, const double *g, double *point)
+{
+    double radius = radius_of(self), sum = 0.0;
+
+    for (size_t j = 0; j < self->dim; j++)
+        sum += fabs(g[j]);
+    for (size_t j = 0; point && j < self->dim; j++)
+        point[j] = g[j] < 0.0 ? -radius : radius;
+    return radius * sum;
+}
+
+/* ||(a, .., a)|| in R^dim */
+static double constant_norm(size_t dim, double a, pn_lp norm)
+{
+    switch (norm) {
+    case PN_L1:
+        return pn_times_up((double)dim, a);
+    case PN_L2:
+        return dim == 1 ? a : nextafter(nextafter(sqrt((double)dim) * a, INFINITY), INFINITY);
+    default:
+        return a;
+    }
+}
+
+static double linf_ball_radius(const pn_set *self, pn_lp norm)
+{
+    return constant_norm(self->dim, radius_of(self), norm);
+}
+
+static double linf_ball_diameter(const pn_set *self, pn_lp norm)
+{
+    return constant_norm(self->dim, 2.0 * radius_of(self), norm);
+}
+
+/* The farthest vertex has the signs of the shift. */
+static double linf_ball_image_radius(const pn_set *self, double factor, const double *shift, pn_lp norm)
+{
+    long double reach = (long double)factor * radius_of(self), joined = 0.0L;
+
+    for (size_t j = 0; j < self->dim; j++)
+        joined = pn_norm_join(norm, joined, pn_norm_term(norm, reach + fabsl((long double)shift[j])));
+    return pn_norm_finish(norm, joined, self->dim);
+}
+
+static bool linf_ball_contains(const pn_set *self, const double *x, double tolerance)
+{
+    for (size_t j = 0; j < self->dim; j++) {
+        if (!(fabs(x[j]) <= radius_of(self) + tolerance))
+            return false;
+    }
+    return true;
+}
+
+static void linf_ball_center(const pn_set *self, double *x)
+{
+    memset(x, 0, self->dim * sizeof *x);
+}
+
+static pn_status linf_ball_project(const pn_set *self, double *x, pn_err *err)
+{
+    double radius = radius_of(self);
+
+    (void)err;
+    for (size_t j = 0; j < self->dim; j++)
+        x[j] = x[j] > radius ? radius : x[j] < -radius ? -radius : x[j];
+    return PN_OK;
+}
+
+static double linf_ball_gauge(const pn_set *self, const double *x)
+{
+    double largest = 0.0;
+
+    for (size_t j = 0; j < self->dim; j++)
+        largest = fmax(largest, fabs(x[j]));
+    return largest / radius_of(self);
+}
+
+const pn_set_ops pn_set_linf_ball = {
+    .name = "linf_ball",
+    .doc = "The cube {x in R^dim : |x_j - center_j| <= radius for all j}.",
+    .source = "Boyd, Vandenberghe (2004), Convex Optimization, section 8.1",
+    .params = linf_ball_params,
+    .create = linf_ball_create,
+    .destroy = linf_ball_destroy,
+    .support = linf_ball_support,
+    .radius = linf_ball_radius,
+    .diameter = linf_ball_diameter,
+    .contains = linf_ball_contains,
+    .center = linf_ball_center,
+    .project = linf_ball_project,
+    .gauge = linf_ball_gauge,
+    .image_radius = linf_ball_image_radius,
+};
