@@ -2,6 +2,7 @@
  * Its vertices are not listed.  Depends on: set.h, upper.h.  Used by: set.c's table.  Spec: geometry.md section 2.4. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -164,6 +165,11 @@ static double box_gauge(const pn_set *self, const double *x)
     return low <= high * (1.0 + 4.0 * DBL_EPSILON) ? low : INFINITY;
 }
 
+static void box_describe(const pn_set *self, char *text, size_t size)
+{
+    (void)snprintf(text, size, "box(dim=%zu, diameter=%.10g)", self->dim, box_diameter(self, PN_L2));
+}
+
 const pn_set_ops pn_set_box = {
     .name = "box",
     .doc = "The box {x : lower_j <= x_j <= upper_j for all j}.",
@@ -179,4 +185,5 @@ const pn_set_ops pn_set_box = {
     .project = box_project,
     .gauge = box_gauge,
     .image_radius = box_image_radius,
+    .describe = box_describe,
 };

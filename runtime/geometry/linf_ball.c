@@ -1,6 +1,7 @@
 /* linf_ball.c -- { x in R^dim : |x_j - center_j| <= radius for all j }.  A center makes a shifted ball.
  * Its 2^dim vertices are not listed.  Depends on: set.h, upper.h.  Used by: set.c's table.  Spec: geometry.md section 2.4. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -121,6 +122,12 @@ static double linf_ball_gauge(const pn_set *self, const double *x)
     return largest / radius_of(self);
 }
 
+/* The general line would show the l2 radius, which is not what the user gave. */
+static void linf_ball_describe(const pn_set *self, char *text, size_t size)
+{
+    (void)snprintf(text, size, "linf_ball(dim=%zu, radius=%.10g)", self->dim, radius_of(self));
+}
+
 const pn_set_ops pn_set_linf_ball = {
     .name = "linf_ball",
     .doc = "The cube {x in R^dim : |x_j - center_j| <= radius for all j}.",
@@ -136,4 +143,5 @@ const pn_set_ops pn_set_linf_ball = {
     .project = linf_ball_project,
     .gauge = linf_ball_gauge,
     .image_radius = linf_ball_image_radius,
+    .describe = linf_ball_describe,
 };

@@ -49,10 +49,16 @@ double pn_norm_upper(pn_lp norm, const double *x, size_t n)
 
 double pn_times_up(double a, double b)
 {
-    return a == 1.0 || b == 1.0 ? a * b : nextafter(a * b, INFINITY);
+    double product = a * b;
+
+    return fma(a, b, -product) > 0.0 ? nextafter(product, INFINITY) : product;
 }
 
+/* The rounding error of a sum is itself a double (Knuth's two-sum). */
 double pn_plus_up(double a, double b)
 {
-    return a == 0.0 || b == 0.0 ? a + b : nextafter(a + b, INFINITY);
+    double sum = a + b, part = sum - a;
+    double error = (a - (sum - part)) + (b - part);
+
+    return error > 0.0 ? nextafter(sum, INFINITY) : sum;
 }
