@@ -1,0 +1,340 @@
+-- conformance_spec.lua -- what every set of pn.set must do, by itself and scaled, shifted and both.
+-- A new set joins through pn.set.names(); it needs one line in `examples`.
+local pn = require "penumbra"
+
+-- Options for each set: a small case, a larger one, and the edge of a single coordinate.
+local examples = {
+  l1_ball = {{dim = 4, radius = 2}, {dim = 37, radius = 0.5}, {dim = 1, radius = 3}, {dim = 3, center = {1, -2, 4}}},
+  l2_ball = {{dim = 4, radius = 2}, {dim = 37, radius = 0.5}, {dim = 1, radius = 3}, {dim = 3, center = {1, -2, 4}}},
+  linf_ball = {{dim = 4, radius = 2}, {dim = 37, radius = 0.5}, {dim = 1, radius = 3}, {dim = 3, center = {1, -2, 4}}},
+  box = {{lower = {-1, 0, -3}, upper = {2, 5, -1}}, {lower = {1, 2}, upper = {1, 4}}, {lower = {-2}, upper = {7}}},
+  simplex = {{dim = 4, radius = 2}, {dim = 37, radius = 0.5}, {dim = 1, radius = 3}},
+  polytope = {
+    {vertices = {{1, 0}, {0, 1}, {-1, -1}}},
+    {vertices = {{3, 1, 0}, {4, 1, 0}, {3, 2, 0}, {3.2, 1.2, 0}, {3, 1, 0}}}, -- flat, with a repeat and an inner point
+    {vertices = {{5, -6, 7}}},
+    {vertices = {{1, 1, 1}, {1, -1, 1}, {-1, 1, 1}, {-1, -1, 1}, {1, 1, -1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, -1}}},
+  },
+}
+
+local norms = {"l1", "l2", "linf"}
+local dual = {l1 = "linf", l2 = "l2", linf = "l1"}
+
+local function norm(x, kind)
+  local sum, largest = 0, 0
+  for i = 1, #x do
+    local size = math.abs(x[i])
+    sum = sum + (kind == "l2" and size * size or size)
+    largest = math.max(largest, size)
+  end
+  return kind == "linf" and largest or kind == "l2" and math.sqrt(sum) or sum
+end
+
+local function dot(a, b)
+  local sum = 0
+  for i = 1, #a do
+    sum = sum + a[i] * b[i]
+  end
+  return sum
+end
+
+local function combine(a, x, b, y)
+  local out = {}
+  for i = 1, #x do
+    out[i] = a * x[i] + b * y[i]
+  end
+  return out
+end
+
+local function random_vector(rng, n, scale)
+  local out = {}
+  for i = 1, n do
+    out[i] = scale * (2 * rng:uniform() - 1)
+  end
+  return out
+end
+
+local function directions(rng, n)
+  local out = {}
+  for k = 1, 12 do
+    out[k] = random_vector(rng, n, 1)
+  end
+  out[#out + 1] = random_vector(rng, n, 0) -- the zero vector
+  local basis = random_vector(rng, n, 0)
+  basis[n] = -1
+  out[#out + 1] = basis
+  return out
+end
+
+-- Points of the set: its center, support points, and mixtures of them.
+local function members(C, rng)
+  local out = {C:center()}
+  for _, g in ipairs(directions(rng, C.dim)) do
+    local _, x = C:support(g)
+    out[#out + 1] = x
+  end
+  for _ = 1, 12 do
+    local t = rng:uniform()
+    out[#out + 1] = combine(t, out[rng:integer(#out)], 1 - t, out[rng:integer(#out)])
+  end
+  return out
+end
+
+local function row(A, i)
+  local out = {}
+  for j = 1, A.cols do
+    out[j] = A:get(i, j)
+  end
+  return out
+end
+
+local function has(C, method, v)
+  return (pcall(C[method], C, v))
+end
+
+-- luassert only when it fails: the loops below ask a hundred thousand times.
+local function holds(condition)
+  if not condition then
+    assert.is_true(condition, "a property of the set does not hold")
+  end
+end
+
+local function near(want, got, tolerance)
+  if not (math.abs(want - got) <= tolerance) then
+    assert.is_near(want, got, tolerance)
+  end
+end
+
+-- Each check gets the set, a stream, and the size of its numbers, to which tolerances are relative.
+local checks = {}
+
+checks["attains its support at a point of the set"] = function(C, rng, size)
+  for _, g in ipairs(directions(rng, C.dim)) do
+    local value, x = C:support(g)
+    near(value, dot(g, x), 1e-12 * size * C.dim)
+    holds(C:contains(x, 1e-12 * size * C.dim))
+  end
+end
+
+checks["has no point beyond its support"] = function(C, rng, size)
+  local inside = members(C, rng)
+  for _, g in ipairs(directions(rng, C.dim)) do
+    local value = C:support(g)
+    for _, x in ipairs(inside) do
+      holds(dot(g, x) <= value + 1e-12 * size * C.dim)
+    end
+  end
+end
+
+checks["has a support that is convex and positively homogeneous"] = function(C, rng, size)
+  local all = directions(rng, C.dim)
+  for k = 2, #all do
+    local f, g = all[k - 1], all[k]
+    local h = C:support(combine(1, f, 1, g))
+    holds(h <= C:support(f) + C:support(g) + 1e-12 * size * C.dim)
+    near(3.5 * C:support(g), (C:support(combine(3.5, g, 0, g))), 1e-12 * size * C.dim)
+  end
+end
+
+checks["contains mixtures of its points and nothing beyond a supporting plane"] = function(C, rng, size)
+  for _, x in ipairs(members(C, rng)) do
+    holds(C:contains(x, 1e-12 * size * C.dim))
+  end
+  for _, g in ipairs(directions(rng, C.dim)) do
+    local length = norm(g, "l2")
+    if length > 0 then
+      local _, x = C:support(g)
+      holds(not C:contains(combine(1, x, 0.01 * size / length, g), 1e-9))
+    end
+  end
+end
+
+checks["bounds its points by radius and diameter, and is no larger than it says"] = function(C, rng, size)
+  local inside = members(C, rng)
+  for _, kind in ipairs(norms) do
+    local radius, diameter = C:radius_in(kind), C:diameter_in(kind)
+    for i, x in ipairs(inside) do
+      holds(norm(x, kind) <= radius * (1 + 1e-14) + 1e-12 * size)
+      for j = 1, i - 1 do
+        holds(norm(combine(1, x, -1, inside[j]), kind) <= diameter * (1 + 1e-14) + 1e-12 * size)
+      end
+    end
+    holds(diameter <= 2 * radius * (1 + 1e-12))
+  end
+  assert.equal(C:radius_in("l2"), C.radius)
+  assert.equal(C:diameter_in("l2"), C.diameter)
+end
+
+checks["projects to the nearest point"] = function(C, rng, size)
+  if not has(C, "project", C:center()) then
+    return
+  end
+  for k = 1, 24 do
+    local v = random_vector(rng, C.dim, size * 10 ^ (k % 4 - 1))
+    local p = C:project(v)
+    local away = combine(1, v, -1, p)
+    local _, s = C:support(away)
+    local scale = size + norm(v, "l2")
+    holds(C:contains(p, 1e-11 * scale))
+    -- <v - Pv, s - Pv> <= 0 for all s of the set, at the s where it is largest
+    holds(dot(away, combine(1, s, -1, p)) <= 1e-10 * scale * scale)
+    holds(norm(combine(1, C:project(p), -1, p), "linf") <= 1e-11 * scale)
+  end
+  for _, x in ipairs(members(C, rng)) do
+    holds(norm(combine(1, C:project(x), -1, x), "linf") <= 1e-11 * size * C.dim)
+  end
+end
+
+checks["has a gauge that is the smallest multiple with the point inside"] = function(C, rng, size)
+  if not has(C, "gauge", C:center()) then
+    return
+  end
+  for _, x in ipairs(members(C, rng)) do
+    local t = C:gauge(x)
+    holds(t <= 1 + 1e-12)
+    near(2 * t, C:gauge(combine(2, x, 0, x)), 1e-12)
+    if t > 1e-6 then
+      holds(C:contains(combine(1 / t, x, 0, x), 1e-11 * size * C.dim))
+      holds(not C:contains(combine(1 / (0.99 * t), x, 0, x), 1e-9))
+    end
+  end
+  for _, v in ipairs(directions(rng, C.dim)) do
+    local t = C:gauge(v)
+    if t == math.huge then
+      for _, factor in ipairs {0.01, 1, 100} do
+        holds(not C:contains(combine(factor, v, 0, v), 1e-9))
+      end
+    elseif t > 0 then
+      holds(C:contains(combine(1 / t, v, 0, v), 1e-11 * size * C.dim))
+    end
+  end
+end
+
+checks["scores its vertices as inner products about one common point"] = function(C, rng, size)
+  local V = C:vertices()
+  if not V then
+    return
+  end
+  for _, g in ipairs(directions(rng, C.dim)) do
+    local scores, radius = C:vertex_scores(g)
+    local best, h = 1, C:support(g)
+    assert.equal(V.rows, #scores)
+    for i = 1, V.rows do
+      best = scores[i] > scores[best] and i or best
+      local difference = dot(combine(1, row(V, i), -1, row(V, 1)), g)
+      near(difference, scores[i] - scores[1], 1e-12 * size * C.dim)
+      for _, kind in ipairs(norms) do
+        holds(math.abs(scores[i]) <= radius[kind] * norm(g, dual[kind]) * (1 + 1e-12))
+      end
+    end
+    near(h, dot(row(V, best), g), 1e-12 * size * C.dim)
+  end
+end
+
+checks["has an atom radius that is the largest distance of a vertex from the common point"] = function(C, rng, size)
+  local V = C:vertices()
+  if not V then
+    return
+  end
+  local offsets = {} -- v_i - c, read off the scores of the unit vectors
+  local radius
+  for j = 1, C.dim do
+    local unit = random_vector(rng, C.dim, 0)
+    unit[j] = 1
+    offsets[j], radius = C:vertex_scores(unit)
+  end
+  for _, kind in ipairs(norms) do
+    local largest = 0
+    for i = 1, V.rows do
+      local offset = {}
+      for j = 1, C.dim do
+        offset[j] = offsets[j][i]
+      end
+      largest = math.max(largest, norm(offset, kind))
+    end
+    near(largest, radius[kind], 1e-12 * size)
+  end
+end
+
+checks["takes radius and diameter at its vertices"] = function(C, _, size)
+  local V = C:vertices()
+  if not V then
+    return
+  end
+  for _, kind in ipairs(norms) do
+    local radius, diameter = 0, 0
+    for i = 1, V.rows do
+      holds(C:contains(row(V, i), 1e-12 * size))
+      radius = math.max(radius, norm(row(V, i), kind))
+      for k = 1, i - 1 do
+        diameter = math.max(diameter, norm(combine(1, row(V, i), -1, row(V, k)), kind))
+      end
+    end
+    near(radius, C:radius_in(kind), 1e-12 * size)
+    near(diameter, C:diameter_in(kind), 1e-12 * size)
+  end
+end
+
+checks["refuses vectors of another length and names both lengths"] = function(C)
+  local long = {}
+  for i = 1, C.dim + 2 do
+    long[i] = 0
+  end
+  for _, method in ipairs {"support", "project", "contains"} do
+    local ok, message = pcall(C[method], C, long)
+    assert.is_false(ok)
+    assert.truthy(message:find(("has %d entries, the set has %d"):format(C.dim + 2, C.dim), 1, true), message)
+  end
+end
+
+checks["prints itself in one line with its dimension"] = function(C)
+  local text = tostring(C)
+  assert.truthy(text:find("dim=" .. C.dim, 1, true), text)
+  assert.is_nil(text:find("\n"))
+end
+
+local function ramp(n, slope)
+  local out = {}
+  for i = 1, n do
+    out[i] = slope * (i - 2.25)
+  end
+  return out
+end
+
+local variants = {
+  {"as it is", function(C) return C end},
+  {"scaled", function(C) return 2.5 * C end},
+  {"shifted", function(C) return C + ramp(C.dim, 0.75) end},
+  {"shifted, scaled and shifted back", function(C) return 0.3 * (C - ramp(C.dim, 1.5)) * 2 + ramp(C.dim, -0.2) end},
+}
+
+describe("every set", function()
+  it("has an example in this file", function()
+    for _, name in ipairs(pn.set.names()) do
+      assert.truthy(examples[name], "pn.set." .. name .. " has no example: add one to `examples` in conformance_spec.lua")
+    end
+  end)
+
+  it("has documentation, a source and options that the reference shows", function()
+    for _, name in ipairs(pn.set.names()) do
+      local entry = pn.reference()["set." .. name]
+      assert.truthy(entry and #entry.doc > 0 and #entry.source > 0 and #entry.params > 0, name)
+      assert.equal("nothing", entry.reveals)
+    end
+  end)
+end)
+
+for _, name in ipairs(pn.set.names()) do
+  for k, options in ipairs(examples[name] or {}) do
+    for _, variant in ipairs(variants) do
+      describe(("%s %d, %s,"):format(name, k, variant[1]), function()
+        for title, check in pairs(checks) do
+          it(title, function()
+            local C = variant[2](pn.set[name](options))
+            check(C, pn.rng.seeded(1000 + k), math.max(C.radius, 1))
+          end)
+        end
+      end)
+    end
+  end
+end

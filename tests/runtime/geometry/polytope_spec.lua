@@ -1,0 +1,122 @@
+-- polytope_spec.lua -- hulls of given points, beyond what conformance_spec.lua asks of every set.
+local pn = require "penumbra"
+
+local function random_rows(rng, rows, cols, offset)
+  local out = {}
+  for i = 1, rows do
+    out[i] = {}
+    for j = 1, cols do
+      out[i][j] = (offset or 0) + 2 * rng:uniform() - 1
+    end
+  end
+  return out
+end
+
+describe("polytope", function()
+  it("projects on the edge and the corner of a triangle", function()
+    local C = pn.set.polytope{vertices = {{0, 0}, {2, 0}, {0, 2}}}
+    local edge, corner = C:project{3, 2}, C:project{5, -1}
+    assert.is_near(1.5, edge[1], 1e-12)
+    assert.is_near(0.5, edge[2], 1e-12)
+    assert.equal(2, corner[1])
+    assert.equal(0, corner[2])
+  end)
+
+  it("projects as the closed forms do when it is their hull", function()
+    local rng = pn.rng.seeded(3)
+    for _, C in ipairs {pn.set.l1_ball{dim = 6, radius = 2}, pn.set.simplex{dim = 9, radius = 0.5}} do
+      local hull = pn.set.polytope{vertices = C:vertices()}
+      for _ = 1, 30 do
+        local z = random_rows(rng, 1, C.dim)[1]
+        local want, got = C:project(z), hull:project(z)
+        for j = 1, C.dim do
+          assert.is_near(want[j], got[j], 1e-11)
+        end
+      end
+    end
+  end)
+
+  it("certifies projections on the hull of many points, near and far from the origin", function()
+    local rng = pn.rng.seeded(11)
+    for _, offset in ipairs {0, 1000} do
+      local C = pn.set.polytope{vertices = random_rows(rng, 120, 8, offset)}
+      for _ = 1, 10 do
+        local z, away = random_rows(rng, 1, 8, offset)[1], {}
+        for j = 1, 8 do
+          z[j] = offset + 3 * (z[j] - offset)
+        end
+        local p, gap = C:project(z), 0
+        for j = 1, 8 do
+          away[j] = z[j] - p[j]
+        end
+        local _, s = C:support(away)
+        for j = 1, 8 do
+          gap = gap + away[j] * (s[j] - p[j])
+        end
+        assert.is_true(gap <= 1e-11 * (1 + offset), gap)
+        assert.is_true(C:contains(p, 1e-9))
+      end
+    end
+  end)
+
+  it("tells inside from outside to the tolerance", function()
+    local C = pn.set.polytope{vertices = {{0, 0}, {1, 0}, {0, 1}}}
+    assert.is_true(C:contains({0.5, 0.5}, 0))
+    assert.is_true(C:contains({0.25, 0.25}, 0))
+    assert.is_false(C:contains({0.5 + 1e-6, 0.5 + 1e-6}, 1e-6)) -- its distance is 1.41e-6
+    assert.is_true(C:contains({0.5 + 1e-6, 0.5 + 1e-6}, 1.5e-6))
+  end)
+
+  it("supports at the first best vertex", function()
+    local value, x = pn.set.polytope{vertices = {{0, 1}, {2, 0}, {2, 5}}}:support{1, 0}
+    assert.equal(2, value)
+    assert.equal(0, x[2])
+  end)
+
+  it("scores about the middle of its bounding box when that is smaller", function()
+    local far = pn.set.polytope{vertices = {{100, 100}, {101, 100}, {100, 101}}}
+    local scores, radius = far:vertex_scores{1, 0}
+    assert.equal(-0.5, scores[1]) -- c = (100.5, 100.5)
+    assert.equal(0.5, scores[2])
+    assert.is_near(1, radius.l1, 1e-15)
+    assert.equal(0.5, radius.linf)
+    scores, radius = pn.set.polytope{vertices = {{1, 0}, {-1, 0}}}:vertex_scores{1, 0}
+    assert.equal(1, scores[1])
+    assert.is_near(1, radius.l1, 1e-15)
+  end)
+
+  it("is a point when there is one vertex", function()
+    local C = pn.set.polytope{vertices = {{3, 4}}}
+    assert.is_near(5, C.radius, 1e-14)
+    assert.equal(0, C.diameter)
+    assert.is_true(C:contains({3, 4}, 0))
+    assert.equal(4, C:project({0, 0})[2])
+  end)
+
+  it("keeps its own copy of the vertices, which vertices() gives back exactly", function()
+    local rows = {{0.1, 1 / 3}, {1e-300, -7}}
+    local V = pn.set.polytope{vertices = rows}:vertices()
+    for i = 1, 2 do
+      for j = 1, 2 do
+        assert.equal(rows[i][j], V:get(i, j))
+      end
+    end
+  end)
+
+  it("bounds the diameter from above when there are too many pairs", function()
+    -- 20000 points of the square [0, 1]^2 and dim 6: 1.2e9 multiplications, so it is a bound; the truth is sqrt 2
+    local rng, rows = pn.rng.seeded(5), {{0, 0, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}}
+    for i = 3, 20000 do
+      rows[i] = {rng:uniform(), rng:uniform(), 0, 0, 0, 0}
+    end
+    local diameter = pn.set.polytope{vertices = rows}.diameter
+    assert.is_true(diameter >= math.sqrt(2))
+    assert.is_true(diameter <= math.sqrt(2) * (1 + 1e-12)) -- twice the radius about the middle of the square
+  end)
+
+  it("refuses a NaN with its position", function()
+    local ok, message = pcall(pn.set.polytope, {vertices = {{1, 2}, {3, 0 / 0}}})
+    assert.is_false(ok)
+    assert.truthy(message:find("row 2: entry 2 must be a finite number", 1, true), message)
+  end)
+end)

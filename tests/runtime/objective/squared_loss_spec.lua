@@ -1,0 +1,42 @@
+-- squared_loss_spec.lua -- (z - y)^2 / 2, beyond what conformance_spec.lua asks of every loss.
+local pn = require "penumbra"
+
+describe("the squared loss", function()
+  local l = pn.loss.squared()
+
+  it("is half the square, so that its slope is the residual", function()
+    local value, slope, curvature = l:evaluate({3, -1}, {1, 1})
+    assert.equal(2, value[1])
+    assert.equal(2, value[2])
+    assert.equal(2, slope[1])
+    assert.equal(-2, slope[2])
+    assert.equal(1, curvature[1])
+  end)
+
+  it("has the range of (z - y) over both intervals", function()
+    local range = l:range({-2, 3}, {-1, 1}) -- z - y in [-3, 4]
+    assert.is_near(-3, range.slope[1], 1e-13)
+    assert.is_near(4, range.slope[2], 1e-13)
+    assert.equal(0, range.value[1])
+    assert.is_near(8, range.value[2], 1e-13)
+    assert.same({1, 1}, range.curvature)
+    assert.is_near(0.5, l:range({2, 3}, {0, 1}).value[1], 1e-13)
+    assert.is_near(2, l:range({-4, -3}, {-1, 0}).value[1], 1e-13)
+  end)
+
+  it("says how to bound labels that are unbounded", function()
+    assert.has_error(function() l:range({-1, 1}, {-math.huge, math.huge}) end,
+      "loss.squared: the labels are unbounded: clip them, d:clip_labels(lo, hi)")
+  end)
+
+  it("refuses a range whose square overflows", function()
+    local ok, message = pcall(l.range, l, {-1e200, 1}, {0, 1})
+    assert.is_false(ok)
+    assert.truthy(message:find("overflow", 1, true), message)
+  end)
+
+  it("is convex and takes real labels", function()
+    assert.is_true(l.convex)
+    assert.equal("real", l.labels)
+  end)
+end)
