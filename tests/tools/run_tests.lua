@@ -50,6 +50,9 @@ for _, program in ipairs(programs) do
       good, bad = tonumber(p), tonumber(f)
     end
   end)
+  if not good then
+    print("no count")
+  end
   count(ok, good, bad)
 end
 
