@@ -119,10 +119,12 @@ static int new_secure(lua_State *L)
 static int new_seeded(lua_State *L)
 {
     int exact = 0;
-    lua_Integer seed = lua_tointegerx(L, 1, &exact);
+    lua_Integer seed;
     pn_rng **slot;
     pn_err err;
 
+    lua_settop(L, 1);
+    seed = lua_tointegerx(L, 1, &exact);
     if (lua_type(L, 1) != LUA_TNUMBER || !exact)
         return pnl_error(L, "rng.seeded: the seed must be a whole number, got %s", luaL_tolstring(L, 1, NULL));
     slot = (pn_rng **)pnl_newbox(L, &pnl_rng_class);
