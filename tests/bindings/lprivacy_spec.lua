@@ -1,0 +1,144 @@
+-- lprivacy_spec.lua -- how events, accountants, calibration and ledgers behave as Lua objects: arguments, text, help
+-- rows.
+local pn = require "penumbra"
+local event = pn.event
+
+local function refused(...)
+  local ok, message = pcall(...)
+  assert.is_false(ok)
+  return message
+end
+
+describe("pn.event", function()
+  it("refuses parameters that are missing, unknown or out of range, by name", function()
+    assert.matches("event.exponential: epsilon is missing", refused(event.exponential, {}), 1, true)
+    local message = refused(event.gaussian, { sigma = -1, sensitivity = 1 })
+    assert.matches("event.gaussian: sigma must be a positive number, got -1", message, 1, true)
+    assert.matches("unknown option 'eps'; it takes epsilon, neighbours", refused(event.pure, { eps = 1 }), 1, true)
+    message = refused(event.pure, { epsilon = 1, neighbours = "none" })
+    assert.matches('neighbours must be "replace_one", "add_remove" or "zero_out", got "none"', message, 1, true)
+    assert.matches("alpha must be greater than 1, got 1", refused(event.rdp, { alpha = 1, epsilon = 1 }))
+    assert.matches("positive number, got nan", (refused(event.pure, { epsilon = 0 / 0 }):gsub("%-nan", "nan")))
+    assert.matches("outside what can be accounted for", refused(event.gaussian, { sigma = 1e-200, sensitivity = 1 }))
+  end)
+
+  it("refuses orders and deltas outside their ranges", function()
+    local e = event.pure { epsilon = 1 }
+    assert.matches("alpha must be a number greater than 1 .*, got 1", refused(e.rdp, e, 1))
+    assert.matches("got nothing", refused(e.rdp, e))
+    assert.matches("delta must be a number from 0 up to but not including 1, got 1", refused(e.epsilon, e, 1))
+    assert.matches("got nan", (refused(e.epsilon, e, 0 / 0):gsub("%-nan", "nan")))
+  end)
+
+  it("knows its name and its relation", function()
+    local e = event.laplace { scale = 2, sensitivity = 1, neighbours = "zero_out" }
+    assert.equal("laplace", e.name)
+    assert.equal("zero_out", e.neighbours)
+    assert.equal("laplace(scale=2, sensitivity=1), zero_out", tostring(e))
+    assert.matches("pn.event has no field 'sigma'", refused(function()
+      return e.sigma
+    end))
+    assert.matches("cannot be changed", refused(function()
+      e.sigma = 1
+    end))
+  end)
+
+  it("composes events only", function()
+    assert.matches("entry 2 must be a pn.event, got number", refused(event.compose, { event.pure { epsilon = 1 }, 3 }))
+    assert.matches("expected a list of events", refused(event.compose, {}))
+    local message = refused(event.repeated, event.pure { epsilon = 1 }, 1.5)
+    assert.matches("count must be a whole number from 1, got 1.5", message, 1, true)
+  end)
+end)
+
+describe("pn.accountant", function()
+  it("adds in place and prints what it holds", function()
+    local acc = pn.accountant.rdp {}
+    assert.equal("accountant.rdp: nothing added", tostring(acc))
+    assert.is_nil(acc.neighbours)
+    assert.equal(acc, acc:add(event.zcdp { rho = 0.25 }, 2))
+    assert.matches("accountant.rdp: 1 added, replace_one, rho 0.5", tostring(acc), 1, true)
+    assert.equal(0, (pn.accountant.zcdp {}:epsilon(1e-6)))
+  end)
+
+  it("refuses counts that are not whole and epsilons below 0", function()
+    local acc = pn.accountant.zcdp {}
+    local message = refused(acc.add, acc, event.zcdp { rho = 1 }, 0)
+    assert.matches("accountant:add: count must be a whole number from 1, got 0", message, 1, true)
+    assert.matches("epsilon must be a number from 0, got %-1", refused(acc.delta, acc, -1))
+    assert.matches("it takes none", refused(pn.accountant.rdp, { orders = 3 }))
+  end)
+end)
+
+describe("pn.ledger", function()
+  it("prints its budget, and warns when it is for teaching", function()
+    local L = pn.ledger { epsilon = 1, delta = 1e-6 }
+    assert.equal("ledger(epsilon=1, delta=1e-06, replace_one): spent 0, remaining 1, 0 entries", tostring(L))
+    assert.matches("no privacy", tostring(pn.ledger { rho = 1, teaching = true }), 1, true)
+    assert.equal(1, L.epsilon)
+    assert.equal(1e-6, L.delta)
+    assert.is_nil(L.rho)
+    assert.is_nil(pn.ledger({ rho = 2 }).delta)
+  end)
+
+  it("reports charges as an aligned table", function()
+    local L = pn.ledger { rho = 1 }
+    L:spend(event.zcdp { rho = 0.25 }, "selection of a vertex", 2):spend(event.gaussian { sigma = 2, sensitivity = 1 })
+    local lines = {}
+    for line in tostring(L:report()):gmatch "[^\n]+" do
+      lines[#lines + 1] = line
+    end
+    assert.equal(4, #lines)
+    assert.matches("^label +event +count +price$", lines[1])
+    assert.matches("^selection of a vertex +zcdp%(rho=0.25%) +2 +0.5$", lines[2])
+    assert.matches("gaussian%(sigma=2, sensitivity=1%) +1 +0.125$", lines[3])
+    assert.equal(#lines[1], #lines[2])
+    assert.equal(#lines[1], #lines[3])
+    assert.matches("budget rho=1, replace_one: spent 0.625, remaining 0.375", lines[4], 1, true)
+  end)
+
+  it("says why it does not cover, without raising", function()
+    local L = pn.ledger { rho = 1 }
+    local ok, why = L:covers(event.zcdp { rho = 2 })
+    assert.is_false(ok)
+    assert.matches("Requested rho 2, Remaining 1, Difference 1", why, 1, true)
+    assert.is_true((L:covers(event.zcdp { rho = 0.5 }, 2)))
+    assert.is_false((L:covers(event.zcdp { rho = 0.5 }, 3)))
+  end)
+
+  it("can be closed by scope, and then is no object any more", function()
+    local L = pn.ledger { rho = 1 }
+    do
+      local scoped <close> = L
+      assert.equal(1, scoped.remaining)
+    end
+    assert.matches("this object is closed", refused(L.price, L, event.zcdp { rho = 1 }))
+  end)
+
+  it("refuses anything but events", function()
+    local L = pn.ledger { rho = 1 }
+    assert.matches("pn.event expected", refused(L.spend, L, 0.5))
+    assert.matches("k must be at most 10000", refused(L.split, L, 10001))
+  end)
+end)
+
+describe("the reference", function()
+  it("documents every event, accountant and calibration with its options and source", function()
+    local reference = pn.reference()
+    for name in pairs(event) do
+      local row = reference["event." .. name]
+      assert.is_true(row ~= nil and #row.doc > 0 and #row.signature > 0, name)
+      assert.equal("nothing", row.reveals)
+    end
+    local params = {}
+    for _, param in ipairs(reference["event.gaussian"].params) do
+      params[#params + 1] = param.name
+    end
+    assert.same({ "sigma", "sensitivity", "neighbours" }, params)
+    assert.equal("pn.event.gaussian{sigma=, sensitivity=, neighbours=} -> event", reference["event.gaussian"].signature)
+    local others = { "accountant.rdp", "accountant.zcdp", "calibrate.exponential", "ledger", "pn.ledger:spend" }
+    for _, name in ipairs(others) do
+      assert.is_true(reference[name] ~= nil and #reference[name].doc > 0, name)
+    end
+  end)
+end)
