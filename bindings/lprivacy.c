@@ -11,13 +11,17 @@ const pn_param pnl_neighbours_params[] = {
     PN_PARAM_END,
 };
 
+static const char *got(lua_State *L, int index)
+{
+    return lua_isnone(L, index) ? "nothing" : luaL_tolstring(L, index, NULL);
+}
+
 double pnl_check_delta(lua_State *L, int index, const char *method)
 {
     double delta = lua_tonumber(L, index);
 
     if (lua_type(L, index) != LUA_TNUMBER || !(delta >= 0.0 && delta < 1.0))
-        luaL_error(L, "%s: delta must be a number from 0 up to but not including 1, got %s", method,
-                   luaL_tolstring(L, index, NULL));
+        luaL_error(L, "%s: delta must be a number from 0 up to but not including 1, got %s", method, got(L, index));
     return delta;
 }
 
@@ -27,7 +31,7 @@ double pnl_check_order(lua_State *L, int index, const char *method)
 
     if (lua_type(L, index) != LUA_TNUMBER || !(alpha > 1.0))
         luaL_error(L, "%s: alpha must be a number greater than 1 (math.huge is allowed), got %s", method,
-                   luaL_tolstring(L, index, NULL));
+                   got(L, index));
     return alpha;
 }
 
@@ -36,7 +40,7 @@ double pnl_check_epsilon(lua_State *L, int index, const char *method)
     double epsilon = lua_tonumber(L, index);
 
     if (lua_type(L, index) != LUA_TNUMBER || !(epsilon >= 0.0 && isfinite(epsilon)))
-        luaL_error(L, "%s: epsilon must be a number from 0, got %s", method, luaL_tolstring(L, index, NULL));
+        luaL_error(L, "%s: epsilon must be a number from 0, got %s", method, got(L, index));
     return epsilon;
 }
 

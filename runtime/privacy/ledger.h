@@ -71,8 +71,8 @@ double pn_ledger_price(const pn_ledger *ledger, const pn_event *event, size_t co
 double pn_ledger_spent(const pn_ledger *ledger);
 double pn_ledger_remaining(const pn_ledger *ledger);
 
-/** k ledgers of 1/k of the budget each (epsilon/k and delta/k, or rho/k, with epsilon/k such that k of them are the budget to
- *  the last bit), by basic composition, which also holds when their charges interleave (Lyu 2022; Vadhan, Zhang 2023); uses
+/** k ledgers of 1/k of the budget each (epsilon/k and delta/k, or rho/k, rounded so that k of them are not more than
+ *  the budget), by basic composition, which also holds when their charges interleave (Lyu 2022; Vadhan, Zhang 2023); uses
  *  this ledger up.  out[k] receives them, all or (on failure) none.
  *  Errors: PN_EINVAL for k 0; PN_EUNSUPPORTED once something has been spent or split, or closed; PN_ENOMEM. */
 pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *err);
