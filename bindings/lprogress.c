@@ -161,8 +161,8 @@ static void draw(run *self, const pn_progress *progress, double now)
     used = compose(line, sizeof line, columns, self, share, text);
     if (self->drawn_columns == 0)
         (void)fflush(stdout); /* what a script has written so far comes before the bar */
-    bytes = snprintf(frame, sizeof frame, "\r%-*.*s", self->drawn_columns > used ? self->drawn_columns : used, used,
-                     line);
+    bytes =
+        snprintf(frame, sizeof frame, "\r%-*.*s", self->drawn_columns > used ? self->drawn_columns : used, used, line);
     (void)fwrite(frame, 1, (size_t)bytes, stderr); /* one write, so that the bar does not flicker */
     self->drawn_columns = used;
 }
