@@ -28,9 +28,11 @@ local function wrap(lead, text, indent)
   return table.concat(lines, "\n") .. "\n"
 end
 
+-- What fits in a list: the first sentence, and of a long one what stands before a colon or semicolon.
 local function first_sentence(text)
-  text = text or ""
-  return text:match "^(.-[.;:])%s" or text
+  local sentence = (text or ""):match "^(.-%.)%s" or text or ""
+  local head = #sentence > 56 and sentence:match "^(.-[%w)])[;:]%s"
+  return head and head .. "." or sentence
 end
 
 -- Rows { left, right } as two columns.
@@ -64,6 +66,7 @@ local function number_text(value)
   return math.tointeger(value) and tostring(math.tointeger(value)) or tostring(value)
 end
 
+-- "the largest l1 norm (a positive number, default 1)"
 local function option_text(param)
   local text = param.expects or ""
   if param.choices and not text:find(param.choices[1] or "", 1, true) then
@@ -74,8 +77,8 @@ local function option_text(param)
   elseif param.default ~= nil then
     text = text .. ", default " .. number_text(param.default)
   end
-  local doc = param.doc
-  return doc and doc ~= "" and text .. ".  " .. doc or text
+  local doc = param.doc or ""
+  return doc == "" and text or ("%s (%s)"):format(doc, text)
 end
 
 local function options_text(params)

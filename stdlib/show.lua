@@ -59,6 +59,9 @@ end
 local value_text
 
 local function item_text(value, depth)
+  if type(value) == "function" then
+    return "function"
+  end
   if type(value) ~= "table" or own_text(value) then
     -- A matrix or a plan inside a table would tear it apart: its first line stands for it.
     return (value_text(value, depth):gsub("\n.*$", " ..."))
@@ -112,19 +115,34 @@ local function table_text(t, depth)
   return "{\n" .. table.concat(lines, "\n") .. "\n}"
 end
 
+-- Words filled into lines, the later ones indented.
+local function fill(lead, words)
+  local lines, line = {}, lead
+  for i, word in ipairs(words) do
+    word = word .. (i < #words and "," or "")
+    if #line + 1 + #word > WIDTH then
+      lines[#lines + 1] = line
+      line = " "
+    end
+    line = line .. " " .. word
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n")
+end
+
 -- A part of Penumbra shows its name: a function its signature, a library what is in it.
 local function part_text(value)
-  local name = names.of(value)
-  local entry = name and require "penumbra.core".reference()[name]
-  if not entry then
+  local pn = require "penumbra.core"
+  local name = rawequal(value, pn) and "pn" or names.of(value)
+  local entry = pn.reference()[name]
+  if not name or (not entry and name ~= "pn") then
     return nil
-  end
-  if type(value) == "function" then
+  elseif type(value) == "function" then
     return "function " .. (entry.signature or name)
   end
   local parts = other_keys(value, 0)
   for i, key in ipairs(parts) do parts[i] = tostring(key) end
-  return ('library %s: %s'):format(name, table.concat(parts, ", "))
+  return fill(("library %s:"):format(name), parts)
 end
 
 function value_text(value, depth)

@@ -1,0 +1,53 @@
+local pn = require "penumbra"
+local complete = require "penumbra.complete"
+
+describe("complete", function()
+  before_each(function() _G.zoo = { lion = 1, lioness = print, leopard = pn.rng.seeded(1), ["two words"] = 2 } end)
+  after_each(function() _G.zoo = nil end)
+
+  it("completes globals and words of Lua", function()
+    assert.equal("zoo", complete "zo")
+    assert.equal("while", complete "whi")
+    assert.equal("zoo", complete "print(1 + zo")
+  end)
+
+  it("completes fields after a dot, and only what can be called after a colon", function()
+    assert.equal("leopard\nlion\nlioness", complete "x = zoo.l")
+    assert.equal("lioness", complete "zoo:l")
+    assert.equal("leopard\nlion\nlioness", complete "zoo.")
+  end)
+
+  it("completes fields and methods of objects", function()
+    assert.equal("simulated", complete "zoo.leopard.simu")
+  end)
+
+  it("completes what a string can do", function()
+    _G.word = "abc"
+    assert.equal("upper", complete "word:upp")
+    _G.word = nil
+  end)
+
+  it("offers the options of a call that are not yet given", function()
+    local known = pn.reference()["zoo.build"]
+    _G.zoo.build = function() end
+    local walked = pn.zoo
+    pn.zoo = { build = _G.zoo.build }
+    pn.reference()["zoo.build"] = { params = { { name = "size" }, { name = "side" }, { name = "colour" } } }
+    assert.equal("colour=\nside=\nsize=", complete "zoo.build{")
+    assert.equal("side=\nsize=", complete "local c = zoo.build{colour = 1, si")
+    assert.equal("side=", complete "zoo.build({size = 3, si")
+    assert.equal("zoo", complete "zoo.build{size = zo")
+    pn.reference()["zoo.build"], pn.zoo = known, walked
+  end)
+
+  it("offers nothing where nothing is known", function()
+    for _, line in ipairs { "zoo.unicorn", "nothing.at.all", "f().x", "12", "1.5", "zoo.lion.x" } do
+      assert.equal("", complete(line), line)
+    end
+  end)
+
+  it("does not run a table's __index", function()
+    _G.zoo = setmetatable({}, { __index = function() error "was called" end })
+    assert.equal("", complete "zoo.lion.x")
+  end)
+end)

@@ -1,0 +1,125 @@
+local pn = require "penumbra"
+local names = require "penumbra.names"
+
+-- What pn.help(...) prints.
+local function help(...)
+  local written, write = {}, io.write
+  io.write = function(...)
+    for _, text in ipairs { ... } do written[#written + 1] = text end
+    return io.stdout
+  end
+  local answers = table.pack(pcall(pn.help, ...))
+  io.write = write
+  assert(answers[1], answers[2])
+  assert.equal(1, answers.n, "help returns nothing")
+  return table.concat(written)
+end
+
+describe("help", function()
+  local added
+
+  -- An entry of the reference for this test only.
+  local function enter(name, entry)
+    pn.reference()[name] = entry
+    added[#added + 1] = name
+  end
+
+  before_each(function() added = {} end)
+
+  after_each(function()
+    for _, name in ipairs(added) do pn.reference()[name] = nil end
+  end)
+
+  it("gives an overview by library, function and object", function()
+    local text = help()
+    assert.truthy(text:find("Libraries\n", 1, true))
+    assert.truthy(text:find("  rng ", 1, true))
+    assert.truthy(text:find("Functions\n", 1, true))
+    assert.truthy(text:find("pn.rng", 1, true))
+    assert.equal(text, help(pn))
+  end)
+
+  it("shows signature, doc, options, what it reveals and the source", function()
+    enter("zoo.lion", { signature = "pn.zoo.lion{size=, kind=} -> lion", doc = "A lion.", reveals = "paid",
+      kind = "function", source = "Alice (1865)", params = {
+        { name = "size", expects = "a positive number", doc = "its length in m", required = true },
+        { name = "legs", expects = "a whole number from 1", doc = "how many", default = 4.0 },
+        { name = "kind", expects = "one of the listed names", doc = "its coat", choices = { "tan", "white" } } } })
+    assert.equal([[
+pn.zoo.lion{size=, kind=} -> lion
+
+  A lion.
+
+Options
+  size  its length in m (a positive number, required)
+  legs  how many (a whole number from 1, default 4)
+  kind  its coat (one of the listed names: tan, white)
+
+Reveals only what a charged mechanism released.
+Source: Alice (1865)
+]], help "zoo.lion")
+  end)
+
+  it("says in words what each kind of row reveals", function()
+    for kind, words in pairs { nothing = "public facts", paid = "charged mechanism", raw = "not for publication" } do
+      enter("zoo.lion", { signature = "lion", doc = "A lion.", reveals = kind, kind = "function" })
+      assert.truthy(help("zoo.lion"):find(words, 1, true))
+    end
+  end)
+
+  it("finds a name with and without pn., with dots or colons, and by its last part", function()
+    local whole = help "rng.seeded"
+    assert.truthy(whole:find(pn.reference()["rng.seeded"].signature, 1, true))
+    for _, name in ipairs { "pn.rng.seeded", "seeded", " seeded ", "rng:seeded", "rng.seeded(42)" } do
+      assert.equal(whole, help(name), name)
+    end
+  end)
+
+  it("takes functions, libraries and objects", function()
+    assert.equal(help "rng.seeded", help(pn.rng.seeded))
+    assert.equal(help "rng", help(pn.rng))
+    assert.equal(help "pn.rng", help(pn.rng.seeded(1)))
+    assert.equal(help "help", help(pn.help))
+  end)
+
+  it("lists all that a short name may mean", function()
+    enter("zoo.lion", { signature = "lion", doc = "In a zoo.", reveals = "nothing", kind = "function" })
+    enter("pn.cage:lion", { signature = "cage:lion()", doc = "In a cage.", reveals = "nothing", kind = "method" })
+    local text = help "lion"
+    assert.truthy(text:find("zoo.lion", 1, true))
+    assert.truthy(text:find("pn.cage:lion", 1, true))
+  end)
+
+  it("suggests what is near a name that is not known", function()
+    assert.truthy(help("seedde"):find("rng.seeded", 1, true))
+    assert.truthy(help("rng.sede"):find("rng.seeded", 1, true))
+    assert.truthy(help("eeded"):find("rng.seeded", 1, true))
+    assert.truthy(help("xyzzyplugh"):find('Nothing is known as "xyzzyplugh"', 1, true))
+  end)
+
+  it("says that nil and foreign values have no help", function()
+    assert.truthy(help(nil):find("This is nil", 1, true))
+    assert.truthy(help(12):find("no help for this number", 1, true))
+    assert.truthy(help({}):find("no help for this table", 1, true))
+    assert.truthy(help(print):find("no help for this function", 1, true))
+  end)
+
+  it("stays within 80 columns for every entry, save for single long words", function()
+    for name in pairs(pn.reference()) do
+      for line in help(name):gmatch "[^\n]+" do
+        assert.is_true(utf8.len(line) <= 80 or not line:match "^%s*%S+%s+%S", name .. ": " .. line)
+      end
+    end
+  end)
+end)
+
+describe("names.distance", function()
+  it("counts insertions, deletions, replacements and exchanged neighbours", function()
+    -- Levenshtein's own examples; an exchange counts once in Damerau's variant.
+    assert.equal(3, names.distance("kitten", "sitting"))
+    assert.equal(3, names.distance("saturday", "sunday"))
+    assert.equal(1, names.distance("lpalace", "laplace"))
+    assert.equal(4, names.distance("", "four"))
+    assert.equal(0, names.distance("same", "same"))
+  end)
+end)
