@@ -1,0 +1,226 @@
+local program = require "tests.tools.program"
+
+-- What the prompt prints on stdout and stderr for lines from a pipe.
+local function type_in(...)
+  local out, err, code = program.run({ "-i" }, table.concat({ ... }, "\n") .. "\n")
+  assert.equal(0, code, err)
+  return out, err
+end
+
+describe("the prompt, from a pipe", function()
+  it("prints what an expression is worth and nothing for an assignment", function()
+    assert.equal("2\n", (type_in("1 + 1", "x = 5")))
+  end)
+
+  it("prints nothing for a call without results, and nil for nil", function()
+    assert.equal("nil\n", (type_in("(function() end)()", "nothing_known")))
+  end)
+
+  it("prints several values side by side", function()
+    assert.equal('1\t"two"\tnil\n', (type_in '1, "two", nil'))
+  end)
+
+  it("keeps the last value as _", function()
+    assert.equal("6\n7\n7\n", (type_in("2 * 3", "_ + 1", "x = 1", "_")))
+  end)
+
+  it("waits for the rest of an entry of several lines", function()
+    assert.equal("1\n2\n", (type_in("for i = 1, 2 do", "  print(i)", "end")))
+    assert.equal('"a\\nb"\n', (type_in("[[a", "b]]")))
+    assert.equal("3\n", (type_in("1 +", "2")))
+  end)
+
+  it("says at the end of input that an entry is not finished", function()
+    local out, err = type_in "function f()"
+    assert.equal("", out)
+    assert.truthy(err:find("'end' expected near <eof>", 1, true))
+  end)
+
+  it("goes on after an error, and says it without a traceback of the entry itself", function()
+    local out, err = type_in("error 'went wrong'", "1")
+    assert.equal("1\n", out)
+    assert.equal("prompt:1: went wrong\n", err)
+  end)
+
+  it("adds a traceback when a function was on the way", function()
+    local _, err = type_in("function f() error 'deep' end", "f()")
+    assert.truthy(err:find("prompt:1: deep\nstack traceback:", 1, true))
+  end)
+
+  it("shows syntax errors", function()
+    local _, err = type_in "x = = 1"
+    assert.truthy(err:find("prompt:1: unexpected symbol near '='", 1, true))
+  end)
+
+  it("leaves with exit() and quit(), and says so for exit", function()
+    assert.equal("exit() or Ctrl-D leaves\n", (type_in("exit", "exit()", "print 'not reached'")))
+    assert.equal(3, (select(3, program.run({ "-i" }, "quit(3)\n"))))
+  end)
+
+  it("reads a last line that does not end", function()
+    assert.equal("4\n", (program.run({ "-i" }, "2 + 2")))
+  end)
+end)
+
+describe("the prompt, on a terminal", function()
+  local play = program.play
+  local history
+
+  before_each(function()
+    history = os.tmpname()
+    os.remove(history)
+  end)
+
+  after_each(function()
+    os.remove(history)
+  end)
+
+  -- Each line waits for the prompt.
+  local function session(lines, path)
+    local keys = {}
+    for _, line in ipairs(lines) do
+      keys[#keys + 1] = "expect pn> \nsend " .. line .. "\n"
+    end
+    return play(table.concat(keys) .. "expect pn> \nsend \\x04\n", program.prompt(history, path))
+  end
+
+  it("greets, prompts, and leaves at Ctrl-D with status 0", function()
+    local screen, code = session { "6 * 7\\n" }
+    assert.truthy(screen:find("Penumbra ", 1, true))
+    assert.truthy(screen:find("42\r\n", 1, true))
+    assert.equal(0, code)
+  end)
+
+  it("shows another prompt for the lines of an unfinished entry", function()
+    local _, code = play("expect pn> \nsend for i = 1, 2 do\\n\nexpect ..> \nsend print(i * 111)\\n\nexpect ..> \n" ..
+      "send end\\n\nexpect 111\nexpect 222\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    assert.equal(0, code)
+  end)
+
+  it("keeps an entry of several lines as one, in a file that only its owner reads", function()
+    play("expect pn> \nsend if true then\\n\nexpect ..> \nsend print(12 * 12)\\n\nexpect ..> \nsend end\\n\n" ..
+      "expect 144\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    local mode = program.shell("stat -c %a " .. history)
+    assert.equal("600\n", mode)
+    -- In the next session one Up brings all of it back.
+    local _, code = play("expect pn> \nsend \\e[A\nexpect print(12 * 12)\nsend \\n\nexpect 144\nexpect pn> \n" ..
+      "send \\x04\n", program.prompt(history))
+    assert.equal(0, code)
+  end)
+
+  it("keeps the history short", function()
+    local entries = {}
+    for i = 1, 2500 do entries[i] = ("#%d\nx = %d\n"):format(1700000000 + i, i) end
+    program.write_all(history, table.concat(entries))
+    session {}
+    local kept = program.read_all(history)
+    assert.truthy(kept:find("x = 2500\n", 1, true))
+    assert.is_nil(kept:find("x = 500\n", 1, true))
+    assert.equal(2000, select(2, kept:gsub("x = ", "")))
+  end)
+
+  it("works without a home", function()
+    local screen, code = play("expect pn> \nsend 5 + 5\\n\nexpect 10\nexpect pn> \nsend \\x04\n",
+      "env -u HOME -u PENUMBRA_HISTORY " .. program.path)
+    assert.equal(0, code, screen)
+    local _, unwritable = play("expect pn> \nsend \\x04\n", program.prompt "/proc/no/such/place")
+    assert.equal(0, unwritable)
+  end)
+
+  it("drops the line at Ctrl-C, and an unfinished entry", function()
+    local screen, code = play("expect pn> \nsend print 'dropped'\nexpect dropped'\nsend \\x03\nexpect pn> \n" ..
+      "send 7 * 7\\n\nexpect 49\nexpect pn> \nsend while true do\\n\nexpect ..> \nsend \\x03\nexpect pn> \n" ..
+      "send 8 * 8\\n\nexpect 64\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    assert.equal(0, code, screen)
+    assert.is_nil(screen:find("\ndropped", 1, true))
+  end)
+
+  it("leaves a search in the history at Ctrl-C", function()
+    local screen, code = play("expect pn> \nsend x = 12345\\n\nexpect pn> \nsend \\x12\nexpect search\nsend 5\n" ..
+      "expect x = 1234\nsend \\x03\nexpect pn> \nsend 9 * 9\\n\nexpect 81\nexpect pn> \nsend \\x04\n",
+      program.prompt(history))
+    assert.equal(0, code, screen)
+  end)
+
+  it("interrupts a Lua loop at Ctrl-C", function()
+    local screen, code = play("expect pn> \nsend print 'go' while true do end\\n\nexpect go\\x0d\\n\nsleep 200\nsend \\x03\n" ..
+      "expect interrupted\nexpect pn> \nsend 3 * 37\\n\nexpect 111\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    assert.equal(0, code, screen)
+  end)
+
+  it("interrupts a loop that swallows errors at the second Ctrl-C", function()
+    local screen, code = play("expect pn> \nsend function f() while true do end end\\n\nexpect pn> \n" ..
+      "send print 'go' while true do pcall(f) print 'again' end\\n\nexpect go\\x0d\\n\nsleep 200\nsend \\x03\n" ..
+      "expect again\\x0d\\n\nsleep 200\nsend \\x03\nexpect interrupted\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    assert.equal(0, code, screen)
+  end)
+
+  it("interrupts a loop in a coroutine", function()
+    local screen, code = play("expect pn> \nsend coroutine.wrap(function() print 'go' while true do end end)()\\n\n" ..
+      "expect go\\x0d\\n\nsleep 200\nsend \\x03\nexpect interrupted\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    assert.equal(0, code, screen)
+  end)
+
+  it("completes globals, parts of libraries and options", function()
+    local screen, code = play("expect pn> \nsend pn.vers\\t\\n\nexpect pn.version\nexpect \"0\nexpect pn> \n" ..
+      "send rng.see\\t(1).simul\\x15\nsend coro\\t.wr\\t\\n\nexpect coroutine.wrap\nexpect pn> \nsend \\x04\n",
+      program.prompt(history))
+    assert.equal(0, code, screen)
+  end)
+
+  it("indents at Tab where nothing has been typed", function()
+    local screen, code = play("expect pn> \nsend \\t1 + 1\\n\nexpect   1 + 1\nexpect 2\nexpect pn> \nsend \\x04\n",
+      program.prompt(history))
+    assert.equal(0, code, screen)
+  end)
+
+  it("stops a running call at Ctrl-C without an error, and shows what it reached", function()
+    local screen, code = play("expect pn> \nsend print 'go' return pn.busy{ms = 60000, progress = false}\\n\n" ..
+      "expect go\\x0d\\n\nsleep 200\nsend \\x03\nexpect stopped by Ctrl-C\nexpect PN_ECANCELLED\nexpect pn> \n" ..
+      "send \\x04\n", program.prompt(history, program.with_busy()))
+    assert.equal(0, code, screen)
+    assert.is_nil(screen:find("interrupted", 1, true))
+  end)
+
+  it("stops a loop of running calls at the second Ctrl-C", function()
+    local screen, code = play("expect pn> \nsend for i = 1, 1e6 do print('go', i) pn.busy{ms = 60000, progress = false} " ..
+      "end\\n\nexpect 1\\x0d\\n\nsleep 200\nsend \\x03\nexpect 2\\x0d\\n\nsleep 200\nsend \\x03\nexpect interrupted\n" ..
+      "expect pn> \nsend \\x04\n", program.prompt(history, program.with_busy()))
+    assert.equal(0, code, screen)
+  end)
+end)
+
+describe("Ctrl-C in a script", function()
+  local function play_script(keys, code)
+    return program.play(keys, program.with_busy() .. " -e " .. program.quote(code))
+  end
+
+  it("ends the program as a signal does, after a traceback", function()
+    local screen, code = play_script("expect go\\x0d\\n\nsleep 100\nsend \\x03\nexpect interrupted\n",
+      "print 'go' while true do end")
+    assert.equal(130, code, screen)
+    assert.truthy(screen:find("stack traceback", 1, true))
+  end)
+
+  it("stops a running call, and the script goes on with what it reached", function()
+    local screen, code = play_script("expect go\\x0d\\n\nsleep 200\nsend \\x03\n",
+      "print 'go' print((pn.busy{ms = 60000, progress = false})) print 'went on'")
+    assert.truthy(screen:find("PN_ECANCELLED", 1, true))
+    assert.truthy(screen:find("went on", 1, true))
+    assert.equal(0, code)
+  end)
+
+  it("ends the script at the next Ctrl-C", function()
+    local screen, code = play_script("expect go\\x0d\\n\nsleep 200\nsend \\x03\nexpect on\\x0d\\n\nsleep 1300\nsend \\x03\n" ..
+      "expect interrupted\n",
+      "print 'go' pn.busy{ms = 60000, progress = false} print 'on' pn.busy{ms = 60000, progress = false} print 'never'")
+    assert.equal(130, code, screen)
+    assert.is_nil(screen:find("never\r\n", 1, true))
+  end)
+
+  it("kills the program when it comes twice within a second", function()
+    local screen, code = play_script("expect go\\x0d\\n\nsleep 200\nsend \\x03\nsleep 50\nsend \\x03\n",
+      "print 'go' while true do pcall(function() while true do end end) end")
+    assert.equal(130, code, screen)
+  end)
+end)

@@ -1,0 +1,92 @@
+-- program.lua -- run the program as people do: with arguments, from a pipe, on a terminal.
+-- Depends on: a C compiler, pty_run.c, busy.c.  Used by: specs of the program.
+local program = {}
+
+program.path = os.getenv "PENUMBRA" or "build/penumbra"
+program.tree = program.path:match "^(.*)/[^/]*$" or "."
+
+-- The sanitizers' preload is for the interpreter that runs the specs, not for what it starts.
+local CLEAN = "env -u LD_PRELOAD -u PENUMBRA_HISTORY "
+
+local function quote(word)
+  return "'" .. tostring(word):gsub("'", "'\\''") .. "'"
+end
+program.quote = quote
+
+local function read_all(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read "a"
+  file:close()
+  return text
+end
+program.read_all = read_all
+
+local function write_all(path, text)
+  local file = assert(io.open(path, "wb"))
+  assert(file:write(text))
+  file:close()
+end
+program.write_all = write_all
+
+-- Run a shell command; what it wrote to stdout and stderr, and its exit status.
+function program.shell(command, input)
+  local paths = { os.tmpname(), os.tmpname(), os.tmpname() }
+  write_all(paths[1], input or "")
+  local _, how, code = os.execute(("%s sh -c %s <%s >%s 2>%s"):format(CLEAN, quote(command), paths[1], paths[2], paths[3]))
+  local out, err = read_all(paths[2]), read_all(paths[3])
+  for _, path in ipairs(paths) do os.remove(path) end
+  return out, err, how == "signal" and 128 + code or code
+end
+
+-- Run the program with the words as arguments and `input` on its stdin.
+function program.run(words, input)
+  local parts = { "exec", quote(program.path) }
+  for _, word in ipairs(words) do parts[#parts + 1] = quote(word) end
+  return program.shell(table.concat(parts, " "), input)
+end
+
+local function must(command)
+  local out, err, code = program.shell(command)
+  assert(code == 0, command .. "\n" .. out .. err)
+end
+
+local built = {}
+
+local function build(name, command)
+  if not built[name] then
+    built[name] = program.tree .. "/tests/tools/" .. name
+    must("mkdir -p " .. quote(program.tree .. "/tests/tools"))
+    must(command:gsub("OUT", (built[name]:gsub("%%", "%%%%"))) .. "")
+  end
+  return built[name]
+end
+
+-- The program with pn.busy in it (busy.c), for what is about long calls.
+function program.with_busy()
+  local config, flags = read_all(program.tree .. "/config.mk"), read_all(program.tree .. "/flags")
+  local function setting(name) return config:match(name .. " :?= ?([^\n]*)") or "" end
+  local objects = ("$(ls %s/bindings/*.o)"):format(program.tree)
+  return build("penumbra_busy", table.concat({
+    os.getenv "PN_CC" or "cc", "-std=c17 -g", flags:match "%-fsanitize=%S+" or "", "-Iruntime -Ibindings",
+    setting "LUA_CFLAGS", "-pthread -Wl,--wrap=luaopen_penumbra_core -o OUT tests/tools/busy.c", objects,
+    program.tree .. "/libpenumbra.a", setting "LUA_LIBS", setting "READLINE_LIBS", setting "DEP_LIBS", "-lm",
+  }, " "))
+end
+
+-- Play a script of keys (see pty_run.c) to a command line on a terminal; the screen and the exit status.
+function program.play(keys, command, columns)
+  local player = build("pty_run", (os.getenv "PN_CC" or "cc") .. " -std=c17 -o OUT tests/tools/pty_run.c -lutil")
+  local script = os.tmpname()
+  write_all(script, keys)
+  local out, err, code = program.shell(("exec %s %d %s env TERM=xterm INPUTRC=/dev/null sh -c %s"):format(
+    quote(player), columns or 80, script, quote("exec " .. command)))
+  os.remove(script)
+  return out, code, err
+end
+
+-- The command line of the prompt, with a history file (none when nil).
+function program.prompt(history, path)
+  return ("env PENUMBRA_HISTORY=%s %s"):format(quote(history or ""), quote(path or program.path))
+end
+
+return program
