@@ -1,10 +1,11 @@
 /* ldata.c -- pn.data objects: fields, what is enforced, and the transformations, each of which makes a new data set.
- * Depends on: pnl.h, ldata.h, data/dataset.h.  Used by: ldata_load.c, objectives and solvers (pnl_dataset_class). */
+ * Depends on: lnumbers.h, ldata.h, data/dataset.h.  Used by: ldata_load.c, objectives and solvers (pnl_dataset_class). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ldata.h"
+#include "lnumbers.h"
 #include "pnl.h"
 
 static pn_dataset *check_data(lua_State *L)
@@ -57,32 +58,16 @@ static int data_name(lua_State *L)
     return 1;
 }
 
-/* A pn.sparse owns its matrix, so this one is a copy. */
-static int push_sparse(lua_State *L, const pn_csr *csr)
-{
-    size_t entries = csr->start[csr->rows];
-    pn_csr **slot = (pn_csr **)pnl_newbox(L, &pnl_sparse_class);
-    pn_csr *copy = *slot = pn_calloc(1, sizeof *copy);
-    pn_err err;
-
-    if (!copy)
-        return pnl_error(L, "d.X: out of memory");
-    pnl_status(L, pn_csr_init(copy, csr->rows, csr->cols, entries, &err), &err);
-    memcpy(copy->start, csr->start, (csr->rows + 1) * sizeof *copy->start);
-    if (entries > 0) {
-        memcpy(copy->column, csr->column, entries * sizeof *copy->column);
-        memcpy(copy->value, csr->value, entries * sizeof *copy->value);
-    }
-    return 1;
-}
-
 static int data_X(lua_State *L)
 {
     pn_dataset *data = check_data(L);
 
-    if (data->sparse)
-        return push_sparse(L, &data->csr);
-    pnl_view_mat(L, data->dense, data->n, data->p, 1);
+    if (data->sparse) { /* a pn.sparse cannot be changed anyhow */
+        pnl_view_sparse(L, &data->csr, 1);
+    } else {
+        pnl_view_mat(L, data->dense, data->n, data->p, 1);
+        pnl_freeze(L, -1);
+    }
     return 1;
 }
 
@@ -91,6 +76,7 @@ static int data_y(lua_State *L)
     pn_dataset *data = check_data(L);
 
     pnl_view_vec(L, data->y, data->n, 1);
+    pnl_freeze(L, -1);
     return 1;
 }
 
@@ -388,9 +374,9 @@ static const pnl_row data_rows[] = {
     { "sparse", data_sparse, PNL_FIELD, PNL_NOTHING, "d.sparse -> boolean", "Whether features are stored sparse." },
     { "name", data_name, PNL_FIELD, PNL_NOTHING, "d.name -> string", "Where the data came from: a file's name." },
     { "X", data_X, PNL_FIELD, PNL_RAW, "d.X -> pn.mat or pn.sparse",
-      "The features, n x p: a view of dense data, a copy of sparse data.  Look, do not write: the bounds of d are "
-      "enforced for the values that it was made with." },
-    { "y", data_y, PNL_FIELD, PNL_RAW, "d.y -> pn.vec", "The labels, a view of n numbers.  Look, do not write." },
+      "The features, n x p: a view, which cannot be changed; copy it to do so." },
+    { "y", data_y, PNL_FIELD, PNL_RAW, "d.y -> pn.vec",
+      "The n labels: a view, which cannot be changed; copy it to do so." },
     { "bounds", data_bounds, PNL_FIELD, PNL_NOTHING, "d.bounds -> {l1=, l2=, linf=, labels={lo, hi}}",
       "What is enforced for every record that could have been loaded: row norms and the range of the labels; nil where "
       "nothing is.  Labels that are all -1 or 1 count as enforced: the alphabet is taken as public." },

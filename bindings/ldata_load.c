@@ -1,9 +1,10 @@
 /* ldata_load.c -- pn.data: loaders, data sets from Lua values, and synthetic data.
- * Depends on: pnl.h, progress.h, ldata.h, data/dataset.h.  Used by: module.c. */
+ * Depends on: lnumbers.h, progress.h, ldata.h, data/dataset.h.  Used by: module.c. */
 #include <math.h>
 #include <string.h>
 
 #include "ldata.h"
+#include "lnumbers.h"
 #include "pnl.h"
 #include "progress.h"
 
@@ -171,7 +172,7 @@ static void read_columns(lua_State *L, pn_csv_options *options)
         return;
     if (count == 0)
         pnl_error(L, "data.csv: columns must be a list of column names or numbers, got %s",
-                  luaL_tolstring(L, -1, NULL));
+                  type == LUA_TTABLE ? "an empty table" : luaL_tolstring(L, -1, NULL));
     names = lua_newuserdatauv(L, (size_t)count * sizeof *names, 0);
     numbers = lua_newuserdatauv(L, (size_t)count * sizeof *numbers, 0);
     type = lua_rawgeti(L, list, 1);
@@ -219,7 +220,7 @@ static int load_csv(lua_State *L)
 
 static int from_values(lua_State *L)
 {
-    const pn_csr *sparse = pnl_test(L, 1, &pnl_sparse_class);
+    const pnl_sparse *sparse = pnl_test(L, 1, &pnl_sparse_class);
     pn_mat dense = { NULL, 0, 0 };
     size_t rows;
     pn_vec y;
@@ -231,11 +232,11 @@ static int from_values(lua_State *L)
     if (!sparse)
         dense = pnl_check_mat(L, 1);
     y = pnl_check_vec(L, 2);
-    rows = sparse ? sparse->rows : dense.rows;
+    rows = sparse ? sparse->csr.rows : dense.rows;
     if (y.n != rows)
         return pnl_error(L, "data.from: X has %zu rows, y has %zu labels", rows, y.n);
     slot = new_data(L);
-    status = sparse ? pn_dataset_from_csr(slot, sparse, y.data, "data", &err)
+    status = sparse ? pn_dataset_from_csr(slot, &sparse->csr, y.data, "data", &err)
                     : pn_dataset_from_dense(slot, dense.data, dense.rows, dense.cols, y.data, "data", &err);
     return pnl_data_made(L, slot, status, &err);
 }

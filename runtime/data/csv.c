@@ -76,8 +76,9 @@ static pn_status read_record(reader *self, const char *line, pn_err *err)
     const char *at = line;
     double label = 0.0, value;
 
-    for (size_t column = 0;; column++) {
-        size_t role = column < plan->columns ? plan->role[column] : PN_CSV_SKIP;
+    for (size_t column = 0; column < plan->columns; column++) {
+        size_t role = plan->role[column];
+        bool last = column + 1 == plan->columns;
 
         if (role == PN_CSV_SKIP) {
             at = pn_csv_field_end(at, plan->separator);
@@ -91,11 +92,8 @@ static pn_status read_record(reader *self, const char *line, pn_err *err)
             else
                 self->row[role] = value;
         }
-        if (*at != plan->separator) {
-            if (column + 1 != plan->columns || !is_end(at))
-                return wrong_count(self, line, at, pn_csv_count(line, plan->separator), err);
-            break;
-        }
+        if (last ? !is_end(at) : *at != plan->separator)
+            return wrong_count(self, line, at, pn_csv_count(line, plan->separator), err);
         at++;
     }
     if (!pn_store_label(&self->store, label))

@@ -1,6 +1,7 @@
 /* libsvm.c -- reads "label index:value ..." text.  Depends on: dataset.h, text.h, number.h, store.h, build.h.
  * Used by: bindings. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -54,9 +55,23 @@ static pn_status read_value(reader *self, const char *line, const char **at, dou
     return PN_OK;
 }
 
-static pn_status map_label(reader *self, const char *line, const char *at, double *label, pn_err *err)
+/* The labels that the mapping knows, as far as they fit. */
+static void list_labels(char *text, size_t size, const pn_libsvm_options *options)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < options->label_count && used < size; i++) {
+        int wrote = snprintf(text + used, size - used, "%s%.6g", i > 0 ? ", " : "", options->label_from[i]);
+
+        used += wrote > 0 ? (size_t)wrote : size;
+    }
+}
+
+static pn_status map_label(const reader *self, const char *line, const char *at, double *label, pn_err *err)
 {
     const pn_libsvm_options *options = self->options;
+    char known[80];
 
     for (size_t i = 0; i < options->label_count; i++) {
         if (*label == options->label_from[i]) {
@@ -64,8 +79,8 @@ static pn_status map_label(reader *self, const char *line, const char *at, doubl
             return PN_OK;
         }
     }
-    return pn_text_fail(&self->text, line, at, "", err, "one of the %zu labels of the `labels` option",
-                        options->label_count);
+    list_labels(known, sizeof known, options);
+    return pn_text_fail(&self->text, line, at, "", err, "a label that the `labels` option maps (%s)", known);
 }
 
 static pn_status wrong_index(const reader *self, const char *line, const char *at, uint64_t index, size_t previous,

@@ -167,6 +167,10 @@ static void quote(char out[QUOTED + 8], const char *at, const char *stop)
         (void)snprintf(out, QUOTED + 8, "the end of the line");
         return;
     }
+    if (*at == ' ' || *at == '\t') {
+        (void)snprintf(out, QUOTED + 8, "a blank");
+        return;
+    }
     out[used++] = '\'';
     do {
         out[used++] = isprint((unsigned char)*at) ? *at : '?';
