@@ -29,7 +29,8 @@ void pn_rng_free(pn_rng *rng);
 /** True when noise from this stream protects nobody. */
 bool pn_rng_simulated(const pn_rng *rng);
 
-/** bytes[n]: uniform, independent.  Checks for a fork at every call: a child re-keys before it draws. */
+/** bytes[n]: uniform, independent.  Every draw checks for a fork: the child of a secure stream re-keys before it draws; a
+ *  seeded stream goes on as its seed says, in parent and child alike.  Copies of a virtual machine are not noticed. */
 void pn_rng_bytes(pn_rng *rng, void *bytes, size_t n);
 
 uint64_t pn_rng_u64(pn_rng *rng);

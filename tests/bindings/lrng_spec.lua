@@ -51,7 +51,8 @@ describe("rng", function()
 
   it("draws integers from 1 to n and permutations of them", function()
     local rng, seen = pn.rng.seeded(9), {}
-    for _ = 1, 200 do seen[rng:integer(3)] = true end -- one of the three is missing with probability 3 (2/3)^200 < 1e-34
+    -- one of the three is missing with probability 3 (2/3)^200 < 1e-34
+    for _ = 1, 200 do seen[rng:integer(3)] = true end
     assert.same({ true, true, true }, seen)
     assert.equal(1, rng:integer(1))
     local order = rng:permutation(50)

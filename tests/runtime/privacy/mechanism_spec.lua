@@ -171,8 +171,10 @@ describe("a release", function()
   end)
 
   it("needs a ledger", function()
-    refused(function() m:release({ 1, 2 }) end, "exponential: a release is paid from a ledger; give ledger = pn.ledger{")
-    refused(function() m:release({ 1, 2 }, { ledger = 5 }) end, "exponential: ledger must be an open pn.ledger, got number")
+    refused(function() m:release({ 1, 2 }) end,
+      "exponential: a release is paid from a ledger; give ledger = pn.ledger{")
+    refused(function() m:release({ 1, 2 }, { ledger = 5 }) end,
+      "exponential: ledger must be an open pn.ledger, got number")
   end)
 
   it("refuses seeded noise on a real budget, and charges nothing for it", function()
@@ -222,7 +224,8 @@ describe("a mechanism", function()
     { "no sensitivity", "permute_and_flip", { epsilon = 1 }, "mechanism.permute_and_flip: sensitivity is missing" },
     { "an epsilon of zero", "exponential", { epsilon = 0, sensitivity = 1 },
       "mechanism.exponential: epsilon must be a positive number, got 0" },
-    { "an epsilon that is NaN", "exponential", { epsilon = 0 / 0, sensitivity = 1 }, "epsilon must be a positive number" },
+    { "an epsilon that is NaN", "exponential", { epsilon = 0 / 0, sensitivity = 1 },
+      "epsilon must be a positive number" },
     { "an epsilon too small to be charged", "exponential", { epsilon = 1e-13, sensitivity = 1 },
       "between 2^-40 and 1024, got 1e-13" },
     { "an epsilon beyond sense", "permute_and_flip", { epsilon = 1e4, sensitivity = 1 }, "between 2^-40 and 1024" },

@@ -115,7 +115,7 @@ static bool child_draws(pn_rng *rng, bool as_bytes, uint64_t *words, size_t coun
         if (as_bytes)
             pn_rng_bytes(rng, words, count * sizeof *words);
         got = write(ends[1], words, count * sizeof *words);
-        _exit(got != (ssize_t)(count * sizeof *words));
+        _exit(got == (ssize_t)(count * sizeof *words) ? 0 : 1);
     }
     (void)close(ends[1]);
     got = read(ends[0], words, count * sizeof *words);

@@ -205,16 +205,13 @@ static void permute_and_flip_has_its_law(void)
     CHECK_CLOSE(law[2], 0.021840928, 1e-9);
 }
 
-static bool proposed;
-
 /* One proposal of the exponential mechanism: the index, or COUNT when it was turned down. */
 static size_t first_proposal(void)
 {
     rate r = rate_per_unit(epsilon, shift);
     size_t i = (size_t)walk_below(NULL, COUNT);
 
-    proposed = accept(NULL, largest(scores, COUNT), scores[i], r);
-    return proposed ? i : COUNT;
+    return accept(NULL, largest(scores, COUNT), scores[i], r) ? i : COUNT;
 }
 
 static void proposals_are_accepted_in_proportion_to_the_weights(void)
