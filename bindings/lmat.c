@@ -227,6 +227,14 @@ static int mat_vec(lua_State *L)
     return 1;
 }
 
+static int mat_copy(lua_State *L)
+{
+    pnl_mat *self = check_self(L);
+
+    memcpy(pnl_new_mat(L, self->rows, self->cols), self->data, self->rows * self->cols * sizeof(double));
+    return 1;
+}
+
 static int mat_eq(lua_State *L)
 {
     pnl_mat *a = pnl_test(L, 1, &pnl_mat_class), *b = pnl_test(L, 2, &pnl_mat_class);
@@ -404,6 +412,7 @@ static const pnl_row mat_class_rows[] = {
     METHOD("get", mat_get, "A:get(i, j) -> number", "The entry in row i and column j."),
     METHOD("set", mat_set, "A:set(i, j, x) -> A",
            "Set the entry in row i and column j to the finite number x, in place."),
+    METHOD("copy", mat_copy, "A:copy() -> mat", "The same numbers in memory of their own."),
     METHOD("t", mat_t, "A:t() -> mat", "The transpose, a new matrix."),
     METHOD("vec", mat_vec, "A:vec() -> vec", "All entries row by row: a view."),
     METHOD("svd", mat_svd, "A:svd() -> U, s, V",

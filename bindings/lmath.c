@@ -267,7 +267,9 @@ void pnl_callable(lua_State *L, const char *library, lua_CFunction call, const c
 pnl_buffer *pnl_buffer_new(size_t count)
 {
     const size_t head = (sizeof(pnl_buffer) + sizeof(double) - 1) / sizeof(double);
-    pnl_buffer *buffer = count <= SIZE_MAX - head ? pn_calloc(count + head, sizeof(double)) : NULL;
+    /* No object is larger than PTRDIFF_MAX: refused here, whatever an allocator makes of it. */
+    const size_t most = (size_t)PTRDIFF_MAX / sizeof(double) - head;
+    pnl_buffer *buffer = count <= most ? pn_calloc(count + head, sizeof(double)) : NULL;
 
     if (buffer)
         buffer->refs = 1;

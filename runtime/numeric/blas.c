@@ -22,6 +22,11 @@ double pn_dot(size_t n, const double *x, const double *y)
 {
     double dot;
 
+    if (n > 8192) {
+        size_t half = n / 2 & ~(size_t)7; /* keeps the second half as aligned as the first */
+
+        return pn_dot(half, x, y) + pn_dot(n - half, x + half, y + half);
+    }
     pn_simd_best()->dense_times(x, 1, n, y, &dot);
     return dot;
 }

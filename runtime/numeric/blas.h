@@ -12,7 +12,7 @@
 /** sum_i x[i], pairwise: the error grows as log n. */
 double pn_sum(size_t n, const double *x);
 
-/** sum_i x[i] y[i]. */
+/** sum_i x[i] y[i], pairwise over blocks of a few thousand. */
 double pn_dot(size_t n, const double *x, const double *y);
 
 /** ||x[n]||; L2 neither overflows nor underflows on the way.  NaN when an entry is NaN. */

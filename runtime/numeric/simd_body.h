@@ -176,6 +176,12 @@ PN_INLINE PN_V sigmoid_v(PN_V x)
     return PN_DIV(PN_IF_NEGATIVE(x, t, one), PN_ADD(one, t));
 }
 
+/* Below 2^-27 the cubic term of tanh x = x - x^3/3 + ... rounds away, and SLEEF's last bit there is better not asked for. */
+PN_INLINE PN_V tanh_v(PN_V x)
+{
+    return PN_IF_NEGATIVE(PN_ADD(PN_NEGABS(x), PN_SET1(0x1p-27)), PN_TANH(x), x);
+}
+
 /* ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|) */
 PN_INLINE PN_V softplus_v(PN_V x)
 {
@@ -186,7 +192,7 @@ PN_ELEMENTWISE(exp, PN_EXP)
 PN_ELEMENTWISE(log, PN_LOG)
 PN_ELEMENTWISE(log1p, PN_LOG1P)
 PN_ELEMENTWISE(expm1, PN_EXPM1)
-PN_ELEMENTWISE(tanh, PN_TANH)
+PN_ELEMENTWISE(tanh, tanh_v)
 PN_ELEMENTWISE(erf, PN_ERF)
 PN_ELEMENTWISE(sin, PN_SIN)
 PN_ELEMENTWISE(cos, PN_COS)

@@ -1,0 +1,77 @@
+/* root_test.c -- bisection to the last bit, golden section.  Depends on: check.h, numeric/root.h. */
+#include <float.h>
+#include <math.h>
+
+#include "check.h"
+#include "numeric/root.h"
+
+typedef struct step {
+    double at; /* above(x) is x > at */
+    int calls;
+} step;
+
+static bool above_step(void *self, double x)
+{
+    step *s = self;
+
+    s->calls++;
+    return x > s->at;
+}
+
+static bool square_above_two(void *self, double x)
+{
+    (void)self;
+    return x * x > 2.0;
+}
+
+static double parabola(void *self, double x)
+{
+    double d = x - *(double *)self;
+
+    return d * d;
+}
+
+static double wall(void *self, double x)
+{
+    return x < *(double *)self ? INFINITY : x;
+}
+
+static void test_bisect(void)
+{
+    static const double ats[] = { 0.0,  -0.0,    1.0,      -1.0,    0.1,          -1e-300,       5e-324,
+                                  1e99, DBL_MAX, -DBL_MAX, DBL_MIN, -DBL_EPSILON, 1.0 / 3.0e200, 123456789.123 };
+    double root = pn_bisect(square_above_two, NULL, 0.0, 10.0);
+
+    for (size_t i = 0; i < sizeof ats / sizeof ats[0]; i++) {
+        step s = { ats[i], 0 };
+
+        CHECK(pn_bisect(above_step, &s, -DBL_MAX, DBL_MAX) == ats[i]);
+        CHECK(s.calls <= 66);
+    }
+    CHECK(root * root <= 2.0 && nextafter(root, 2.0) * nextafter(root, 2.0) > 2.0);
+    CHECK(pn_bisect(above_step, &(step){ 5.0, 0 }, 0.0, 3.0) == 3.0);  /* never true: the high end */
+    CHECK(pn_bisect(above_step, &(step){ -5.0, 0 }, 0.0, 3.0) == 0.0); /* already true: the low end */
+    CHECK(pn_bisect(above_step, &(step){ 0.0, 0 }, 1.0, 1.0) == 1.0);
+}
+
+static void test_golden(void)
+{
+    double inside = 1.3, left = -7.0, right = 99.0, at;
+
+    /* A parabola is flat to within eps of its minimum over sqrt(eps). */
+    CHECK_CLOSE(pn_golden_min(parabola, &inside, -5.0, 9.0, 1e-9), 1.3, 1e-7);
+    CHECK_CLOSE(pn_golden_min(parabola, &inside, 9.0, -5.0, 1e-9), 1.3, 1e-7);
+    CHECK_CLOSE(pn_golden_min(parabola, &inside, -5.0, 9.0, 0.0), 1.3, 1e-7); /* ends at the spacing of doubles */
+    CHECK(pn_golden_min(parabola, &left, -5.0, 9.0, 1e-9) == -5.0);
+    CHECK(pn_golden_min(parabola, &right, -5.0, 9.0, 1e-9) == 9.0);
+    CHECK(pn_golden_min(parabola, &inside, 2.0, 2.0, 1e-9) == 2.0);
+    at = pn_golden_min(wall, &inside, 0.0, 4.0, 1e-9);
+    CHECK(at >= 1.3 && at <= 1.3 + 1e-8);
+}
+
+int main(void)
+{
+    test_bisect();
+    test_golden();
+    return check_summary();
+}
