@@ -113,7 +113,7 @@ $(BUILD)/lua.map: FORCE
 	$(call record,{ global: luaopen_penumbra_core; local: *; };)
 
 $(BUILD)/$(SO): $(RUNTIME_OBJ) $(BUILD)/objects $(BUILD)/pn.map
-	$(call quiet,link $@)$(LINK) -shared -Wl,-soname,$(SO) -Wl,--version-script=$(BUILD)/pn.map -o $@ \
+	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),,-z defs) -Wl,-soname,$(SO) -Wl,--version-script=$(BUILD)/pn.map -o $@ \
 	    $(RUNTIME_OBJ) $(LIBS)
 
 $(BUILD)/libpenumbra.so: $(BUILD)/$(SO)
@@ -185,10 +185,14 @@ lint: check-layers | $(BUILD)/setup/lint ## Check format, style and common error
 format: | $(BUILD)/setup/lint ## Rewrite the C files in the house format
 	clang-format -i $(C_FILES)
 
+# A Python that has numpy, for benchmarks that compare with it; they find it in $PYTHON.
+PYTHON  ?= $(shell python3 -c 'import numpy' 2>/dev/null && echo python3 || echo /usr/bin/python3)
+RUN_BENCH = for bench in $(2); do echo "== $$bench"; $(CLEAN_ENV) PYTHON='$(PYTHON)' $(1) $$bench || exit 1; done
+
 bench: all $(BENCHES) | $(BUILD)/setup/bench ## Run every benchmark in tests/bench
-	@for bench in $(BENCHES); do echo "== $$bench"; $(CLEAN_ENV) $$bench || exit 1; done
-	@for bench in $(wildcard tests/bench/*.sh); do echo "== $$bench"; $(CLEAN_ENV) sh $$bench || exit 1; done
-	@for bench in $(wildcard tests/bench/*.lua); do echo "== $$bench"; $(CLEAN_ENV) $(LUA) $$bench || exit 1; done
+	@$(call RUN_BENCH,,$(BENCHES))
+	@$(call RUN_BENCH,sh,$(wildcard tests/bench/*.sh))
+	@$(call RUN_BENCH,$(LUA),$(wildcard tests/bench/*.lua))
 
 # ---- install ----
 

@@ -25,7 +25,7 @@ local function run(command, see)
   end
   local ok, how, code = pipe:close()
   if not ok then
-    print(("%s ended by %s %d"):format(command, how, code))
+    print(("ended by %s %d"):format(how, code))
   end
   return ok == true
 end

@@ -42,7 +42,7 @@ has()
     cmd) first_of "$2" "command -v" >/dev/null ;;
     lib) command -v pkg-config >/dev/null && first_of "$2" has_module >/dev/null ;;
     header) printf '#include <%s>\n' "$2" | gcc -E - >/dev/null 2>&1 ;;
-    python) python3 -c "import $2" >/dev/null 2>&1 ;;
+    python) python3 -c "import $2" >/dev/null 2>&1 || /usr/bin/python3 -c "import $2" >/dev/null 2>&1 ;;
     esac
 }
 

@@ -1,0 +1,150 @@
+/* alloc_test.c -- the Lua module when memory runs out: Lua's allocations and the runtime's are one sequence, and the k-th
+ * fails, for every k.  Nothing may leak, crash, or be reported as done when it was not.
+ * Depends on: check.h, fail_alloc.h, Lua, bindings/. */
+#include <string.h>
+
+#include <lualib.h>
+
+#include "pnl.h"
+
+#include "fail_alloc.h"
+
+typedef struct script {
+    const char *name, *text;
+} script;
+
+/* Each is called as script(pn) in a fresh state; the first only opens the module. */
+static const script scripts[] = {
+    { "the module", "return ..." },
+    { "vectors and matrices", "local pn = ...\n"
+                              "local v = pn.vec { 1, 2, 3 }\n"
+                              "assert((2 * v + v):dot(v) == 42 and v:slice(2, 3):sum() == 5)\n"
+                              "local A = pn.mat { { 2, 0 }, { 0, 3 } }\n"
+                              "assert((A * A):get(2, 2) == 9 and A:t().rows == 2)\n"
+                              "assert(math.abs(A:solve(pn.vec { 2, 3 })[2] - 1) < 1e-14)\n"
+                              "local U, s, V = A:svd()\n"
+                              "assert(math.abs(s[1] - 3) < 1e-14 and U.rows == 2 and V.rows == 2)\n"
+                              "local S = pn.sparse { rows = 2, cols = 2, i = { 1, 2 }, j = { 2, 1 }, x = { 5, 7 } }\n"
+                              "assert((S * pn.vec { 1, 1 })[1] == 5 and S:t().nnz == 2)\n"
+                              "assert(pn.exp(pn.vec { 0, 0 }):sum() == 2 and tostring(v))\n" },
+    { "sets", "local pn = ...\n"
+              "local C = pn.set.l1_ball { dim = 3, radius = 1 } + pn.vec { 1, 0, 0 }\n"
+              "assert(C:contains(C:project(pn.vec { 5, 5, 5 }), 1e-12) and (2 * C):support(pn.vec { 1, 0, 0 }) == 4)\n"
+              "local P = pn.set.polytope { vertices = { { 1, 0 }, { 0, 1 }, { -1, -1 } } }\n"
+              "assert(P:project(pn.vec { 3, 3 }):sum() < 1 + 1e-9 and P:vertices().rows == 3)\n"
+              "local B = pn.set.box { lower = { -1, -2 }, upper = { 1, 2 } }\n"
+              "assert(B:support(pn.vec { 1, 1 }) == 3 and tostring(B))\n" },
+    { "data sets",
+      "local pn = ...\n"
+      "local d = pn.data.from({ { 3, 4 }, { 1, 0 }, { 0, 2 } }, { 1, -1, 1 }):clip_rows('l2', 1):clip_labels(-1, 1)\n"
+      "assert(d.bounds.l2 == 1 and d:add_bias().p == 3 and d:take(2).n == 2)\n"
+      "local train, test = d:split(0.5, pn.rng.seeded(1))\n"
+      "assert(train.n + test.n == 3 and d.X.rows == 3)\n"
+      "assert(pn.data.synthetic.lasso { n = 5, p = 3, seed = 1 }.n == 5 and tostring(d))\n" },
+    { "privacy", "local pn = ...\n"
+                 "local L = pn.ledger { epsilon = 2, delta = 1e-6 }\n"
+                 "local e = pn.event.compose { pn.event.gaussian { sigma = 9, sensitivity = 1 }, pn.event.pure { "
+                 "epsilon = 0.1 } }\n"
+                 "L:spend(e, 'first')\n"
+                 "assert(L.remaining < 2 and L:price(e) > 0 and tostring(L:report()))\n"
+                 "assert(not pcall(L.spend, L, pn.event.pure { epsilon = 5 }, 'too much'))\n"
+                 "local half, rest = pn.ledger({ rho = 1 }):split(2)\n"
+                 "assert(half.remaining == 0.5 and rest.remaining == 0.5)\n"
+                 "local acc = pn.accountant.rdp {}\n"
+                 "acc:add(e, 3)\n"
+                 "assert(acc:epsilon(1e-6) > 0.1)\n" },
+    { "a plan and its run",
+      "local pn = ...\n"
+      "local data = pn.data.synthetic.lasso { n = 20, p = 3, seed = 1 }\n"
+      "local set = pn.set.l1_ball { dim = 3, radius = 1 }\n"
+      "local obj = pn.objective { data = data, loss = pn.loss.squared(), set = set }\n"
+      "local plan = pn.solve.frank_wolfe.plan(obj, { rho = 0.5, iterations = 2 })\n"
+      "local steps = 0\n"
+      "local fit = plan:run { on_step = function() steps = steps + 1 end, progress = false }\n"
+      "assert(steps == 2 and fit.steps == 2 and #fit.trace == 2 and fit.theta:norm(1) <= 1 + 1e-12)\n"
+      "assert(tostring(plan) and tostring(fit) and fit.privacy.rho <= 0.5)\n" },
+};
+
+/* Lua's allocator on top of the runtime's.  Lua relies on shrinking never to fail. */
+static void *lua_allocate(void *self, void *block, size_t old_size, size_t new_size)
+{
+    void *moved;
+
+    (void)self;
+    if (new_size == 0) {
+        pn_free(block);
+        return NULL;
+    }
+    if (!block)
+        return pn_alloc(new_size, 1);
+    moved = pn_resize(block, new_size, 1);
+    return moved || new_size > old_size ? moved : block;
+}
+
+static int run_script(lua_State *L)
+{
+    const script *self = lua_touserdata(L, 1);
+
+    luaL_openlibs(L);
+    if (luaL_loadstring(L, self->text) != LUA_OK)
+        return lua_error(L);
+    luaL_requiref(L, "penumbra.core", luaopen_penumbra_core, 0);
+    lua_call(L, 1, 0);
+    return 0;
+}
+
+static pn_status scenario(void *self, pn_err *err)
+{
+    lua_State *L = lua_newstate(lua_allocate, NULL);
+    pn_status status = PN_OK;
+
+    if (!L)
+        return pn_fail(err, PN_ENOMEM, "no Lua state");
+    lua_pushcfunction(L, run_script);
+    lua_pushlightuserdata(L, self);
+    if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
+        const char *message = lua_tostring(L, -1);
+        bool memory = message && (strstr(message, "out of memory") || strstr(message, "not enough memory"));
+
+        status = pn_fail(err, memory ? PN_ENOMEM : PN_ECALLBACK, "%s", message ? message : "no message");
+        if (!memory)
+            (void)fprintf(stderr, "    %s\n", err->message);
+    }
+    lua_close(L);
+    return status;
+}
+
+static void one_round(const script *self, long fail_at, bool for_good)
+{
+    fail_alloc count = { .fail_at = fail_at, .for_good = for_good };
+    pn_status status = fail_alloc_run(&count, scenario, (void *)(size_t)self);
+
+    if (!CHECK(status == PN_OK || status == PN_ENOMEM) || !CHECK(count.live == 0))
+        (void)fprintf(stderr, "    %s: allocation %ld failed%s\n", self->name, fail_at, for_good ? " for good" : "");
+}
+
+/* Once with memory to spare; then with the k-th allocation failing alone, which Lua may survive (it collects garbage and
+ * tries again; the script's own assertions then hold); then with all from the k-th on failing.  Returns the number of
+ * allocations of the whole script; k starts at `from`. */
+static long sweep(const script *self, long from)
+{
+    fail_alloc count = { .fail_at = 0 };
+
+    if (!CHECK(fail_alloc_run(&count, scenario, (void *)(size_t)self) == PN_OK) || !CHECK(count.live == 0))
+        return 0;
+    for (long k = from; k <= count.calls; k++) {
+        one_round(self, k, false);
+        one_round(self, k, true);
+    }
+    return count.calls;
+}
+
+int main(void)
+{
+    long opening = sweep(&scripts[0], 1);
+
+    /* Every script opens the module first; a margin, because tables grow by their keys' hashes. */
+    for (size_t i = 1; i < sizeof scripts / sizeof scripts[0]; i++)
+        CHECK(sweep(&scripts[i], opening - opening / 50) > opening);
+    return check_summary();
+}
