@@ -45,13 +45,31 @@ static void l1_ball_destroy(pn_set *self)
     pn_free(self);
 }
 
+/* max |g_j| in eight lanes, which compile to vector instructions. */
+static double largest_size(const double *g, size_t n)
+{
+    double lane[8] = { 0.0 };
+    size_t j = 0;
+
+    for (; j + 8 <= n; j += 8) {
+        for (size_t k = 0; k < 8; k++) {
+            double size = fabs(g[j + k]);
+
+            lane[k] = size > lane[k] ? size : lane[k];
+        }
+    }
+    for (; j < n; j++)
+        lane[0] = fmax(lane[0], fabs(g[j]));
+    for (size_t k = 1; k < 8; k++)
+        lane[0] = fmax(lane[0], lane[k]);
+    return lane[0];
+}
+
 static double l1_ball_support(const pn_set *self, const double *g, double *point)
 {
-    double largest = 0.0, radius = radius_of(self);
+    double largest = largest_size(g, self->dim), radius = radius_of(self);
     size_t best = 0;
 
-    for (size_t j = 0; j < self->dim; j++)
-        largest = fmax(largest, fabs(g[j]));
     while (fabs(g[best]) < largest)
         best++;
     if (point) {
