@@ -44,7 +44,20 @@ static void npy_free(void *object)
     pn_free(array);
 }
 
-static const pnl_class npy_class = { "pn.npy", npy_free, NULL, "Numbers on their way from a file.", NULL, NULL };
+static int npy_tostring(lua_State *L)
+{
+    lua_pushliteral(L, "npy");
+    return 1;
+}
+
+static const pnl_row npy_rows[] = {
+    { "__tostring", npy_tostring, PNL_META, PNL_NOTHING, "tostring(npy) -> string", "The name of the class." },
+    PNL_ROW_END,
+};
+
+static const pnl_class npy_class = { "pn.npy", npy_free,
+                                     npy_rows, "The memory that a vec or mat from pn.load looks into.",
+                                     NULL,     NULL };
 
 static int load_npy(lua_State *L, const char *path)
 {
