@@ -45,7 +45,7 @@ static pn_status read_number(const reader *self, const char *line, const char **
 
     if (quoted)
         at = skip_blanks(at + 1, separator);
-    at = pn_number_read(at, value, self->text.c_locale);
+    at = pn_number_next(at, value, self->text.c_locale);
     if (at)
         at = skip_blanks(at, separator);
     if (at && quoted)

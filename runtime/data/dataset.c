@@ -1,11 +1,15 @@
 /* dataset.c -- data sets from memory, copies, and the transformations that leave every value as it is.
  * Depends on: dataset.h, build.h, core, numeric.  Used by: every file of this room, objective, bindings. */
+#define _DEFAULT_SOURCE /* madvise */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/alloc.h"
 #include "data/build.h"
+
+#define LARGE_PAGE ((uintptr_t)2 << 20)
 
 void pn_dataset_free(pn_dataset *data)
 {
@@ -67,10 +71,35 @@ static pn_status check_labels(const double *y, size_t n, pn_err *err)
     return PN_OK;
 }
 
+/* A matrix of hundreds of megabytes costs less to fill, and to walk through in every gradient, on large pages.  A hint: the
+ * system may do as it likes. */
+static void prefer_large_pages(void *block, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t first = ((uintptr_t)block + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+    uintptr_t end = ((uintptr_t)block + bytes) & ~(LARGE_PAGE - 1);
+
+    if (end > first)
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
+#else
+    (void)block;
+    (void)bytes;
+#endif
+}
+
+double *pn_dataset_rows(size_t n, size_t p)
+{
+    double *rows = n <= SIZE_MAX / p ? pn_alloc(n * p, sizeof *rows) : NULL;
+
+    if (rows)
+        prefer_large_pages(rows, n * p * sizeof *rows);
+    return rows;
+}
+
 /* Room for dense features: n * p numbers, uninitialised. */
 static pn_status add_dense(pn_dataset *data, pn_err *err)
 {
-    data->dense = data->n <= SIZE_MAX / data->p ? pn_alloc(data->n * data->p, sizeof(double)) : NULL;
+    data->dense = pn_dataset_rows(data->n, data->p);
     if (!data->dense)
         return pn_fail(err, PN_ENOMEM, "data: out of memory for %zu x %zu numbers", data->n, data->p);
     return PN_OK;

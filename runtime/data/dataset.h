@@ -34,7 +34,9 @@ typedef struct pn_dataset {
 void pn_dataset_free(pn_dataset *data);
 
 /** Copy X [n*p row-major] and y [n] in.  Errors: PN_EDIM when n or p is 0; PN_EDOMAIN (with position) for NaN or infinity;
- *  PN_ENOMEM. */
+ *  PN_ENOMEM.
+ *  Privacy: labels that are all exactly -1 or 1 are recorded as enforced (here, by the loaders and by with_labels): the
+ *  alphabet {-1, 1} is taken as public schema.  Otherwise nothing is enforced yet. */
 pn_status pn_dataset_from_dense(pn_dataset **out, const double *X, size_t n, size_t p, const double *y,
                                 const char *name, pn_err *err);
 /** The same from CSR. */
@@ -52,8 +54,11 @@ typedef struct pn_libsvm_options {
 
 /**
  * Read LIBSVM text ("label index:value ...", indices from 1 and rising, '#' starts a comment), gzip or plain.
- * Errors: PN_EIO; PN_EPARSE with file, line, column and what was expected; PN_ENOMEM; PN_ECANCELLED.  Nothing half-loaded
- * survives.  Peak memory at most 1.3 times the resulting matrix.
+ *   path     borrowed for the call.   options  NULL for the defaults.   task  told of bytes read; may be NULL.
+ * Errors: PN_EINVAL for options; PN_EIO, also for a gzip stream that is damaged or cut short; PN_EPARSE with file, line,
+ *         column and what was expected, for no records, and for no features without `cols`; PN_EDOMAIN when binary labels
+ *         are not two; PN_ENOMEM; PN_ECANCELLED.  Nothing half-loaded survives.
+ * Peak memory is at most 1.3 times the resulting matrix.  Messages quote the file: they are for its owner.
  */
 pn_status pn_load_libsvm(pn_dataset **out, const char *path, const pn_libsvm_options *options, pn_task *task,
                          pn_err *err);
@@ -70,15 +75,19 @@ typedef struct pn_csv_options {
     size_t column_count;
 } pn_csv_options;
 
-/** Read numeric CSV (RFC 4180 quoting), gzip or plain, dense.  Errors as pn_load_libsvm. */
+/** Read numeric CSV (RFC 4180 quoting, but a quoted field ends on its line), gzip or plain, dense.  With header YES and no
+ *  column looked up by name, the first line may have any number of fields.  Errors as pn_load_libsvm; PN_EINVAL for columns
+ *  that are not there. */
 pn_status pn_load_csv(pn_dataset **out, const char *path, const pn_csv_options *options, pn_task *task, pn_err *err);
 
 /** Scale each row whose norm exceeds `bound` down to it, guaranteed in real arithmetic (noise.md section 3, `clip`);
- *  record the bound and those it implies.  bound > 0.  Errors: PN_EINVAL, PN_ENOMEM. */
+ *  record the bound and those it implies, rounded upwards; smaller ones that stood before stay.  For l1 and l2 a row within
+ *  about p 2^-51 of the bound counts as exceeding it; linf is exact.  bound in [2^-400, 2^400].
+ *  Errors: PN_EINVAL, PN_ENOMEM.  Source: noise.md section 3. */
 pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp norm, double bound, pn_err *err);
-/** Clamp labels to [low, high] and record it.  Errors: PN_EINVAL unless low < high; PN_ENOMEM. */
+/** Clamp labels to [low, high] and record it, or what it leaves of a range that stood before.  Errors: PN_EINVAL unless low < high; PN_ENOMEM. */
 pn_status pn_dataset_clip_labels(pn_dataset **out, const pn_dataset *data, double low, double high, pn_err *err);
-/** Replace the labels y[n]; label bounds are forgotten, row bounds stay.  Errors: PN_EDIM, PN_EDOMAIN, PN_ENOMEM. */
+/** Replace the labels y[n]; label bounds are forgotten (but see from_dense for -1 and 1), row bounds stay.  Errors: PN_EDIM, PN_EDOMAIN, PN_ENOMEM. */
 pn_status pn_dataset_with_labels(pn_dataset **out, const pn_dataset *data, const double *y, size_t n, pn_err *err);
 /** One more feature, the constant 1, at the end; row bounds grow accordingly.  Errors: PN_ENOMEM. */
 pn_status pn_dataset_add_bias(pn_dataset **out, const pn_dataset *data, pn_err *err);

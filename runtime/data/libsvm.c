@@ -47,7 +47,7 @@ static pn_status no_memory(const reader *self, pn_err *err)
 static pn_status read_value(reader *self, const char *line, const char **at, double *value, const char *what,
                             pn_err *err)
 {
-    const char *after = pn_number_read(*at, value, self->text.c_locale);
+    const char *after = pn_number_next(*at, value, self->text.c_locale);
 
     if (!after || !isfinite(*value) || !(is_blank(*after) || is_end(after)))
         return pn_text_fail(&self->text, line, *at, "", err, "%s (a finite number)", what);

@@ -108,7 +108,7 @@ static pn_status generate(pn_dataset **out, const recipe *kind, const pn_synthet
     places = pn_alloc(p, sizeof *places);
     theta = pn_alloc(p, sizeof *theta);
     scratch = pn_alloc(n, sizeof *scratch);
-    data->dense = n <= SIZE_MAX / p ? pn_alloc(n * p, sizeof(double)) : NULL;
+    data->dense = pn_dataset_rows(n, p);
     if (!places || !theta || !scratch || !data->dense) {
         status = pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu x %zu numbers", kind->owner, n, p);
         goto done;

@@ -50,8 +50,8 @@ static measurement load_here(const char *path, pn_storage storage)
     result.peak_bytes = status_bytes("VmHWM") - before;
     result.matrix_bytes = (double)data->n * sizeof(double);
     if (data->sparse)
-        result.matrix_bytes += (double)data->csr.start[data->n] * (sizeof(double) + sizeof(uint32_t)) +
-                               (double)data->n * sizeof(size_t);
+        result.matrix_bytes +=
+            (double)data->csr.start[data->n] * (sizeof(double) + sizeof(uint32_t)) + (double)data->n * sizeof(size_t);
     else
         result.matrix_bytes += (double)data->n * (double)data->p * sizeof(double);
     pn_dataset_free(data);

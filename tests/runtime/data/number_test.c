@@ -24,12 +24,14 @@ static uint64_t next(void)
 static bool agrees(const char *number)
 {
     char text[400];
-    const char *end;
-    double got = 0.5, want = strtod(number, NULL);
+    const char *end, *quick_end;
+    double got = 0.5, quick = 0.5, want = strtod(number, NULL);
 
     (void)snprintf(text, sizeof text, "%s\n", number);
     end = pn_number_read(text, &got, c_locale);
-    if (end == text + strlen(number) && memcmp(&got, &want, sizeof got) == 0)
+    quick_end = pn_number_next(text, &quick, c_locale);
+    if (end == text + strlen(number) && memcmp(&got, &want, sizeof got) == 0 && quick_end == end &&
+        memcmp(&quick, &want, sizeof quick) == 0)
         return true;
     (void)fprintf(stderr, "    '%s': got %.17g, want %.17g\n", number, got, want);
     return false;
@@ -109,6 +111,7 @@ static long taken(const char *text)
     double value;
     const char *end = pn_number_read(text, &value, c_locale);
 
+    CHECK(pn_number_next(text, &value, c_locale) == end);
     return end ? (long)(end - text) : -1;
 }
 
