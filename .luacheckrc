@@ -1,5 +1,9 @@
 -- Lua 5.4; busted's names in the specs.
 std = "lua54"
-max_line_length = 120
-files["tests/**/*_spec.lua"] = { std = "lua54+busted" }
+max_line_length = 132
+ignore = { "581" } -- `not (x <= y)` is how a NaN is refused
+files["tests/**/*_spec.lua"] = {
+  std = "lua54+busted",
+  ignore = { "122" }, -- a spec may stand in for io.write
+}
 exclude_files = { "build*" }
