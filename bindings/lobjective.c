@@ -242,7 +242,7 @@ static const pnl_row objective_rows[] = {
     { "p", objective_p, PNL_FIELD, PNL_NOTHING, "obj.p -> integer", "Number of features." },
     { "data", objective_data, PNL_FIELD, PNL_NOTHING, "obj.data -> pn.dataset",
       "The data set; what its own fields reveal is said there." },
-    { "loss", objective_loss, PNL_FIELD, PNL_NOTHING, "obj.loss -> pn.loss", "The loss." },
+    { "loss", objective_loss, PNL_FIELD, PNL_NOTHING, "obj.loss -> pn.loss", "The loss of one record." },
     { "set", objective_set, PNL_FIELD, PNL_NOTHING, "obj.set -> pn.set or nil", "The constraint set." },
     { "bounds", objective_bounds, PNL_FIELD, PNL_NOTHING, "obj.bounds -> table",
       "What is certified for every admissible record and every theta in the set: lipschitz={l1=,l2=,linf=} of the loss "

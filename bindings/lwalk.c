@@ -229,6 +229,14 @@ static int walk_fit(lua_State *L)
     return 1;
 }
 
+static int walk_tostring(lua_State *L)
+{
+    (void)walk_of(L);
+    lua_pushfstring(L, "walk: %s, %d steps; step() makes the next, fit() gives the result so far",
+                    plan_of_walk(L)->solver->name, (int)plan_of_walk(L)->iterations);
+    return 1;
+}
+
 static const pnl_row walk_rows[] = {
     { "step", walk_step, PNL_METHOD, PNL_PAID, "walk:step() -> state or nil",
       "One step: charges, draws, moves. nil after the last. state: step, atom, step_size, gradients, theta; value and "
@@ -237,6 +245,8 @@ static const pnl_row walk_rows[] = {
     { "fit", walk_fit, PNL_METHOD, PNL_PAID, "walk:fit() -> fit",
       "The result of the steps made so far; the walk may go on." },
     { "__call", walk_step, PNL_META, PNL_PAID, "for state in plan:steps() do ... end", "As walk:step()." },
+    { "__tostring", walk_tostring, PNL_META, PNL_NOTHING, "tostring(walk)",
+      "One line: the solver and its planned steps." },
     PNL_ROW_END,
 };
 

@@ -1,5 +1,7 @@
 /* module.c -- luaopen_penumbra_core: builds the `pn` table from the parts, then lets the Lua half finish it.
  * Depends on: pnl.h, every l*.c.  Used by: stdlib/init.lua (require "penumbra"), the program. */
+#include <stdlib.h>
+
 #include "pnl.h"
 
 #ifndef PN_VERSION
@@ -8,8 +10,9 @@
 
 static const char task_key = 't';
 
-static const pnl_class task_class = { "pn.task", (void (*)(void *))pn_task_free, NULL,
-                                      "The module's worker threads, progress and cancel flag.", NULL, NULL };
+static const pnl_class task_class = { "pn.task", (void (*)(void *))pn_task_free,
+                                      NULL,      "The module's worker threads, progress and cancel flag.",
+                                      NULL,      NULL };
 
 pn_task *pnl_task(lua_State *L)
 {
@@ -21,12 +24,21 @@ pn_task *pnl_task(lua_State *L)
     return task;
 }
 
+/* PENUMBRA_THREADS=1 keeps the module to the caller's thread; unset, empty or odd values mean one per processor. */
+static unsigned wanted_threads(void)
+{
+    const char *text = getenv("PENUMBRA_THREADS");
+    long wanted = text ? strtol(text, NULL, 10) : 0;
+
+    return wanted > 0 && wanted <= 256 ? (unsigned)wanted : 0;
+}
+
 static void make_task(lua_State *L)
 {
     pn_err err;
     pn_task **slot = (pn_task **)pnl_newbox(L, &task_class);
 
-    pnl_status(L, pn_task_new(slot, 0, &err), &err);
+    pnl_status(L, pn_task_new(slot, wanted_threads(), &err), &err);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &task_key);
 }
 
@@ -35,15 +47,6 @@ static int reference(lua_State *L)
     pnl_push_reference(L);
     return 1;
 }
-
-/* Weak: a build without a part still loads, and that part's names are absent. */
-#pragma weak pnl_open_numbers
-#pragma weak pnl_open_rng
-#pragma weak pnl_open_data
-#pragma weak pnl_open_geometry
-#pragma weak pnl_open_privacy
-#pragma weak pnl_open_objective
-#pragma weak pnl_open_solve
 
 PNL_API int luaopen_penumbra_core(lua_State *L)
 {
@@ -61,8 +64,7 @@ PNL_API int luaopen_penumbra_core(lua_State *L)
                   "Every public function, method and field: signature, doc, what it reveals, options, source.", NULL,
                   NULL);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (parts[i])
-            parts[i](L);
+        parts[i](L);
     }
     return 1;
 }

@@ -8,18 +8,18 @@
 #include "core/alloc.h"
 #include "solvers/solver.h"
 
-#define GAP_EVERY 5 /* the gap costs a gradient of its own */
-
 typedef struct search {
     pn_objective *objective;
     const pn_set *set;
     pn_task *task;
     size_t p;
-    double *x, *y, *gradient, *trial, *point; /* [p] each, one block */
-    double curvature;                         /* current estimate of the Lipschitz constant of the gradient */
+    double *x, *y, *gradient_y, *trial, *gradient, *point; /* [p] each, one block */
+    double curvature; /* current estimate of the Lipschitz constant of the gradient */
     double momentum;
-    double value, gap;
+    double gap;
 } search;
+
+#define VECTORS 6
 
 static double dot(const double *a, const double *b, size_t p)
 {
@@ -30,41 +30,38 @@ static double dot(const double *a, const double *b, size_t p)
     return sum;
 }
 
-/* value and gap at x; leaves -gradient in `gradient` and the minimising vertex in `point`. */
-static pn_status measure(search *at, pn_err *err)
+/* The duality gap at `x` with `gradient` there: <g, x> + max <-g, s>; leaves the minimising vertex in `point` and the
+ * gradient negated. */
+static void measure(search *at, const double *x)
 {
-    pn_status status = pn_objective_evaluate(at->objective, at->x, &at->value, at->gradient, at->task, err);
-    double along;
+    double along = dot(at->gradient, x, at->p);
 
-    if (status != PN_OK)
-        return status;
-    along = dot(at->gradient, at->x, at->p);
     for (size_t j = 0; j < at->p; j++)
         at->gradient[j] = -at->gradient[j];
     at->gap = along + at->set->ops->support(at->set, at->gradient, at->point);
-    return PN_OK;
 }
 
-/* trial = P(y - gradient / L) with L doubled until the quadratic model lies above f at trial. */
-static pn_status backtrack(search *at, double value_y, pn_err *err)
+/* trial = P(y - g(y)/L) with L doubled until <g(trial) - g(y), d> <= L |d|^2 / 2, d = trial - y.  For convex f this implies
+ * that the quadratic model lies above f, and unlike a comparison of values it does not drown in rounding near the minimum.
+ * `gradient` is then g(trial). */
+static pn_status backtrack(search *at, pn_err *err)
 {
-    for (int tries = 0; tries < 60; tries++) {
-        double value, model = value_y, squared = 0.0;
+    for (int tries = 0; tries < 100; tries++) {
+        double bend = 0.0, squared = 0.0;
         pn_status status;
 
         for (size_t j = 0; j < at->p; j++)
-            at->trial[j] = at->y[j] - at->gradient[j] / at->curvature;
+            at->trial[j] = at->y[j] - at->gradient_y[j] / at->curvature;
         if ((status = at->set->ops->project(at->set, at->trial, err)) != PN_OK ||
-            (status = pn_objective_evaluate(at->objective, at->trial, &value, NULL, at->task, err)) != PN_OK)
+            (status = pn_objective_evaluate(at->objective, at->trial, NULL, at->gradient, at->task, err)) != PN_OK)
             return status;
         for (size_t j = 0; j < at->p; j++) {
             double d = at->trial[j] - at->y[j];
 
-            model += at->gradient[j] * d;
+            bend += (at->gradient[j] - at->gradient_y[j]) * d;
             squared += d * d;
         }
-        model += 0.5 * at->curvature * squared;
-        if (value <= model + 1e-14 * (fabs(value) + fabs(value_y)))
+        if (bend <= 0.5 * at->curvature * squared)
             return PN_OK;
         at->curvature *= 2.0;
     }
@@ -91,50 +88,63 @@ static void accelerate(search *at)
 
 static pn_status projected_step(search *at, pn_err *err)
 {
-    double value_y;
-    pn_status status = pn_objective_evaluate(at->objective, at->y, &value_y, at->gradient, at->task, err);
+    pn_status status = pn_objective_evaluate(at->objective, at->y, NULL, at->gradient_y, at->task, err);
 
     if (status == PN_OK)
-        status = backtrack(at, value_y, err);
+        status = backtrack(at, err);
     if (status != PN_OK)
         return status;
     accelerate(at);
+    measure(at, at->x);
     at->curvature *= 0.95; /* let the estimate fall again where f is flatter */
     return PN_OK;
 }
 
-/* For sets without projection; `measure` has just found the vertex. */
-static void vertex_step(search *at, size_t iteration)
+/* For sets without projection: plain Frank-Wolfe. */
+static pn_status vertex_step(search *at, size_t iteration, double tol, pn_err *err)
 {
     double mu = 2.0 / ((double)iteration + 2.0);
+    pn_status status = pn_objective_evaluate(at->objective, at->x, NULL, at->gradient, at->task, err);
 
-    for (size_t j = 0; j < at->p; j++)
+    if (status != PN_OK)
+        return status;
+    measure(at, at->x);
+    for (size_t j = 0; at->gap > tol && j < at->p; j++)
         at->x[j] += mu * (at->point[j] - at->x[j]);
+    return PN_OK;
 }
 
 static pn_status iterate(search *at, double tol, size_t max_iterations, pn_err *err)
 {
-    bool projects = at->set->ops->project != NULL;
-
     for (size_t i = 0; i < max_iterations; i++) {
         pn_status status = pn_task_report(at->task, "exact minimum", (double)i, 0.0, err);
 
-        if (status == PN_OK && (!projects || i % GAP_EVERY == 0)) {
-            status = measure(at, err);
-            if (status == PN_OK && at->gap <= tol)
-                return PN_OK;
-        }
-        if (status == PN_OK && projects)
-            status = projected_step(at, err);
-        else if (status == PN_OK)
-            vertex_step(at, i);
+        if (status == PN_OK)
+            status = at->set->ops->project ? projected_step(at, err) : vertex_step(at, i, tol, err);
         if (status != PN_OK)
             return status;
+        if (at->gap <= tol)
+            return PN_OK;
     }
     return pn_fail(err, PN_ENUMERIC,
                    "solve.exact: the duality gap is still above tol = %g after %zu iterations; "
                    "give a larger tol or max_iterations",
                    tol, max_iterations);
+}
+
+static pn_status open_search(search *at, pn_err *err)
+{
+    at->x = pn_calloc(VECTORS, at->p * sizeof(double));
+    if (!at->x)
+        return pn_fail(err, PN_ENOMEM, "solve.exact: out of memory for %zu coordinates", at->p);
+    at->y = at->x + at->p;
+    at->gradient_y = at->x + 2 * at->p;
+    at->trial = at->x + 3 * at->p;
+    at->gradient = at->x + 4 * at->p;
+    at->point = at->x + 5 * at->p;
+    at->set->ops->center(at->set, at->x);
+    memcpy(at->y, at->x, at->p * sizeof(double));
+    return pn_objective_prepare(at->objective, 500, at->task, err);
 }
 
 pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterations, double *theta, double *value,
@@ -153,21 +163,13 @@ pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterati
                        "solve.exact: the objective has no constraint set; give set= to pn.objective");
     if (!(tol > 0.0))
         return pn_fail(err, PN_EINVAL, "solve.exact: tol must be a positive number, got %g", tol);
-    at.x = pn_calloc(5, at.p * sizeof(double));
-    if (!at.x)
-        return pn_fail(err, PN_ENOMEM, "solve.exact: out of memory for %zu coordinates", at.p);
-    at.y = at.x + at.p;
-    at.gradient = at.x + 2 * at.p;
-    at.trial = at.x + 3 * at.p;
-    at.point = at.x + 4 * at.p;
-    at.set->ops->center(at.set, at.x);
-    memcpy(at.y, at.x, at.p * sizeof(double));
-    status = pn_objective_prepare(objective, 500, task, err);
+    status = open_search(&at, err);
     if (status == PN_OK)
         status = iterate(&at, tol, max_iterations, err);
+    if (status == PN_OK)
+        status = pn_objective_evaluate(objective, at.x, value, NULL, task, err);
     if (status == PN_OK) {
         memcpy(theta, at.x, at.p * sizeof(double));
-        *value = at.value;
         *gap = at.gap;
     }
     pn_free(at.x);

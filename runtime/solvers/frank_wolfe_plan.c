@@ -229,13 +229,13 @@ static void explain_choice(pn_plan *plan, const problem *at, const choice *made,
     pn_plan_add(plan, "steps T", (double)made->steps, "%s", rule);
     pn_plan_add_text(plan, "selection", pn_selection_names[made->law],
                      "noise scale x c(k), c(k) = %s, bounds each loss", constants[made->law]);
-    pn_plan_add(plan, "epsilon of one step", made->epsilon,
+    pn_plan_add(plan, "epsilon per step", made->epsilon,
                 paper                         ? "2 Delta / scale"
                 : at->request->kind == PN_RHO ? "%s"
                                               : "largest whose T-fold composition is covered",
                 made->law == PN_SELECT_EXPONENTIAL ? "sqrt(8 rho / T): bounded range" : "sqrt(2 rho / T)");
     pn_plan_add(plan, made->law == PN_SELECT_EXPONENTIAL ? "Gumbel scale beta" : "noise scale", scale,
-                "2 Delta / epsilon of one step%s", paper ? " = L1 C1 sqrt(8 T ln(1/delta)) / (n epsilon)" : "");
+                "2 Delta / epsilon per step%s", paper ? " = L1 C1 sqrt(8 T ln(1/delta)) / (n epsilon)" : "");
     pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
     pn_plan_add(plan, "risk from noise", scale * law_constant(made->law, at->k), "scale x c(k)");
     pn_plan_add(plan, "excess risk bound", made->bound, "expected, over the noise; sum of the two");

@@ -166,7 +166,7 @@ describe("Frank-Wolfe without noise", function()
     local good = pn.solve.frank_wolfe(objective, options).value - best
     options.step = "paper"
     local stalled = pn.solve.frank_wolfe(objective, options).value - best
-    assert.is_true(stalled > 1e-2 and good < 2e-5)
+    assert.is_true(stalled > 1e-3 and good < 1e-5)
   end)
 
   it("leaves exactly (1 - 1/(T+2))^T of the start with the constant step", function()
@@ -262,10 +262,10 @@ describe("the steps of private Frank-Wolfe", function()
 
   it("choose the vertex by the exponential law, with the planned scale", function()
     -- One feature, two vertices.  P(+1) = 1/(1 + exp(-(score difference) eps0/(2 Delta))).
-    -- 30,000 draws: false alarm 1e-6 at 4.9 standard errors; a scale off by 1.1 moves P by about 0.022, 9.6 of them.
+    -- 32,000 draws: false alarm 1e-6 at 4.9 standard errors; a scale off by 1.1 moves P by 0.0211, 9.8 of them.
     local data = pn.data.from({ { 1 }, { 1 }, { 1 }, { -1 } }, { 1, 1, 1, 1 }):clip_rows("linf", 1)
     local objective = pn.objective { data = data, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = 1 } }
-    local draws, hits = 30000, 0
+    local draws, hits = 32000, 0
     local plan = pn.solve.frank_wolfe.plan(objective, { epsilon = 2.2, iterations = 1, selection = "exponential" })
     local slope = 1 / (1 + math.exp(-1)) -- the certified |l'| on the unit ball
     local delta = 2 * slope / 4
