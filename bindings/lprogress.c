@@ -16,6 +16,7 @@
 #define QUIET_SECONDS  0.3 /* shorter work draws nothing */
 #define REDRAW_SECONDS 0.1
 #define LINE_MAX_BYTES 512
+#define ECHO_COLUMNS   2 /* left free behind the bar: the terminal writes ^C there */
 #define BAR_MIN        8
 #define BAR_MAX        40
 
@@ -115,10 +116,10 @@ static double describe(char *out, size_t size, const run *self, const pn_progres
 
 static void clear_bar(run *self)
 {
-    char line[LINE_MAX_BYTES + 2];
-    size_t columns = (size_t)self->drawn_columns;
+    char line[LINE_MAX_BYTES + ECHO_COLUMNS + 2];
+    size_t columns = (size_t)self->drawn_columns + ECHO_COLUMNS;
 
-    if (columns == 0)
+    if (self->drawn_columns == 0)
         return;
     line[0] = '\r';
     memset(line + 1, ' ', columns);
@@ -153,9 +154,11 @@ static int compose(char *line, size_t size, int columns, const run *self, double
 static void draw(run *self, const pn_progress *progress, double now)
 {
     char line[LINE_MAX_BYTES], text[128], frame[2 * LINE_MAX_BYTES + 2];
-    int columns = terminal_columns() - 1, used, bytes;
+    int columns = terminal_columns() - 1 - ECHO_COLUMNS, used, bytes;
     double share = describe(text, sizeof text, self, progress, now);
 
+    if (columns < 1)
+        return;
     if (columns > LINE_MAX_BYTES - 1)
         columns = LINE_MAX_BYTES - 1;
     used = compose(line, sizeof line, columns, self, share, text);

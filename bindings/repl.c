@@ -2,6 +2,7 @@
  * Depends on: repl.h; penumbra.show (stdlib/) for printing.  Used by: main.c. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <lauxlib.h>
 
@@ -26,6 +27,28 @@ static int load_text(lua_State *L, const char *text)
     return luaL_loadbufferx(L, text, strlen(text), "=prompt", "t");
 }
 
+/* "help frank_wolfe" is no Lua, but what people type: push it as the call that it means. */
+static bool compile_help(lua_State *L, const char *entry)
+{
+    static const char word[] = "help ", legal[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:";
+    const char *name = entry + sizeof word - 1;
+    size_t length;
+
+    if (strncmp(entry, word, sizeof word - 1) != 0)
+        return false;
+    name += strspn(name, " ");
+    length = strspn(name, legal);
+    if (length == 0 || name[length + strspn(name + length, " ")] != '\0')
+        return false;
+    lua_pushfstring(L, "return help \"%s\"", name);
+    if (load_text(L, lua_tostring(L, -1)) != LUA_OK) {
+        lua_pop(L, 2);
+        return false;
+    }
+    lua_remove(L, -2);
+    return true;
+}
+
 /* Push the entry as a function (an expression is worth its values) or a message.  `*more`: it is only a beginning. */
 static int compile(lua_State *L, const char *entry, bool *more)
 {
@@ -37,9 +60,24 @@ static int compile(lua_State *L, const char *entry, bool *more)
     if (status == LUA_OK)
         return LUA_OK;
     lua_pop(L, 1);
+    if (compile_help(L, entry)) {
+        *more = false;
+        return LUA_OK;
+    }
     status = load_text(L, entry);
     *more = status != LUA_OK && (*more || ends_too_early(L, status));
     return status;
+}
+
+/* Said once: an entry is a chunk of its own, and its locals end with it. */
+static void note_local(const char *entry)
+{
+    static bool said;
+
+    if (said || !repl_input_is_terminal() || strncmp(entry, "local ", 6) != 0 || strchr(entry, '\n'))
+        return;
+    said = true;
+    (void)fputs("(a local lasts for its entry only; without `local` the name stays)\n", stdout);
 }
 
 /* REPL_LINE: pushes a function, or a message with *status set.  Else nothing. */
@@ -65,6 +103,8 @@ static repl_input read_entry(lua_State *L, int *status)
         lua_concat(L, 3);
     }
     repl_input_remember(lua_tostring(L, 1));
+    if (*status == LUA_OK)
+        note_local(lua_tostring(L, 1));
     lua_remove(L, 1);
     return REPL_LINE;
 }
@@ -97,12 +137,13 @@ static void evaluate(lua_State *L)
     int status = repl_call(L, 0, LUA_MULTRET, REPL_ENTRY);
 
     if (status != LUA_OK) {
-        repl_report(L, "");
+        repl_report(L, repl_was_interrupted() && isatty(STDERR_FILENO) ? "\n" : ""); /* off the line of ^C */
         return;
     }
     if (repl_stopped_a_run()) {
         (void)fflush(stdout);
-        (void)fputs("\n(stopped by Ctrl-C: this is what the run had reached)\n", stderr);
+        (void)fprintf(stderr, "%s(stopped by Ctrl-C: this is what the run had reached)\n",
+                      isatty(STDERR_FILENO) ? "\r" : "");
     }
     show(L);
     (void)fflush(stdout);

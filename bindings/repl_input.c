@@ -138,8 +138,10 @@ static int tab_key(int count, int key)
 {
     for (int i = 0; i < rl_point; i++) {
         if (rl_line_buffer[i] != ' ' && rl_line_buffer[i] != '\t')
-            return rl_complete(count, key);
+            return rl_complete_internal(rl_completion_mode(tab_key));
     }
+    (void)count;
+    (void)key;
     return rl_insert_text("  ") < 0;
 }
 
@@ -205,6 +207,7 @@ void repl_input_open(lua_State *L)
     rl_readline_name = "penumbra";
     rl_outstream = isatty(STDOUT_FILENO) ? stdout : stderr;
     rl_getc_function = next_key;
+    rl_variable_bind("show-all-if-ambiguous", "on"); /* one Tab is enough; an inputrc may say otherwise */
     rl_attempted_completion_function = complete;
     rl_basic_word_break_characters = " \t\n\"'><=;|&{}()+-*/%^~#,[].:";
     rl_completer_quote_characters = "\"'";

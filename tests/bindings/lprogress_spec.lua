@@ -48,6 +48,20 @@ describe("the progress bar", function()
     assert.equal("", out .. err)
   end)
 
+  it("shows in the stock interpreter, too", function()
+    local screen, status = program.play("expect frank_wolfe  [\n", (os.getenv "PN_LUA" or "lua5.4") .. " -e " ..
+      program.quote [[
+        local pn = require "penumbra"
+        local d = pn.data.synthetic.lasso{n = 500, p = 20, sparsity = 3, noise = 0.1, seed = 1}
+        local obj = pn.objective{data = d, loss = pn.loss.squared(), set = pn.set.l1_ball{dim = 20, radius = 1}}
+        local plan = pn.solve.frank_wolfe.plan(obj, {privacy = false, iterations = 100000000})
+        local enough = os.clock() + 0.6
+        local fine, problem = pcall(plan.run, plan, {on_step = function() if os.clock() > enough then error("enough", 0) end end})
+        print(fine, problem)]])
+    assert.equal(0, status, screen)
+    assert.truthy(screen:find("false\tenough\r\n", 1, true) or screen:find("false +enough\r\n"), screen)
+  end)
+
   it("comes after what the script has written", function()
     local screen = watch "io.write 'first\\n' pn.busy{ms = 600}"
     assert.equal(1, (screen:find("first", 1, true)))

@@ -52,6 +52,13 @@ describe("the prompt, from a pipe", function()
     assert.truthy(err:find("prompt:1: unexpected symbol near '='", 1, true))
   end)
 
+  it("understands help without quotes", function()
+    local plain = type_in 'help "rng.seeded"'
+    assert.truthy(plain:find("pn.rng.seeded", 1, true))
+    assert.equal(plain, (type_in "help rng.seeded"))
+    assert.equal(plain, (type_in "help  seeded "))
+  end)
+
   it("leaves with exit() and quit(), and says so for exit", function()
     assert.equal("exit() or Ctrl-D leaves\n", (type_in("exit", "exit()", "print 'not reached'")))
     assert.equal(3, (select(3, program.run({ "-i" }, "quit(3)\n"))))
@@ -127,6 +134,11 @@ describe("the prompt, on a terminal", function()
     assert.equal(0, unwritable)
   end)
 
+  it("says once that a local ends with its entry", function()
+    local screen = session { "local a = 1\\n", "local b = 2\\n" }
+    assert.equal(1, select(2, screen:gsub("a local lasts for its entry only", "")))
+  end)
+
   it("drops the line at Ctrl-C, and an unfinished entry", function()
     local screen, code = play("expect pn> \nsend print 'dropped'\nexpect dropped'\nsend \\x03\nexpect pn> \n" ..
       "send 7 * 7\\n\nexpect 49\nexpect pn> \nsend while true do\\n\nexpect ..> \nsend \\x03\nexpect pn> \n" ..
@@ -168,6 +180,12 @@ describe("the prompt, on a terminal", function()
     assert.equal(0, code, screen)
   end)
 
+  it("lists what a name may go on with at Tab", function()
+    local screen, code = play("expect pn> \nsend rng.\\t\nexpect secure\nexpect seeded\nsend \\x15\\n\nexpect pn> \n" ..
+      "send \\x04\n", program.prompt(history))
+    assert.equal(0, code, screen)
+  end)
+
   it("indents at Tab where nothing has been typed", function()
     local screen, code = play("expect pn> \nsend \\t1 + 1\\n\nexpect   1 + 1\nexpect 2\nexpect pn> \nsend \\x04\n",
       program.prompt(history))
@@ -180,6 +198,17 @@ describe("the prompt, on a terminal", function()
       "send \\x04\n", program.prompt(history, program.with_busy()))
     assert.equal(0, code, screen)
     assert.is_nil(screen:find("interrupted", 1, true))
+  end)
+
+  it("stops a fit at Ctrl-C and shows what it reached, and leaves nothing of its bar", function()
+    local screen, code = play("expect pn> \nsend d = pn.data.synthetic.lasso{n=500, p=20, sparsity=3, noise=0.1, seed=1}\\n\n" ..
+      "expect pn> \nsend obj = pn.objective{data=d, loss=pn.loss.squared(), set=pn.set.l1_ball{dim=20, radius=1}}\\n\n" ..
+      "expect pn> \nsend pn.solve.frank_wolfe(obj, {privacy=false, iterations=100000000})\\n\n" ..
+      "expect frank_wolfe  [\nsend \\x03\nexpect stopped by Ctrl-C\nexpect interrupted\nexpect pn> \n" ..
+      "send _.stopped\\n\nexpect \"interrupted\"\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    assert.equal(0, code, screen)
+    -- The last thing before the note clears the line of the bar, ^C included: 77 columns of bar, 2 of ^C.
+    assert.truthy(screen:find("\r" .. (" "):rep(70) .. " *\r\r%(stopped by Ctrl%-C"))
   end)
 
   it("stops a loop of running calls at the second Ctrl-C", function()
