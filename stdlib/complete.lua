@@ -4,8 +4,10 @@
 -- Looking must not do anything: tables are read raw, and of objects only documented fields are fetched.
 local names = require "penumbra.names"
 
-local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local",
-  "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
+local keywords = {
+  "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not",
+  "or", "repeat", "return", "then", "true", "until", "while",
+}
 
 local function class_of(value)
   local metatable = debug.getmetatable(value)
@@ -95,12 +97,11 @@ end
 
 -- Options, when the line ends inside the table of a call whose options are known: set.l1_ball{di
 local function options(before)
-  local callee, inside, prefix = before:match "([%a_][%w_.:]*)%s*%(?%s*(%b{})$"
-  callee, inside = before:match "([%a_][%w_.]*)%s*{([^{}]*)$"
+  local callee, inside = before:match "([%a_][%w_.]*)%s*{([^{}]*)$"
   if not callee then
     callee, inside = before:match "([%a_][%w_.]*)%s*%([^(){}]*{([^{}]*)$"
   end
-  prefix = inside and (inside:match "^%s*([%a_]?[%w_]*)$" or inside:match ",%s*([%a_]?[%w_]*)$")
+  local prefix = inside and (inside:match "^%s*([%a_]?[%w_]*)$" or inside:match ",%s*([%a_]?[%w_]*)$")
   local value = prefix and follow(callee)
   local name = value ~= nil and names.of(value)
   local entry = name and require "penumbra.core".reference()[name]

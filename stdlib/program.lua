@@ -1,5 +1,5 @@
--- program.lua -- what the program has as globals: pn, help and, unless strict, everything in pn that hides no name of Lua.
--- Depends on: penumbra.  Used by: the program, before any script.
+-- program.lua -- what the program has as globals: pn, help and, unless strict, everything in pn that hides no name of
+-- Lua.  Depends on: penumbra.  Used by: the program, before any script.
 return function(strict)
   local pn = require "penumbra"
   local globals = strict and {} or pn

@@ -140,14 +140,15 @@ describe("penumbra", function()
   end)
 
   it("finds its Lua half beside it, wherever it is called from", function()
-    local out, err = program.shell(("path=$(realpath %s) && cd / && exec env -u LUA_PATH -u LUA_CPATH $path -e 'print(pn.version)'")
-      :format(program.quote(program.path)))
+    local out, err = program.shell(([[path=$(realpath %s) && cd / &&
+      exec env -u LUA_PATH -u LUA_CPATH $path -e 'print(pn.version)']]):format(program.quote(program.path)))
     assert.truthy(out:match "^%d+%.%d+%.%d+\n$", out .. err)
   end)
 
   -- Copies the program into an empty folder, "$root/bin"; then runs `commands` there, without LUA_PATH.
   local function elsewhere(commands)
-    return program.shell(([[root=$(mktemp -d) && mkdir -p $root/bin && cp %s $root/bin/penumbra && tree=$(realpath %s) || exit
+    return program.shell(([[root=$(mktemp -d) && mkdir -p $root/bin && cp %s $root/bin/penumbra || exit
+      tree=$(realpath %s)
       unset LUA_PATH LUA_CPATH; cd /; %s; code=$?; rm -r "$root"; exit $code]])
       :format(program.quote(program.path), program.quote(program.tree), commands))
   end

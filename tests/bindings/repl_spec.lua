@@ -86,9 +86,9 @@ describe("the prompt, on a terminal", function()
   local function session(lines, path)
     local keys = {}
     for _, line in ipairs(lines) do
-      keys[#keys + 1] = "expect pn> \nsend " .. line .. "\n"
+      keys[#keys + 1] = "expect pn>\nsend " .. line .. "\n"
     end
-    return play(table.concat(keys) .. "expect pn> \nsend \\x04\n", program.prompt(history, path))
+    return play(table.concat(keys) .. "expect pn>\nsend \\x04\n", program.prompt(history, path))
   end
 
   it("greets, prompts, and leaves at Ctrl-D with status 0", function()
@@ -99,19 +99,45 @@ describe("the prompt, on a terminal", function()
   end)
 
   it("shows another prompt for the lines of an unfinished entry", function()
-    local _, code = play("expect pn> \nsend for i = 1, 2 do\\n\nexpect ..> \nsend print(i * 111)\\n\nexpect ..> \n" ..
-      "send end\\n\nexpect 111\nexpect 222\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    local _, code = play([[
+      expect pn>
+      send for i = 1, 2 do\n
+      expect ..>
+      send print(i * 111)\n
+      expect ..>
+      send end\n
+      expect 111
+      expect 222
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
     assert.equal(0, code)
   end)
 
   it("keeps an entry of several lines as one, in a file that only its owner reads", function()
-    play("expect pn> \nsend if true then\\n\nexpect ..> \nsend print(12 * 12)\\n\nexpect ..> \nsend end\\n\n" ..
-      "expect 144\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    play([[
+      expect pn>
+      send if true then\n
+      expect ..>
+      send print(12 * 12)\n
+      expect ..>
+      send end\n
+      expect 144
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
     local mode = program.shell("stat -c %a " .. history)
     assert.equal("600\n", mode)
     -- In the next session one Up brings all of it back.
-    local _, code = play("expect pn> \nsend \\e[A\nexpect print(12 * 12)\nsend \\n\nexpect 144\nexpect pn> \n" ..
-      "send \\x04\n", program.prompt(history))
+    local _, code = play([[
+      expect pn>
+      send \e[A
+      expect print(12 * 12)
+      send \n
+      expect 144
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
     assert.equal(0, code)
   end)
 
@@ -127,10 +153,15 @@ describe("the prompt, on a terminal", function()
   end)
 
   it("works without a home", function()
-    local screen, code = play("expect pn> \nsend 5 + 5\\n\nexpect 10\nexpect pn> \nsend \\x04\n",
-      "env -u HOME -u PENUMBRA_HISTORY " .. program.path)
+    local screen, code = play([[
+      expect pn>
+      send 5 + 5\n
+      expect 10
+      expect pn>
+      send \x04
+    ]], "env -u HOME -u PENUMBRA_HISTORY " .. program.path)
     assert.equal(0, code, screen)
-    local _, unwritable = play("expect pn> \nsend \\x04\n", program.prompt "/proc/no/such/place")
+    local _, unwritable = play("expect pn>\nsend \\x04\n", program.prompt "/proc/no/such/place")
     assert.equal(0, unwritable)
   end)
 
@@ -140,81 +171,193 @@ describe("the prompt, on a terminal", function()
   end)
 
   it("drops the line at Ctrl-C, and an unfinished entry", function()
-    local screen, code = play("expect pn> \nsend print 'dropped'\nexpect dropped'\nsend \\x03\nexpect pn> \n" ..
-      "send 7 * 7\\n\nexpect 49\nexpect pn> \nsend while true do\\n\nexpect ..> \nsend \\x03\nexpect pn> \n" ..
-      "send 8 * 8\\n\nexpect 64\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    local screen, code = play([[
+      expect pn>
+      send print 'dropped'
+      expect dropped'
+      send \x03
+      expect pn>
+      send 7 * 7\n
+      expect 49
+      expect pn>
+      send while true do\n
+      expect ..>
+      send \x03
+      expect pn>
+      send 8 * 8\n
+      expect 64
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
     assert.equal(0, code, screen)
     assert.is_nil(screen:find("\ndropped", 1, true))
   end)
 
   it("leaves a search in the history at Ctrl-C", function()
-    local screen, code = play("expect pn> \nsend x = 12345\\n\nexpect pn> \nsend \\x12\nexpect search\nsend 5\n" ..
-      "expect x = 1234\nsend \\x03\nexpect pn> \nsend 9 * 9\\n\nexpect 81\nexpect pn> \nsend \\x04\n",
-      program.prompt(history))
+    local screen, code = play([[
+      expect pn>
+      send x = 12345\n
+      expect pn>
+      send \x12
+      expect search
+      send 5
+      expect x = 1234
+      send \x03
+      expect pn>
+      send 9 * 9\n
+      expect 81
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
     assert.equal(0, code, screen)
   end)
 
   it("interrupts a Lua loop at Ctrl-C", function()
-    local screen, code = play("expect pn> \nsend print 'go' while true do end\\n\nexpect go\\x0d\\n\nsleep 200\nsend \\x03\n" ..
-      "expect interrupted\nexpect pn> \nsend 3 * 37\\n\nexpect 111\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    local screen, code = play([[
+      expect pn>
+      send print 'go' while true do end\n
+      expect go\x0d\n
+      sleep 200
+      send \x03
+      expect interrupted
+      expect pn>
+      send 3 * 37\n
+      expect 111
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
     assert.equal(0, code, screen)
   end)
 
   it("interrupts a loop that swallows errors at the second Ctrl-C", function()
-    local screen, code = play("expect pn> \nsend function f() while true do end end\\n\nexpect pn> \n" ..
-      "send print 'go' while true do pcall(f) print 'again' end\\n\nexpect go\\x0d\\n\nsleep 200\nsend \\x03\n" ..
-      "expect again\\x0d\\n\nsleep 200\nsend \\x03\nexpect interrupted\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    local screen, code = play([[
+      expect pn>
+      send function f() while true do end end\n
+      expect pn>
+      send print 'go' while true do pcall(f) print 'again' end\n
+      expect go\x0d\n
+      sleep 200
+      send \x03
+      expect again\x0d\n
+      sleep 200
+      send \x03
+      expect interrupted
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
     assert.equal(0, code, screen)
   end)
 
   it("interrupts a loop in a coroutine", function()
-    local screen, code = play("expect pn> \nsend coroutine.wrap(function() print 'go' while true do end end)()\\n\n" ..
-      "expect go\\x0d\\n\nsleep 200\nsend \\x03\nexpect interrupted\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    local screen, code = play([[
+      expect pn>
+      send coroutine.wrap(function() print 'go' while true do end end)()\n
+      expect go\x0d\n
+      sleep 200
+      send \x03
+      expect interrupted
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
     assert.equal(0, code, screen)
   end)
 
-  it("completes globals, parts of libraries and options", function()
-    local screen, code = play("expect pn> \nsend pn.vers\\t\\n\nexpect pn.version\nexpect \"0\nexpect pn> \n" ..
-      "send rng.see\\t(1).simul\\x15\nsend coro\\t.wr\\t\\n\nexpect coroutine.wrap\nexpect pn> \nsend \\x04\n",
-      program.prompt(history))
+  it("completes globals and the parts of libraries", function()
+    local screen, code = play([[
+      expect pn>
+      send pn.vers\t\n
+      expect pn.version
+      expect "0
+      expect pn>
+      send rng.see\t(1)\n
+      expect rng.seeded(1)
+      expect pn>
+      send coro\t.wr\t\n
+      expect coroutine.wrap
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
     assert.equal(0, code, screen)
   end)
 
   it("lists what a name may go on with at Tab", function()
-    local screen, code = play("expect pn> \nsend rng.\\t\nexpect secure\nexpect seeded\nsend \\x15\\n\nexpect pn> \n" ..
-      "send \\x04\n", program.prompt(history))
+    local screen, code = play([[
+      expect pn>
+      send rng.\t
+      expect secure
+      expect seeded
+      send \x15\n
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
     assert.equal(0, code, screen)
   end)
 
   it("indents at Tab where nothing has been typed", function()
-    local screen, code = play("expect pn> \nsend \\t1 + 1\\n\nexpect   1 + 1\nexpect 2\nexpect pn> \nsend \\x04\n",
-      program.prompt(history))
+    local screen, code = play([[
+      expect pn>
+      send \t1 + 1\n
+      expect   1 + 1
+      expect 2
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
     assert.equal(0, code, screen)
   end)
 
   it("stops a running call at Ctrl-C without an error, and shows what it reached", function()
-    local screen, code = play("expect pn> \nsend print 'go' return pn.busy{ms = 60000, progress = false}\\n\n" ..
-      "expect go\\x0d\\n\nsleep 200\nsend \\x03\nexpect stopped by Ctrl-C\nexpect PN_ECANCELLED\nexpect pn> \n" ..
-      "send \\x04\n", program.prompt(history, program.with_busy()))
+    local screen, code = play([[
+      expect pn>
+      send print 'go' return pn.busy{ms = 60000, progress = false}\n
+      expect go\x0d\n
+      sleep 200
+      send \x03
+      expect stopped by Ctrl-C
+      expect PN_ECANCELLED
+      expect pn>
+      send \x04
+    ]], program.prompt(history, program.with_busy()))
     assert.equal(0, code, screen)
     assert.is_nil(screen:find("interrupted", 1, true))
   end)
 
   it("stops a fit at Ctrl-C and shows what it reached, and leaves nothing of its bar", function()
-    local screen, code = play("expect pn> \nsend d = pn.data.synthetic.lasso{n=500, p=20, sparsity=3, noise=0.1, seed=1}\\n\n" ..
-      "expect pn> \nsend obj = pn.objective{data=d, loss=pn.loss.squared(), set=pn.set.l1_ball{dim=20, radius=1}}\\n\n" ..
-      "expect pn> \nsend pn.solve.frank_wolfe(obj, {privacy=false, iterations=100000000})\\n\n" ..
-      "expect frank_wolfe  [\nsend \\x03\nexpect stopped by Ctrl-C\nexpect interrupted\nexpect pn> \n" ..
-      "send _.stopped\\n\nexpect \"interrupted\"\nexpect pn> \nsend \\x04\n", program.prompt(history))
+    local screen, code = play([[
+      expect pn>
+      send d = pn.data.synthetic.lasso{n=500, p=20, sparsity=3, noise=0.1, seed=1}\n
+      expect pn>
+      send obj = pn.objective{data=d, loss=pn.loss.squared(), set=pn.set.l1_ball{dim=20, radius=1}}\n
+      expect pn>
+      send pn.solve.frank_wolfe(obj, {privacy=false, iterations=100000000})\n
+      expect frank_wolfe  [
+      send \x03
+      expect stopped by Ctrl-C
+      expect interrupted
+      expect pn>
+      send _.stopped\n
+      expect "interrupted"
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
     assert.equal(0, code, screen)
     -- The last thing before the note clears the line of the bar, ^C included: 77 columns of bar, 2 of ^C.
     assert.truthy(screen:find("\r" .. (" "):rep(70) .. " *\r\r%(stopped by Ctrl%-C"))
   end)
 
   it("stops a loop of running calls at the second Ctrl-C", function()
-    local screen, code = play("expect pn> \nsend for i = 1, 1e6 do print('go', i) pn.busy{ms = 60000, progress = false} " ..
-      "end\\n\nexpect 1\\x0d\\n\nsleep 200\nsend \\x03\nexpect 2\\x0d\\n\nsleep 200\nsend \\x03\nexpect interrupted\n" ..
-      "expect pn> \nsend \\x04\n", program.prompt(history, program.with_busy()))
+    local screen, code = play([[
+      expect pn>
+      send for i = 1, 1e6 do print('go', i) pn.busy{ms = 60000, progress = false} end\n
+      expect 1\x0d\n
+      sleep 200
+      send \x03
+      expect 2\x0d\n
+      sleep 200
+      send \x03
+      expect interrupted
+      expect pn>
+      send \x04
+    ]], program.prompt(history, program.with_busy()))
     assert.equal(0, code, screen)
   end)
 end)
@@ -225,31 +368,52 @@ describe("Ctrl-C in a script", function()
   end
 
   it("ends the program as a signal does, after a traceback", function()
-    local screen, code = play_script("expect go\\x0d\\n\nsleep 100\nsend \\x03\nexpect interrupted\n",
-      "print 'go' while true do end")
+    local screen, code = play_script([[
+      expect go\x0d\n
+      sleep 100
+      send \x03
+      expect interrupted
+    ]], "print 'go' while true do end")
     assert.equal(130, code, screen)
     assert.truthy(screen:find("stack traceback", 1, true))
   end)
 
   it("stops a running call, and the script goes on with what it reached", function()
-    local screen, code = play_script("expect go\\x0d\\n\nsleep 200\nsend \\x03\n",
-      "print 'go' print((pn.busy{ms = 60000, progress = false})) print 'went on'")
+    local screen, code = play_script([[
+      expect go\x0d\n
+      sleep 200
+      send \x03
+    ]], "print 'go' print((pn.busy{ms = 60000, progress = false})) print 'went on'")
     assert.truthy(screen:find("PN_ECANCELLED", 1, true))
     assert.truthy(screen:find("went on", 1, true))
     assert.equal(0, code)
   end)
 
   it("ends the script at the next Ctrl-C", function()
-    local screen, code = play_script("expect go\\x0d\\n\nsleep 200\nsend \\x03\nexpect on\\x0d\\n\nsleep 1300\nsend \\x03\n" ..
-      "expect interrupted\n",
-      "print 'go' pn.busy{ms = 60000, progress = false} print 'on' pn.busy{ms = 60000, progress = false} print 'never'")
+    local screen, code = play_script([[
+      expect go\x0d\n
+      sleep 200
+      send \x03
+      expect on\x0d\n
+      sleep 1300
+      send \x03
+      expect interrupted
+    ]], [[
+      local function busy() pn.busy{ms = 60000, progress = false} end
+      print 'go' busy() print 'on' busy() print 'never'
+    ]])
     assert.equal(130, code, screen)
     assert.is_nil(screen:find("never\r\n", 1, true))
   end)
 
   it("kills the program when it comes twice within a second", function()
-    local screen, code = play_script("expect go\\x0d\\n\nsleep 200\nsend \\x03\nsleep 50\nsend \\x03\n",
-      "print 'go' while true do pcall(function() while true do end end) end")
+    local screen, code = play_script([[
+      expect go\x0d\n
+      sleep 200
+      send \x03
+      sleep 50
+      send \x03
+    ]], "print 'go' while true do pcall(function() while true do end end) end")
     assert.equal(130, code, screen)
   end)
 end)

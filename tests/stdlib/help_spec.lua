@@ -1,18 +1,15 @@
 local pn = require "penumbra"
 local names = require "penumbra.names"
+local program = require "tests.tools.program"
 
 -- What pn.help(...) prints.
 local function help(...)
-  local written, write = {}, io.write
-  io.write = function(...)
-    for _, text in ipairs { ... } do written[#written + 1] = text end
-    return io.stdout
-  end
-  local answers = table.pack(pcall(pn.help, ...))
-  io.write = write
-  assert(answers[1], answers[2])
+  local arguments = table.pack(...)
+  local answers = table.pack(program.capture(function()
+    return pn.help(table.unpack(arguments, 1, arguments.n))
+  end))
   assert.equal(1, answers.n, "help returns nothing")
-  return table.concat(written)
+  return answers[1]
 end
 
 describe("help", function()

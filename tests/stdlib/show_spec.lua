@@ -1,5 +1,6 @@
 local pn = require "penumbra"
 local show = require "penumbra.show"
+local program = require "tests.tools.program"
 
 describe("show", function()
   it("quotes strings and escapes what cannot be seen", function()
@@ -67,14 +68,10 @@ describe("show", function()
   end)
 
   it("prints short values side by side and long ones below each other", function()
-    local written, write = {}, io.write
-    io.write = function(...) for _, text in ipairs { ... } do written[#written + 1] = text end end
-    local fine, problem = pcall(function()
+    local text = program.capture(function()
       show.print(1, "two", nil)
       show.print(("a"):rep(50), ("b"):rep(50))
     end)
-    io.write = write
-    assert(fine, problem)
-    assert.equal('1\t"two"\tnil\n"' .. ("a"):rep(50) .. '"\n"' .. ("b"):rep(50) .. '"\n', table.concat(written))
+    assert.equal('1\t"two"\tnil\n"' .. ("a"):rep(50) .. '"\n"' .. ("b"):rep(50) .. '"\n', text)
   end)
 end)

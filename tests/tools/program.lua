@@ -32,7 +32,8 @@ program.write_all = write_all
 function program.shell(command, input)
   local paths = { os.tmpname(), os.tmpname(), os.tmpname() }
   write_all(paths[1], input or "")
-  local _, how, code = os.execute(("%s sh -c %s <%s >%s 2>%s"):format(CLEAN, quote(command), paths[1], paths[2], paths[3]))
+  local line = ("%s sh -c %s <%s >%s 2>%s"):format(CLEAN, quote(command), paths[1], paths[2], paths[3])
+  local _, how, code = os.execute(line)
   local out, err = read_all(paths[2]), read_all(paths[3])
   for _, path in ipairs(paths) do os.remove(path) end
   return out, err, how == "signal" and 128 + code or code
@@ -87,6 +88,19 @@ end
 -- The command line of the prompt, with a history file (none when nil).
 function program.prompt(history, path)
   return ("env PENUMBRA_HISTORY=%s %s"):format(quote(history or ""), quote(path or program.path))
+end
+
+-- What body() writes with io.write in this process.
+function program.capture(body)
+  local written, write = {}, io.write
+  rawset(io, "write", function(...)
+    for _, text in ipairs { ... } do written[#written + 1] = text end
+    return io.stdout
+  end)
+  local answers = table.pack(pcall(body))
+  rawset(io, "write", write)
+  assert(answers[1], answers[2])
+  return table.concat(written), table.unpack(answers, 2, answers.n)
 end
 
 return program

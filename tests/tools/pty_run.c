@@ -125,10 +125,10 @@ static void type(char *text)
 /* 0, or the exit status for a script that did not work out. */
 static int play(FILE *script)
 {
-    char line[4096];
+    char buffer[4096];
 
-    while (fgets(line, sizeof line, script)) {
-        char *text = line + strcspn(line, " \n");
+    while (fgets(buffer, sizeof buffer, script)) {
+        char *line = buffer + strspn(buffer, " "), *text = line + strcspn(line, " \n");
 
         line[strcspn(line, "\n")] = '\0';
         if (*text)
@@ -173,18 +173,20 @@ static int finish(pid_t child, int failure)
 int main(int argc, char **argv)
 {
     struct winsize size = { 24, 80, 0, 0 };
-    FILE *script;
+    FILE *script = argc < 4 ? NULL : fopen(argv[2], "r");
     pid_t child;
     int failure;
 
-    if (argc < 4 || !(script = fopen(argv[2], "r"))) {
+    if (!script) {
         (void)fputs("usage: pty_run COLUMNS SCRIPT COMMAND [ARGUMENT ...]\n", stderr);
         return BROKEN;
     }
     size.ws_col = (unsigned short)atoi(argv[1]);
     child = forkpty(&terminal, NULL, NULL, &size);
-    if (child < 0)
+    if (child < 0) {
+        fclose(script);
         return BROKEN;
+    }
     if (child == 0) {
         execvp(argv[3], argv + 3);
         _exit(127);
