@@ -36,7 +36,8 @@ local function small()
 end
 
 local function sparse()
-  return pn.data.from(pn.sparse { rows = 3, cols = 3, i = { 1, 1, 3 }, j = { 1, 3, 2 }, x = { 3, 4, -0.5 } }, { 1, -1, 1 })
+  local X = pn.sparse { rows = 3, cols = 3, i = { 1, 1, 3 }, j = { 1, 3, 2 }, x = { 3, 4, -0.5 } }
+  return pn.data.from(X, { 1, -1, 1 })
 end
 
 describe("a data set from Lua values", function()
@@ -59,8 +60,8 @@ describe("a data set from Lua values", function()
 
   it("refuses sizes that do not fit and numbers that are not finite", function()
     assert.equal("data.from: X has 2 rows, y has 3 labels", error_of(pn.data.from, { { 1 }, { 2 } }, { 1, 2, 3 }))
-    assert.equal("data: label 2 is not a finite number", error_of(pn.data.from, { { 1 }, { 2 } }, pn.vec { 1, 1e308 } * 10))
-    local X = pn.mat { { 1, 2 }, { 3, 1e308 } }
+    local X, y = pn.mat { { 1, 2 }, { 3, 1e308 } }, pn.vec { 1, 1e308 }
+    assert.equal("data: label 2 is not a finite number", error_of(pn.data.from, { { 1 }, { 2 } }, y * 10))
     assert.equal("data: entry (2, 2) is not a finite number", error_of(pn.data.from, X * 10, { 1, 2 }))
   end)
 

@@ -133,8 +133,8 @@ describe("the CSV loader", function()
   it("refuses a file without records or with a single column", function()
     assert.equal("FILE: no records in it", error_of(""))
     assert.equal("FILE: no records in it", error_of("a,b\n"))
-    assert.equal("FILE:1:1: expected a label and at least one feature, found 1 field (separator ','; `sep` names another)",
-      error_of("1\n2\n"))
+    assert.equal("FILE:1:1: expected a label and at least one feature, found 1 field (separator ','; `sep` names "
+      .. "another)", error_of("1\n2\n"))
   end)
 
   it("takes labels that are all -1 or 1 as a public alphabet", function()

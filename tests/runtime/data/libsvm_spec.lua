@@ -69,8 +69,8 @@ describe("the LIBSVM loader", function()
 
   it("refuses binary labels where there are not two values", function()
     assert.equal("FILE: binary labels need two label values, found only 3", error_of("3 1:1\n", { labels = "binary" }))
-    assert.equal("FILE: binary labels need two label values, found 1, 2 and others; say which becomes what with `labels`",
-      error_of("1 1:1\n2 1:1\n4 1:1\n", { labels = "binary" }))
+    assert.equal("FILE: binary labels need two label values, found 1, 2 and others; say which becomes what with "
+      .. "`labels`", error_of("1 1:1\n2 1:1\n4 1:1\n", { labels = "binary" }))
   end)
 
   it("maps labels by a table and enforces its range", function()
@@ -112,7 +112,8 @@ describe("the LIBSVM loader", function()
       { "1 -2:1\n", "FILE:1:3: expected index:value, found '-2:1'" },
       { "1 qid:3 1:1\n", "FILE:1:3: expected index:value, found 'qid:3'" },
       { "1 2147483649:1\n", "FILE:1:3: expected an index up to 2147483648, found '2147483649:1'" },
-      { "1 99999999999999999999999:1\n", "FILE:1:3: expected an index up to 2147483648, found '99999999999999999999999:..." },
+      { "1 9999999999999999999999:12\n",
+        "FILE:1:3: expected an index up to 2147483648, found '9999999999999999999999:1..." },
       { "1 1:1\n\n# c\n1 1:2 \1\n", "FILE:4:7: expected index:value, found '?'" },
     }
     for _, case in ipairs(cases) do
@@ -145,6 +146,7 @@ describe("the LIBSVM loader", function()
       .. "{[1] = -1, [2] = 1}, got two")
     fails({ labels = {} }, "data.libsvm: labels must be \"binary\" or a table from numbers to numbers such as "
       .. "{[1] = -1, [2] = 1}, got an empty table")
-    assert.error_matches(function() pn.data.libsvm(42) end, "data.libsvm: the first argument must be the path of a file")
+    assert.error_matches(function() pn.data.libsvm(42) end,
+      "data.libsvm: the first argument must be the path of a file, got number")
   end)
 end)

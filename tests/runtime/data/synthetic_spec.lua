@@ -1,5 +1,5 @@
--- synthetic_spec.lua -- data with a known truth.  Tolerances of statistics are 5 standard errors (false alarm 5.7e-7 each,
--- were the seeds not fixed); what a factor 1.1 in a scale would change is stated beside each.
+-- synthetic_spec.lua -- data with a known truth.  Tolerances of statistics are 5 standard errors (false alarm 5.7e-7
+-- each, were the seeds not fixed); what a factor 1.1 in a scale would change is stated beside each.
 local pn = require "penumbra"
 local synthetic = pn.data.synthetic
 
@@ -108,8 +108,8 @@ describe("synthetic logistic data", function()
   end)
 
   it("follows the sigmoid of the score, flipped with the probability asked for", function()
-    -- One non-zero: scores are +-2.  P(y = sign of the score) = s (1 - 0.2) + (1 - s) 0.2 with s = 1/(1 + e^-2): 0.728478.
-    -- A factor 1.1 in the noise gives 0.7132, in the signal 0.7401.
+    -- One non-zero: scores are +-2.  P(y = sign of the score) = s (1 - 0.2) + (1 - s) 0.2 with s = 1/(1 + e^-2):
+    -- 0.728478.  A factor 1.1 in the noise gives 0.7132, in the signal 0.7401.
     local n = 200000
     local d, truth = synthetic.logistic { n = n, p = 2, sparsity = 1, signal = 2, noise = 0.2, seed = 9 }
     local score, agree = d.X * truth, 0
@@ -121,6 +121,7 @@ describe("synthetic logistic data", function()
   end)
 
   it("takes noise from 0 to 1 only", function()
-    assert.matches("noise must be a number from 0 to 1, got 1.5", error_of(synthetic.logistic, { n = 3, p = 3, noise = 1.5 }))
+    assert.matches("noise must be a number from 0 to 1, got 1.5",
+      error_of(synthetic.logistic, { n = 3, p = 3, noise = 1.5 }))
   end)
 end)
