@@ -8,7 +8,7 @@
 /**
  * x[n] <- its nearest point of the simplex of size `radius`, n >= 1.  scratch[n].
  * No sort: entries that cannot be positive are dropped by ever better thresholds; expected O(n).
- * Source: Michelot (1986), with the first threshold max x - radius of Condat (2016).
+ * Source: Michelot (1986), with the first threshold max x - radius of Condat (2016), bettered by a sample.
  */
 void pn_simplex_project(double *x, size_t n, double radius, double *scratch);
 

@@ -20,6 +20,14 @@ describe("a scaled or shifted set", function()
     assert.equal("3 * l1_ball(dim=3, radius=2) + shift", tostring(D))
   end)
 
+  it("takes the tolerance of contains in its own units, not in those of the set inside", function()
+    local large, small = 1000 * C, 0.001 * C
+    assert.is_true(large:contains({2000 + 1e-7, 0, 0}, 1e-6))
+    assert.is_false(large:contains({2000 + 1e-7, 0, 0}, 1e-8))
+    assert.is_true(small:contains({0.002 + 1e-7, 0, 0}, 1e-6))
+    assert.is_false(small:contains({0.002 + 1e-7, 0, 0}, 1e-8))
+  end)
+
   it("lives on when the set that it was made from is dropped", function()
     local D
     do

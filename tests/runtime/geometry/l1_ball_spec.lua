@@ -71,6 +71,29 @@ describe("l1_ball", function()
     end
   end)
 
+  it("projects long vectors as a sorting algorithm does, wherever the large entries are", function()
+    local rng, n = pn.rng.seeded(8), 20000
+    for _, where in ipairs {"everywhere", "in one place", "at the start"} do
+      local z = {}
+      for i = 1, n do
+        z[i] = 2 * rng:uniform() - 1
+      end
+      if where == "in one place" then
+        z[12345] = 40
+      elseif where == "at the start" then
+        for i = 1, 300 do
+          z[i] = 10 * z[i]
+        end
+      end
+      local got, want = pn.set.l1_ball{dim = n, radius = 15}:project(z), project_by_sorting(z, 15)
+      local worst = 0
+      for i = 1, n do
+        worst = math.max(worst, math.abs(got[i] - want[i]))
+      end
+      assert.is_true(worst <= 1e-12, where)
+    end
+  end)
+
   it("projects numbers that are too large for their sum", function()
     local p = pn.set.l1_ball{dim = 3, radius = 4}:project{1.5e308, -1.5e308, 1}
     assert.same({2, -2, 0}, numbers(p))

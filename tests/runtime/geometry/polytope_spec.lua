@@ -67,6 +67,27 @@ describe("polytope", function()
     assert.is_true(C:contains({0.5 + 1e-6, 0.5 + 1e-6}, 1.5e-6))
   end)
 
+  it("finds the edge among thousands of vertices that are nearly as near", function()
+    -- a regular polygon in the unit circle: from outside, through the middle of an edge, at the distance cos(pi / n)
+    local n, rows = 4000, {}
+    for i = 1, n do
+      rows[i] = {math.cos(2 * math.pi * i / n), math.sin(2 * math.pi * i / n)}
+    end
+    local C = pn.set.polytope{vertices = rows}
+    for _, edge in ipairs {0, 1, 1777} do
+      local angle, apothem = math.pi * (2 * edge + 1) / n, math.cos(math.pi / n)
+      local p = C:project{2 * math.cos(angle), 2 * math.sin(angle)}
+      assert.is_near(apothem * math.cos(angle), p[1], 1e-12)
+      assert.is_near(apothem * math.sin(angle), p[2], 1e-12)
+    end
+  end)
+
+  it("measures the distance to an edge, not to the nearest vertex, when it asks for membership", function()
+    local C = pn.set.polytope{vertices = {{-1, 0}, {1, 0}, {0, -1}}}
+    assert.is_true(C:contains({0.1, 2}, 2.01)) -- 2 to the edge, 2.19 to the vertex (1, 0)
+    assert.is_false(C:contains({0.1, 2}, 1.99))
+  end)
+
   it("supports at the first best vertex", function()
     local value, x = pn.set.polytope{vertices = {{0, 1}, {2, 0}, {2, 5}}}:support{1, 0}
     assert.equal(2, value)
@@ -105,8 +126,8 @@ describe("polytope", function()
 
   it("bounds the diameter from above when there are too many pairs", function()
     -- 20000 points of the square [0, 1]^2 and dim 6: 1.2e9 multiplications, so it is a bound; the truth is sqrt 2
-    local rng, rows = pn.rng.seeded(5), {{0, 0, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}}
-    for i = 3, 20000 do
+    local rng, rows = pn.rng.seeded(5), {{0.5, 0.5, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}}
+    for i = 4, 20000 do
       rows[i] = {rng:uniform(), rng:uniform(), 0, 0, 0, 0}
     end
     local diameter = pn.set.polytope{vertices = rows}.diameter
