@@ -148,6 +148,19 @@ static bool traceback_helps(lua_State *L)
     return false;
 }
 
+/* Without the last line, "[C]: in ?", which is the program itself. */
+static void push_traceback(lua_State *L, const char *message)
+{
+    static const char last[] = "\n\t[C]: in ?";
+    size_t length;
+    const char *text;
+
+    luaL_traceback(L, L, message, 1);
+    text = lua_tolstring(L, -1, &length);
+    if (length >= sizeof last - 1 && strcmp(text + length - (sizeof last - 1), last) == 0)
+        lua_pushlstring(L, text, length - (sizeof last - 1));
+}
+
 static int explain(lua_State *L)
 {
     const char *message = lua_tostring(L, 1);
@@ -158,7 +171,7 @@ static int explain(lua_State *L)
         message = lua_pushfstring(L, "(the error is a %s, not a message)", luaL_typename(L, 1));
     }
     if (traceback_helps(L))
-        luaL_traceback(L, L, message, 1);
+        push_traceback(L, message);
     else
         lua_pushstring(L, message);
     return 1;

@@ -235,8 +235,9 @@ static repl_input line_from_pipe(lua_State *L)
     ssize_t length = getline(&line, &line_size, stdin);
 
     if (length < 0) {
-        clearerr(stdin);
-        return repl_take_interrupt() ? REPL_INTERRUPTED : REPL_END;
+        if (repl_take_interrupt())
+            repl_die_of_interrupt(); /* nobody sees a prompt to go on at */
+        return REPL_END;
     }
     if (length > 0 && line[length - 1] == '\n')
         length--;

@@ -49,7 +49,7 @@ describe("the progress bar", function()
   end)
 
   it("shows in the stock interpreter, too", function()
-    local screen, status = program.play("expect frank_wolfe  [\n", (os.getenv "PN_LUA" or "lua5.4") .. " -e " ..
+    local screen, status = program.play("expect frank_wolfe  [\n", program.interpreter() .. " -e " ..
       program.quote [[
         local pn = require "penumbra"
         local d = pn.data.synthetic.lasso{n = 500, p = 20, sparsity = 3, noise = 0.1, seed = 1}

@@ -171,6 +171,29 @@ describe("penumbra", function()
     assert.equal("1\n", (run({ "-i", "-e", "x = 1 error 'no'" }, "x\n")))
   end)
 
+  it("runs coroutines as Lua does", function()
+    -- The same code in the interpreter that runs this spec says what is right.
+    local code = [[
+      local out = {}
+      local function note(...) for _, v in ipairs(table.pack(...)) do out[#out + 1] = tostring(v) end end
+      local gen = coroutine.wrap(function(a) for i = 1, 3 do a = coroutine.yield(a + i) end return "end" end)
+      note(gen(10), gen(20), gen(30), gen(40), (pcall(gen)))
+      local co = coroutine.create(function(...)
+        note(select("#", ...), coroutine.isyieldable(), (select(2, coroutine.running())))
+        note(coroutine.wrap(function() note(coroutine.yield(1)) return 2 end)())
+        error({ code = 7 })
+      end)
+      local fine, value = coroutine.resume(co, nil, 2, nil)
+      note(fine, value.code, coroutine.status(co), coroutine.resume(co))
+      note((pcall(coroutine.resume, 1)), (pcall(coroutine.wrap, 1)))
+      local ok, boom = pcall(coroutine.wrap(function() local t <close> = setmetatable({}, { __close = function()
+        note "closed" end }) error({}) end))
+      note(ok, type(boom))
+      return table.concat(out, " ")]]
+    local expected = assert(load(code))()
+    assert.equal(expected .. "\n", (run { "-e", "print((function() " .. code .. " end)())" }))
+  end)
+
   it("prints warnings", function()
     local _, err = run { "-e", "warn 'delta is large'" }
     assert.truthy(err:find("delta is large", 1, true))

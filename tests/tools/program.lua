@@ -28,6 +28,12 @@ local function write_all(path, text)
 end
 program.write_all = write_all
 
+-- The command of the stock interpreter, which can load a sanitized module only with the preload.
+function program.interpreter()
+  local preload = os.getenv "LD_PRELOAD"
+  return (preload and "env LD_PRELOAD=" .. quote(preload) .. " " or "") .. (os.getenv "PN_LUA" or "lua5.4")
+end
+
 -- Run a shell command; what it wrote to stdout and stderr, and its exit status.
 function program.shell(command, input)
   local paths = { os.tmpname(), os.tmpname(), os.tmpname() }
