@@ -1,5 +1,9 @@
 /* store.c -- records of unknown number and width, kept small until both are known.
  * Depends on: store.h, build.h, core, numeric.  Used by: libsvm.c, csv.c. */
+#define _DEFAULT_SOURCE /* madvise */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "core/alloc.h"
 #include "data/build.h"
 #include "data/store.h"
@@ -40,11 +44,28 @@ bool pn_store_grow(pn_store *store)
     return true;
 }
 
+/* An allocator may keep freed chunks for itself while the matrix grows beside them; their pages go back to the system now.
+ * Only pages that lie wholly inside the chunk: the allocator's own notes are outside. */
+static void give_back_pages(pn_chunk *chunk)
+{
+#ifdef MADV_DONTNEED
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = ((uintptr_t)chunk->bytes + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)chunk->bytes + chunk->capacity) & ~(page - 1);
+
+    if (chunk->capacity == LARGEST_CHUNK && end > first)
+        (void)madvise((void *)first, end - first, MADV_DONTNEED);
+#else
+    (void)chunk;
+#endif
+}
+
 static void drop_last(pn_store *store)
 {
     pn_chunk *chunk = store->last;
 
     store->last = chunk->previous;
+    give_back_pages(chunk);
     pn_free(chunk);
 }
 
