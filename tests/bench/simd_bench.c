@@ -6,34 +6,27 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "bench.h"
 #include "numeric/simd.h"
 
-#define REPEATS 7
+#define RUNS 9
 
 typedef struct problem {
+    const pn_simd *simd;
     size_t rows, cols, block;
     double *X, *w, *y, *z, *g;
-    double sink;
+    volatile double sink; /* so that the sum is not optimised away */
 } problem;
 
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* The yardstick: as fast as one thread reads this matrix. */
-static void stream(const pn_simd *simd, problem *p)
+static void stream(void *self)
 {
+    problem *p = self;
     typedef double lanes __attribute__((vector_size(64), aligned(8)));
     lanes sum[4] = { { 0 }, { 0 }, { 0 }, { 0 } };
     size_t n = p->rows * p->cols, i = 0;
 
-    (void)simd;
     for (; i + 32 <= n; i += 32) {
         for (size_t k = 0; k < 4; k++)
             sum[k] += *(const lanes *)(const void *)(p->X + i + 8 * k);
@@ -44,49 +37,38 @@ static void stream(const pn_simd *simd, problem *p)
     }
 }
 
-static void times(const pn_simd *simd, problem *p)
+static void times(void *self)
 {
-    simd->dense_times(p->X, p->rows, p->cols, p->w, p->z);
+    problem *p = self;
+    p->simd->dense_times(p->X, p->rows, p->cols, p->w, p->z);
 }
 
-static void add_transposed(const pn_simd *simd, problem *p)
+static void add_transposed(void *self)
 {
+    problem *p = self;
     for (size_t r = 0; r < p->rows; r += p->block) {
         size_t count = p->rows - r < p->block ? p->rows - r : p->block;
 
-        simd->dense_add_transposed(p->X + r * p->cols, count, p->cols, p->y + r, p->g);
+        p->simd->dense_add_transposed(p->X + r * p->cols, count, p->cols, p->y + r, p->g);
     }
 }
 
 /* grad = sum_i -y_i sigmoid(-y_i <x_i, w>) x_i */
-static void gradient(const pn_simd *simd, problem *p)
+static void gradient(void *self)
 {
+    problem *p = self;
     for (size_t r = 0; r < p->rows; r += p->block) {
         size_t count = p->rows - r < p->block ? p->rows - r : p->block;
         const double *X = p->X + r * p->cols, *y = p->y + r;
 
-        simd->dense_times(X, count, p->cols, p->w, p->z);
+        p->simd->dense_times(X, count, p->cols, p->w, p->z);
         for (size_t i = 0; i < count; i++)
             p->z[i] *= -y[i];
-        simd->sigmoid(count, p->z, p->z);
+        p->simd->sigmoid(count, p->z, p->z);
         for (size_t i = 0; i < count; i++)
             p->z[i] *= -y[i];
-        simd->dense_add_transposed(X, count, p->cols, p->z, p->g);
+        p->simd->dense_add_transposed(X, count, p->cols, p->z, p->g);
     }
-}
-
-static double best_time(void (*work)(const pn_simd *, problem *), const pn_simd *simd, problem *p)
-{
-    double best = 1e30;
-
-    for (int k = 0; k < REPEATS; k++) {
-        double start = seconds(), time;
-
-        work(simd, p);
-        time = seconds() - start;
-        best = time < best ? time : best;
-    }
-    return best;
 }
 
 static double *fill(size_t n, double scale)
@@ -105,23 +87,28 @@ static double *fill(size_t n, double scale)
 
 static void measure(size_t rows, size_t cols, size_t block)
 {
-    problem p = { rows, cols, block, NULL, NULL, NULL, NULL, NULL, 0.0 };
-    double bytes = (double)(rows * cols) * sizeof(double), plain;
+    static const struct {
+        const char *name;
+        bench_fn run;
+    } works[] = { { "times", times }, { "add_transposed", add_transposed }, { "gradient", gradient } };
+    problem p = { NULL, rows, cols, block, NULL, NULL, NULL, NULL, NULL, 0.0 };
+    double bytes = (double)(rows * cols) * sizeof(double);
 
     p.X = fill(rows * cols, 1.0);
     p.w = fill(cols, 1.0);
     p.y = fill(rows, 2.0);
     p.z = fill(rows, 0.0);
     p.g = fill(cols, 0.0);
-    plain = best_time(stream, NULL, &p);
-    printf("%zu x %zu, blocks of %zu rows: stream %.2f GB/s\n", rows, cols, block, 1e-9 * bytes / plain);
+    printf("%zu x %zu, blocks of %zu rows\n", rows, cols, block);
     for (size_t i = 0; pn_simd_at(i); i++) {
-        const pn_simd *simd = pn_simd_at(i);
-        double a = best_time(times, simd, &p), b = best_time(add_transposed, simd, &p);
-        double c = best_time(gradient, simd, &p);
+        p.simd = pn_simd_at(i);
+        for (size_t k = 0; k < sizeof works / sizeof works[0]; k++) {
+            double time, plain, ratio;
 
-        printf("  %-7s times %6.2f GB/s   add_transposed %6.2f GB/s   gradient %6.2f GB/s = %.2f x stream\n",
-               simd->name, 1e-9 * bytes / a, 1e-9 * bytes / b, 1e-9 * bytes / c, c / plain);
+            bench_pair(works[k].run, &p, stream, &p, RUNS, &time, &plain, &ratio);
+            printf("  %-7s %-15s %6.2f GB/s, streaming read %6.2f GB/s: %.2f x its time\n", p.simd->name, works[k].name,
+                   1e-9 * bytes / time, 1e-9 * bytes / plain, ratio);
+        }
     }
     free(p.X);
     free(p.w);
