@@ -294,19 +294,31 @@ pnl_buffer *pnl_buffer_of(lua_State *L, int index, bool *frozen)
     pnl_vec *vec = pnl_test(L, index, &pnl_vec_class);
     pnl_mat *mat = vec ? NULL : pnl_test(L, index, &pnl_mat_class);
 
-    *frozen = vec ? vec->frozen : mat ? mat->frozen : false;
+    *frozen = vec   ? vec->frozen
+              : mat ? mat->frozen
+                    : true; /* all other objects are immutable, and so is their inside */
     return vec ? vec->buffer : mat ? mat->buffer : NULL;
 }
 
-void pnl_freeze(lua_State *L, int index)
+static void set_frozen(lua_State *L, int index, bool frozen)
 {
     pnl_vec *vec = pnl_test(L, index, &pnl_vec_class);
     pnl_mat *mat = vec ? NULL : pnl_check(L, index, &pnl_mat_class);
 
     if (vec)
-        vec->frozen = true;
+        vec->frozen = frozen;
     else
-        mat->frozen = true;
+        mat->frozen = frozen;
+}
+
+void pnl_freeze(lua_State *L, int index)
+{
+    set_frozen(L, index, true);
+}
+
+void pnl_thaw(lua_State *L, int index)
+{
+    set_frozen(L, index, false);
 }
 
 void pnl_check_changeable(lua_State *L, bool frozen)

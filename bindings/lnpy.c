@@ -73,6 +73,7 @@ static int load_npy(lua_State *L, const char *path)
         pnl_view_vec(L, array->data, array->shape[0], -1);
     else
         pnl_view_mat(L, array->data, array->shape[0], array->shape[1], -1);
+    pnl_thaw(L, -1);
     pnl_weigh(L, array->shape[0] * array->shape[1] * sizeof(double));
     return 1;
 }

@@ -34,9 +34,11 @@ typedef struct pnl_sparse {
     bool owned; /* false: its arrays belong to what the box keeps alive */
 } pnl_sparse;
 
-/** The vec or mat at `index` refuses to be changed from now on, and so do all views made of it: for the numbers of data
- *  sets and results.  Call it right after pnl_view_vec or pnl_view_mat. */
+/** The vec or mat at `index` refuses to be changed from now on, and so do all views made of it.  A view of anything but a
+ *  vec or mat is born frozen, since such owners (data sets, results) are immutable; pnl_thaw is for the one whose owner is
+ *  nothing but its memory. */
 void pnl_freeze(lua_State *L, int index);
+void pnl_thaw(lua_State *L, int index);
 /** Raise unless the numbers of this object may be changed; `frozen` is the object's. */
 void pnl_check_changeable(lua_State *L, bool frozen);
 
@@ -51,7 +53,7 @@ void pnl_view_sparse(lua_State *L, const pn_csr *csr, int owner);
 pnl_buffer *pnl_buffer_new(size_t count);
 pnl_buffer *pnl_buffer_retain(pnl_buffer *buffer);
 void pnl_buffer_release(pnl_buffer *buffer);
-/** The buffer and the frozen flag of the vec or mat at `index`; NULL and false for anything else. */
+/** The buffer and the frozen flag of the vec or mat at `index`; NULL and true for anything else. */
 pnl_buffer *pnl_buffer_of(lua_State *L, int index, bool *frozen);
 /** Tell the collector of `bytes` of numbers; small ones add up until they count. */
 void pnl_weigh(lua_State *L, size_t bytes);

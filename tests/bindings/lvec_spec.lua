@@ -149,6 +149,26 @@ describe("pn.vec", function()
       assert.same({ 1, 1 }, list(view))
     end)
 
+    it("of the numbers of another object cannot change them, by any way", function()
+      local d = pn.data.from({ { 1, 2 }, { 3, 4 } }, { 1, -1 })
+      for _, change in ipairs {
+        function() d.y[1] = 5 end,
+        function() d.y:slice(1)[1] = 5 end,
+        function() d.y:axpy(1, { 1, 1 }) end,
+        function() d.X:set(1, 1, 5) end,
+        function() d.X[1][1] = 5 end,
+        function() d.X:vec()[1] = 5 end,
+        function() d.X:vec():reshape(1, 4):set(1, 1, 5) end,
+      } do
+        refuses("belong to an object that does not change; copy", change)
+      end
+      assert.equal(pn.mat { { 1, 2 }, { 3, 4 } }, d.X)
+      local copy = d.y:copy()
+      copy[1] = 5
+      assert.same({ 5, -1 }, list(copy))
+      assert.same({ 1, -1 }, list(d.y))
+    end)
+
     it("leave copies alone", function()
       local v = vec { 1, 2 }
       v:copy()[1] = 9
