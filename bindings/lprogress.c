@@ -98,19 +98,21 @@ static double describe(char *out, size_t size, const run *self, const pn_progres
 {
     double share = progress->total > 0.0 ? fmin(fmax(progress->done / progress->total, 0.0), 1.0) : -1.0;
     double rate = (progress->done - self->phase_base) / (now - self->phase_begun);
-    char speed[24] = "", elapsed[24], left[24], count[24];
+    char count[24], speed[24], elapsed[24], left[24];
+    bool known = isfinite(rate) && rate > 0.0; /* not yet at the first report */
 
-    if (isfinite(rate) && rate > 0.0)
-        format_count(speed, sizeof speed, rate);
+    format_count(count, sizeof count, progress->done);
+    format_count(speed, sizeof speed, known ? rate : 0.0);
     format_time(elapsed, sizeof elapsed, now - self->begun);
-    if (share >= 0.0) {
-        format_time(left, sizeof left, *speed ? (progress->total - progress->done) / rate : -1.0);
-        (void)snprintf(out, size, "%3.0f%%  %s/s  %s, %s left", floor(100.0 * share), *speed ? speed : "-", elapsed,
-                       left);
-    } else {
-        format_count(count, sizeof count, progress->done);
-        (void)snprintf(out, size, "%s done  %s/s  %s", count, *speed ? speed : "-", elapsed);
-    }
+    format_time(left, sizeof left, known ? (progress->total - progress->done) / rate : 0.0);
+    if (share >= 0.0 && known)
+        (void)snprintf(out, size, "%3.0f%%  %s/s  %s, %s left", floor(100.0 * share), speed, elapsed, left);
+    else if (share >= 0.0)
+        (void)snprintf(out, size, "%3.0f%%  %s", floor(100.0 * share), elapsed);
+    else if (known)
+        (void)snprintf(out, size, "%s done  %s/s  %s", count, speed, elapsed);
+    else
+        (void)snprintf(out, size, "%s done  %s", count, elapsed);
     return share;
 }
 

@@ -49,6 +49,31 @@ static bool compile_help(lua_State *L, const char *entry)
     return true;
 }
 
+/* Of several lines the last one may be an expression, as in a pasted "a = 1 <newline> a + 1".  Push it as a function, or
+ * nothing; `*more` as for compile. */
+static bool compile_last_line(lua_State *L, const char *entry, bool *more)
+{
+    size_t length = strlen(entry), start;
+    int status;
+
+    while (length > 0 && strchr(" \t\n", entry[length - 1]))
+        length--;
+    for (start = length; start > 0 && entry[start - 1] != '\n'; start--)
+        ;
+    if (start == 0)
+        return false;
+    lua_pushlstring(L, entry, start);
+    lua_pushliteral(L, "return ");
+    lua_pushstring(L, entry + start);
+    lua_concat(L, 3);
+    status = load_text(L, lua_tostring(L, -1));
+    lua_remove(L, -2);
+    *more = ends_too_early(L, status);
+    if (status != LUA_OK)
+        lua_pop(L, 1);
+    return status == LUA_OK;
+}
+
 /* Push the entry as a function (an expression is worth its values) or a message.  `*more`: it is only a beginning. */
 static int compile(lua_State *L, const char *entry, bool *more)
 {
@@ -66,6 +91,10 @@ static int compile(lua_State *L, const char *entry, bool *more)
     }
     status = load_text(L, entry);
     *more = status != LUA_OK && (*more || ends_too_early(L, status));
+    if (status != LUA_OK && !*more && compile_last_line(L, entry, more)) {
+        lua_remove(L, -2); /* the message */
+        return LUA_OK;
+    }
     return status;
 }
 

@@ -30,6 +30,19 @@ describe("the prompt, from a pipe", function()
     assert.equal("3\n", (type_in("1 +", "2")))
   end)
 
+  it("shows the last line of an entry of several when that is an expression", function()
+    local screen, code = program.play([[
+      expect pn>
+      send \e[200~a = 20\na + 1\e[201~
+      expect a + 1
+      send \n
+      expect 21
+      expect pn>
+      send \x04
+    ]], program.prompt())
+    assert.equal(0, code, screen)
+  end)
+
   it("says at the end of input that an entry is not finished", function()
     local out, err = type_in "function f()"
     assert.equal("", out)
