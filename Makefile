@@ -113,16 +113,16 @@ $(BUILD)/lua.map: FORCE
 	$(call record,{ global: luaopen_penumbra_core; local: *; };)
 
 $(BUILD)/$(SO): $(RUNTIME_OBJ) $(BUILD)/objects $(BUILD)/pn.map
-	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),,-z defs) -Wl,-soname,$(SO) -Wl,--version-script=$(BUILD)/pn.map -o $@ \
-	    $(RUNTIME_OBJ) $(LIBS)
+	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),,-z defs) -Wl,-soname,$(SO) \
+	    -Wl,--version-script=$(BUILD)/pn.map -o $@ $(RUNTIME_OBJ) $(LIBS)
 
 $(BUILD)/libpenumbra.so: $(BUILD)/$(SO)
 	@ln -sf $(SO) $@
 
 $(CORE): $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a $(BUILD)/lua.map
 	@mkdir -p $(@D)
-	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),-z nodelete) -Wl,--version-script=$(BUILD)/lua.map -o $@ \
-	    $(BINDING_OBJ) $(BUILD)/libpenumbra.a $(LIBS)
+	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),-z nodelete) -Wl,--version-script=$(BUILD)/lua.map \
+	    -o $@ $(BINDING_OBJ) $(BUILD)/libpenumbra.a $(LIBS)
 
 $(BUILD)/penumbra: $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
 	$(call quiet,link $@)$(LINK) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/libpenumbra.a \

@@ -75,6 +75,7 @@ describe("make install", function()
 
   it("puts every part where a system expects it", function()
     for _, path in ipairs {
+      "bin/penumbra",
       "include/penumbra/penumbra.h",
       "include/penumbra/core/status.h",
       "lib/libpenumbra.a",
@@ -122,6 +123,14 @@ describe("make install", function()
     local paths = ("LUA_PATH='%s/share/lua/5.4/?/init.lua' LUA_CPATH='%s/lib/lua/5.4/?.so'"):format(root, root)
     local version = run("env -u LUA_PATH_5_4 -u LUA_CPATH_5_4 %s %s -e '%s'", paths, lua, code)
     assert.equal(pkg_config("--modversion"), version)
+  end)
+
+  it("puts down a program that finds its Lua files from any folder", function()
+    local bare = "cd / && env -u LUA_PATH -u LUA_CPATH -u LUA_INIT -u LUA_PATH_5_4 -u LUA_CPATH_5_4"
+    local code = 'io.write(pn.version, " ", package.searchpath("penumbra", package.path))'
+    local said = run("%s '%s/bin/penumbra' -e '%s'", bare, root, code)
+    assert.equal(pkg_config("--modversion"), said:match("^%S+"))
+    assert.truthy(said:find(stage, 1, true), said)
   end)
 
   it("leaves nothing behind after make uninstall", function()

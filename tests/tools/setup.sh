@@ -112,8 +112,10 @@ if [ -n "$missing" ]; then
         install_packages $(echo "$missing" | sed 's/.*://' | sort -u)
         missing=$(missing_of "$needs")
     fi
-    [ -z "$missing" ] || refuse "\`$group\` needs, and this system does not have: $(echo $(echo "$missing" | sed 's/:.*//'))
-    Install them with your package manager (Debian calls them: $(echo $(echo "$missing" | sed 's/.*://')))."
+    things=$(echo "$missing" | sed 's/:.*//')
+    packages=$(echo "$missing" | sed 's/.*://')
+    [ -z "$missing" ] || refuse "\`$group\` needs, and this system does not have: $(echo $things)
+    Install them with your package manager (Debian calls them: $(echo $packages))."
 fi
 
 if [ -n "$stamp" ]; then
