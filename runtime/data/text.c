@@ -1,5 +1,5 @@
 /* text.c -- a text file, gzip or plain, in blocks of whole lines that stay in the processor's cache.
- * Depends on: text.h, zlib.  Used by: libsvm.c, csv.c. */
+ * Depends on: text.h, ahead.h, zlib.  Used by: libsvm.c, csv.c. */
 #define _GNU_SOURCE /* memrchr, newlocale */
 #include <ctype.h>
 #include <errno.h>
@@ -13,10 +13,9 @@
 #include "core/alloc.h"
 #include "data/text.h"
 
-#define BLOCK_BYTES  ((size_t)256 << 10) /* inflated text at a time: small enough for the second-level cache */
-#define INPUT_BYTES  (64u << 10)         /* compressed bytes at a time */
-#define LONGEST_READ ((size_t)1 << 30)   /* zlib counts in unsigned int */
-#define QUOTED       24                  /* bytes of the file that a message repeats */
+#define INPUT_BYTES    (64u << 10) /* compressed bytes at a time */
+#define WORTH_A_THREAD 1048576.0   /* bytes of a file that takes longer to read than a thread to start */
+#define QUOTED         24          /* bytes of the file that a message repeats */
 
 static const char *last_part(const char *path)
 {
@@ -45,9 +44,10 @@ pn_status pn_text_open(pn_text *text, const char *path, pn_task *task, pn_err *e
     if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
         text->bytes = (double)facts.st_size;
     text->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    text->capacity = BLOCK_BYTES;
+    text->capacity = 2 * PN_PIECE_BYTES; /* a piece and most of a line that the one before has begun */
     text->buffer = pn_alloc(text->capacity, 1);
-    if (!text->buffer || !text->c_locale) {
+    text->ahead = pn_ahead_open(text->file, text->bytes >= WORTH_A_THREAD);
+    if (!text->buffer || !text->ahead || !text->c_locale) {
         pn_text_close(text);
         return pn_fail(err, PN_ENOMEM, "%.300s: out of memory", path);
     }
@@ -56,6 +56,7 @@ pn_status pn_text_open(pn_text *text, const char *path, pn_task *task, pn_err *e
 
 void pn_text_close(pn_text *text)
 {
+    pn_ahead_close(text->ahead);
     if (text->file)
         (void)gzclose(text->file);
     if (text->c_locale)
@@ -64,44 +65,18 @@ void pn_text_close(pn_text *text)
     memset(text, 0, sizeof *text);
 }
 
-static pn_status read_error(pn_text *text, pn_err *err)
+static pn_status read_error(const pn_text *text, const pn_piece *piece, pn_err *err)
 {
-    int code = Z_OK;
-    const char *why = gzerror(text->file, &code);
-
-    if (code == Z_ERRNO)
-        return pn_fail(err, PN_EIO, "%.300s: cannot be read: %s", text->path, strerror(errno));
-    if (code == Z_MEM_ERROR)
+    if (piece->code == Z_ERRNO)
+        return pn_fail(err, PN_EIO, "%.300s: cannot be read: %s", text->path, strerror(piece->system_error));
+    if (piece->code == Z_MEM_ERROR)
         return pn_fail(err, PN_ENOMEM, "%.300s: out of memory", text->path);
-    if (code == Z_BUF_ERROR)
+    if (piece->code == Z_BUF_ERROR)
         return pn_fail(err, PN_EIO, "%.300s: the gzip stream is cut short (truncated file)", text->path);
-    return pn_fail(err, PN_EIO, "%.300s: the gzip stream is damaged (corrupt file): %s", text->path, why);
+    return pn_fail(err, PN_EIO, "%.300s: the gzip stream is damaged (corrupt file): %s", text->path, piece->why);
 }
 
-/* Appends one read to buffer[..end). */
-static pn_status read_some(pn_text *text, pn_err *err)
-{
-    size_t room = text->capacity - 1 - text->end; /* one byte is kept for the newline that may be missing */
-    int wanted = (int)(room < LONGEST_READ ? room : LONGEST_READ);
-    int got, code = Z_OK;
-
-    errno = 0;
-    got = gzread(text->file, text->buffer + text->end, (unsigned)wanted);
-    if (got < 0)
-        return read_error(text, err);
-    text->end += (size_t)got;
-    if (got < wanted) {
-        (void)gzerror(text->file, &code);
-        if (code != Z_OK && code != Z_STREAM_END)
-            return read_error(text, err);
-        text->finished = true;
-        if (text->end > text->next && text->buffer[text->end - 1] != '\n')
-            text->buffer[text->end++] = '\n';
-    }
-    return PN_OK;
-}
-
-/* Moves what is left to the front; doubles the buffer when a single line fills it. */
+/* Moves what is left to the front and makes the buffer large enough for a piece and the newline that may be missing. */
 static pn_status make_room(pn_text *text, pn_err *err)
 {
     size_t left = text->end - text->next;
@@ -110,7 +85,7 @@ static pn_status make_room(pn_text *text, pn_err *err)
         memmove(text->buffer, text->buffer + text->next, left);
     text->next = 0;
     text->end = left;
-    if (left + 1 >= text->capacity) {
+    if (text->capacity - left < PN_PIECE_BYTES + 1) { /* a line longer than a piece */
         char *larger = pn_resize(text->buffer, text->capacity, 2);
 
         if (!larger)
@@ -119,6 +94,21 @@ static pn_status make_room(pn_text *text, pn_err *err)
         text->capacity *= 2;
     }
     return PN_OK;
+}
+
+/* Appends one piece to buffer[..end). */
+static pn_status read_some(pn_text *text, pn_err *err)
+{
+    const pn_piece *piece = pn_ahead_next(text->ahead);
+
+    if (piece->code != Z_OK)
+        return read_error(text, piece, err);
+    memcpy(text->buffer + text->end, piece->bytes, piece->used);
+    text->end += piece->used;
+    text->finished = piece->last;
+    if (text->finished && text->end > text->next && text->buffer[text->end - 1] != '\n')
+        text->buffer[text->end++] = '\n';
+    return pn_task_report(text->task, text->label, fmax(0.0, piece->offset), text->bytes, err);
 }
 
 static void skip_byte_order_mark(pn_text *text)
@@ -144,8 +134,6 @@ pn_status pn_text_lines(pn_text *text, char **begin, char **end, pn_err *err)
         seen = text->end;
         if (status == PN_OK)
             status = read_some(text, err);
-        if (status == PN_OK)
-            status = pn_task_report(text->task, text->label, fmax(0.0, (double)gzoffset(text->file)), text->bytes, err);
         if (status != PN_OK)
             return status;
         last = text->end > seen ? memrchr(text->buffer + seen, '\n', text->end - seen) : NULL;

@@ -1,5 +1,5 @@
 /* text.h -- a text file, gzip or plain, handed out in blocks of whole lines.
- * Depends on: core, zlib.  Used by: libsvm.c, csv.c. */
+ * Depends on: core, ahead.h, zlib.  Used by: libsvm.c, csv.c. */
 #ifndef PN_DATA_TEXT_H
 #define PN_DATA_TEXT_H
 
@@ -10,6 +10,7 @@
 
 #include "core/status.h"
 #include "core/task.h"
+#include "data/ahead.h"
 
 typedef struct pn_text {
     const char *path; /* kept */
@@ -17,8 +18,9 @@ typedef struct pn_text {
     char label[96];   /* "reading NAME", for progress */
     pn_task *task;    /* kept; may be NULL */
     gzFile file;
-    double bytes;   /* size of the file as it lies on disk, 0 when unknown */
-    void *c_locale; /* a locale_t: the "C" locale, whatever the user has set */
+    pn_ahead *ahead; /* reads the file */
+    double bytes;    /* size of the file as it lies on disk, 0 when unknown */
+    void *c_locale;  /* a locale_t: the "C" locale, whatever the user has set */
     char *buffer;
     size_t capacity, next, end; /* buffer[next..end): read, not yet handed out */
     bool finished;

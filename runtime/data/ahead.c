@@ -1,0 +1,134 @@
+/* ahead.c -- two pieces in turn: the thread fills one while its owner parses the other.
+ * Depends on: ahead.h, core, zlib, POSIX threads.  Used by: text.c. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "core/alloc.h"
+#include "data/ahead.h"
+
+struct pn_ahead {
+    gzFile file;
+    bool threaded;
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards the three below; a piece belongs to the side whose turn it is */
+    pthread_cond_t changed;
+    size_t filled, released; /* pieces so far; piece k lies in pieces[k % 2] */
+    bool stop;
+    size_t taken; /* pieces handed out; only its owner looks at it */
+    pn_piece pieces[2];
+};
+
+static void fill(gzFile file, pn_piece *piece)
+{
+    int got;
+
+    errno = 0;
+    got = gzread(file, piece->bytes, (unsigned)PN_PIECE_BYTES);
+    piece->system_error = errno;
+    piece->used = got > 0 ? (size_t)got : 0;
+    piece->last = piece->used < PN_PIECE_BYTES;
+    piece->code = Z_OK;
+    if (piece->last) {
+        const char *why = gzerror(file, &piece->code);
+
+        if (piece->code == Z_STREAM_END)
+            piece->code = Z_OK;
+        (void)snprintf(piece->why, sizeof piece->why, "%s", why ? why : "");
+    }
+    piece->offset = (double)gzoffset(file);
+}
+
+static void *fill_in_turn(void *argument)
+{
+    pn_ahead *self = argument;
+    bool last = false;
+
+    pthread_mutex_lock(&self->lock);
+    while (!last) {
+        pn_piece *piece = &self->pieces[self->filled % 2];
+
+        while (self->filled - self->released == 2 && !self->stop)
+            pthread_cond_wait(&self->changed, &self->lock);
+        if (self->stop)
+            break;
+        pthread_mutex_unlock(&self->lock);
+        fill(self->file, piece);
+        last = piece->last;
+        pthread_mutex_lock(&self->lock);
+        self->filled++;
+        pthread_cond_signal(&self->changed);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return NULL;
+}
+
+/* Signals are for the threads of the host. */
+static bool start_thread(pn_ahead *self)
+{
+    sigset_t all, before;
+    bool started;
+
+    (void)sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+        return false;
+    started = pthread_create(&self->thread, NULL, fill_in_turn, self) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+pn_ahead *pn_ahead_open(gzFile file, bool threaded)
+{
+    pn_ahead *self = pn_calloc(1, sizeof *self);
+    char *bytes = pn_alloc(2, PN_PIECE_BYTES);
+
+    if (!self || !bytes) {
+        pn_free(self);
+        pn_free(bytes);
+        return NULL;
+    }
+    self->file = file;
+    self->pieces[0].bytes = bytes;
+    self->pieces[1].bytes = bytes + PN_PIECE_BYTES;
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->changed, NULL);
+    self->threaded = threaded && start_thread(self);
+    return self;
+}
+
+const pn_piece *pn_ahead_next(pn_ahead *self)
+{
+    const pn_piece *piece = &self->pieces[self->taken % 2];
+
+    if (!self->threaded) {
+        fill(self->file, &self->pieces[0]);
+        return &self->pieces[0];
+    }
+    pthread_mutex_lock(&self->lock);
+    self->released = self->taken; /* the one before is parsed */
+    pthread_cond_signal(&self->changed);
+    while (self->filled == self->taken)
+        pthread_cond_wait(&self->changed, &self->lock);
+    pthread_mutex_unlock(&self->lock);
+    self->taken++;
+    return piece;
+}
+
+void pn_ahead_close(pn_ahead *self)
+{
+    if (!self)
+        return;
+    if (self->threaded) {
+        pthread_mutex_lock(&self->lock);
+        self->stop = true;
+        pthread_cond_signal(&self->changed);
+        pthread_mutex_unlock(&self->lock);
+        pthread_join(self->thread, NULL);
+    }
+    pthread_cond_destroy(&self->changed);
+    pthread_mutex_destroy(&self->lock);
+    pn_free(self->pieces[0].bytes);
+    pn_free(self);
+}
