@@ -178,23 +178,21 @@ static int fit_predict(lua_State *L)
 /* What the guarantee is, in words, without promising anything that does not hold. */
 static void say_privacy(const pn_fit *fit, const pn_plan *plan, char *text, size_t size)
 {
-    const char *early = fit->steps < plan->iterations ? " for the steps made" : "";
+    const char *early = fit->steps < plan->iterations ? " for these steps" : "";
     const char *relation = pn_neighbours_names[fit->neighbours];
 
     if (!fit->is_private)
         (void)snprintf(text, size, "none: fitted on the exact data (privacy=false)");
     else if (fit->simulated && isnan(fit->epsilon))
-        (void)snprintf(text, size, "seeded noise: no privacy (secure noise would give rho = %.4g, %s)", fit->rho,
-                       relation);
+        (void)snprintf(text, size, "seeded noise: no privacy (secure: rho = %.4g, %s)", fit->rho, relation);
     else if (fit->simulated)
-        (void)snprintf(text, size,
-                       "seeded noise: no privacy (secure noise would give epsilon = %.4g, delta = %.3g, %s)",
-                       fit->epsilon, fit->delta, relation);
+        (void)snprintf(text, size, "seeded noise: no privacy (secure: epsilon %.4g, delta %.3g)", fit->epsilon,
+                       fit->delta);
     else if (isnan(fit->epsilon))
-        (void)snprintf(text, size, "rho = %.4g zCDP%s, neighbours %s: holds", fit->rho, early, relation);
+        (void)snprintf(text, size, "rho = %.4g zCDP%s, %s: holds", fit->rho, early, relation);
     else
-        (void)snprintf(text, size, "epsilon = %.4g at delta = %.3g%s, neighbours %s: holds", fit->epsilon, fit->delta,
-                       early, relation);
+        (void)snprintf(text, size, "epsilon = %.4g, delta = %.3g%s, %s: holds", fit->epsilon, fit->delta, early,
+                       relation);
 }
 
 static int fit_tostring(lua_State *L)
@@ -206,7 +204,7 @@ static int fit_tostring(lua_State *L)
     fit_plan(L);
     plan = pnl_check(L, -1, &pnl_plan_class);
     say_privacy(fit, plan, privacy, sizeof privacy);
-    (void)snprintf(head, sizeof head, "fit: %s, %zu of %zu steps in %.3g s%s%s; %zu of %zu coordinates are not zero",
+    (void)snprintf(head, sizeof head, "fit: %s, %zu of %zu steps in %.3g s%s%s; %zu of %zu coordinates used",
                    plan->solver->name, fit->steps, plan->iterations, fit->seconds, fit->stopped ? ", stopped: " : "",
                    fit->stopped ? fit->stopped : "", nonzeros(fit), fit->p);
     lua_pushfstring(L, "%s\n  privacy  %s", head, privacy);

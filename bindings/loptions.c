@@ -24,8 +24,8 @@ double pnl_check_finite(lua_State *L, int index, const char *what)
 
 static const pnl_class *class_by_name(const char *name)
 {
-    const pnl_class *const classes[] = { &pnl_event_class, &pnl_dataset_class, &pnl_set_class, &pnl_loss_class,
-                                         &pnl_objective_class, &pnl_ledger_class, &pnl_rng_class };
+    const pnl_class *const classes[] = { &pnl_event_class,     &pnl_dataset_class, &pnl_set_class, &pnl_loss_class,
+                                         &pnl_objective_class, &pnl_ledger_class,  &pnl_rng_class };
 
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         if (strcmp(classes[i]->name, name) == 0)
@@ -36,6 +36,9 @@ static const pnl_class *class_by_name(const char *name)
 
 static int wrong_type(lua_State *L, const char *owner, const pn_param *param)
 {
+    if (lua_type(L, -1) == LUA_TSTRING)
+        return luaL_error(L, "%s: %s must be %s, got the string \"%s\"", owner, param->name, pn_param_expects(param),
+                          lua_tostring(L, -1));
     return luaL_error(L, "%s: %s must be %s, got %s", owner, param->name, pn_param_expects(param),
                       luaL_tolstring(L, -1, NULL));
 }
@@ -85,8 +88,7 @@ static void read_value(lua_State *L, const char *owner, const pn_param *param, p
 
         arg->object = cls ? pnl_test(L, -1, cls) : NULL;
         if (!arg->object)
-            luaL_error(L, "%s: %s must be a %s, got %s", owner, param->name, param->choices[0],
-                       luaL_typename(L, -1));
+            luaL_error(L, "%s: %s must be a %s, got %s", owner, param->name, param->choices[0], luaL_typename(L, -1));
         break;
     }
     }

@@ -307,6 +307,18 @@ static int solve_exact(lua_State *L)
 
 /* ---- the library ---- */
 
+/* Enter `name` with the common options and the solver's own in one list. */
+static void enter_solver(lua_State *L, const pn_solver_ops *solver, const char *name, pnl_reveals reveals,
+                         const char *signature, const char *doc)
+{
+    pn_param both[PN_OPT_COUNT + MAX_OWN_OPTIONS + 1];
+    size_t own = pn_param_count(solver->params);
+
+    memcpy(both, pn_solver_common, PN_OPT_COUNT * sizeof *both);
+    memcpy(both + PN_OPT_COUNT, solver->params, (own + 1) * sizeof *both); /* with the end row */
+    pnl_reference(L, "solve", name, reveals, signature, doc, solver->source, both);
+}
+
 /* A callable table: solve.frank_wolfe(obj, options), solve.frank_wolfe.plan(obj, options). */
 static void add_solver(lua_State *L, const pn_solver_ops *solver)
 {
@@ -324,11 +336,10 @@ static void add_solver(lua_State *L, const pn_solver_ops *solver)
     lua_setfield(L, -2, solver->name);
 
     (void)snprintf(signature, sizeof signature, "pn.solve.%s(obj, {options}) -> fit", solver->name);
-    pnl_reference(L, "solve", solver->name, PNL_PAID, signature, solver->doc, solver->source, solver->params);
+    enter_solver(L, solver, solver->name, PNL_PAID, signature, solver->doc);
     (void)snprintf(name, sizeof name, "%s.plan", solver->name);
     (void)snprintf(signature, sizeof signature, "pn.solve.%s.plan(obj, {options}) -> plan", solver->name);
-    pnl_reference(L, "solve", name, PNL_NOTHING, signature, "Plan a run and spend nothing; tostring(plan) explains it.",
-                  solver->source, pn_solver_common);
+    enter_solver(L, solver, name, PNL_NOTHING, signature, "Plan a run and spend nothing; tostring(plan) explains it.");
 }
 
 void pnl_open_solve(lua_State *L)

@@ -142,6 +142,10 @@ int pnl_plan_run(lua_State *L, int plan_index, int options)
         run.on_step_self = &call;
     }
     push_option(L, options, "progress");
+    if (run.on_step && lua_isnil(L, -1)) { /* what on_step prints and a bar would overwrite each other */
+        lua_pop(L, 1);
+        lua_pushboolean(L, false);
+    }
     slot = pnl_new_fit(L, plan_index);
     pnl_run_begin_at(L, -2, owner);
     pnl_busy(L, plan_index, true);

@@ -11,7 +11,8 @@
 
 typedef struct box {
     void *object; /* first: pnl_newbox returns its address */
-    bool busy;
+    bool busy;    /* a call into the runtime is using it */
+    bool pinned;  /* another object rests on it: only the collector, which knows when that one is gone, may free it */
 } box;
 
 static const char reference_key = 'r';
@@ -60,26 +61,12 @@ int pnl_error(lua_State *L, const char *format, ...)
 
 /* ---- boxes ---- */
 
-static int box_release(lua_State *L)
-{
-    box *self = lua_touserdata(L, 1);
-    const pnl_class *cls = lua_touserdata(L, lua_upvalueindex(1));
-
-    if (self && self->object && !self->busy) {
-        void *object = self->object;
-
-        self->object = NULL;
-        cls->free(object);
-    }
-    return 0;
-}
-
 void **pnl_newbox(lua_State *L, const pnl_class *cls)
 {
     box *self = lua_newuserdatauv(L, sizeof *self, 1);
 
     self->object = NULL;
-    self->busy = false;
+    self->busy = self->pinned = false;
     pnl_register(L, cls);
     lua_rawgetp(L, LUA_REGISTRYINDEX, cls);
     lua_setmetatable(L, -2);
@@ -97,6 +84,22 @@ static box *to_box(lua_State *L, int index, const pnl_class *cls)
     same = lua_rawequal(L, -1, -2);
     lua_pop(L, 2);
     return same ? self : NULL;
+}
+
+/* __gc is called with the object, __close with the object and an error or nil. */
+static int box_release(lua_State *L)
+{
+    const pnl_class *cls = lua_touserdata(L, lua_upvalueindex(1));
+    bool closing = lua_gettop(L) > 1;
+    box *self = to_box(L, 1, cls);
+
+    if (self && self->object && !self->busy && !(closing && self->pinned)) {
+        void *object = self->object;
+
+        self->object = NULL;
+        cls->free(object);
+    }
+    return 0;
 }
 
 void *pnl_test(lua_State *L, int index, const pnl_class *cls)
@@ -117,6 +120,18 @@ void *pnl_check(lua_State *L, int index, const pnl_class *cls)
     return self->object;
 }
 
+/* Every box's metatable carries this key. */
+static const char box_key = 'b';
+
+static void pin(lua_State *L, int index)
+{
+    if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index))
+        return;
+    if (lua_rawgetp(L, -1, &box_key) != LUA_TNIL)
+        ((box *)lua_touserdata(L, index))->pinned = true;
+    lua_pop(L, 2);
+}
+
 void pnl_keep(lua_State *L, int box_index, int other)
 {
     box_index = lua_absindex(L, box_index);
@@ -130,6 +145,7 @@ void pnl_keep(lua_State *L, int box_index, int other)
     lua_pushvalue(L, other);
     lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
     lua_pop(L, 1);
+    pin(L, other);
 }
 
 void pnl_busy(lua_State *L, int index, bool busy)
@@ -158,6 +174,20 @@ void pnl_push_reference(lua_State *L)
     lua_rawsetp(L, LUA_REGISTRYINDEX, &reference_key);
 }
 
+/* Sets `default` in the table on the top. */
+static void push_default(lua_State *L, const pn_param *param)
+{
+    if (param->kind == PN_FLAG)
+        lua_pushboolean(L, param->fallback != 0.0);
+    else if (param->kind == PN_CHOICE)
+        lua_pushstring(L, param->choices[(size_t)param->fallback]);
+    else if (param->kind == PN_COUNT)
+        lua_pushinteger(L, (lua_Integer)param->fallback);
+    else
+        lua_pushnumber(L, param->fallback);
+    lua_setfield(L, -2, "default");
+}
+
 static void push_params(lua_State *L, const pn_param *params)
 {
     lua_newtable(L);
@@ -171,10 +201,8 @@ static void push_params(lua_State *L, const pn_param *params)
         lua_setfield(L, -2, "doc");
         lua_pushboolean(L, params[i].need == PN_REQUIRED);
         lua_setfield(L, -2, "required");
-        if (params[i].need == PN_OPTIONAL && (params[i].kind == PN_REAL || params[i].kind == PN_COUNT)) {
-            lua_pushnumber(L, params[i].fallback);
-            lua_setfield(L, -2, "default");
-        }
+        if (pn_param_has_default(&params[i]))
+            push_default(L, &params[i]);
         if (params[i].kind == PN_CHOICE) {
             lua_newtable(L);
             for (size_t c = 0; params[i].choices[c]; c++) {
@@ -298,6 +326,8 @@ void pnl_register(lua_State *L, const pnl_class *cls)
     add_rows(L, cls);
     lua_pushstring(L, cls->name);
     lua_setfield(L, -2, "__name");
+    lua_pushboolean(L, true);
+    lua_rawsetp(L, -2, &box_key);
     lua_pushlightuserdata(L, (void *)(size_t)cls);
     lua_pushcclosure(L, box_release, 1);
     lua_pushvalue(L, -1);

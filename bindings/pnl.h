@@ -43,11 +43,14 @@ typedef struct pnl_row {
     const char *doc;
 } pnl_row;
 
-#define PNL_ROW_END { NULL, NULL, PNL_FUNCTION, PNL_NOTHING, NULL, NULL }
+#define PNL_ROW_END                                                                                                    \
+    {                                                                                                                  \
+        NULL, NULL, PNL_FUNCTION, PNL_NOTHING, NULL, NULL                                                              \
+    }
 
 typedef struct pnl_class {
-    const char *name;       /* "pn.vec" */
-    void (*free)(void *);   /* NULL-tolerant through pnl: called only with a non-NULL pointer */
+    const char *name;     /* "pn.vec" */
+    void (*free)(void *); /* NULL-tolerant through pnl: called only with a non-NULL pointer */
     const pnl_row *rows;
     const char *doc;
     lua_CFunction index;    /* fallback of __index for keys that are no row (v[i]); NULL: unknown keys are errors */
@@ -63,7 +66,8 @@ void **pnl_newbox(lua_State *L, const pnl_class *cls);
 void *pnl_check(lua_State *L, int index, const pnl_class *cls);
 /** NULL when the value is not of the class. */
 void *pnl_test(lua_State *L, int index, const pnl_class *cls);
-/** Make the box at `box` keep the value at `other` alive (a table of kept values in its user value). */
+/** Make the box at `box` keep the value at `other` alive (a table of kept values in its user value).  A kept object is no
+ *  longer freed by __close, only by the collector. */
 void pnl_keep(lua_State *L, int box, int other);
 /** While busy, close and __gc refuse to free (a callback may not pull the floor away). */
 void pnl_busy(lua_State *L, int index, bool busy);

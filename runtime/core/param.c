@@ -27,7 +27,7 @@ size_t pn_param_find(const pn_param *params, const char *name)
 const char *pn_param_expects(const pn_param *param)
 {
     static const char *const real_ranges[] = {
-        "a finite number", "a positive number", "a number >= 0", "a number between 0 and 1, both excluded",
+        "a finite number",      "a positive number", "a number >= 0", "a number between 0 and 1, both excluded",
         "a number from 0 to 1",
     };
     static const char *const kinds[] = {
@@ -52,6 +52,16 @@ static bool in_range(pn_range range, double value)
         return value >= 0.0 && value <= 1.0;
     }
     return false;
+}
+
+bool pn_param_has_default(const pn_param *param)
+{
+    if (param->need == PN_REQUIRED)
+        return false;
+    if (param->kind == PN_COUNT)
+        return param->fallback >= 1.0;
+    return param->kind == PN_REAL ? in_range(param->range, param->fallback)
+                                  : param->kind == PN_FLAG || param->kind == PN_CHOICE;
 }
 
 /* "a", "b" or "c" */

@@ -65,9 +65,15 @@ size_t pn_param_count(const pn_param *params);
 /** Row index of `name`, or the row count when there is none. */
 size_t pn_param_find(const pn_param *params, const char *name);
 
+/** True when the fallback is itself a value that a user could give; otherwise an absent option means "derived" or "none". */
+bool pn_param_has_default(const pn_param *param);
+
 /** What a value of this row must be, for messages and help: "a positive number", "a whole number from 1", ... */
 const char *pn_param_expects(const pn_param *param);
 
-#define PN_PARAM_END { NULL, PN_REAL, PN_OPTIONAL, PN_ANY, 0.0, NULL, NULL }
+#define PN_PARAM_END                                                                                                   \
+    {                                                                                                                  \
+        NULL, PN_REAL, PN_OPTIONAL, PN_ANY, 0.0, NULL, NULL                                                            \
+    }
 
 #endif

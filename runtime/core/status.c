@@ -33,7 +33,7 @@ pn_status pn_fail_in(pn_err *err, pn_status status, const char *context)
 const char *pn_status_name(pn_status status)
 {
     static const char *const names[] = {
-        "PN_OK",      "PN_EINVAL",  "PN_EDIM",     "PN_EDOMAIN",    "PN_ENOMEM",    "PN_EIO",          "PN_EPARSE",
+        "PN_OK",      "PN_EINVAL",   "PN_EDIM",       "PN_EDOMAIN",   "PN_ENOMEM",       "PN_EIO",      "PN_EPARSE",
         "PN_EBUDGET", "PN_EPRIVACY", "PN_ECANCELLED", "PN_ECALLBACK", "PN_EUNSUPPORTED", "PN_ENUMERIC",
     };
 

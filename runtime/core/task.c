@@ -11,7 +11,7 @@
 #include "core/task.h"
 
 #define REPORT_INTERVAL_NS 20000000 /* 20 ms: smooth to the eye, free to the loop */
-#define MAX_THREADS 256
+#define MAX_THREADS        256
 
 typedef struct worker {
     pn_task *task;

@@ -153,9 +153,11 @@ pn_status pn_objective_new(pn_objective **out, const pn_dataset *data, pn_loss *
     partition(objective);
     objective->partial = pn_alloc(objective->chunks, (data->p + 1) * sizeof(double));
     if (!objective->partial) {
+        size_t chunks = objective->chunks;
+
         pn_objective_free(objective);
-        return pn_fail(err, PN_ENOMEM, "objective: out of memory for %zu partial gradients of %zu entries",
-                       objective->chunks, data->p);
+        return pn_fail(err, PN_ENOMEM, "objective: out of memory for %zu partial gradients of %zu entries", chunks,
+                       data->p);
     }
     unknown_bounds(&objective->bounds);
     derive(objective);

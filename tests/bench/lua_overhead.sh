@@ -12,6 +12,11 @@ if [ ! -r "$data" ]; then
     exit 0
 fi
 
+mkdir -p "$build/tests/bench/overhead"
+${CC:-gcc} -std=c17 -O2 -g -Iruntime -o "$build/tests/bench/overhead/frank_wolfe_run" \
+    tests/bench/overhead/frank_wolfe_run.c "$build/libpenumbra.a" \
+    $(pkg-config --libs openblas lapacke libsodium zlib sleef) -lm -pthread
+
 # Instructions collected while `function` is running.
 count()
 {
