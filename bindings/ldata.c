@@ -275,6 +275,19 @@ static int data_clip_rows(lua_State *L)
     return pnl_data_made(L, slot, pn_dataset_clip_rows(slot, data, (pn_lp)norm, bound, &err), &err);
 }
 
+static int data_rescale(lua_State *L)
+{
+    const pn_dataset *data = check_data(L);
+    pn_vec low = pnl_check_vec(L, 2), high = pnl_check_vec(L, 3);
+    pn_dataset **slot;
+    pn_err err;
+
+    if (low.n != high.n)
+        luaL_error(L, "rescale: low has %d entries, high has %d", (int)low.n, (int)high.n);
+    slot = new_data(L);
+    return pnl_data_made(L, slot, pn_dataset_rescale(slot, data, low.data, high.data, low.n, &err), &err);
+}
+
 static int data_clip_labels(lua_State *L)
 {
     const pn_dataset *data = check_data(L);
@@ -388,6 +401,12 @@ static const pnl_row data_rows[] = {
       "Scale each row whose norm exceeds the bound down to it and record the bound, with those it implies in the other "
       "norms.  norm is \"l2\", \"l1\" or \"linf\"; bound a positive number.  The bound holds in real arithmetic: rows "
       "within rounding of it (about p 2^-51) are scaled, too.  Source: noise.md, section 3." },
+    { "rescale", data_rescale, PNL_METHOD, PNL_NOTHING, "d:rescale(low, high) -> data",
+      "Feature j clamped to the public range [low[j], high[j]] and mapped to [-1, 1], which is then enforced (linf <= "
+      "1); "
+      "dense. The range -1, 1 leaves a feature as it is. Take the ranges from units and documentation, never from the "
+      "data: "
+      "that would not be paid for." },
     { "clip_labels", data_clip_labels, PNL_METHOD, PNL_NOTHING, "d:clip_labels(lo, hi) -> data",
       "Clamp the labels to [lo, hi], lo < hi, and record the range; a narrower one that was enforced before stays." },
     { "with_labels", data_with_labels, PNL_METHOD, PNL_NOTHING, "d:with_labels(y) -> data",

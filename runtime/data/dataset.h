@@ -85,6 +85,12 @@ pn_status pn_load_csv(pn_dataset **out, const char *path, const pn_csv_options *
  *  about p 2^-51 of the bound counts as exceeding it; linf is exact.  bound in [2^-400, 2^400].
  *  Errors: PN_EINVAL, PN_ENOMEM.  Source: noise.md section 3. */
 pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp norm, double bound, pn_err *err);
+/** Feature j clamped to the public range [low[j], high[j]] and mapped linearly to [-1, 1]; low[count], high[count].  The result
+ *  is dense, every entry is within [-1, 1] in real arithmetic, and that is what is enforced; earlier row bounds are forgotten.
+ *  The range -1, 1 leaves a feature as it is.  The ranges must not be taken from the data: what they reveal is not paid for.
+ *  Errors: PN_EDIM when count is not p (names both); PN_EINVAL unless low < high; PN_ENOMEM. */
+pn_status pn_dataset_rescale(pn_dataset **out, const pn_dataset *data, const double *low, const double *high,
+                             size_t count, pn_err *err);
 /** Clamp labels to [low, high] and record it, or what it leaves of a range that stood before.  Errors: PN_EINVAL unless low < high; PN_ENOMEM. */
 pn_status pn_dataset_clip_labels(pn_dataset **out, const pn_dataset *data, double low, double high, pn_err *err);
 /** Replace the labels y[n]; label bounds are forgotten (but see from_dense for -1 and 1), row bounds stay.  Errors: PN_EDIM, PN_EDOMAIN, PN_ENOMEM. */
