@@ -120,13 +120,13 @@ static int data_tostring(lua_State *L)
     for (int norm = 0; norm < PN_LP_COUNT; norm++) {
         if (isnan(bounds->norm[norm]))
             continue;
-        (void)snprintf(piece, sizeof piece, "%s %s <= %.6g", none ? "; rows" : ",", pn_lp_name((pn_lp)norm),
+        (void)snprintf(piece, sizeof piece, "%s %s <= %.6g", none ? "\n  rows" : ",", pn_lp_name((pn_lp)norm),
                        bounds->norm[norm]);
         luaL_addstring(&text, piece);
         none = false;
     }
     if (none)
-        luaL_addstring(&text, "; rows not bounded");
+        luaL_addstring(&text, "\n  rows not bounded");
     if (bounds->labels_binary)
         (void)snprintf(piece, sizeof piece, "; labels -1 or 1");
     else if (isnan(bounds->label_low))

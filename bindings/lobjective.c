@@ -220,7 +220,7 @@ static int objective_tostring(lua_State *L)
                        bounds->curvature);
     else
         (void)snprintf(text, sizeof text, "not certified: %s", bounds->missing);
-    lua_pushfstring(L, "objective: %s over %s, %d x %d records; %s", pn_objective_loss(self)->ops->name, where,
+    lua_pushfstring(L, "objective: %s loss over %s, %d x %d records\n  %s", pn_objective_loss(self)->ops->name, where,
                     (int)data->n, (int)data->p, text);
     return 1;
 }
@@ -250,7 +250,8 @@ static const pnl_row objective_rows[] = {
       "theta, slope = max |dl/dz|, smoothness (l2), strong_convexity, curvature (Frank-Wolfe, worst case), margin = "
       "max "
       "|<x, theta>|, source. When nothing is certified only `missing`, which says what to do." },
-    { "__tostring", objective_tostring, PNL_META, PNL_NOTHING, "tostring(obj)", "One line: loss, set, size, bounds." },
+    { "__tostring", objective_tostring, PNL_META, PNL_NOTHING, "tostring(obj)",
+      "Two lines: loss, set and size; what is certified." },
     PNL_ROW_END,
 };
 

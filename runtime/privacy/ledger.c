@@ -170,10 +170,33 @@ static void amount(char *text, size_t size, const char *unit, double requested, 
                    requested - left);
 }
 
+/* In the user's unit where that shows the shortfall, with the Renyi order that comes closest. */
+static pn_status refuse_by_filter(const pn_ledger *ledger, const pn_event *event, size_t count, double price,
+                                  pn_err *err)
+{
+    double asked = price, left = 0.0, remaining = pn_ledger_remaining(ledger);
+    double order = pn_filter_closest(&ledger->filter, event, count, &asked, &left);
+    const char *unit = is_rho(ledger) ? "rho" : "epsilon";
+    char numbers[160];
+
+    if (!(order > 0.0 && isfinite(order))) {
+        amount(numbers, sizeof numbers, unit, asked, left);
+        return pn_fail(err, PN_EBUDGET, "ledger: %s", numbers);
+    }
+    if (price > remaining) {
+        amount(numbers, sizeof numbers, unit, price, remaining);
+        return pn_fail(err, PN_EBUDGET, "ledger: %s at delta %g (Renyi order %.4g: %.6g asked, %.6g left)", numbers,
+                       ledger->budget.delta, order, asked, left);
+    }
+    amount(numbers, sizeof numbers, unit, asked, left);
+    return pn_fail(err, PN_EBUDGET, "ledger: %s (Renyi epsilon at order %.4g, the filter's order that comes closest)",
+                   numbers, order);
+}
+
 static pn_status refuse(const pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err)
 {
     const char *unit = is_rho(ledger) ? "rho" : "epsilon";
-    double requested = pn_ledger_price(ledger, event, count), left = 0.0, order;
+    double requested = pn_ledger_price(ledger, event, count);
     char numbers[160];
 
     if (ledger->ended) {
@@ -184,13 +207,7 @@ static pn_status refuse(const pn_ledger *ledger, const pn_event *event, size_t c
         amount(numbers, sizeof numbers, unit, requested, ledger->budget.epsilon);
         return pn_fail(err, PN_EBUDGET, "ledger: %s (at delta %g)", numbers, ledger->budget.delta);
     }
-    order = pn_filter_closest(&ledger->filter, event, count, &requested, &left);
-    amount(numbers, sizeof numbers, unit, requested, left);
-    if (order > 0.0 && isfinite(order))
-        return pn_fail(err, PN_EBUDGET,
-                       "ledger: %s (Renyi epsilon at order %.4g, the filter's order that comes closest)", numbers,
-                       order);
-    return pn_fail(err, PN_EBUDGET, "ledger: %s", numbers);
+    return refuse_by_filter(ledger, event, count, requested, err);
 }
 
 /* Finds the filter under which the request is admitted: the ledger's own, or (while nothing is charged) a new choice in

@@ -218,11 +218,11 @@ describe("new data sets from old ones", function()
 end)
 
 describe("looking at a data set", function()
-  it("prints sizes and what is enforced on one line", function()
-    assert.equal("data: 3 x 2, dense; rows not bounded; labels not bounded", tostring(small()))
-    assert.equal("data: 3 x 3, sparse; rows l1 <= 2, l2 <= 2, linf <= 2; labels -1 or 1",
+  it("prints its size, then what is enforced", function()
+    assert.equal("data: 3 x 2, dense\n  rows not bounded; labels not bounded", tostring(small()))
+    assert.equal("data: 3 x 3, sparse\n  rows l1 <= 2, l2 <= 2, linf <= 2; labels -1 or 1",
       tostring(sparse():clip_rows("l1", 2)))
-    assert.equal("data: 3 x 2, dense; rows not bounded; labels in [0, 3]", tostring(small():clip_labels(0, 3)))
+    assert.equal("data: 3 x 2, dense\n  rows not bounded; labels in [0, 3]", tostring(small():clip_labels(0, 3)))
   end)
 
   it("summarises what is there", function()

@@ -85,7 +85,7 @@ describe("an (epsilon, delta) filter", function()
     assert.is_false(L.orders[6].alive or L.orders[8].alive)
     -- B(32) = 0.705083179, of which each release takes 32/5000
     assert.matches(
-      ("Requested epsilon 0.0064, Remaining %.6g, Difference"):format(0.705083179 - 110 * 0.0064),
+      ("0.0064 asked, %.6g left"):format(0.705083179 - 110 * 0.0064),
       refused(L.spend, L, g)
     )
   end)
