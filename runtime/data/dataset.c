@@ -56,8 +56,7 @@ static bool all_binary(const double *y, size_t n)
 void pn_dataset_see_labels(pn_dataset *data)
 {
     data->bounds.labels_binary = all_binary(data->y, data->n);
-    data->bounds.label_low = data->bounds.labels_binary ? -1.0 : NAN;
-    data->bounds.label_high = data->bounds.labels_binary ? 1.0 : NAN;
+    data->bounds.label_low = data->bounds.label_high = NAN; /* a neighbour's label may be any number */
 }
 
 /* ---- from memory ---- */

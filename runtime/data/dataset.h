@@ -18,7 +18,9 @@
 typedef struct pn_record_bounds {
     double norm[PN_LP_COUNT]; /* ||x||_l1, l2, linf; a bound in one norm implies those in the weaker ones */
     double label_low, label_high;
-    bool labels_binary; /* every label is exactly -1 or 1 */
+    bool
+        labels_binary; /* every label is exactly -1 or 1: suits losses of binary labels, whose domain that is.  It may have
+                           been observed, so it bounds no label: label_low and label_high do */
 } pn_record_bounds;
 
 typedef struct pn_dataset {
@@ -35,8 +37,9 @@ void pn_dataset_free(pn_dataset *data);
 
 /** Copy X [n*p row-major] and y [n] in.  Errors: PN_EDIM when n or p is 0; PN_EDOMAIN (with position) for NaN or infinity;
  *  PN_ENOMEM.
- *  Privacy: labels that are all exactly -1 or 1 are recorded as enforced (here, by the loaders and by with_labels): the
- *  alphabet {-1, 1} is taken as public schema.  Otherwise nothing is enforced yet. */
+ *  Privacy: nothing is enforced yet.  Labels that are all exactly -1 or 1 are noted (here, by the loaders and by
+ *  with_labels) for the losses of binary labels, which take the alphabet {-1, 1} as public schema; for other losses the
+ *  range still has to be enforced, since a neighbour's label may lie outside. */
 pn_status pn_dataset_from_dense(pn_dataset **out, const double *X, size_t n, size_t p, const double *y,
                                 const char *name, pn_err *err);
 /** The same from CSR. */
@@ -93,7 +96,7 @@ pn_status pn_dataset_rescale(pn_dataset **out, const pn_dataset *data, const dou
                              size_t count, pn_err *err);
 /** Clamp labels to [low, high] and record it, or what it leaves of a range that stood before.  Errors: PN_EINVAL unless low < high; PN_ENOMEM. */
 pn_status pn_dataset_clip_labels(pn_dataset **out, const pn_dataset *data, double low, double high, pn_err *err);
-/** Replace the labels y[n]; label bounds are forgotten (but see from_dense for -1 and 1), row bounds stay.  Errors: PN_EDIM, PN_EDOMAIN, PN_ENOMEM. */
+/** Replace the labels y[n]; label bounds are forgotten, row bounds stay.  Errors: PN_EDIM, PN_EDOMAIN, PN_ENOMEM. */
 pn_status pn_dataset_with_labels(pn_dataset **out, const pn_dataset *data, const double *y, size_t n, pn_err *err);
 /** One more feature, the constant 1, at the end; row bounds grow accordingly.  Errors: PN_ENOMEM. */
 pn_status pn_dataset_add_bias(pn_dataset **out, const pn_dataset *data, pn_err *err);

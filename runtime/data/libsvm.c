@@ -234,6 +234,8 @@ static pn_status finish(pn_dataset **out, reader *self, pn_err *err)
         enforce_mapping(data, options);
     else
         pn_dataset_see_labels(data);
+    if (options->binary_labels) /* whatever the file holds, the labels are -1 and 1, or there is an error */
+        data->bounds.label_low = -(data->bounds.label_high = 1.0);
     *out = data;
     return PN_OK;
 }

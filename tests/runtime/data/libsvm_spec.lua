@@ -83,8 +83,8 @@ describe("the LIBSVM loader", function()
       error_of("1 1:1\n 2 1:1\n", { labels = { [1] = -1 } }))
   end)
 
-  it("takes labels that are all -1 or 1 as a public alphabet and enforces nothing about others", function()
-    assert.same({ labels = { -1, 1 } }, load("+1 1:1\n-1.0 1:2\n").bounds)
+  it("enforces nothing about labels that no option declares, even when all are -1 or 1", function()
+    assert.same({}, load("+1 1:1\n-1.0 1:2\n").bounds)
     assert.same({}, load("0 1:1\n1 1:2\n").bounds)
   end)
 
