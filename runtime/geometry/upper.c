@@ -51,6 +51,8 @@ double pn_times_up(double a, double b)
 {
     double product = a * b;
 
+    if (product < DBL_MIN && a > 0.0 && b > 0.0) /* the error may itself be too small for a number */
+        return nextafter(product, INFINITY);
     return fma(a, b, -product) > 0.0 ? nextafter(product, INFINITY) : product;
 }
 

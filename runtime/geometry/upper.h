@@ -19,7 +19,8 @@ double pn_norm_upper(pn_lp norm, const double *x, size_t n);
 /** As pn_norm_upper of x - y; y may be NULL. */
 double pn_distance_upper(pn_lp norm, const double *x, const double *y, size_t n);
 
-/** The smallest double that is at least a * b and a + b respectively, for finite a, b >= 0. */
+/** The smallest double that is at least a * b and a + b respectively, for finite a, b >= 0 (a subnormal product: one of the two
+ *  smallest). */
 double pn_times_up(double a, double b);
 double pn_plus_up(double a, double b);
 

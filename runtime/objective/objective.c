@@ -109,19 +109,31 @@ static size_t clamp_size(size_t value, size_t low, size_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* The partition depends on the shape of the data alone, so results do not depend on the machine.  A sparse pass writes one
- * gradient per chunk: few enough that this stays below the entries read. */
+/* Whole blocks. */
+static size_t rows_per_chunk(const pn_objective *objective, size_t chunks)
+{
+    size_t rows = (objective->data->n + chunks - 1) / chunks;
+
+    return (rows + objective->block_rows - 1) / objective->block_rows * objective->block_rows;
+}
+
+/* A bound on the chunks from below, by public numbers: n, p and the storage, not the number of entries. */
+static size_t fewest_chunks(const pn_dataset *data)
+{
+    return data->sparse ? clamp_size(data->n / data->p, 1, MAX_CHUNKS) : MAX_CHUNKS;
+}
+
+/* The partition depends on the data alone, so results do not depend on the machine.  A sparse pass writes one gradient per
+ * chunk: few enough that this stays below the entries read. */
 static void partition(pn_objective *objective)
 {
     const pn_dataset *data = objective->data;
-    size_t chunks = MAX_CHUNKS;
+    size_t chunks = fewest_chunks(data);
 
     if (data->sparse)
-        chunks = clamp_size(data->csr.start[data->n] / (4 * data->p), 1, MAX_CHUNKS);
+        chunks = clamp_size(data->csr.start[data->n] / (4 * data->p), chunks, MAX_CHUNKS);
     objective->block_rows = clamp_size(BLOCK_BYTES / (8 * data->p), 8, PN_BLOCK_ROWS_MAX) & ~(size_t)7;
-    objective->chunk_rows = (data->n + chunks - 1) / chunks;
-    objective->chunk_rows = (objective->chunk_rows + objective->block_rows - 1) / objective->block_rows;
-    objective->chunk_rows *= objective->block_rows;
+    objective->chunk_rows = rows_per_chunk(objective, chunks);
     objective->chunks = (data->n + objective->chunk_rows - 1) / objective->chunk_rows;
 }
 
@@ -196,10 +208,11 @@ const pn_bounds *pn_objective_bounds(const pn_objective *objective)
     return &objective->bounds;
 }
 
-/* gamma = depth * 2^-53 bounds the relative error of a sum of that depth, products and division included. */
+/* gamma = depth * 2^-53 bounds the relative error of a sum of that depth, products and division included.  The depth is that
+ * of the coarsest partition: the real one may depend on the number of entries, which is not public. */
 static double pass_error(const pn_objective *objective, double record_linf)
 {
-    double depth = (double)objective->chunk_rows + (double)objective->chunks + 8.0;
+    double depth = (double)rows_per_chunk(objective, fewest_chunks(objective->data)) + MAX_CHUNKS + 8.0;
 
     return depth * 0x1p-53 * 1.01 * objective->bounds.slope * record_linf;
 }

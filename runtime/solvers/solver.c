@@ -212,7 +212,9 @@ static pn_status check_start(const char *owner, const pn_arg *start, const pn_ob
         return PN_OK;
     if (start->vector.n != p)
         return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the data has %zu features", owner, start->vector.n, p);
-    if (set && set->ops->contains && !set->ops->contains(set, start->vector.data, 1e-9))
+    /* The certified margin rests on it: relative to the set, and far below a unit of the score lattice. */
+    if (set && set->ops->contains &&
+        !set->ops->contains(set, start->vector.data, 1e-12 * set->ops->radius(set, PN_LINF)))
         return pn_fail(err, PN_EINVAL, "%s: start is not in the constraint set", owner);
     return PN_OK;
 }
