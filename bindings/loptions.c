@@ -172,6 +172,10 @@ void pnl_options2(lua_State *L, int index, const char *owner, const pn_param *fi
     } else {
         if (!lua_istable(L, index))
             luaL_error(L, "%s: expected one table of options, got %s", owner, luaL_typename(L, index));
+        /* Options are read several times, and the objects in them are kept alive: __index could give another each time. */
+        if (luaL_getmetafield(L, index, "__index") != LUA_TNIL)
+            luaL_error(L, "%s: the table of options must not have __index in its metatable; copy the options out",
+                       owner);
         check_names(L, index, owner, first, second, extra);
     }
     read_table(L, index, owner, first, first_args);

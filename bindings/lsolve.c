@@ -86,6 +86,7 @@ static int plan_run(lua_State *L)
 {
     (void)plan_of(L);
     lua_settop(L, 2);
+    pnl_check_run_names(L, 2, "plan:run");
     return pnl_plan_run(L, 1, 2);
 }
 
@@ -292,7 +293,9 @@ static int solve_exact(lua_State *L)
         lua_replace(L, -2);
     }
     pnl_run_begin_at(L, -1, "solve.exact");
+    pnl_busy(L, 1, true);
     status = pn_solve_exact(objective, args[0].real, args[1].count, theta, &value, &gap, pnl_task(L), &err);
+    pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);
     lua_createtable(L, 0, 3);

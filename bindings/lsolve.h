@@ -16,7 +16,9 @@ extern const char *const pnl_run_option_names[]; /* ledger, rng, progress, on_st
 int pnl_plan_run(lua_State *L, int plan_index, int options_index);
 /** Push a walk over the plan's steps. */
 int pnl_plan_walk(lua_State *L, int plan_index, int options_index);
-/** Read ledger and rng from the run options into `run`; the values stay on the stack. */
+/** Raise unless the value at `options_index` is nil or a table that holds run options only. */
+void pnl_check_run_names(lua_State *L, int options_index, const char *owner);
+/** Read ledger and rng from the run options into `run`; the values stay on the stack, pinned. */
 void pnl_run_options(lua_State *L, int options_index, const char *owner, pn_run_options *run);
 /** Push a table for one trace row; theta (may be NULL) as a vec copy. */
 void pnl_push_row(lua_State *L, const pn_trace_row *row, const double *theta, size_t p);

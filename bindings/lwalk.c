@@ -86,7 +86,7 @@ static pn_status on_step(void *self, const pn_trace_row *row, const double *thet
 
 /* ---- run options ---- */
 
-static void check_names(lua_State *L, int options, const char *owner)
+void pnl_check_run_names(lua_State *L, int options, const char *owner)
 {
     static const pn_param none[] = { PN_PARAM_END };
 
@@ -102,11 +102,13 @@ void pnl_run_options(lua_State *L, int options, const char *owner, pn_run_option
         if (!pnl_test(L, -1, &pnl_ledger_class))
             luaL_error(L, "%s: ledger must be a pn.ledger, got %s", owner, luaL_typename(L, -1));
         run->ledger = pnl_check(L, -1, &pnl_ledger_class);
+        pnl_pin(L, -1);
     }
     if (lua_getfield(L, options, "rng") != LUA_TNIL) {
         if (!pnl_test(L, -1, &pnl_rng_class))
             luaL_error(L, "%s: rng must be a pn.rng, got %s", owner, luaL_typename(L, -1));
         run->rng = pnl_check(L, -1, &pnl_rng_class);
+        pnl_pin(L, -1);
     }
 }
 
@@ -169,13 +171,16 @@ int pnl_plan_walk(lua_State *L, int plan_index, int options)
     pn_status status;
 
     plan_index = lua_absindex(L, plan_index);
-    if (!lua_isnoneornil(L, options))
-        check_names(L, options, "plan:steps");
+    pnl_check_run_names(L, options, "plan:steps");
     pnl_run_options(L, options, "plan:steps", &run);
     slot = (pn_walk **)pnl_newbox(L, &pnl_walk_class);
     pnl_keep(L, -1, plan_index);
-    if (lua_istable(L, options))
-        pnl_keep(L, -1, options); /* and with it ledger and rng */
+    for (int i = 0; i < 2; i++) { /* themselves: the table may change */
+        push_option(L, options, i ? "rng" : "ledger");
+        if (!lua_isnil(L, -1))
+            pnl_keep(L, -2, -1);
+        lua_pop(L, 1);
+    }
     pnl_run_begin(L, true);
     status = pn_walk_new(slot, plan, &run, &err);
     pnl_run_end(L);

@@ -11,7 +11,7 @@
 
 typedef struct box {
     void *object; /* first: pnl_newbox returns its address */
-    bool busy;    /* a call into the runtime is using it */
+    int busy;     /* so many calls into the runtime are using it */
     bool pinned;  /* another object rests on it: only the collector, which knows when that one is gone, may free it */
 } box;
 
@@ -66,7 +66,8 @@ void **pnl_newbox(lua_State *L, const pnl_class *cls)
     box *self = lua_newuserdatauv(L, sizeof *self, 1);
 
     self->object = NULL;
-    self->busy = self->pinned = false;
+    self->busy = 0;
+    self->pinned = false;
     pnl_register(L, cls);
     lua_rawgetp(L, LUA_REGISTRYINDEX, cls);
     lua_setmetatable(L, -2);
@@ -123,8 +124,9 @@ void *pnl_check(lua_State *L, int index, const pnl_class *cls)
 /* Every box's metatable carries this key. */
 static const char box_key = 'b';
 
-static void pin(lua_State *L, int index)
+void pnl_pin(lua_State *L, int index)
 {
+    index = lua_absindex(L, index);
     if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index))
         return;
     if (lua_rawgetp(L, -1, &box_key) != LUA_TNIL)
@@ -145,14 +147,14 @@ void pnl_keep(lua_State *L, int box_index, int other)
     lua_pushvalue(L, other);
     lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
     lua_pop(L, 1);
-    pin(L, other);
+    pnl_pin(L, other);
 }
 
 void pnl_busy(lua_State *L, int index, bool busy)
 {
     box *self = lua_touserdata(L, index);
 
-    self->busy = busy;
+    self->busy += busy ? 1 : -1;
 }
 
 void pnl_weight(lua_State *L, size_t bytes)
@@ -333,6 +335,10 @@ void pnl_register(lua_State *L, const pnl_class *cls)
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, "__gc");
     lua_setfield(L, -2, "__close");
+    lua_createtable(L, 0, 1); /* what getmetatable shows: no __gc or __close to be called by hand */
+    lua_pushstring(L, cls->name);
+    lua_setfield(L, -2, "__name");
+    lua_setfield(L, -2, "__metatable");
     if (cls->newindex) {
         lua_pushcfunction(L, cls->newindex);
     } else {

@@ -69,7 +69,9 @@ void *pnl_test(lua_State *L, int index, const pnl_class *cls);
 /** Make the box at `box` keep the value at `other` alive (a table of kept values in its user value).  A kept object is no
  *  longer freed by __close, only by the collector. */
 void pnl_keep(lua_State *L, int box, int other);
-/** While busy, close and __gc refuse to free (a callback may not pull the floor away). */
+/** From now on __close does not free the object at `index`: for one that a call uses while callbacks run.  Other values: nothing. */
+void pnl_pin(lua_State *L, int index);
+/** While busy, close and __gc refuse to free (a callback may not pull the floor away).  Calls nest. */
 void pnl_busy(lua_State *L, int index, bool busy);
 /** Tell the collector that this object holds `bytes` outside Lua, so that big data sets are collected in time. */
 void pnl_weight(lua_State *L, size_t bytes);

@@ -113,6 +113,7 @@ pn_status pn_gram_form(pn_objective *objective, pn_task *task, pn_err *err)
         return status;
     }
     finish(&gram, p, (double)objective->data->n);
+    pn_gram_clear(&objective->gram); /* a progress function may have formed one meanwhile, by a run of its own */
     objective->gram = gram;
     return PN_OK;
 }
