@@ -18,6 +18,9 @@ typedef struct target {
 /* Report noisy max is charged by the quotient of two numbers that the mechanism rounds: leave room for that. */
 static const double quotient_room = 1.0 + 4.0 * DBL_EPSILON;
 
+/* Below, costs are lost in what the curves add for their rounding, and no parameter would be found. */
+static const double smallest = 1e-200;
+
 static double cost(target *goal, double epsilon)
 {
     pn_leaf leaf = { { &pn_event_exponential_ops, PN_REPLACE_ONE, 1 }, epsilon, 0.0, epsilon };
@@ -60,7 +63,7 @@ double pn_calibrate_exponential(double epsilon, double delta, size_t count, bool
     target goal = { epsilon, delta, count, bounded_range, false, 0.0 };
     double answer;
 
-    if (!(epsilon > 0.0 && isfinite(epsilon) && delta >= 0.0 && delta < 1.0 && count > 0))
+    if (!(epsilon / (double)count >= smallest && isfinite(epsilon) && delta >= 0.0 && delta < 1.0 && count > 0))
         return NAN;
     answer = largest(&goal, epsilon / (double)count);
     if (order)
@@ -72,7 +75,7 @@ double pn_calibrate_exponential_rho(double rho, size_t count, bool bounded_range
 {
     target goal = { rho, 0.0, count, bounded_range, true, 0.0 };
 
-    if (!(rho > 0.0 && isfinite(rho) && count > 0))
+    if (!(rho / (double)count >= smallest && isfinite(rho) && count > 0))
         return NAN;
     return largest(&goal, sqrt((bounded_range ? 8.0 : 2.0) * rho / (double)count));
 }

@@ -14,7 +14,8 @@
  *   bounded_range  true for the exponential mechanism (event exponential), false for noise that is charged as Laplace's
  *                  (event report_noisy_max with 2 sensitivity/scale equal to the answer to within 2^-51).
  *   order          may be NULL; the Renyi order of the conversion, inf when pure composition is best.
- * Returns a number on the safe side: evaluated afresh it costs at most epsilon.  NaN for arguments outside their ranges.
+ * Returns a number on the safe side: evaluated afresh it costs at most epsilon.  NaN for arguments outside their ranges, and for
+ * less than 1e-200 per release.
  */
 double pn_calibrate_exponential(double epsilon, double delta, size_t count, bool bounded_range, double *order);
 

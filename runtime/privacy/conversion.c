@@ -193,6 +193,8 @@ double pn_zcdp_rho(double epsilon, double delta)
 
     if (!(epsilon > 0.0 && delta > 0.0 && delta < 1.0))
         return epsilon == 0.0 || delta == 0.0 ? 0.0 : NAN;
+    if (epsilon < 1e-200) /* next to the smallest numbers the loop below would stand still */
+        return 0.0;
     /* The logarithms give back at most about 37, at a delta next to 1. */
     rho = pn_bisect(too_costly, &goal, 0.0, 2.0 * epsilon + 40.0);
     /* The search behind pn_zcdp_epsilon wavers in its last bits. */
