@@ -56,7 +56,7 @@ describe("the progress bar", function()
         local obj = pn.objective{data = d, loss = pn.loss.squared(), set = pn.set.l1_ball{dim = 20, radius = 1}}
         local plan = pn.solve.frank_wolfe.plan(obj, {privacy = false, iterations = 100000000})
         local enough = os.clock() + 0.6
-        local fine, problem = pcall(plan.run, plan, {on_step = function()
+        local fine, problem = pcall(plan.run, plan, {progress = true, on_step = function()
           if os.clock() > enough then error("enough", 0) end
         end})
         print(fine, problem)]])
