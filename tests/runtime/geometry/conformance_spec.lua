@@ -1,6 +1,7 @@
 -- conformance_spec.lua -- what every set of pn.set must do, by itself and scaled, shifted and both.
--- A new set joins through pn.set.names(); it needs one line in `examples`.
+-- A new set joins through pn.set.names(); a line in `examples` adds cases to what its parameters suggest.
 local pn = require "penumbra"
+local defaults = require "tests.tools.defaults"
 
 -- Options for each set: a small case, a larger one, and the edge of a single coordinate.
 local examples = {
@@ -16,6 +17,9 @@ local examples = {
     {vertices = {{1, 1, 1}, {1, -1, 1}, {-1, 1, 1}, {-1, -1, 1}, {1, 1, -1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, -1}}},
   },
 }
+for _, name in ipairs(pn.set.names()) do
+  examples[name] = examples[name] or defaults("set", name)
+end
 
 local norms = {"l1", "l2", "linf"}
 local dual = {l1 = "linf", l2 = "l2", linf = "l1"}

@@ -1,12 +1,16 @@
 -- conformance_spec.lua -- what every loss of pn.loss must do: derivatives that are derivatives, ranges that are certified.
--- A new loss joins through pn.loss.names(); it needs one line in `examples`.
+-- A new loss joins through pn.loss.names(); a line in `examples` adds cases to what its parameters suggest.
 local pn = require "penumbra"
+local defaults = require "tests.tools.defaults"
 
 -- Options for each loss; {} for the defaults.
 local examples = {
   squared = {{}},
   logistic = {{}},
 }
+for _, name in ipairs(pn.loss.names()) do
+  examples[name] = examples[name] or defaults("loss", name)
+end
 
 local label_sets = {binary = {-1, 1}, real = {-2.5, -1, 0, 0.3, 4}}
 local label_ranges = {binary = {{-1, 1}, {1, 1}, {-1, -1}}, real = {{-1, 1}, {0.3, 4}, {-2.5, -2.5}}}
