@@ -63,6 +63,14 @@ static const script scripts[] = {
       "local fit = plan:run { on_step = function() steps = steps + 1 end, progress = false }\n"
       "assert(steps == 2 and fit.steps == 2 and #fit.trace == 2 and fit.theta:norm(1) <= 1 + 1e-12)\n"
       "assert(tostring(plan) and tostring(fit) and fit.privacy.rho <= 0.5)\n" },
+    { "a run that its callback ends",
+      "local pn = ...\n"
+      "local data = pn.data.synthetic.lasso { n = 20, p = 3, seed = 1 }\n"
+      "local set = pn.set.l1_ball { dim = 3, radius = 1 }\n"
+      "local obj = pn.objective { data = data, loss = pn.loss.squared(), set = set }\n"
+      "local plan = pn.solve.frank_wolfe.plan(obj, { rho = 0.5, iterations = 2 })\n"
+      "local fine, problem = pcall(plan.run, plan, { on_step = function() error('enough', 0) end })\n"
+      "if problem ~= 'enough' then error(problem, 0) end\n" },
 };
 
 /* Lua's allocator on top of the runtime's.  Lua relies on shrinking never to fail. */
