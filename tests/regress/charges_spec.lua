@@ -55,3 +55,50 @@ describe("the gradient of a certified objective", function()
     assert.near(-2, certified:gradient({ -10 })[1], 1e-12)
   end)
 end)
+
+describe("the charge of a selection", function()
+  -- Bounded range gives epsilon^2/8 zCDP to the exponential mechanism alone; the other two laws are only epsilon-DP.
+  it("is epsilon^2/8 for the exponential mechanism and epsilon^2/2 for the other laws", function()
+    local ledger = pn.ledger { rho = 1 }
+    local mechanisms = {
+      { pn.mechanism.exponential { epsilon = 0.5, sensitivity = 1 }, 0.25 / 8 },
+      { pn.mechanism.permute_and_flip { epsilon = 0.5, sensitivity = 1 }, 0.25 / 2 },
+      { pn.mechanism.report_noisy_max { scale = 4, sensitivity = 1 }, 0.25 / 2 },
+    }
+    for _, case in ipairs(mechanisms) do assert.near(case[2], ledger:price(case[1].event), 1e-12) end
+  end)
+
+  it("adds up to the rho of the plan under every law", function()
+    for law, share in pairs { exponential = 8, permute_and_flip = 2, laplace = 2 } do
+      local plan = pn.solve.frank_wolfe.plan(objective, { rho = 0.1, iterations = 10, selection = law })
+      assert.near(math.sqrt(share * 0.1 / 10), plan.lines["epsilon per step"], 1e-12)
+      assert.near(0.1, plan.rho, 1e-6) -- epsilon is rounded down to 20 bits
+      assert.near(0.1, pn.ledger({ rho = 1 }):price(plan.event), 1e-6)
+    end
+  end)
+
+  it("is refused with seeded noise before a walk on a real ledger begins", function()
+    local ledger = pn.ledger { rho = 1 }
+    assert.error_matches(function()
+      plan_of(0.1, 5):steps { ledger = ledger, rng = pn.rng.seeded(1) }
+    end, "seeded noise gives no privacy")
+    assert.equal(0, ledger.spent)
+  end)
+end)
+
+describe("the filter that a ledger chooses by itself", function()
+  -- Eight orders from (a - 1)/8 to 8 (a - 1), a - 1 = 2 ln(1/delta)/epsilon, share delta; a Gaussian release with z = 50 has
+  -- Renyi divergence alpha/(2 z^2).  The order that survives longest decides (accounting.md section 7).
+  it("gives each of its eight orders an eighth of delta", function()
+    local epsilon, delta, z, expected = 1, 1e-5, 50, 0
+    for j = 0, 7 do
+      local alpha = 1 + 2 * math.log(1 / delta) / epsilon / 8 * 64 ^ (j / 7)
+      local penalty = math.log(1 - 1 / alpha) - (math.log(delta / 8) + math.log(alpha)) / (alpha - 1)
+      expected = math.max(expected, math.floor((epsilon - penalty) * 2 * z * z / alpha))
+    end
+    local ledger, event = pn.ledger { epsilon = epsilon, delta = delta }, pn.event.gaussian { sigma = z, sensitivity = 1 }
+    local admitted = 0
+    while admitted < 1000 and pcall(ledger.spend, ledger, event) do admitted = admitted + 1 end
+    assert.equal(expected, admitted)
+  end)
+end)
