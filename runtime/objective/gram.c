@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "numeric/simd.h"
 #include "objective/objective_impl.h"
 
 #define GRAM_MAX_P      2048
@@ -146,15 +147,21 @@ pn_status pn_objective_prepare(pn_objective *objective, size_t passes, pn_task *
     return pn_gram_form(objective, task, err);
 }
 
+/* Our own kernel on the caller's thread: a threaded BLAS call on so small a matrix waits longer than it works, and for ages
+ * when the processors are busy elsewhere. */
 void pn_gram_evaluate(pn_objective *objective, const double *theta, double *value, double *gradient)
 {
     const pn_gram *gram = &objective->gram;
-    int p = (int)objective->data->p;
+    size_t p = objective->data->p;
+    double bent = 0.0, along = 0.0;
 
-    cblas_dsymv(CblasRowMajor, CblasUpper, p, 1.0, gram->matrix, p, theta, 1, 0.0, gram->product, 1);
+    pn_simd_best()->dense_times(gram->matrix, p, p, theta, gram->product);
+    for (size_t j = 0; j < p; j++) {
+        bent += gram->product[j] * theta[j];
+        along += gram->linear[j] * theta[j];
+    }
     if (value)
-        *value = 0.5 * (cblas_ddot(p, gram->product, 1, theta, 1) - 2.0 * cblas_ddot(p, gram->linear, 1, theta, 1) +
-                        gram->constant);
-    for (size_t j = 0; gradient && j < objective->data->p; j++)
+        *value = 0.5 * (bent - 2.0 * along + gram->constant);
+    for (size_t j = 0; gradient && j < p; j++)
         gradient[j] = gram->product[j] - gram->linear[j];
 }
