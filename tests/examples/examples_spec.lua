@@ -51,15 +51,15 @@ describe("the example", function()
     local text, ok = run("accuracy", "", "PENUMBRA_DATA=")
     assert.is_true(ok, text)
     local folder = os.getenv "PENUMBRA_DATA"
-    if not folder then
-      says(text, "usage")
-      io.stderr:write "skipped: PENUMBRA_DATA is not set\n"
+    says(text, "usage")
+    if not folder or os.getenv "PN_PRELOAD" then -- minutes under a sanitizer, of code that other specs run there
+      io.stderr:write "skipped: needs PENUMBRA_DATA, and no sanitizer\n"
       return
     end
-    text, ok = run("accuracy", folder .. " 10 a9a")
+    text, ok = run("accuracy", folder .. " 3 a9a")
     assert.is_true(ok, text)
-    -- Ten seeded runs; the mean of epsilon 1 was 0.8354 with a standard error of 0.001.
+    -- Three seeded runs, so always the same; ten had the mean 0.8354 at epsilon 1 and the standard deviation 0.0031.
     local accuracy = tonumber(text:match "\n%s+1%s+replace_one%s+[%d.]+%s+%d+%s+([%d.]+)")
-    assert.is_true(accuracy > 0.83, text)
+    assert.is_true(accuracy > 0.825, text)
   end)
 end)

@@ -8,7 +8,11 @@
 
 #include "check.h"
 
+#if defined(__aarch64__)
+typedef long double wide; /* IEEE binary128 there */
+#else
 __extension__ typedef __float128 wide;
+#endif
 
 static uint64_t state = 7;
 
