@@ -17,6 +17,7 @@ else
 end
 data = data:clip_rows("linf", 1):clip_labels(-1, 1)
 print(data)
+if path then print "  (features and labels beyond [-1, 1] were clipped: rescale yours by public ranges first)" end
 
 -- 2. The objective: mean squared error over the l1 ball.  Its bounds are certified, not hoped for.
 local objective = pn.objective {
