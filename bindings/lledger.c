@@ -198,7 +198,7 @@ static int ledger_tostring(lua_State *L)
     char text[256];
 
     push_budget(L, pn_ledger_budget(self));
-    (void)snprintf(text, sizeof text, "ledger(%s): spent %.6g, remaining %.6g, %zu entries%s", lua_tostring(L, -1),
+    (void)snprintf(text, sizeof text, "ledger(%s)\n  spent %.6g, remaining %.6g, entries %zu%s", lua_tostring(L, -1),
                    pn_ledger_spent(self), pn_ledger_remaining(self), pn_ledger_entries(self),
                    warning(pn_ledger_budget(self)));
     lua_pushstring(L, text);

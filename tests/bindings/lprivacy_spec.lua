@@ -73,7 +73,7 @@ end)
 describe("pn.ledger", function()
   it("prints its budget, and warns when it is for teaching", function()
     local L = pn.ledger { epsilon = 1, delta = 1e-6 }
-    assert.equal("ledger(epsilon=1, delta=1e-06, replace_one): spent 0, remaining 1, 0 entries", tostring(L))
+    assert.equal("ledger(epsilon=1, delta=1e-06, replace_one)\n  spent 0, remaining 1, entries 0", tostring(L))
     assert.matches("no privacy", tostring(pn.ledger { rho = 1, teaching = true }), 1, true)
     assert.equal(1, L.epsilon)
     assert.equal(1e-6, L.delta)
