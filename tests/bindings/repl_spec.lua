@@ -215,6 +215,7 @@ describe("the prompt, on a terminal", function()
       expect search
       send 5
       expect x = 1234
+      sleep 200
       send \x03
       expect pn>
       send 9 * 9\n
