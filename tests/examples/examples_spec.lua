@@ -58,7 +58,7 @@ describe("the example", function()
     end
     text, ok = run("accuracy", folder .. " 3 a9a")
     assert.is_true(ok, text)
-    -- Three seeded runs, so always the same; ten had the mean 0.8354 at epsilon 1 and the standard deviation 0.0031.
+    -- Three fixed seeds.  Over 100 seeds the mean at epsilon 1 is 0.8298, the standard deviation of one run 0.0074.
     local accuracy = tonumber(text:match "\n%s+1%s+replace_one%s+[%d.]+%s+%d+%s+([%d.]+)")
     assert.is_true(accuracy > 0.825, text)
   end)
