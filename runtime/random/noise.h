@@ -1,0 +1,65 @@
+/* noise.h -- noise that survives the computer: exact integers on a fine lattice, added to integers.
+ * A release turns each value into a whole number of steps, adds a discrete Gaussian or Laplace integer, and multiplies once by
+ * the public step; what a double can or cannot represent then says nothing about the data (Mironov 2012).
+ *
+ * Not constant time: time depends on rejected words, which are independent of the accepted values but for the 2 % of draws
+ * that need a closer look.  Draw whole vectors; whoever can time single draws is outside the guarantee.
+ * Depends on: rng.h.  Used by: privacy/, continual/.  Spec: noise.md sections 3 to 6. */
+#ifndef PN_RANDOM_NOISE_H
+#define PN_RANDOM_NOISE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "random/rng.h"
+
+#define PN_LATTICE_BITS 40 /* S = 2^40 steps in one standard deviation, or one Laplace scale */
+
+/* How far the sampled law is from the rounded continuous one, per scalar draw.  N Gaussian draws turn an ideal (epsilon,
+ * delta) into (epsilon + 2 N eta, exp(N eta) (delta + exp(epsilon) N tail)); N Laplace draws add 2 N of their own eta. */
+#define PN_GAUSSIAN_ETA  0x1p-76
+#define PN_GAUSSIAN_TAIL 0x1p-125
+#define PN_LAPLACE_ETA   0x1p-90
+
+/** out[n]: independent K with P(K = k) proportional to exp(-k^2 / 2^81), cut at |k| <= 13 * 2^40.  The same seed gives the
+ *  same integers on every platform and however a vector is cut into calls.  Source: noise.md section 5. */
+void pn_noise_gaussian(pn_rng *rng, size_t n, int64_t *out);
+
+/** As pn_noise_gaussian, but without its two small errors: the exact law by Canonne, Kamath, Steinke (2020), Algorithm 3,
+ *  about sixty times slower.  Beyond +-2^62 (never seen) it is cut to that. */
+void pn_noise_gaussian_exact(pn_rng *rng, size_t n, int64_t *out);
+
+/** out[n]: independent K with P(K = k) proportional to exp(-|k| / (w 2^40)), 1 <= w < 2^20; capped at |k| = 2^62. */
+void pn_noise_laplace(pn_rng *rng, uint32_t w, size_t n, int64_t *out);
+
+/** One K with P(K = k) proportional to exp(-k^2 den / (2 num)), exactly; sigma^2 = num/den, 1 <= num, den < 2^31.  The
+ *  reference of the tests.  Source: Canonne, Kamath, Steinke (2020), Algorithm 3. */
+int64_t pn_discrete_gaussian(pn_rng *rng, uint32_t num, uint32_t den);
+
+/* ---- the lattice ---- */
+
+/** scale * 2^-40; scale in [2^-900, 2^900]. */
+double pn_lattice_step(double scale);
+
+/**
+ * Sensitivity of the rounded query, rounded upward: what the accountant is charged.
+ *   sensitivity  of the exact query, > 0, l2 (respectively l1).      scale  sigma (respectively b).
+ *   n            number of values.                                   bound  public bound on every |value|; INFINITY for none,
+ *                                                                    then the clamp at 2^62 steps bounds it.
+ *   roundings    1 when the values come as doubles, 4 when they come from integer sums (noise.md section 3).
+ */
+double pn_lattice_l2(double sensitivity, double scale, size_t n, double bound, int roundings);
+double pn_lattice_l1(double sensitivity, double scale, size_t n, double bound, int roundings);
+
+/** round(clamp(x / step, +-limit)), ties to even; `limit` is 2^62 for Gaussian and 2^61 for Laplace releases.  x is not NaN. */
+int64_t pn_lattice_round(double x, double step, double limit);
+
+/**
+ * out[j] = (round(x[j] / step) + K_j) step.  x[n], out[n] may be the same array; x holds no NaN (the caller has looked).
+ * Privacy: one gaussian (laplace) event with sensitivity pn_lattice_l2 (pn_lattice_l1) and n draws; already charged.
+ */
+void pn_lattice_gaussian(pn_rng *rng, double sigma, const double *x, size_t n, double *out);
+void pn_lattice_gaussian_exact(pn_rng *rng, double sigma, const double *x, size_t n, double *out);
+void pn_lattice_laplace(pn_rng *rng, double scale, const double *x, size_t n, double *out);
+
+#endif
