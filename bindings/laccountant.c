@@ -26,9 +26,11 @@ static int accountant_add(lua_State *L)
 static int accountant_epsilon(lua_State *L)
 {
     pn_accountant *self = check(L);
-    double delta = pnl_check_delta(L, 2, "accountant:epsilon"), order = 0.0;
+    double delta = pnl_check_delta(L, 2, "accountant:epsilon"), order = 0.0, epsilon;
+    pn_err err;
 
-    lua_pushnumber(L, self->ops->epsilon(self, delta, &order));
+    pnl_status(L, self->ops->epsilon(self, delta, &epsilon, &order, &err), &err);
+    lua_pushnumber(L, epsilon);
     lua_pushnumber(L, order);
     return 2;
 }
@@ -37,7 +39,11 @@ static int accountant_delta(lua_State *L)
 {
     pn_accountant *self = check(L);
 
-    lua_pushnumber(L, self->ops->delta(self, pnl_check_epsilon(L, 2, "accountant:delta")));
+    double epsilon = pnl_check_epsilon(L, 2, "accountant:delta"), delta;
+    pn_err err;
+
+    pnl_status(L, self->ops->delta(self, epsilon, &delta, &err), &err);
+    lua_pushnumber(L, delta);
     return 1;
 }
 

@@ -15,7 +15,9 @@ extern "C" {
 
 #include "numeric/csr.h"
 
+#include "random/noise.h"
 #include "random/rng.h"
+#include "random/sample.h"
 #include "random/selection.h"
 
 #include "data/dataset.h"
@@ -26,6 +28,7 @@ extern "C" {
 #include "privacy/event.h"
 #include "privacy/ledger.h"
 #include "privacy/mechanism.h"
+#include "privacy/pair.h"
 
 #include "objective/loss.h"
 #include "objective/objective.h"

@@ -1,11 +1,8 @@
-/* accountant.c -- the table of accountants, and what an event costs by itself.
- * Depends on: accountant.h, conversion.h.  Used by: ledger, plans, calibration, bindings. */
+/* accountant.c -- the table of accountants.  Depends on: accountant.h.  Used by: bindings. */
 #include <stdio.h>
 #include <string.h>
 
 #include "privacy/accountant_ops.h"
-#include "privacy/conversion.h"
-#include "privacy/event_leaf.h"
 
 static const pn_accountant_ops *const table[] = { &pn_accountant_rdp_ops, &pn_accountant_zcdp_ops, NULL };
 
@@ -54,30 +51,4 @@ pn_status pn_accountant_add(pn_accountant *accountant, pn_event *event, size_t c
         accountant->events++;
     }
     return status;
-}
-
-/* ---- an event by itself ---- */
-
-typedef struct repeated {
-    const pn_event *event;
-    size_t count;
-} repeated;
-
-static double repeated_rdp(const void *self, double alpha)
-{
-    const repeated *r = self;
-    pn_sum sum = { 0.0, 0.0 };
-
-    pn_event_add_rdp(r->event, r->count, alpha, &sum);
-    return sum.high;
-}
-
-double pn_event_epsilon(const pn_event *event, size_t count, double delta, double *order)
-{
-    repeated r = { event, count };
-    pn_curve curve = { repeated_rdp, &r };
-    pn_sum rho = { 0.0, 0.0 };
-
-    pn_event_add_zcdp(event, count, &rho);
-    return pn_curve_epsilon(&curve, delta, delta > 0.0 ? pn_zcdp_guess(rho.high, delta) : 0.0, order);
 }

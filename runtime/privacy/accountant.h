@@ -19,11 +19,15 @@ typedef struct pn_accountant_ops {
     pn_status (*create)(pn_accountant **out, const pn_arg *args, pn_err *err);
     void (*destroy)(pn_accountant *self);
     pn_status (*add)(pn_accountant *self, pn_event *event, size_t count, pn_err *err); /* keeps the event */
-    /* Smallest epsilon >= 0 certified at delta in [0,1); +inf when none.  order (may be NULL): the minimising order, or 0. */
-    double (*epsilon)(const pn_accountant *self, double delta, double *order);
-    double (*delta)(const pn_accountant *self, double epsilon); /* smallest delta certified at epsilon; in [0, 1] */
-    double (*rdp)(const pn_accountant *self, double alpha);     /* composed curve; +inf where unknown */
-    double (*zcdp)(const pn_accountant *self);                  /* composed rho; +inf where unknown */
+    /* Smallest epsilon >= 0 certified at delta in [0,1), slack included; +inf when none.  order (may be NULL): the minimising
+     * Renyi order, 0 when there is none.  Errors: PN_ENOMEM, PN_EUNSUPPORTED for an event that it cannot take. */
+    pn_status (*epsilon)(const pn_accountant *self, double delta, double *epsilon, double *order, pn_err *err);
+    /* Smallest delta certified at epsilon >= 0; in [0, 1]. */
+    pn_status (*delta)(const pn_accountant *self, double epsilon, double *delta, pn_err *err);
+    /* Certified bounds low <= epsilon <= high on the exact answer for the worst mechanism that the events describe; NULL: none. */
+    pn_status (*interval)(const pn_accountant *self, double delta, double *low, double *high, pn_err *err);
+    double (*rdp)(const pn_accountant *self, double alpha); /* composed curve; +inf where unknown */
+    double (*zcdp)(const pn_accountant *self);              /* composed rho; +inf where unknown */
 } pn_accountant_ops;
 
 struct pn_accountant {
@@ -50,8 +54,20 @@ double pn_zcdp_epsilon(double rho, double delta);
 /** The largest rho with pn_zcdp_epsilon(rho, delta) <= epsilon: relative 1e-9 on the safe side. */
 double pn_zcdp_rho(double epsilon, double delta);
 
-/** epsilon(delta) of `event` taken `count` times under the tightest accountant of this build, minimised over orders in
- *  (1, inf]; the minimising order in *order (may be NULL). */
+/* Sampled noise (pn_slack).  Every conversion leaves a 2^-30th part of delta for the tails, so that a plan and the ledger
+ * that is charged for it agree to the last bit whatever is drawn. */
+#define PN_TAIL_SHARE 0x1p-30
+
+/** delta (1 - PN_TAIL_SHARE), rounded downward; 0 stays 0. */
+double pn_ideal_delta(double delta);
+/** What an ideal epsilon at pn_ideal_delta(delta) means for the noise as drawn: epsilon + slack.epsilon, or +inf when the tails
+ *  need more than their share of delta. */
+double pn_slack_epsilon(double epsilon, double delta, pn_slack slack);
+/** What an ideal delta at epsilon - slack.epsilon means for the noise as drawn, at epsilon; in [0, 1]. */
+double pn_slack_delta(double delta, double epsilon, pn_slack slack);
+
+/** epsilon(delta) of `event` taken `count` times by Renyi orders in (1, inf], slack included: the price that plans and ledgers
+ *  use; the minimising order in *order (may be NULL). */
 double pn_event_epsilon(const pn_event *event, size_t count, double delta, double *order);
 
 #endif

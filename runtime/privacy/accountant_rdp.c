@@ -1,5 +1,7 @@
 /* accountant_rdp.c -- adds up Renyi curves and converts at the best real order, alpha = inf (pure composition) included.
  * Depends on: accountant.h, conversion.h, event_leaf.h.  Used by: the table in accountant.c. */
+#include <math.h>
+
 #include "core/alloc.h"
 #include "privacy/accountant_ops.h"
 #include "privacy/conversion.h"
@@ -80,20 +82,42 @@ static double curve_rdp(const void *self, double alpha)
     return rdp(self, alpha);
 }
 
-static double epsilon(const pn_accountant *base, double delta, double *order)
+static pn_slack slack(const pn_accountant *base)
 {
-    pn_curve curve = { curve_rdp, base };
+    const rdp_accountant *self = (const rdp_accountant *)base;
+    pn_slack sum = { 0.0, 0.0 };
 
-    return pn_curve_epsilon(&curve, delta, delta > 0.0 ? pn_zcdp_guess(zcdp(base), delta) : 0.0, order);
+    for (size_t i = 0; i < self->count; i++) {
+        pn_slack one = pn_event_slack(self->terms[i].event, self->terms[i].count);
+
+        sum.epsilon += one.epsilon;
+        sum.tail += one.tail;
+    }
+    return sum;
 }
 
-static double delta(const pn_accountant *base, double at_epsilon)
+static pn_status epsilon(const pn_accountant *base, double delta, double *out, double *order, pn_err *err)
 {
     pn_curve curve = { curve_rdp, base };
-    double rho = zcdp(base);
+    double ideal = pn_ideal_delta(delta);
 
-    /* The order where rho-zCDP spends epsilon: (epsilon + rho)/(2 rho). */
-    return pn_curve_delta(&curve, at_epsilon, rho > 0.0 ? 1.0 + at_epsilon / (2.0 * rho) : 0.0);
+    (void)err;
+    *out = pn_curve_epsilon(&curve, ideal, ideal > 0.0 ? pn_zcdp_guess(zcdp(base), ideal) : 0.0, order);
+    *out = pn_slack_epsilon(*out, delta, slack(base));
+    return PN_OK;
+}
+
+/* The order where rho-zCDP spends epsilon is (epsilon + rho)/(2 rho). */
+static pn_status delta(const pn_accountant *base, double at_epsilon, double *out, pn_err *err)
+{
+    pn_curve curve = { curve_rdp, base };
+    pn_slack extra = slack(base);
+    double rho = zcdp(base), ideal = fmax(0.0, at_epsilon - extra.epsilon);
+
+    (void)err;
+    *out = pn_curve_delta(&curve, ideal, rho > 0.0 ? 1.0 + ideal / (2.0 * rho) : 0.0);
+    *out = pn_slack_delta(*out, at_epsilon, extra);
+    return PN_OK;
 }
 
 const pn_accountant_ops pn_accountant_rdp_ops = {

@@ -1,5 +1,7 @@
 /* accountant_zcdp.c -- adds up rho of zero-concentrated differential privacy.
  * Depends on: accountant.h, conversion.h, event_leaf.h.  Used by: the table in accountant.c. */
+#include <math.h>
+
 #include "core/alloc.h"
 #include "privacy/accountant_ops.h"
 #include "privacy/conversion.h"
@@ -8,6 +10,7 @@
 typedef struct zcdp_accountant {
     pn_accountant base;
     pn_sum rho;
+    pn_slack slack;
 } zcdp_accountant;
 
 static pn_status create(pn_accountant **out, const pn_arg *args, pn_err *err)
@@ -29,8 +32,13 @@ static void destroy(pn_accountant *base)
 
 static pn_status add(pn_accountant *base, pn_event *event, size_t count, pn_err *err)
 {
+    zcdp_accountant *self = (zcdp_accountant *)base;
+    pn_slack one = pn_event_slack(event, count);
+
     (void)err;
-    pn_event_add_zcdp(event, count, &((zcdp_accountant *)base)->rho);
+    pn_event_add_zcdp(event, count, &self->rho);
+    self->slack.epsilon += one.epsilon;
+    self->slack.tail += one.tail;
     return PN_OK;
 }
 
@@ -49,19 +57,33 @@ static double curve_rdp(const void *self, double alpha)
     return rdp(self, alpha);
 }
 
-static double epsilon(const pn_accountant *base, double delta, double *order)
+static pn_slack slack(const pn_accountant *base)
 {
-    pn_curve curve = { curve_rdp, base };
-
-    return pn_curve_epsilon(&curve, delta, delta > 0.0 ? pn_zcdp_guess(zcdp(base), delta) : 0.0, order);
+    return ((const zcdp_accountant *)base)->slack;
 }
 
-static double delta(const pn_accountant *base, double at_epsilon)
+static pn_status epsilon(const pn_accountant *base, double delta, double *out, double *order, pn_err *err)
 {
     pn_curve curve = { curve_rdp, base };
-    double rho = zcdp(base);
+    double ideal = pn_ideal_delta(delta);
 
-    return pn_curve_delta(&curve, at_epsilon, rho > 0.0 ? 1.0 + at_epsilon / (2.0 * rho) : 0.0);
+    (void)err;
+    *out = pn_curve_epsilon(&curve, ideal, ideal > 0.0 ? pn_zcdp_guess(zcdp(base), ideal) : 0.0, order);
+    *out = pn_slack_epsilon(*out, delta, slack(base));
+    return PN_OK;
+}
+
+/* The order where rho-zCDP spends epsilon is (epsilon + rho)/(2 rho). */
+static pn_status delta(const pn_accountant *base, double at_epsilon, double *out, pn_err *err)
+{
+    pn_curve curve = { curve_rdp, base };
+    pn_slack extra = slack(base);
+    double rho = zcdp(base), ideal = fmax(0.0, at_epsilon - extra.epsilon);
+
+    (void)err;
+    *out = pn_curve_delta(&curve, ideal, rho > 0.0 ? 1.0 + ideal / (2.0 * rho) : 0.0);
+    *out = pn_slack_delta(*out, at_epsilon, extra);
+    return PN_OK;
 }
 
 const pn_accountant_ops pn_accountant_zcdp_ops = {

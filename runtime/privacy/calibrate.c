@@ -23,7 +23,7 @@ static const double smallest = 1e-200;
 
 static double cost(target *goal, double epsilon)
 {
-    pn_leaf leaf = { { &pn_event_exponential_ops, PN_REPLACE_ONE, 1 }, epsilon, 0.0, epsilon };
+    pn_leaf leaf = { { &pn_event_exponential_ops, PN_REPLACE_ONE, 1 }, { epsilon }, epsilon };
     pn_sum rho = { 0.0, 0.0 };
 
     if (!goal->bounded_range) {

@@ -46,9 +46,7 @@ pn_status pn_event_new(pn_event **out, const char *name, pn_arg *args, pn_neighb
     (void)snprintf(owner, sizeof owner, "event.%s", name);
     status = pn_args_check(owner, table[i]->params, args, err);
     if (status == PN_OK)
-        status = table[i]->create(out, args, err);
-    if (status == PN_OK)
-        (*out)->neighbours = neighbours;
+        status = table[i]->create(out, args, neighbours, err);
     return status;
 }
 
@@ -69,6 +67,26 @@ void pn_event_describe(const pn_event *event, char *text, size_t size)
     event->ops->describe(event, text, size);
 }
 
+pn_slack pn_event_slack(const pn_event *event, size_t count)
+{
+    pn_slack sum = { 0.0, 0.0 };
+    size_t parts;
+    const pn_term *terms = pn_event_terms(event, &parts);
+    pn_term self = { (pn_event *)(size_t)event, 1 };
+
+    if (!terms) {
+        terms = &self;
+        parts = 1;
+    }
+    for (size_t i = 0; i < parts; i++) {
+        pn_slack one = terms[i].event->ops->slack ? terms[i].event->ops->slack(terms[i].event) : (pn_slack){ 0.0, 0.0 };
+
+        sum.epsilon += (double)count * (double)terms[i].count * one.epsilon;
+        sum.tail += (double)count * (double)terms[i].count * one.tail;
+    }
+    return sum;
+}
+
 bool pn_event_same(const pn_event *a, const pn_event *b)
 {
     char first[256], second[256];
@@ -84,7 +102,8 @@ bool pn_event_same(const pn_event *a, const pn_event *b)
 
 /* ---- leaves ---- */
 
-pn_status pn_leaf_new(pn_event **out, const pn_event_ops *ops, double first, double second, double level, pn_err *err)
+pn_status pn_leaf_new(pn_event **out, const pn_event_ops *ops, const pn_arg *args, double level,
+                      pn_neighbours neighbours, pn_err *err)
 {
     pn_leaf *self;
 
@@ -93,10 +112,13 @@ pn_status pn_leaf_new(pn_event **out, const pn_event_ops *ops, double first, dou
         return pn_fail(err, PN_EINVAL,
                        "event.%s: a privacy loss of %g is outside what can be accounted for (1e-150 to 1e150)",
                        ops->name, level);
-    self = pn_alloc(1, sizeof *self);
+    self = pn_calloc(1, sizeof *self);
     if (!self)
         return pn_fail(err, PN_ENOMEM, "event.%s: out of memory", ops->name);
-    *self = (pn_leaf){ { ops, PN_REPLACE_ONE, 1 }, first, second, level };
+    self->base = (pn_event){ ops, neighbours, 1 };
+    self->level = level;
+    for (size_t i = 0; ops->params[i].name; i++)
+        self->values[i] = ops->params[i].kind == PN_COUNT ? (double)args[i].count : args[i].real;
     *out = &self->base;
     return PN_OK;
 }
@@ -115,16 +137,30 @@ void pn_shortest(double value, char *text, size_t size)
     }
 }
 
+void pn_leaf_args(const pn_event *self, pn_arg *args)
+{
+    const pn_leaf *leaf = (const pn_leaf *)self;
+
+    for (size_t i = 0; self->ops->params[i].name; i++)
+        args[i] = (pn_arg){ .given = true, .real = leaf->values[i], .count = (size_t)leaf->values[i] };
+}
+
 void pn_leaf_describe(const pn_event *self, char *text, size_t size)
 {
     const pn_leaf *leaf = (const pn_leaf *)self;
-    const pn_param *params = self->ops->params;
-    char first[32], second[32];
+    size_t used = (size_t)snprintf(text, size, "%s(", self->ops->name);
+    bool first = true;
 
-    pn_shortest(leaf->first, first, sizeof first);
-    pn_shortest(leaf->second, second, sizeof second);
-    if (params[1].name)
-        (void)snprintf(text, size, "%s(%s=%s, %s=%s)", self->ops->name, params[0].name, first, params[1].name, second);
-    else
-        (void)snprintf(text, size, "%s(%s=%s)", self->ops->name, params[0].name, first);
+    for (size_t i = 0; self->ops->params[i].name && used < size; i++) {
+        const pn_param *param = &self->ops->params[i];
+        char number[32];
+
+        if (param->need == PN_OPTIONAL && leaf->values[i] == param->fallback)
+            continue;
+        pn_shortest(leaf->values[i], number, sizeof number);
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", first ? "" : ", ", param->name, number);
+        first = false;
+    }
+    if (used < size)
+        (void)snprintf(text + used, size - used, ")");
 }

@@ -9,6 +9,7 @@
 
 #include "core/param.h"
 #include "core/status.h"
+#include "privacy/pair.h"
 
 typedef enum pn_neighbours { PN_REPLACE_ONE = 0, PN_ADD_REMOVE, PN_ZERO_OUT } pn_neighbours;
 /** "replace_one", "add_remove", "zero_out"; the NULL-terminated list for PN_CHOICE parameters. */
@@ -16,13 +17,21 @@ extern const char *const pn_neighbours_names[];
 
 typedef struct pn_event pn_event;
 
+/* Sampled noise differs a little from the ideal law (random/noise.h).  If the ideal interaction is (epsilon, delta)-DP, the
+ * one that ran is (epsilon + slack.epsilon, exp(slack.epsilon/2) (delta + exp(epsilon) slack.tail)).  Slacks add up. */
+typedef struct pn_slack {
+    double epsilon, tail;
+} pn_slack;
+
 typedef struct pn_event_ops {
     const char *name; /* "exponential" */
     const char *doc;
     const char *source;
     const pn_param *params; /* the binding adds `neighbours` to every row */
-    pn_status (*create)(pn_event **out, const pn_arg *args, pn_err *err);
+    pn_status (*create)(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err);
     void (*destroy)(pn_event *self);
+    /* What create was given, one value per row of params; borrowed from the event.  NULL for compose and repeated. */
+    void (*args)(const pn_event *self, pn_arg *args);
 
     /* Renyi divergence bound of order alpha in (1, inf]; +inf where there is none.  Never NaN. */
     double (*rdp)(const pn_event *self, double alpha);
@@ -30,6 +39,12 @@ typedef struct pn_event_ops {
     double (*zcdp)(const pn_event *self);
     /* "exponential(epsilon=0.1)" */
     void (*describe)(const pn_event *self, char *text, size_t size);
+
+    /* What the noise as drawn may add to the ideal statement; NULL for nothing. */
+    pn_slack (*slack)(const pn_event *self);
+    /* Privacy loss by its dominating pairs; NULL when none is known.  Returns 1 when one pair serves both directions, 2 for
+     * {remove, add}.  `attained`: pairs of some mechanism that this event describes, for lower bounds. */
+    size_t (*pairs)(const pn_event *self, bool attained, pn_pair pairs[2]);
 } pn_event_ops;
 
 struct pn_event {
@@ -48,11 +63,26 @@ void pn_event_free(pn_event *event);
 /** Convenience for the tables of other rooms.  All PN_ENOMEM or PN_EINVAL. */
 pn_status pn_event_exponential(pn_event **out, double epsilon, pn_neighbours neighbours, pn_err *err);
 pn_status pn_event_report_noisy_max(pn_event **out, double scale, double sensitivity, pn_neighbours n, pn_err *err);
+/** `draws` scalar draws of lattice noise; 0 for the ideal mechanism. */
+pn_status pn_event_gaussian(pn_event **out, double sigma, double sensitivity, size_t draws, pn_neighbours n,
+                            pn_err *err);
+pn_status pn_event_laplace(pn_event **out, double scale, double sensitivity, size_t draws, pn_neighbours n,
+                           pn_err *err);
+/** Each record by a coin of rate q, then `inner` (kept; its sensitivity is one record's contribution). */
+pn_status pn_event_poisson_sampled(pn_event **out, double q, pn_event *inner, pn_neighbours n, pn_err *err);
+/** batch of n records without replacement, then `inner` (kept; its sensitivity is the replace-one one of the batch query). */
+pn_status pn_event_fixed_sampled(pn_event **out, size_t batch, size_t n, pn_event *inner, pn_neighbours neighbours,
+                                 pn_err *err);
+/** At most `answers` times "above" for an adaptive stream of queries; pure epsilon in total. */
+pn_status pn_event_sparse_vector(pn_event **out, double epsilon, size_t answers, pn_neighbours n, pn_err *err);
 
 /** All of them, in sequence or adaptively.  Keeps each.  Errors: PN_EPRIVACY when the relations differ (names both). */
 pn_status pn_event_compose(pn_event **out, pn_event *const *events, size_t count, pn_err *err);
 /** `event`, count times (count >= 1).  Keeps it. */
 pn_status pn_event_repeated(pn_event **out, pn_event *event, size_t count, pn_err *err);
+
+/** The slack of `event` taken `count` times. */
+pn_slack pn_event_slack(const pn_event *event, size_t count);
 
 void pn_event_describe(const pn_event *event, char *text, size_t size);
 

@@ -1,6 +1,7 @@
 /* event_gaussian.c -- Gaussian noise, and curves that are declared outright: zCDP and one order of RDP.
- * Depends on: event_leaf.h.  Used by: the table in event.c.  Spec: accounting.md section 2. */
+ * Depends on: event_leaf.h, random/noise.h (constants).  Used by: the table in event.c.  Spec: accounting.md section 2. */
 #include "privacy/event_leaf.h"
+#include "random/noise.h"
 
 static double level(const pn_event *self)
 {
@@ -16,14 +17,25 @@ static double zcdp_rdp(const pn_event *self, double alpha)
 static const pn_param gaussian_params[] = {
     { "sigma", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "standard deviation of the noise, unit of the query" },
     { "sensitivity", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "l2 sensitivity of the query" },
+    { "draws", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "scalar draws of lattice noise in one release, whose distance from the ideal law is then charged; ideal noise "
+      "when "
+      "absent" },
     PN_PARAM_END,
 };
 
-static pn_status gaussian_create(pn_event **out, const pn_arg *args, pn_err *err)
+static pn_status gaussian_create(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
     double mu = args[1].real / args[0].real;
 
-    return pn_leaf_new(out, &pn_event_gaussian_ops, args[0].real, args[1].real, mu * mu / 2.0, err);
+    return pn_leaf_new(out, &pn_event_gaussian_ops, args, mu * mu / 2.0, neighbours, err);
+}
+
+static pn_slack gaussian_slack(const pn_event *self)
+{
+    double draws = ((const pn_leaf *)self)->values[2];
+
+    return (pn_slack){ draws * 2.0 * PN_GAUSSIAN_ETA, draws * PN_GAUSSIAN_TAIL };
 }
 
 const pn_event_ops pn_event_gaussian_ops = {
@@ -33,9 +45,11 @@ const pn_event_ops pn_event_gaussian_ops = {
     .params = gaussian_params,
     .create = gaussian_create,
     .destroy = pn_leaf_destroy,
+    .args = pn_leaf_args,
     .rdp = zcdp_rdp,
     .zcdp = level,
     .describe = pn_leaf_describe,
+    .slack = gaussian_slack,
 };
 
 static const pn_param zcdp_params[] = {
@@ -43,9 +57,9 @@ static const pn_param zcdp_params[] = {
     PN_PARAM_END,
 };
 
-static pn_status zcdp_create(pn_event **out, const pn_arg *args, pn_err *err)
+static pn_status zcdp_create(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
-    return pn_leaf_new(out, &pn_event_zcdp_ops, args[0].real, 0.0, args[0].real, err);
+    return pn_leaf_new(out, &pn_event_zcdp_ops, args, args[0].real, neighbours, err);
 }
 
 const pn_event_ops pn_event_zcdp_ops = {
@@ -55,6 +69,7 @@ const pn_event_ops pn_event_zcdp_ops = {
     .params = zcdp_params,
     .create = zcdp_create,
     .destroy = pn_leaf_destroy,
+    .args = pn_leaf_args,
     .rdp = zcdp_rdp,
     .zcdp = level,
     .describe = pn_leaf_describe,
@@ -68,17 +83,17 @@ static const pn_param rdp_params[] = {
     PN_PARAM_END,
 };
 
-static pn_status rdp_create(pn_event **out, const pn_arg *args, pn_err *err)
+static pn_status rdp_create(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
     if (!(args[0].real > 1.0))
         return pn_fail(err, PN_EINVAL, "event.rdp: alpha must be greater than 1, got %g", args[0].real);
-    return pn_leaf_new(out, &pn_event_rdp_ops, args[0].real, args[1].real, args[1].real, err);
+    return pn_leaf_new(out, &pn_event_rdp_ops, args, args[1].real, neighbours, err);
 }
 
 /* Renyi divergence grows with its order, so the bound holds below alpha too and says nothing above. */
 static double rdp_rdp(const pn_event *self, double alpha)
 {
-    return alpha <= ((const pn_leaf *)self)->first ? level(self) : INFINITY;
+    return alpha <= ((const pn_leaf *)self)->values[0] ? level(self) : INFINITY;
 }
 
 static double rdp_zcdp(const pn_event *self)
@@ -94,7 +109,19 @@ const pn_event_ops pn_event_rdp_ops = {
     .params = rdp_params,
     .create = rdp_create,
     .destroy = pn_leaf_destroy,
+    .args = pn_leaf_args,
     .rdp = rdp_rdp,
     .zcdp = rdp_zcdp,
     .describe = pn_leaf_describe,
 };
+
+pn_status pn_event_gaussian(pn_event **out, double sigma, double sensitivity, size_t draws, pn_neighbours n,
+                            pn_err *err)
+{
+    pn_arg args[4] = { { .given = true, .real = sigma },
+                       { .given = true, .real = sensitivity },
+                       { .given = draws > 0, .count = draws },
+                       { 0 } };
+
+    return pn_event_new(out, "gaussian", args, n, err);
+}

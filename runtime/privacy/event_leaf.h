@@ -1,4 +1,4 @@
-/* event_leaf.h -- events that are a name and at most two numbers, and how composed events are walked.  Private to privacy/.
+/* event_leaf.h -- events that are a name and a few numbers, and how composed events are walked.  Private to privacy/.
  * Depends on: event.h, event_curve.h.  Used by: event*.c, accountant*.c, ledger*.c, calibrate.c. */
 #ifndef PN_PRIVACY_EVENT_LEAF_H
 #define PN_PRIVACY_EVENT_LEAF_H
@@ -6,20 +6,26 @@
 #include "privacy/event.h"
 #include "privacy/event_curve.h"
 
+#define PN_LEAF_VALUES 3
+
 /* Needs no memory but its own, so searches over a parameter make it on the stack (with one reference that nobody drops). */
 typedef struct pn_leaf {
     pn_event base;
-    double first, second; /* the parameters, in the order of the table row */
-    double level;         /* what the curves need: epsilon, sensitivity/scale or rho */
+    double values[PN_LEAF_VALUES]; /* the parameters, in the order of the table row; counts as doubles */
+    double level;                  /* what the curves need: epsilon, sensitivity/scale or rho */
 } pn_leaf;
 
 extern const pn_event_ops pn_event_exponential_ops, pn_event_report_noisy_max_ops, pn_event_pure_ops,
     pn_event_laplace_ops, pn_event_gaussian_ops, pn_event_zcdp_ops, pn_event_rdp_ops;
 
-/** A leaf on the heap.  Errors: PN_ENOMEM; PN_EINVAL when `level` is outside [1e-150, 1e150]: its square must be a number. */
-pn_status pn_leaf_new(pn_event **out, const pn_event_ops *ops, double first, double second, double level, pn_err *err);
+/** A leaf on the heap with the values of `args`.  Errors: PN_ENOMEM; PN_EINVAL when `level` is outside [1e-150, 1e150]: its
+ *  square must be a number. */
+pn_status pn_leaf_new(pn_event **out, const pn_event_ops *ops, const pn_arg *args, double level,
+                      pn_neighbours neighbours, pn_err *err);
 void pn_leaf_destroy(pn_event *self);
-/** "name(first=..., second=...)" by the parameter table, each number in the fewest digits that give it back. */
+void pn_leaf_args(const pn_event *self, pn_arg *args);
+/** "name(first=..., second=...)" by the parameter table, each number in the fewest digits that give it back; optional
+ *  parameters that have their fallback are left out. */
 void pn_leaf_describe(const pn_event *self, char *text, size_t size);
 
 /* Events inside events are flattened when they are composed, so that a sum never recurses. */

@@ -1,6 +1,7 @@
 /* event_pure.c -- mechanisms with a pure epsilon: the exponential mechanism (bounded range), report noisy max, Laplace, and
- * a declared pure epsilon.  Depends on: event_leaf.h.  Used by: the table in event.c.  Spec: accounting.md section 2. */
+ * a declared pure epsilon.  Depends on: event_leaf.h, random/noise.h (constants).  Used by: the table in event.c.  Spec: accounting.md section 2. */
 #include "privacy/event_leaf.h"
+#include "random/noise.h"
 
 static double level(const pn_event *self)
 {
@@ -15,9 +16,9 @@ static double pure_zcdp(const pn_event *self)
 
 /* ---- exponential ---- */
 
-static pn_status exponential_create(pn_event **out, const pn_arg *args, pn_err *err)
+static pn_status exponential_create(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
-    return pn_leaf_new(out, &pn_event_exponential_ops, args[0].real, 0.0, args[0].real, err);
+    return pn_leaf_new(out, &pn_event_exponential_ops, args, args[0].real, neighbours, err);
 }
 
 static double exponential_rdp(const pn_event *self, double alpha)
@@ -44,6 +45,7 @@ const pn_event_ops pn_event_exponential_ops = {
     .params = exponential_params,
     .create = exponential_create,
     .destroy = pn_leaf_destroy,
+    .args = pn_leaf_args,
     .rdp = exponential_rdp,
     .zcdp = exponential_zcdp,
     .describe = pn_leaf_describe,
@@ -59,12 +61,21 @@ static double laplace_rdp(const pn_event *self, double alpha)
 static const pn_param laplace_params[] = {
     { "scale", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "scale b of the Laplace noise, unit of the query" },
     { "sensitivity", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "l1 sensitivity of the query" },
+    { "draws", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "scalar draws of lattice noise in one release, whose distance from the ideal law is then charged; ideal noise "
+      "when "
+      "absent" },
     PN_PARAM_END,
 };
 
-static pn_status laplace_create(pn_event **out, const pn_arg *args, pn_err *err)
+static pn_status laplace_create(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
-    return pn_leaf_new(out, &pn_event_laplace_ops, args[0].real, args[1].real, args[1].real / args[0].real, err);
+    return pn_leaf_new(out, &pn_event_laplace_ops, args, args[1].real / args[0].real, neighbours, err);
+}
+
+static pn_slack laplace_slack(const pn_event *self)
+{
+    return (pn_slack){ ((const pn_leaf *)self)->values[2] * 2.0 * PN_LAPLACE_ETA, 0.0 };
 }
 
 const pn_event_ops pn_event_laplace_ops = {
@@ -74,9 +85,11 @@ const pn_event_ops pn_event_laplace_ops = {
     .params = laplace_params,
     .create = laplace_create,
     .destroy = pn_leaf_destroy,
+    .args = pn_leaf_args,
     .rdp = laplace_rdp,
     .zcdp = pure_zcdp,
     .describe = pn_leaf_describe,
+    .slack = laplace_slack,
 };
 
 static const pn_param noisy_max_params[] = {
@@ -87,11 +100,11 @@ static const pn_param noisy_max_params[] = {
     PN_PARAM_END,
 };
 
-static pn_status noisy_max_create(pn_event **out, const pn_arg *args, pn_err *err)
+static pn_status noisy_max_create(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
     double e = 2.0 * (args[1].real / args[0].real);
 
-    return pn_leaf_new(out, &pn_event_report_noisy_max_ops, args[0].real, args[1].real, e, err);
+    return pn_leaf_new(out, &pn_event_report_noisy_max_ops, args, e, neighbours, err);
 }
 
 const pn_event_ops pn_event_report_noisy_max_ops = {
@@ -103,6 +116,7 @@ const pn_event_ops pn_event_report_noisy_max_ops = {
     .params = noisy_max_params,
     .create = noisy_max_create,
     .destroy = pn_leaf_destroy,
+    .args = pn_leaf_args,
     .rdp = laplace_rdp,
     .zcdp = pure_zcdp,
     .describe = pn_leaf_describe,
@@ -110,9 +124,9 @@ const pn_event_ops pn_event_report_noisy_max_ops = {
 
 /* ---- pure ---- */
 
-static pn_status pure_create(pn_event **out, const pn_arg *args, pn_err *err)
+static pn_status pure_create(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
-    return pn_leaf_new(out, &pn_event_pure_ops, args[0].real, 0.0, args[0].real, err);
+    return pn_leaf_new(out, &pn_event_pure_ops, args, args[0].real, neighbours, err);
 }
 
 static double pure_rdp(const pn_event *self, double alpha)
@@ -132,6 +146,7 @@ const pn_event_ops pn_event_pure_ops = {
     .params = pure_params,
     .create = pure_create,
     .destroy = pn_leaf_destroy,
+    .args = pn_leaf_args,
     .rdp = pure_rdp,
     .zcdp = pure_zcdp,
     .describe = pn_leaf_describe,
@@ -151,4 +166,14 @@ pn_status pn_event_report_noisy_max(pn_event **out, double scale, double sensiti
     pn_arg args[3] = { { .given = true, .real = scale }, { .given = true, .real = sensitivity }, { 0 } };
 
     return pn_event_new(out, "report_noisy_max", args, n, err);
+}
+
+pn_status pn_event_laplace(pn_event **out, double scale, double sensitivity, size_t draws, pn_neighbours n, pn_err *err)
+{
+    pn_arg args[4] = { { .given = true, .real = scale },
+                       { .given = true, .real = sensitivity },
+                       { .given = draws > 0, .count = draws },
+                       { 0 } };
+
+    return pn_event_new(out, "laplace", args, n, err);
 }

@@ -19,15 +19,19 @@ typedef struct pn_mechanism pn_mechanism;
 typedef struct pn_release {
     size_t index;
     double *values;
+    bool *above; /* sparse vector: above[n], the caller's buffer; `count` of them were answered before it halted */
+    size_t count;
     bool simulated; /* true when the noise was seeded: no privacy */
 } pn_release;
+
+typedef enum pn_output { PN_GIVES_INDEX = 0, PN_GIVES_VALUES, PN_GIVES_ANSWERS } pn_output;
 
 typedef struct pn_mechanism_ops {
     const char *name;
     const char *doc;
     const char *source;
     const pn_param *params; /* the binding adds `neighbours` */
-    bool selects;           /* a choice among scores, not a noisy vector */
+    pn_output output;
     pn_status (*create)(pn_mechanism **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err);
     void (*destroy)(pn_mechanism *self);
     /* Scratch for n inputs; called before the charge, so that short memory costs nothing. */
@@ -40,17 +44,22 @@ typedef struct pn_mechanism_ops {
 struct pn_mechanism {
     const pn_mechanism_ops *ops;
     pn_event *event; /* owned: what one release costs, all rounding included */
+    double domain;   /* inputs beyond +-domain are refused before the charge; INFINITY: clamped by the lattice alone */
+    size_t dim;      /* number of inputs that the event is for; 0: any number */
 };
 
 const pn_mechanism_ops *const *pn_mechanism_table(void);
 pn_status pn_mechanism_new(pn_mechanism **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err);
 void pn_mechanism_free(pn_mechanism *mechanism);
 
+/* Rows of the table: exponential, permute_and_flip, report_noisy_max (selection_mechanism.c); gaussian, analytic_gaussian,
+ * laplace (additive_mechanism.c); sparse_vector (sparse_vector.c). */
+
 /**
  * Charge, then draw, then publish.
  *   ledger  required.   label  what the report says.   input[n]  the query's exact values (private).
- * Errors:  PN_EPRIVACY for a simulated rng on a ledger that is not teaching; PN_EDOMAIN for NaN or infinity in input (before
- *          any charge; the message has no value); PN_EBUDGET (nothing charged, nothing drawn); PN_EDIM for n = 0.
+ * Errors:  PN_EPRIVACY for a simulated rng on a ledger that is not teaching; PN_EDOMAIN for NaN, infinity or a value
+ *          beyond the domain in input (before any charge; the message has no value); PN_EDIM when n is not the event's; PN_EBUDGET (nothing charged, nothing drawn); PN_EDIM for n = 0.
  */
 pn_status pn_mechanism_release(pn_mechanism *mechanism, pn_ledger *ledger, const char *label, pn_rng *rng,
                                const double *input, size_t n, pn_release *out, pn_err *err);
@@ -76,5 +85,19 @@ typedef struct pn_selection_options {
  *  Errors: PN_EINVAL for a law or relation that does not exist, epsilon outside [2^-40, 2^10], bounds outside [2^-900,
  *  2^900]; PN_ENOMEM. */
 pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options *options, pn_err *err);
+
+/* ---- sparse vector: an adaptive stream of queries against a threshold ---- */
+
+/* One run of above-threshold: charged once when opened, then it answers until it has said "above" `answers` times. */
+typedef struct pn_sparse_run pn_sparse_run;
+
+/** Charge `mechanism` (a row "sparse_vector") to the ledger and draw the threshold's noise.  Errors as pn_mechanism_release. */
+pn_status pn_sparse_open(pn_sparse_run **out, pn_mechanism *mechanism, pn_ledger *ledger, const char *label,
+                         pn_rng *rng, pn_err *err);
+/** Is value + noise at or above the noisy threshold?  Errors: PN_EDOMAIN as for a release; PN_EBUDGET once it has halted. */
+pn_status pn_sparse_above(pn_sparse_run *run, double value, bool *above, pn_err *err);
+/** Positive answers left; 0 when it has halted. */
+size_t pn_sparse_left(const pn_sparse_run *run);
+void pn_sparse_free(pn_sparse_run *run);
 
 #endif

@@ -204,6 +204,7 @@ pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options 
     if (!self)
         return pn_fail(err, PN_ENOMEM, "%s: not enough memory", ops_of(options->law)->name);
     self->base.ops = ops_of(options->law);
+    self->base.domain = INFINITY;
     self->law = options->law;
     self->epsilon = pn_dyadic_floor(options->epsilon);
     self->sensitivity = options->sensitivity;
@@ -303,7 +304,7 @@ const pn_mechanism_ops pn_mechanism_exponential = {
            "sensitivity)): epsilon-DP and of bounded range epsilon, so many of them add up best under rho.",
     .source = "McSherry, Talwar (2007); Canonne, Kamath, Steinke (2020) for the exact coins",
     .params = epsilon_params,
-    .selects = true,
+    .output = PN_GIVES_INDEX,
     .create = exponential_create,
     .destroy = selection_destroy,
     .prepare = selection_prepare,
@@ -319,7 +320,7 @@ const pn_mechanism_ops pn_mechanism_permute_and_flip = {
         "never worse in expected score than the exponential mechanism at the same epsilon.",
     .source = "McKenna, Sheldon (2020)",
     .params = epsilon_params,
-    .selects = true,
+    .output = PN_GIVES_INDEX,
     .create = permute_and_flip_create,
     .destroy = selection_destroy,
     .prepare = selection_prepare,
@@ -334,7 +335,7 @@ const pn_mechanism_ops pn_mechanism_report_noisy_max = {
         "the largest: epsilon-DP with epsilon = 2 sensitivity / scale, rounded down to 20 significant bits.",
     .source = "Dwork, Roth (2014), section 3.3; Canonne, Kamath, Steinke (2020), Algorithm 2",
     .params = scale_params,
-    .selects = true,
+    .output = PN_GIVES_INDEX,
     .create = noisy_max_create,
     .destroy = selection_destroy,
     .prepare = selection_prepare,
