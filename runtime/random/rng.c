@@ -4,33 +4,15 @@
  * Depends on: rng.h, core/, libsodium, POSIX threads (once, atfork).  Used by: every draw of the runtime. */
 #include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <sodium.h>
 
 #include "core/alloc.h"
-#include "random/rng.h"
+#include "random/stream.h"
 
-#define KEY_BYTES    32
-#define REFILL_BYTES 65536
-
-/* Fill bytes[n] with the keystream of a key that is used for nothing else.  Another cipher needs only this. */
-typedef void (*keystream_fn)(unsigned char *bytes, size_t n, const unsigned char key[KEY_BYTES]);
-
-struct pn_rng {
-    keystream_fn fill;
-    unsigned generation; /* of the process that keyed it, see process_generation */
-    pid_t owner;
-    bool simulated;
-    size_t next;                   /* first unused byte of the buffer */
-    unsigned char key[KEY_BYTES];  /* of the next refill */
-    unsigned char root[KEY_BYTES]; /* seeded: what splits derive from; else zero */
-    unsigned char buffer[REFILL_BYTES];
-};
-
-static void chacha20_fill(unsigned char *bytes, size_t n, const unsigned char key[KEY_BYTES])
+static void chacha20_fill(unsigned char *bytes, size_t n, const unsigned char key[PN_KEY_BYTES])
 {
     static const unsigned char nonce[crypto_stream_chacha20_NONCEBYTES] = { 0 }; /* a key is used once */
 
@@ -42,13 +24,13 @@ static void chacha20_fill(unsigned char *bytes, size_t n, const unsigned char ke
  * every call compares a counter that a fork handler advances in the child: one load, where asking the kernel for the pid
  * would cost more than the draw.  Fills and refills compare the pid as well, for a child made without the handlers.  The
  * counter is the one mutable global: it describes the process, which is global. */
-static atomic_uint process_generation;
+atomic_uint pn_process_generation;
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 static pn_status process_status;
 
 static void advance_generation(void)
 {
-    atomic_fetch_add_explicit(&process_generation, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&pn_process_generation, 1, memory_order_relaxed);
 }
 
 static void prepare_process(void)
@@ -59,43 +41,57 @@ static void prepare_process(void)
         process_status = PN_ENOMEM;
 }
 
-static void discard_buffer(pn_rng *rng)
+static void discard_buffers(pn_rng *rng)
 {
     sodium_memzero(rng->buffer, sizeof rng->buffer);
-    rng->next = REFILL_BYTES;
+    sodium_memzero(rng->extra, sizeof rng->extra);
+    rng->next = PN_REFILL_BYTES;
+    rng->next_extra = PN_EXTRA_BYTES;
+}
+
+static void key_from_system(pn_rng *rng)
+{
+    randombytes_buf(rng->key, PN_KEY_BYTES);
+    randombytes_buf(rng->extra_key, PN_KEY_BYTES);
 }
 
 /* A seeded stream stays what its seed says, in a child too. */
 static void take_over(pn_rng *rng)
 {
-    rng->generation = atomic_load_explicit(&process_generation, memory_order_relaxed);
+    rng->generation = atomic_load_explicit(&pn_process_generation, memory_order_relaxed);
     rng->owner = getpid();
     if (rng->simulated)
         return;
-    randombytes_buf(rng->key, KEY_BYTES);
-    discard_buffer(rng);
+    key_from_system(rng);
+    discard_buffers(rng);
 }
 
 static inline void check_generation(pn_rng *rng)
 {
-    if (rng->generation != atomic_load_explicit(&process_generation, memory_order_relaxed))
+    if (rng->generation != atomic_load_explicit(&pn_process_generation, memory_order_relaxed))
         take_over(rng);
 }
 
-static void check_process(pn_rng *rng)
+void pn_stream_enter(pn_rng *rng)
 {
     check_generation(rng);
     if (rng->owner != getpid())
         take_over(rng);
 }
 
+/* Returns the first byte to use: the key that was spent is replaced by the first bytes. */
+static size_t spend_key(pn_rng *rng, unsigned char *buffer, size_t n, unsigned char key[PN_KEY_BYTES])
+{
+    rng->fill(buffer, n, key);
+    memcpy(key, buffer, PN_KEY_BYTES);
+    sodium_memzero(buffer, PN_KEY_BYTES);
+    return PN_KEY_BYTES;
+}
+
 static void refill(pn_rng *rng)
 {
-    check_process(rng);
-    rng->fill(rng->buffer, REFILL_BYTES, rng->key);
-    memcpy(rng->key, rng->buffer, KEY_BYTES);
-    sodium_memzero(rng->buffer, KEY_BYTES);
-    rng->next = KEY_BYTES;
+    pn_stream_enter(rng);
+    rng->next = spend_key(rng, rng->buffer, PN_REFILL_BYTES, rng->key);
 }
 
 /* ---- making ---- */
@@ -111,9 +107,9 @@ static pn_status new_stream(pn_rng **out, pn_err *err)
     if (!rng)
         return pn_fail(err, PN_ENOMEM, "rng: not enough memory for a stream of %zu bytes", sizeof *rng);
     rng->fill = chacha20_fill;
-    rng->generation = atomic_load_explicit(&process_generation, memory_order_relaxed);
+    rng->generation = atomic_load_explicit(&pn_process_generation, memory_order_relaxed);
     rng->owner = getpid();
-    rng->next = REFILL_BYTES;
+    discard_buffers(rng);
     *out = rng;
     return PN_OK;
 }
@@ -124,14 +120,20 @@ static void store_little_endian(unsigned char bytes[8], uint64_t x)
         bytes[i] = (unsigned char)(x >> (8 * i));
 }
 
-/* root = key = BLAKE2b-256(message), under a personal string that no other use shares. */
-static void key_from(pn_rng *rng, const unsigned char *message, size_t n, const char *purpose)
+/* BLAKE2b-256 under a personal string that no other use shares. */
+static void hash_key(unsigned char key[PN_KEY_BYTES], const unsigned char *message, size_t n, const char *purpose)
 {
     unsigned char personal[crypto_generichash_blake2b_PERSONALBYTES] = { 0 };
 
     memcpy(personal, purpose, strlen(purpose));
-    (void)crypto_generichash_blake2b_salt_personal(rng->root, KEY_BYTES, message, n, NULL, 0, NULL, personal);
-    memcpy(rng->key, rng->root, KEY_BYTES);
+    (void)crypto_generichash_blake2b_salt_personal(key, PN_KEY_BYTES, message, n, NULL, 0, NULL, personal);
+}
+
+static void key_from(pn_rng *rng, const unsigned char *message, size_t n, const char *purpose)
+{
+    hash_key(rng->root, message, n, purpose);
+    memcpy(rng->key, rng->root, PN_KEY_BYTES);
+    hash_key(rng->extra_key, rng->root, PN_KEY_BYTES, "teaching-extra");
     rng->simulated = true;
 }
 
@@ -140,7 +142,7 @@ pn_status pn_rng_secure(pn_rng **out, pn_err *err)
     pn_status status = new_stream(out, err);
 
     if (status == PN_OK)
-        randombytes_buf((*out)->key, KEY_BYTES);
+        key_from_system(*out);
     return status;
 }
 
@@ -158,15 +160,15 @@ pn_status pn_rng_seeded(pn_rng **out, uint64_t seed, pn_err *err)
 
 pn_status pn_rng_split(pn_rng **out, const pn_rng *parent, uint64_t stream, pn_err *err)
 {
-    unsigned char message[KEY_BYTES + 8];
+    unsigned char message[PN_KEY_BYTES + 8];
     pn_status status;
 
     if (!parent->simulated)
         return pn_rng_secure(out, err);
     status = new_stream(out, err);
     if (status == PN_OK) {
-        memcpy(message, parent->root, KEY_BYTES);
-        store_little_endian(message + KEY_BYTES, stream);
+        memcpy(message, parent->root, PN_KEY_BYTES);
+        store_little_endian(message + PN_KEY_BYTES, stream);
         key_from(*out, message, sizeof message, "teaching-split");
         sodium_memzero(message, sizeof message);
     }
@@ -193,9 +195,9 @@ static void draw_bytes(pn_rng *rng, unsigned char *bytes, size_t n)
     while (n > 0) {
         size_t take;
 
-        if (rng->next == REFILL_BYTES)
+        if (rng->next == PN_REFILL_BYTES)
             refill(rng);
-        take = REFILL_BYTES - rng->next < n ? REFILL_BYTES - rng->next : n;
+        take = PN_REFILL_BYTES - rng->next < n ? PN_REFILL_BYTES - rng->next : n;
         memcpy(bytes, rng->buffer + rng->next, take);
         rng->next += take;
         bytes += take;
@@ -205,30 +207,50 @@ static void draw_bytes(pn_rng *rng, unsigned char *bytes, size_t n)
 
 void pn_rng_bytes(pn_rng *rng, void *bytes, size_t n)
 {
-    check_process(rng);
+    pn_stream_enter(rng);
     draw_bytes(rng, bytes, n);
 }
 
-static inline uint64_t load_little_endian(const unsigned char bytes[8])
-{
-    uint64_t x = 0;
-
-    for (int i = 0; i < 8; i++)
-        x |= (uint64_t)bytes[i] << (8 * i);
-    return x;
-}
-
-uint64_t pn_rng_u64(pn_rng *rng)
+uint64_t pn_stream_slow_word(pn_rng *rng)
 {
     unsigned char bytes[8];
 
     check_generation(rng);
-    if (REFILL_BYTES - rng->next >= sizeof bytes) {
-        rng->next += sizeof bytes;
-        return load_little_endian(rng->buffer + rng->next - sizeof bytes);
-    }
     draw_bytes(rng, bytes, sizeof bytes);
-    return load_little_endian(bytes);
+    return pn_load_word(bytes);
+}
+
+uint64_t pn_rng_u64(pn_rng *rng)
+{
+    return pn_stream_word(rng);
+}
+
+const unsigned char *pn_stream_words(pn_rng *rng, size_t want, size_t *got)
+{
+    size_t ready;
+
+    if (rng->next == PN_REFILL_BYTES)
+        refill(rng);
+    ready = (PN_REFILL_BYTES - rng->next) / 8;
+    if (ready == 0) {
+        draw_bytes(rng, rng->straddling, sizeof rng->straddling);
+        *got = 1;
+        return rng->straddling;
+    }
+    *got = ready < want ? ready : want;
+    rng->next += 8 * *got;
+    return rng->buffer + rng->next - 8 * *got;
+}
+
+uint64_t pn_stream_extra(pn_rng *rng)
+{
+    check_generation(rng);
+    if (rng->next_extra == PN_EXTRA_BYTES) {
+        pn_stream_enter(rng);
+        rng->next_extra = spend_key(rng, rng->extra, PN_EXTRA_BYTES, rng->extra_key);
+    }
+    rng->next_extra += 8;
+    return pn_load_word(rng->extra + rng->next_extra - 8);
 }
 
 /* The high half of word * n is uniform once the 2^64 mod n products with the smallest low halves are drawn again. */
