@@ -1,0 +1,129 @@
+/* noise_lattice.c -- releases on the lattice: round, add integers, multiply once.
+ * Depends on: noise.h, core/mutant.h, libsodium (erasing).  Used by: privacy/.  Spec: noise.md section 3. */
+#include <math.h>
+
+#include <sodium.h>
+
+#include "core/mutant.h"
+#include "random/noise.h"
+
+#define BLOCK          512
+#define GAUSSIAN_LIMIT 0x1p62
+#define LAPLACE_LIMIT  0x1p61
+#define UPWARD         (1.0 + 0x1p-50) /* more than the eight roundings behind it */
+
+double pn_lattice_step(double scale)
+{
+    return ldexp(scale, -PN_LATTICE_BITS);
+}
+
+/* ---- sensitivity ----
+ * A rounded quotient is off by at most 1/2 + |quotient| 2^-53, for each of two neighbours and each rounding on the way. */
+
+static double steps_moved(double scale, double bound, int roundings)
+{
+    double largest = fmin(bound / pn_lattice_step(scale), GAUSSIAN_LIMIT);
+
+    return 1.0 + (double)roundings * largest * 0x1p-52;
+}
+
+/* Several roundings include those of public constants, which sensitivity then has to cover: noise.md section 3. */
+static double charged(double sensitivity, double added, int roundings)
+{
+    double exact = roundings > 1 ? sensitivity * UPWARD : sensitivity;
+
+    return (exact + added) * UPWARD;
+}
+
+double pn_lattice_l2(double sensitivity, double scale, size_t n, double bound, int roundings)
+{
+    double added = sqrt((double)n) * pn_lattice_step(scale) * steps_moved(scale, bound, roundings);
+
+    return charged(sensitivity, added, roundings);
+}
+
+double pn_lattice_l1(double sensitivity, double scale, size_t n, double bound, int roundings)
+{
+    double added = (double)n * pn_lattice_step(scale) * steps_moved(scale, bound, roundings);
+
+    return charged(sensitivity, added, roundings);
+}
+
+/* ---- releases ---- */
+
+/* The clamp comes first: llrint is undefined outside its range, and a quotient of 2^63 must not turn negative. */
+int64_t pn_lattice_round(double x, double step, double limit)
+{
+    double steps = x / step;
+
+    steps = steps < limit ? steps : limit;
+    return llrint(steps > -limit ? steps : -limit);
+}
+
+/* m + k, clamped to +-limit; m is there already.  Equal to clamping a sum without bounds. */
+static int64_t add_clamped(int64_t m, int64_t k, int64_t limit)
+{
+    if (k > 0)
+        return m > limit - k ? limit : m + k;
+    return m < -limit - k ? -limit : m + k;
+}
+
+/* Faults for the tests to find, see core/mutant.h. */
+static void sabotage(int64_t *noise, size_t first, size_t count)
+{
+    for (size_t j = 0; j < count; j++) {
+        if (PN_MUTANT("noise_scale"))
+            noise[j] = noise[j] / 5 * 4;
+        if (PN_MUTANT("noise_reuse"))
+            noise[j] = (int64_t)((first + j + 1) * UINT64_C(0x9e3779b97f4a7c15)) / (1 << 22);
+    }
+}
+
+typedef struct noise_law {
+    void (*draw)(pn_rng *rng, size_t n, int64_t *out);
+    double limit;      /* of the rounded values */
+    int64_t sum_limit; /* of the sums */
+} noise_law;
+
+static void laplace_noise(pn_rng *rng, size_t n, int64_t *out)
+{
+    pn_noise_laplace(rng, 1, n, out);
+}
+
+static const noise_law gaussian = { pn_noise_gaussian, GAUSSIAN_LIMIT, INT64_MAX };
+static const noise_law gaussian_exact = { pn_noise_gaussian_exact, GAUSSIAN_LIMIT, INT64_MAX };
+static const noise_law laplace = { laplace_noise, LAPLACE_LIMIT, (int64_t)1 << 61 };
+
+static void release(pn_rng *rng, const noise_law *law, double scale, const double *x, size_t n, double *out)
+{
+    const double step = pn_lattice_step(scale);
+    int64_t noise[BLOCK];
+
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t count = n - first < BLOCK ? n - first : BLOCK;
+
+        law->draw(rng, count, noise);
+        sabotage(noise, first, count);
+        for (size_t j = 0; j < count; j++) {
+            int64_t m = pn_lattice_round(x[first + j], step, law->limit);
+
+            out[first + j] = (double)add_clamped(m, noise[j], law->sum_limit) * step;
+        }
+    }
+    sodium_memzero(noise, sizeof noise);
+}
+
+void pn_lattice_gaussian(pn_rng *rng, double sigma, const double *x, size_t n, double *out)
+{
+    release(rng, &gaussian, sigma, x, n, out);
+}
+
+void pn_lattice_gaussian_exact(pn_rng *rng, double sigma, const double *x, size_t n, double *out)
+{
+    release(rng, &gaussian_exact, sigma, x, n, out);
+}
+
+void pn_lattice_laplace(pn_rng *rng, double scale, const double *x, size_t n, double *out)
+{
+    release(rng, &laplace, scale, x, n, out);
+}

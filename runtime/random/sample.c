@@ -1,0 +1,174 @@
+/* sample.c -- which records take part: coins and subsets by exact integers; and random directions in doubles.
+ * Depends on: sample.h, stream.h, core/alloc.h.  Used by: privacy/sampler.h, geometry, solvers. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/alloc.h"
+#include "random/sample.h"
+#include "random/stream.h"
+
+/* ---- Poisson ---- */
+
+/* ceil(q 2^64), exact in a double: from 2^53 on, q 2^64 is a whole number already. */
+static double scaled_rate(double q)
+{
+    return ceil(ldexp(q, 64));
+}
+
+double pn_poisson_rate(double q)
+{
+    return ldexp(scaled_rate(q), -64);
+}
+
+/* The coins of records first .. first + count - 1, count <= 4, by the four quarters of a word. */
+static size_t toss(pn_rng *rng, uint64_t word, uint64_t threshold, size_t first, size_t count, size_t *out)
+{
+    size_t taken = 0;
+
+    for (size_t j = 0; j < count; j++) {
+        uint64_t prefix = word >> (16 * j) & 0xffff;
+        bool heads = prefix < threshold >> 48;
+
+        if (prefix == threshold >> 48)
+            heads = pn_stream_extra(rng) >> 16 < (threshold & UINT64_C(0xffffffffffff));
+        out[taken] = first + j; /* kept or written over: a branch on a fair coin would cost more */
+        taken += heads;
+    }
+    return taken;
+}
+
+size_t pn_sample_poisson(pn_rng *rng, double q, size_t n, size_t *out)
+{
+    uint64_t threshold;
+    size_t taken = 0, seen = 0, count;
+
+    if (q >= 1.0) {
+        for (size_t i = 0; i < n; i++)
+            out[i] = i;
+        return n;
+    }
+    threshold = (uint64_t)scaled_rate(q);
+    pn_stream_enter(rng);
+    while (seen < n) {
+        const unsigned char *words = pn_stream_words(rng, (n - seen + 3) / 4, &count);
+
+        for (size_t i = 0; i < count; i++, seen += 4)
+            taken += toss(rng, pn_load_word(words + 8 * i), threshold, seen, n - seen < 4 ? n - seen : 4, out + taken);
+    }
+    return taken;
+}
+
+/* ---- subsets ----
+ * Floyd: for j = n - count .. n - 1 draw t <= j; take t, or j when t is taken already. */
+
+static size_t lowest_bit(uint64_t word)
+{
+    size_t bit = 0;
+
+    while ((word >> bit & 1) == 0)
+        bit++;
+    return bit;
+}
+
+static void floyd_bitmap(pn_rng *rng, size_t n, size_t count, uint64_t *taken, size_t *out)
+{
+    size_t found = 0;
+
+    for (size_t j = n - count; j < n; j++) {
+        size_t t = (size_t)pn_rng_below(rng, (uint64_t)j + 1);
+
+        if (taken[t / 64] >> (t % 64) & 1)
+            t = j;
+        taken[t / 64] |= (uint64_t)1 << (t % 64);
+    }
+    for (size_t i = 0; found < count; i++) {
+        for (uint64_t word = taken[i]; word != 0; word &= word - 1)
+            out[found++] = 64 * i + lowest_bit(word);
+    }
+}
+
+/* An open table of index + 1, a power of two long and at most half full.  False when the index is there already. */
+static bool insert(size_t *table, size_t size, size_t index)
+{
+    size_t place = (size_t)((uint64_t)index * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (size - 1);
+
+    while (table[place] != 0 && table[place] != index + 1)
+        place = (place + 1) & (size - 1);
+    if (table[place] != 0)
+        return false;
+    table[place] = index + 1;
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void floyd_table(pn_rng *rng, size_t n, size_t count, size_t *table, size_t size, size_t *out)
+{
+    for (size_t j = n - count, i = 0; j < n; j++, i++) {
+        out[i] = (size_t)pn_rng_below(rng, (uint64_t)j + 1);
+        if (!insert(table, size, out[i])) {
+            out[i] = j;
+            (void)insert(table, size, j);
+        }
+    }
+    qsort(out, count, sizeof *out, compare);
+}
+
+pn_status pn_sample_without_replacement(pn_rng *rng, size_t n, size_t count, size_t *out, pn_err *err)
+{
+    const size_t words = n / 64 + 1;
+    size_t size = 2;
+    void *scratch;
+
+    if (count == 0 || count > n)
+        return pn_fail(err, PN_EDIM, "sample: count must be from 1 to the number of records %zu, got %zu", n, count);
+    while (size / 2 < count)
+        size *= 2;
+    scratch = words <= size ? pn_calloc(words, sizeof(uint64_t)) : pn_calloc(size, sizeof(size_t));
+    if (!scratch)
+        return pn_fail(err, PN_ENOMEM, "sample: not enough memory to draw %zu of %zu records", count, n);
+    if (words <= size)
+        floyd_bitmap(rng, n, count, scratch, out);
+    else
+        floyd_table(rng, n, count, scratch, size, out);
+    pn_free(scratch);
+    return PN_OK;
+}
+
+void pn_sample_with_replacement(pn_rng *rng, size_t n, size_t count, size_t *out)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = (size_t)pn_rng_below(rng, n);
+}
+
+/* ---- directions ---- */
+
+void pn_sample_sphere(pn_rng *rng, size_t n, double *out)
+{
+    double square;
+
+    do {
+        pn_rng_normals(rng, n, out);
+        square = 0.0;
+        for (size_t i = 0; i < n; i++)
+            square += out[i] * out[i];
+    } while (!(square > 0x1p-200));
+    for (size_t i = 0; i < n; i++)
+        out[i] /= sqrt(square);
+}
+
+/* The radius has distribution function r^n. */
+void pn_sample_ball(pn_rng *rng, size_t n, double *out)
+{
+    double radius;
+
+    pn_sample_sphere(rng, n, out);
+    radius = pow(pn_rng_uniform(rng), 1.0 / (double)n);
+    for (size_t i = 0; i < n; i++)
+        out[i] *= radius;
+}
