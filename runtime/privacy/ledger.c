@@ -14,6 +14,8 @@
 #include "privacy/ledger.h"
 #include "privacy/ledger_filter.h"
 
+#define CACHED_PARTS 8 /* of a composed event */
+
 typedef struct entry {
     char *label;
     pn_event *event;
@@ -23,8 +25,9 @@ typedef struct entry {
 struct pn_ledger {
     int references;
     pn_budget budget;
-    double *orders;    /* owned copy behind budget.orders; NULL without */
-    pn_filter filter;  /* its measures are owned, and enough for any choice */
+    double *orders;   /* owned copy behind budget.orders; NULL without */
+    pn_filter filter; /* its measures are owned, and enough for any choice */
+    pn_filter_cache cache;
     bool fixed;        /* the filter was set when the ledger was opened */
     const char *ended; /* why nothing more is admitted, or NULL */
     entry *entries;
@@ -70,13 +73,13 @@ static pn_status fix_filter(pn_ledger *self, pn_err *err)
 
     self->fixed = true;
     if (is_rho(self)) {
-        pn_filter_start(&self->filter, budget->rho, 0.0, &rho_order, 1);
+        pn_filter_start(&self->filter, PN_FILTER_RHO, budget->rho, 0.0, &rho_order, 1);
     } else if (budget->delta == 0.0) {
-        pn_filter_start(&self->filter, budget->epsilon, 0.0, &pure_order, 1);
+        pn_filter_start(&self->filter, PN_FILTER_RENYI, budget->epsilon, 0.0, &pure_order, 1);
     } else if (budget->order_count > 0) {
         bool any = false;
 
-        pn_filter_start(&self->filter, budget->epsilon, budget->delta / (double)budget->order_count, self->orders,
+        pn_filter_start(&self->filter, PN_FILTER_RENYI, budget->epsilon, budget->delta, self->orders,
                         budget->order_count);
         for (size_t j = 0; j < budget->order_count; j++)
             any = any || self->filter.measure[j].alive;
@@ -107,9 +110,12 @@ pn_status pn_ledger_new(pn_ledger **out, const pn_budget *budget, pn_err *err)
     self->references = 1;
     self->budget = *budget;
     self->filter.measure = pn_alloc(measures, sizeof *self->filter.measure);
+    self->filter.cache = &self->cache;
+    self->cache.room = CACHED_PARTS;
+    self->cache.values = pn_alloc(measures * CACHED_PARTS, sizeof *self->cache.values);
     self->orders = budget->order_count ? pn_alloc(budget->order_count, sizeof *self->orders) : NULL;
     self->budget.orders = self->orders;
-    if (!self->filter.measure || (budget->order_count && !self->orders)) {
+    if (!self->filter.measure || !self->cache.values || (budget->order_count && !self->orders)) {
         status = pn_fail(err, PN_ENOMEM, "ledger: out of memory for %zu orders", measures);
     } else {
         if (self->orders)
@@ -139,6 +145,8 @@ void pn_ledger_free(pn_ledger *ledger)
         pn_event_free(ledger->entries[i].event);
     }
     pn_free(ledger->entries);
+    pn_event_free(ledger->cache.event);
+    pn_free(ledger->cache.values);
     pn_free(ledger->filter.measure);
     pn_free(ledger->orders);
     pn_free(ledger);
@@ -154,13 +162,12 @@ static bool choose(const pn_ledger *ledger, const pn_event *event, size_t count,
     double orders[PN_FILTER_DEFAULT_ORDERS], best;
 
     pn_filter_default_orders(budget->epsilon, budget->delta, orders);
-    pn_filter_start(filter, budget->epsilon, budget->delta / PN_FILTER_DEFAULT_ORDERS, orders,
-                    PN_FILTER_DEFAULT_ORDERS);
+    pn_filter_start(filter, PN_FILTER_RENYI, budget->epsilon, budget->delta, orders, PN_FILTER_DEFAULT_ORDERS);
     if (pn_filter_admits(filter, event, count))
         return true;
-    if (!(pn_event_epsilon(event, count, budget->delta, &best) <= budget->epsilon))
+    if (!pn_within(pn_event_epsilon(event, count, budget->delta, &best), budget->epsilon))
         return false;
-    pn_filter_start(filter, budget->epsilon, budget->delta, &best, 1);
+    pn_filter_start(filter, PN_FILTER_RENYI, budget->epsilon, budget->delta, &best, 1);
     return pn_filter_admits(filter, event, count);
 }
 
@@ -249,12 +256,16 @@ static pn_status find_filter(const pn_ledger *ledger, const pn_event *event, siz
 /* Make the choice in `scratch` the ledger's own. */
 static void adopt(pn_ledger *ledger, const pn_filter *found)
 {
+    pn_measure *measure = ledger->filter.measure;
+
     if (found == &ledger->filter)
         return;
-    memcpy(ledger->filter.measure, found->measure, found->count * sizeof *found->measure);
-    ledger->filter.limit = found->limit;
-    ledger->filter.delta = found->delta;
-    ledger->filter.count = found->count;
+    memcpy(measure, found->measure, found->count * sizeof *measure);
+    ledger->filter = *found;
+    ledger->filter.measure = measure;
+    ledger->filter.cache = &ledger->cache;
+    pn_event_free(ledger->cache.event);
+    ledger->cache.event = NULL;
 }
 
 pn_status pn_ledger_covers(const pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err)
@@ -364,17 +375,18 @@ static double entries_rdp(const void *self, double alpha)
 
 double pn_ledger_spent(const pn_ledger *ledger)
 {
-    double delta = ledger->budget.delta;
+    double delta = ledger->budget.delta, ideal = pn_ideal_delta(delta), epsilon;
     pn_curve curve = { entries_rdp, ledger };
     pn_sum rho = { 0.0, 0.0 };
 
     if (ledger->count == 0)
         return 0.0;
-    if (is_rho(ledger) || delta == 0.0)
+    if (is_rho(ledger))
         return ledger->filter.measure[0].spent.high;
     for (size_t i = 0; i < ledger->count; i++)
         pn_event_add_zcdp(ledger->entries[i].event, ledger->entries[i].count, &rho);
-    return pn_curve_epsilon(&curve, delta, pn_zcdp_guess(rho.high, delta), NULL);
+    epsilon = pn_curve_epsilon(&curve, ideal, ideal > 0.0 ? pn_zcdp_guess(rho.high, ideal) : 0.0, NULL);
+    return pn_slack_epsilon(epsilon, delta, pn_filter_slack(&ledger->filter));
 }
 
 double pn_ledger_remaining(const pn_ledger *ledger)
@@ -383,7 +395,7 @@ double pn_ledger_remaining(const pn_ledger *ledger)
         return 0.0;
     if (!ledger->fixed && ledger->count == 0)
         return ledger->budget.epsilon;
-    return pn_filter_remaining(&ledger->filter, ledger->budget.delta);
+    return pn_filter_remaining(&ledger->filter);
 }
 
 size_t pn_ledger_entries(const pn_ledger *ledger)

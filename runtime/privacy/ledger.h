@@ -12,6 +12,14 @@
  * so the last one falls within one of the J lifetimes, and the J failure probabilities of delta/J add up to delta.  An order
  * that failed on an admitted release stays dead, whatever is asked later; a refused request kills nothing.
  *
+ * Noise as drawn is not quite the ideal law (event.h, pn_slack).  The share of delta that pays for its tails, PN_TAIL_SHARE,
+ * is fixed beforehand and the same for every ledger: the orders share delta (1 - PN_TAIL_SHARE).  The slack of the exponents
+ * that adaptive charges have gathered, s_i in step i, is known before step i is drawn, like eps_i; with R and S their sums, an
+ * order survives while R + S stays within B.  Then (1 - exp(eps - S - L))_+ is at most delta/J exp((alpha - 1)(L - R)), a
+ * supermartingale, on every path: the proof above holds with S beside R.  A pure budget adds S to its sum; a budget of rho
+ * (or of one Renyi order, up to the tails) says that what ran is within exp(+-S/2) of a rho-zCDP interaction but for tails:
+ * approximate zCDP, of which reports give S and the tails.
+ *
  * Sums are exact (event_curve.h), and admission converts them with the function that prices plans: what
  * pn_event_epsilon(event, count, delta) <= epsilon promises on an empty ledger is admitted, at once or step by step. */
 #ifndef PN_PRIVACY_LEDGER_H

@@ -1,37 +1,127 @@
 /* ledger_filter.c -- sums of charges at orders fixed beforehand, and what they still admit.
- * Depends on: ledger_filter.h, accountant.h (conversions).  Used by: ledger.c. */
+ * Depends on: ledger_filter.h, accountant.h (conversions).  Used by: ledger*.c. */
 #include <math.h>
 
 #include "privacy/accountant.h"
 #include "privacy/ledger_filter.h"
 
-static void add(const pn_measure *measure, const pn_event *event, size_t count, pn_sum *sum)
+bool pn_within(double total, double limit)
 {
-    if (measure->order > 0.0)
-        pn_event_add_rdp(event, count, measure->order, sum);
-    else
-        pn_event_add_zcdp(event, count, sum);
+    return total <= limit || total - limit <= 0x1p-50 * limit;
 }
 
-/* A total at this measure in the unit of the limit.  The same function prices plans. */
-static double convert(const pn_filter *filter, const pn_measure *measure, double total)
+/* ---- one event at one measure ---- */
+
+static double value_of(const pn_measure *measure, const pn_event *leaf)
 {
-    return measure->order > 0.0 ? pn_rdp_epsilon(measure->order, total, filter->delta) : total;
+    return measure->order > 0.0 ? leaf->ops->rdp(leaf, measure->order) : leaf->ops->zcdp(leaf);
+}
+
+static size_t parts_of(const pn_event *event, const pn_term **terms)
+{
+    size_t parts;
+
+    *terms = pn_event_terms(event, &parts);
+    return *terms ? parts : 1;
+}
+
+/* The values of `event` at measure j if they are at hand, after filling the cache if they fit. */
+static const double *cached(const pn_filter *filter, size_t j, const pn_event *event)
+{
+    pn_filter_cache *cache = filter->cache;
+    const pn_term *terms;
+    size_t parts = parts_of(event, &terms);
+
+    if (!cache || parts > cache->room)
+        return NULL;
+    if (cache->event != event) {
+        bool same = cache->event && pn_event_same(cache->event, event);
+
+        pn_event_free(cache->event);
+        cache->event = pn_event_keep((pn_event *)(size_t)event);
+        for (size_t m = 0; m < filter->count && !same; m++) {
+            for (size_t i = 0; i < parts; i++)
+                cache->values[m * cache->room + i] = value_of(&filter->measure[m], terms ? terms[i].event : event);
+        }
+    }
+    return cache->values + j * cache->room;
+}
+
+/* sum += count * event at measure j, to the last bit as pn_event_add_rdp does. */
+static void add(const pn_filter *filter, size_t j, const pn_event *event, size_t count, pn_sum *sum)
+{
+    const double *values = cached(filter, j, event);
+    const pn_term *terms;
+    size_t parts = parts_of(event, &terms);
+
+    for (size_t i = 0; i < parts; i++) {
+        double times = (double)count * (terms ? (double)terms[i].count : 1.0);
+
+        pn_sum_add(sum, times, values ? values[i] : value_of(&filter->measure[j], terms ? terms[i].event : event));
+    }
+}
+
+/* ---- totals against the limit ---- */
+
+/* Noise as drawn, on a path of charges that may adapt to each other.  pn_slack_epsilon trades the slack of the exponent and
+ * the tails for one share of delta; on a path each is held to its own part of it, since the two may be largest on
+ * different paths.  At 2^-76 and 2^-125 a draw nobody comes near. */
+static bool tails_fit(const pn_filter *filter, pn_slack slack)
+{
+    double part = PN_TAIL_SHARE * 0x1p-10;
+
+    if (slack.epsilon == 0.0 && slack.tail == 0.0)
+        return true;
+    return slack.epsilon / 2.0 + log1p(-PN_TAIL_SHARE) <= -part &&
+           (slack.tail == 0.0 || filter->limit + slack.epsilon / 2.0 + log(slack.tail) <= log(filter->delta * part));
+}
+
+/* A total at this measure in the unit of the limit, by the function that prices plans. */
+static double convert(const pn_filter *filter, const pn_measure *measure, double total, pn_slack slack)
+{
+    double alpha = measure->order;
+
+    switch (filter->kind) {
+    case PN_FILTER_RENYI:
+        total = isinf(alpha) ? total : pn_rdp_epsilon(alpha, total, filter->delta_each);
+        return tails_fit(filter, slack) ? pn_slack_epsilon(total, filter->delta, slack) : INFINITY;
+    case PN_FILTER_ORDER: /* the density ratio moves by exp(slack/2) at most, in both laws */
+        return total + slack.epsilon * (isinf(alpha) ? 1.0 : (alpha - 0.5) / (alpha - 1.0));
+    case PN_FILTER_RHO:
+        break;
+    }
+    return total;
 }
 
 static double budget_at(const pn_filter *filter, const pn_measure *measure)
 {
-    return measure->order > 0.0 ? pn_rdp_budget(measure->order, filter->limit, filter->delta) : filter->limit;
+    return filter->kind == PN_FILTER_RENYI ? pn_rdp_budget(measure->order, filter->limit, filter->delta_each)
+                                           : filter->limit;
 }
 
-void pn_filter_start(pn_filter *filter, double limit, double delta_each, const double *orders, size_t count)
+pn_slack pn_filter_slack(const pn_filter *filter)
 {
+    return (pn_slack){ filter->slack.high, filter->tail.high };
+}
+
+void pn_filter_start(pn_filter *filter, pn_filter_kind kind, double limit, double delta, const double *orders,
+                     size_t count)
+{
+    const pn_slack none = { 0.0, 0.0 };
+
+    filter->kind = kind;
     filter->limit = limit;
-    filter->delta = delta_each;
+    filter->delta = delta;
+    filter->delta_each = pn_ideal_delta(delta) / (double)count;
     filter->count = count;
+    filter->slack = filter->tail = (pn_sum){ 0.0, 0.0 };
     for (size_t j = 0; j < count; j++) {
         filter->measure[j] = (pn_measure){ orders[j], { 0.0, 0.0 }, true };
-        filter->measure[j].alive = convert(filter, &filter->measure[j], 0.0) <= limit;
+        filter->measure[j].alive = pn_within(convert(filter, &filter->measure[j], 0.0, none), limit);
+    }
+    if (filter->cache) {
+        pn_event_free(filter->cache->event);
+        filter->cache->event = NULL;
     }
 }
 
@@ -43,61 +133,73 @@ void pn_filter_default_orders(double epsilon, double delta, double orders[PN_FIL
         orders[j] = 1.0 + best / 8.0 * pow(64.0, j / (PN_FILTER_DEFAULT_ORDERS - 1.0));
 }
 
-static double cost_after(const pn_filter *filter, const pn_measure *measure, const pn_event *event, size_t count)
-{
-    pn_sum total = measure->spent;
+/* ---- charges ---- */
 
-    add(measure, event, count, &total);
-    return convert(filter, measure, total.high);
+static pn_slack slack_after(const pn_filter *filter, const pn_event *event, size_t count)
+{
+    pn_slack one = pn_event_slack(event, count), sum = pn_filter_slack(filter);
+
+    return (pn_slack){ sum.epsilon + one.epsilon, sum.tail + one.tail };
+}
+
+static double cost_after(const pn_filter *filter, size_t j, const pn_event *event, size_t count)
+{
+    pn_sum total = filter->measure[j].spent;
+
+    add(filter, j, event, count, &total);
+    return convert(filter, &filter->measure[j], total.high, slack_after(filter, event, count));
 }
 
 bool pn_filter_admits(const pn_filter *filter, const pn_event *event, size_t count)
 {
     for (size_t j = 0; j < filter->count; j++) {
-        const pn_measure *measure = &filter->measure[j];
-
-        if (measure->alive && cost_after(filter, measure, event, count) <= filter->limit)
+        if (filter->measure[j].alive && pn_within(cost_after(filter, j, event, count), filter->limit))
             return true;
     }
     return false;
 }
 
-void pn_filter_charge(pn_filter *filter, const pn_event *event, size_t count)
+void pn_filter_charge(pn_filter *filter, pn_event *event, size_t count)
 {
+    pn_slack one = pn_event_slack(event, count);
+
+    pn_sum_add_one(&filter->slack, one.epsilon);
+    pn_sum_add_one(&filter->tail, one.tail);
     for (size_t j = 0; j < filter->count; j++) {
         pn_measure *measure = &filter->measure[j];
 
-        add(measure, event, count, &measure->spent);
-        measure->alive = measure->alive && convert(filter, measure, measure->spent.high) <= filter->limit;
+        add(filter, j, event, count, &measure->spent);
+        measure->alive =
+            measure->alive &&
+            pn_within(convert(filter, measure, measure->spent.high, pn_filter_slack(filter)), filter->limit);
     }
 }
 
 double pn_filter_closest(const pn_filter *filter, const pn_event *event, size_t count, double *requested, double *left)
 {
-    const pn_measure *closest = NULL;
+    size_t closest = filter->count;
     double least = INFINITY;
     pn_sum sum = { 0.0, 0.0 };
 
     for (size_t j = 0; j < filter->count; j++) {
-        const pn_measure *measure = &filter->measure[j];
-        double cost = measure->alive ? cost_after(filter, measure, event, count) : INFINITY;
+        double cost = filter->measure[j].alive ? cost_after(filter, j, event, count) : INFINITY;
 
-        if (measure->alive && (!closest || cost < least)) {
-            closest = measure;
+        if (filter->measure[j].alive && (closest == filter->count || cost < least)) {
+            closest = j;
             least = cost;
         }
     }
     *requested = INFINITY;
     *left = 0.0;
-    if (!closest)
+    if (closest == filter->count)
         return 0.0;
-    add(closest, event, count, &sum);
+    add(filter, closest, event, count, &sum);
     *requested = sum.high;
-    *left = fmax(0.0, budget_at(filter, closest) - closest->spent.high);
-    return closest->order;
+    *left = fmax(0.0, budget_at(filter, &filter->measure[closest]) - filter->measure[closest].spent.high);
+    return filter->measure[closest].order;
 }
 
-double pn_filter_remaining(const pn_filter *filter, double delta)
+double pn_filter_remaining(const pn_filter *filter)
 {
     double most = 0.0;
 
@@ -105,8 +207,8 @@ double pn_filter_remaining(const pn_filter *filter, double delta)
         const pn_measure *measure = &filter->measure[j];
         double left = measure->alive ? fmax(0.0, budget_at(filter, measure) - measure->spent.high) : 0.0;
 
-        if (measure->order > 0.0 && isfinite(measure->order))
-            left = pn_zcdp_epsilon(left / measure->order, delta);
+        if (filter->kind == PN_FILTER_RENYI && isfinite(measure->order))
+            left = pn_zcdp_epsilon(left / measure->order, pn_ideal_delta(filter->delta));
         most = fmax(most, left);
     }
     return fmin(most, filter->limit);

@@ -1,5 +1,5 @@
 /* ledger_filter.h -- sums of charges at orders fixed beforehand, and what they still admit.  Private to privacy/.
- * Depends on: accountant.h, event_leaf.h.  Used by: ledger.c.  Spec: accounting.md section 7. */
+ * Depends on: accountant.h, event_leaf.h.  Used by: ledger*.c.  Spec: accounting.md section 7. */
 #ifndef PN_PRIVACY_LEDGER_FILTER_H
 #define PN_PRIVACY_LEDGER_FILTER_H
 
@@ -10,22 +10,45 @@
 
 #define PN_FILTER_DEFAULT_ORDERS 8
 
-/* One sum: of Renyi divergences at `order`, or of rho where order is 0. */
+/* What is added up, and in which unit the limit is. */
+typedef enum pn_filter_kind {
+    PN_FILTER_RENYI = 0, /* Renyi divergences; the limit is epsilon at delta */
+    PN_FILTER_RHO,       /* rho of zCDP */
+    PN_FILTER_ORDER      /* the Renyi divergence of one order */
+} pn_filter_kind;
+
+/* One sum, at `order` (0 for rho). */
 typedef struct pn_measure {
     double order;
     pn_sum spent;
     bool alive;
 } pn_measure;
 
+/* What the last event costs at every measure, so that equal charges in a row do not integrate again. */
+typedef struct pn_filter_cache {
+    pn_event *event; /* kept; NULL: empty */
+    size_t room;     /* parts of a composed event that fit */
+    double *values;  /* room for each measure */
+} pn_filter_cache;
+
 typedef struct pn_filter {
-    double limit; /* epsilon, or rho */
-    double delta; /* of each order; 0 for pure budgets and rho */
-    size_t count; /* 0: the orders have not been chosen */
+    pn_filter_kind kind;
+    double limit;
+    double delta;      /* the whole of it, for the tails of sampled noise */
+    double delta_each; /* of each order; 0 for pure budgets */
+    size_t count;      /* 0: the orders have not been chosen */
     pn_measure *measure;
+    pn_sum slack, tail;     /* of the noise as drawn, added up */
+    pn_filter_cache *cache; /* NULL: none */
 } pn_filter;
 
-/** Start with nothing spent at orders[count]; an order that has no budget is dead from the start. */
-void pn_filter_start(pn_filter *filter, double limit, double delta_each, const double *orders, size_t count);
+/** Does a total stay within a limit?  A double stands for a number to its last digit: w/3, w/3 and w/3 are w.  So a total
+ *  that exceeds the limit by less than a relative 2^-50 is the limit. */
+bool pn_within(double total, double limit);
+
+/** Start with nothing spent at orders[count]; an order that has no budget is dead from the start.  `delta` is the whole. */
+void pn_filter_start(pn_filter *filter, pn_filter_kind kind, double limit, double delta, const double *orders,
+                     size_t count);
 
 /** alpha - 1 geometric between an eighth and eight times the best order of a Gaussian. */
 void pn_filter_default_orders(double epsilon, double delta, double orders[PN_FILTER_DEFAULT_ORDERS]);
@@ -34,13 +57,16 @@ void pn_filter_default_orders(double epsilon, double delta, double orders[PN_FIL
 bool pn_filter_admits(const pn_filter *filter, const pn_event *event, size_t count);
 
 /** Charge; orders that it exhausts are dead from now on. */
-void pn_filter_charge(pn_filter *filter, const pn_event *event, size_t count);
+void pn_filter_charge(pn_filter *filter, pn_event *event, size_t count);
 
 /** What a charge costs and what is left at the live measure that comes closest to admitting it, in that measure's unit;
  *  returns its order (0 for rho). */
 double pn_filter_closest(const pn_filter *filter, const pn_event *event, size_t count, double *requested, double *left);
 
-/** See pn_ledger_remaining; `delta` is the whole of it. */
-double pn_filter_remaining(const pn_filter *filter, double delta);
+/** See pn_ledger_remaining. */
+double pn_filter_remaining(const pn_filter *filter);
+
+/** What has been charged, of the noise as drawn. */
+pn_slack pn_filter_slack(const pn_filter *filter);
 
 #endif
