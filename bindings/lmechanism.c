@@ -1,4 +1,4 @@
-/* lmechanism.c -- pn.mechanism: one constructor for each row of the runtime's table, and the release that pays first.
+/* lmechanism.c -- pn.mechanism: one constructor for each row of the runtime's table.  Releasing is in lrelease.c.
  * Depends on: lprivacy.h, lprivacy_check.h, privacy/mechanism.h.  Used by: lprivacy.c. */
 #include <stdio.h>
 
@@ -12,66 +12,6 @@
 static pn_mechanism *check_mechanism(lua_State *L)
 {
     return pnl_check(L, 1, &pnl_mechanism_class);
-}
-
-/* ---- release ---- */
-
-/* The value of option `name` of the table at 2 (if there is one), left on the stack. */
-static int option(lua_State *L, const char *name)
-{
-    if (lua_istable(L, 2))
-        return lua_getfield(L, 2, name);
-    lua_pushnil(L);
-    return LUA_TNIL;
-}
-
-static pn_ledger *check_ledger(lua_State *L, const char *name)
-{
-    pn_ledger *ledger;
-
-    if (option(L, "ledger") == LUA_TNIL)
-        pnl_error(L, "%s: a release is paid from a ledger; give ledger = pn.ledger{epsilon = ...}", name);
-    ledger = pnl_test(L, -1, &pnl_ledger_class);
-    if (!ledger)
-        pnl_error(L, "%s: ledger must be an open pn.ledger, got %s", name, luaL_typename(L, -1));
-    return ledger;
-}
-
-static const char *check_label(lua_State *L, const char *name)
-{
-    int type = option(L, "label");
-
-    if (type != LUA_TNIL && type != LUA_TSTRING)
-        pnl_error(L, "%s: label must be a string, got %s", name, luaL_typename(L, -1));
-    return lua_tostring(L, -1);
-}
-
-/* Arguments become: 1 mechanism, 2 options, 3 query; what the options hold stays on the stack above them. */
-static int mechanism_release(lua_State *L)
-{
-    static const pn_param none[] = { PN_PARAM_END };
-    static const char *const extra[] = { "ledger", "rng", "label", NULL };
-    pn_mechanism *mechanism = check_mechanism(L);
-    const char *name = mechanism->ops->name, *label;
-    pn_arg unused[1];
-    pn_release release = { 0 };
-    pn_ledger *ledger;
-    pn_rng *rng;
-    pn_vec query;
-    pn_err err;
-
-    lua_settop(L, 3);
-    lua_insert(L, 2);
-    pnl_options(L, 2, name, none, unused, extra);
-    query = pnl_check_vec(L, 3);
-    ledger = check_ledger(L, name);
-    label = check_label(L, name);
-    if (option(L, "rng") != LUA_TNIL && !pnl_test(L, -1, &pnl_rng_class))
-        return pnl_error(L, "%s: rng must be an open pn.rng, got %s", name, luaL_typename(L, -1));
-    rng = pnl_rng(L, -1);
-    pnl_status(L, pn_mechanism_release(mechanism, ledger, label, rng, query.data, query.n, &release, &err), &err);
-    lua_pushinteger(L, (lua_Integer)release.index + 1);
-    return 1;
 }
 
 static int mechanism_event(lua_State *L)
@@ -100,18 +40,28 @@ static int mechanism_tostring(lua_State *L)
 }
 
 static const pnl_row mechanism_rows[] = {
-    { "release", mechanism_release, PNL_METHOD, PNL_PAID, "m:release(scores, {ledger=, rng=, label=}) -> index",
-      "Charges m.event to the ledger, then draws, then returns the chosen index (from 1).  scores: vector or table of "
-      "finite numbers, larger is better, whose sensitivity the caller vouches for.  rng: the module's secure stream "
-      "when "
-      "absent; a seeded one is refused unless the ledger was opened with teaching = true.  label: what the ledger's "
-      "report says.  Errors: no ledger, a budget that does not cover it (nothing is charged or drawn), a NaN or "
-      "infinity." },
+    { "release", pnl_mechanism_release, PNL_METHOD, PNL_PAID, "m:release(x, {ledger=, rng=, label=}) -> value, release",
+      "Charges m.event to the ledger, then draws, then returns what the mechanism gives (the index of the chosen "
+      "score, "
+      "from 1; the noisy number or pn.vec; a list of true and false up to where it halted) and a pn.release that says "
+      "what "
+      "it cost.  x: number, vector or table of finite numbers, the exact values, whose sensitivity the caller vouches "
+      "for.  "
+      "rng: the module's secure stream when absent; a seeded one is refused unless the ledger was opened with teaching "
+      "= "
+      "true.  label: what the ledger's report says.  Errors, all before the charge and the first draw: no ledger, a "
+      "budget "
+      "that does not cover it, another number of values than dim, a NaN, an infinity or a value beyond the bound (the "
+      "message does not say which)." },
+    { "open", pnl_mechanism_open, PNL_METHOD, PNL_PAID, "m:open{ledger=, rng=, label=} -> run, release",
+      "sparse_vector only: charges m.event to the ledger, draws the threshold's noise, and returns a pn.sparse_run "
+      "that "
+      "answers values one by one, each chosen after the answers before.  Options and errors as m:release." },
     { "event", mechanism_event, PNL_FIELD, PNL_NOTHING, "m.event -> event",
       "What one release costs, the rounding of parameters and scores included." },
     { "name", mechanism_name, PNL_FIELD, PNL_NOTHING, "m.name -> string", "The mechanism's name in pn.mechanism." },
     { "__tostring", mechanism_tostring, PNL_META, PNL_NOTHING, "tostring(m) -> string",
-      "The law, its exact cost and neighbouring relation, and the lattice to which scores are rounded." },
+      "The law, its exact cost, who it protects, and the lattice to which values are rounded." },
     PNL_ROW_END,
 };
 
@@ -146,6 +96,25 @@ static int mechanism_new(lua_State *L)
     return 1;
 }
 
+/* The row's own options and `neighbours`, in the signature and in the reference. */
+static void enter_mechanism(lua_State *L, const pn_mechanism_ops *ops)
+{
+    pn_param params[MAX_PARAMS + 2];
+    size_t count = pn_param_count(ops->params);
+
+    for (size_t i = 0; i < count; i++)
+        params[i] = ops->params[i];
+    params[count] = pnl_neighbours_params[0];
+    params[count + 1] = (pn_param)PN_PARAM_END;
+    lua_pushfstring(L, "pn.mechanism.%s{", ops->name);
+    for (size_t i = 0; i <= count; i++)
+        lua_pushfstring(L, "%s%s=", i ? ", " : "", params[i].name);
+    lua_pushliteral(L, "} -> mechanism");
+    lua_concat(L, (int)count + 3);
+    pnl_reference(L, "mechanism", ops->name, PNL_NOTHING, lua_tostring(L, -1), ops->doc, ops->source, params);
+    lua_pop(L, 1);
+}
+
 static void add_constructor(lua_State *L, const pn_mechanism_ops *ops)
 {
     if (pn_param_count(ops->params) > MAX_PARAMS)
@@ -153,9 +122,7 @@ static void add_constructor(lua_State *L, const pn_mechanism_ops *ops)
     lua_pushlightuserdata(L, (void *)(size_t)ops);
     lua_pushcclosure(L, mechanism_new, 1);
     lua_setfield(L, -2, ops->name);
-    lua_pushfstring(L, "pn.mechanism.%s{...} -> mechanism", ops->name);
-    pnl_reference(L, "mechanism", ops->name, PNL_NOTHING, lua_tostring(L, -1), ops->doc, ops->source, ops->params);
-    lua_pop(L, 1);
+    enter_mechanism(L, ops);
 }
 
 void pnl_open_mechanism(lua_State *L)
@@ -163,6 +130,8 @@ void pnl_open_mechanism(lua_State *L)
     static const pnl_row none[] = { PNL_ROW_END };
 
     pnl_register(L, &pnl_mechanism_class);
+    pnl_register(L, &pnl_release_class);
+    pnl_register(L, &pnl_sparse_run_class);
     pnl_library(L, "mechanism", "Private releases: every one is paid from a ledger before its noise is drawn.", none);
     for (const pn_mechanism_ops *const *ops = pn_mechanism_table(); *ops; ops++)
         add_constructor(L, *ops);

@@ -10,4 +10,8 @@ void pnl_open_accountant(lua_State *L); /* accountant */
 void pnl_open_ledger(lua_State *L);     /* ledger */
 void pnl_open_mechanism(lua_State *L);  /* mechanism */
 
+/* The two methods of pn.mechanism that pay (lrelease.c). */
+int pnl_mechanism_release(lua_State *L);
+int pnl_mechanism_open(lua_State *L);
+
 #endif

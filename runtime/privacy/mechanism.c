@@ -1,19 +1,21 @@
 /* mechanism.c -- the table of private releases, and the one function through which noise leaves: check, charge, draw.
- * Depends on: mechanism.h, core/.  Used by: solvers, bindings. */
+ * Depends on: mechanism.h, mechanism_row.h, core/.  Used by: solvers, bindings. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/mutant.h"
 #include "core/view.h"
 #include "privacy/mechanism.h"
-
-extern const pn_mechanism_ops pn_mechanism_exponential;
-extern const pn_mechanism_ops pn_mechanism_permute_and_flip;
-extern const pn_mechanism_ops pn_mechanism_report_noisy_max;
+#include "privacy/mechanism_row.h"
 
 static const pn_mechanism_ops *const table[] = {
     &pn_mechanism_exponential,
     &pn_mechanism_permute_and_flip,
     &pn_mechanism_report_noisy_max,
+    &pn_mechanism_gaussian,
+    &pn_mechanism_laplace,
+    &pn_mechanism_sparse_vector,
     NULL,
 };
 
@@ -56,38 +58,114 @@ void pn_mechanism_free(pn_mechanism *mechanism)
         mechanism->ops->destroy(mechanism);
 }
 
-/* The message says nothing of where the bad number is: that is the data's. */
-static pn_status check_release(const pn_mechanism *mechanism, const pn_ledger *ledger, const pn_rng *rng,
-                               const double *input, size_t n, pn_err *err)
+/* ---- the door ---- */
+
+static pn_status check_source(const pn_mechanism *mechanism, const pn_ledger *ledger, const pn_rng *rng, pn_err *err)
 {
     const char *name = mechanism->ops->name;
 
     if (!ledger)
         return pn_fail(err, PN_EINVAL, "%s: a release needs a ledger to pay from", name);
-    if (n == 0)
-        return pn_fail(err, PN_EDIM, "%s: the query has 0 values, a release needs at least 1", name);
     if (pn_rng_simulated(rng) && !pn_ledger_budget(ledger)->teaching)
         return pn_fail(err, PN_EPRIVACY,
                        "%s: this stream is seeded (simulated noise, no privacy) and the ledger is a real budget; use a "
                        "secure stream, or a ledger opened with teaching = true",
                        name);
-    if (pn_first_nonfinite(input, n) != n)
-        return pn_fail(err, PN_EDOMAIN, "%s: the query must hold finite numbers, but there is a NaN or infinity", name);
     return PN_OK;
+}
+
+static pn_status check_shape(const pn_mechanism *mechanism, size_t n, const pn_release *out, pn_err *err)
+{
+    const char *name = mechanism->ops->name;
+    pn_output gives = mechanism->ops->output;
+
+    if (n == 0)
+        return pn_fail(err, PN_EDIM, "%s: the query has 0 values, a release needs at least 1", name);
+    if (mechanism->dim != 0 && n != mechanism->dim)
+        return pn_fail(err, PN_EDIM, "%s: the query has %zu values and the mechanism was made with dim = %zu", name, n,
+                       mechanism->dim);
+    if ((gives == PN_GIVES_VALUES && !out->values) || (gives == PN_GIVES_ANSWERS && !out->above))
+        return pn_fail(err, PN_EINVAL, "%s: a release needs a buffer for what it gives", name);
+    return PN_OK;
+}
+
+pn_status pn_mechanism_admits(const pn_mechanism *mechanism, const double *input, size_t n, pn_err *err)
+{
+    if (pn_first_nonfinite(input, n) != n)
+        return pn_fail(err, PN_EDOMAIN, "%s: the query must hold finite numbers, but there is a NaN or infinity",
+                       mechanism->ops->name);
+    for (size_t i = 0; i < n; i++) {
+        if (fabs(input[i]) > mechanism->domain)
+            return pn_fail(err, PN_EDOMAIN,
+                           "%s: the query goes beyond the bound %g that it was promised to keep; clip it first",
+                           mechanism->ops->name, mechanism->domain);
+    }
+    return PN_OK;
+}
+
+static pn_status spend(const pn_mechanism *mechanism, pn_ledger *ledger, const char *label, pn_err *err)
+{
+    return pn_ledger_spend(ledger, mechanism->event, 1, label ? label : mechanism->ops->name, err);
+}
+
+pn_status pn_mechanism_pay(const pn_mechanism *mechanism, pn_ledger *ledger, const char *label, const pn_rng *rng,
+                           pn_err *err)
+{
+    pn_status status = check_source(mechanism, ledger, rng, err);
+
+    return status == PN_OK ? spend(mechanism, ledger, label, err) : status;
 }
 
 pn_status pn_mechanism_release(pn_mechanism *mechanism, pn_ledger *ledger, const char *label, pn_rng *rng,
                                const double *input, size_t n, pn_release *out, pn_err *err)
 {
-    pn_status status = check_release(mechanism, ledger, rng, input, n, err);
+    pn_status status = check_source(mechanism, ledger, rng, err);
 
     if (status == PN_OK)
-        status = mechanism->ops->prepare(mechanism, n, err);
+        status = check_shape(mechanism, n, out, err);
     if (status == PN_OK)
-        status = pn_ledger_spend(ledger, mechanism->event, 1, label ? label : mechanism->ops->name, err);
+        status = pn_mechanism_admits(mechanism, input, n, err);
+    if (status == PN_OK)
+        status = mechanism->ops->prepare(mechanism, n, err);
+    if (status == PN_OK && !PN_MUTANT("charge_after"))
+        status = spend(mechanism, ledger, label, err);
     if (status == PN_OK)
         status = mechanism->ops->draw(mechanism, input, n, rng, out, err);
+    if (status == PN_OK && PN_MUTANT("charge_after"))
+        (void)spend(mechanism, ledger, label, NULL);
     if (status == PN_OK)
         out->simulated = pn_rng_simulated(rng);
     return status;
+}
+
+/* ---- for the rows ---- */
+
+const char *pn_mechanism_protects(pn_neighbours neighbours)
+{
+    static const char *const who[] = {
+        "replace_one: hides whether one record was exchanged for another",
+        "add_remove: hides whether one record is there",
+        "zero_out: hides whether one record was made null",
+    };
+
+    return who[neighbours];
+}
+
+double pn_scale_for(pn_charged_sensitivity charged, double sensitivity, size_t n, double bound, double ratio)
+{
+    double low = sensitivity / ratio, high = low;
+
+    while (high <= 0x1p900 && !(charged(sensitivity, high, n, bound, 1) / high <= ratio))
+        high *= 2.0;
+    if (!(low >= 0x1p-900 && high <= 0x1p900))
+        return NAN;
+    for (int i = 0; i < 60; i++) {
+        double middle = low + (high - low) / 2.0;
+
+        if (charged(sensitivity, middle, n, bound, 1) / middle <= ratio)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
 }

@@ -15,16 +15,16 @@
 
 typedef struct pn_mechanism pn_mechanism;
 
-/* What came out.  Selection: index (from 0).  Additive noise: values[n], the caller's buffer, untouched on failure. */
+/* What came out; untouched on failure. */
 typedef struct pn_release {
-    size_t index;
-    double *values;
-    bool *above; /* sparse vector: above[n], the caller's buffer; `count` of them were answered before it halted */
+    size_t index;   /* selection: the chosen one, from 0 */
+    double *values; /* additive noise: values[n], the caller's buffer; may be the input */
+    bool *above;    /* sparse vector: above[n], the caller's buffer; `count` of them were answered before it halted */
     size_t count;
     bool simulated; /* true when the noise was seeded: no privacy */
 } pn_release;
 
-typedef enum pn_output { PN_GIVES_INDEX = 0, PN_GIVES_VALUES, PN_GIVES_ANSWERS } pn_output;
+typedef enum pn_output { PN_GIVES_INDEX = 0, PN_GIVES_VALUES, PN_GIVES_ANSWERS } pn_output; /* which field above */
 
 typedef struct pn_mechanism_ops {
     const char *name;
@@ -53,14 +53,21 @@ pn_status pn_mechanism_new(pn_mechanism **out, const char *name, pn_arg *args, p
 void pn_mechanism_free(pn_mechanism *mechanism);
 
 /* Rows of the table: exponential, permute_and_flip, report_noisy_max (selection_mechanism.c); gaussian, analytic_gaussian,
- * laplace (additive_mechanism.c); sparse_vector (sparse_vector.c). */
+ * laplace (additive_mechanism.c); sparse_vector (sparse_vector.c).
+ *
+ * A bound that the user of a row states (`bound`, `score_bound`) is the domain: what lies beyond is refused, because a value
+ * outside a promise means that the promised sensitivity is in doubt too.  The refusal happens before the charge and says
+ * neither the value nor its position; that it happens at all depends on the data, so clip first. */
 
 /**
  * Charge, then draw, then publish.
- *   ledger  required.   label  what the report says.   input[n]  the query's exact values (private).
- * Errors:  PN_EPRIVACY for a simulated rng on a ledger that is not teaching; PN_EDOMAIN for NaN, infinity or a value
- *          beyond the domain in input (before any charge; the message has no value); PN_EDIM when n is not the event's; PN_EBUDGET (nothing charged, nothing drawn); PN_EDIM for n = 0.
- */
+ *   ledger  required.   label  what the report says; NULL: the mechanism's name.
+ *   input[n]  the query's exact values (private).
+ * Errors:  PN_EINVAL without a ledger or the buffer that the output needs; PN_EPRIVACY for a simulated rng on a ledger that
+ *          is not teaching; PN_EDIM for n = 0 or another n than the event is for; PN_EDOMAIN for NaN, infinity or a value
+ *          beyond the domain (the message has no value); PN_ENOMEM; PN_EBUDGET.  All before the charge and the first draw,
+ *          so a failed release costs nothing, gives nothing and leaves the stream where it was.
+ * Privacy: one mechanism->event. */
 pn_status pn_mechanism_release(pn_mechanism *mechanism, pn_ledger *ledger, const char *label, pn_rng *rng,
                                const double *input, size_t n, pn_release *out, pn_err *err);
 
@@ -91,13 +98,18 @@ pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options 
 /* One run of above-threshold: charged once when opened, then it answers until it has said "above" `answers` times. */
 typedef struct pn_sparse_run pn_sparse_run;
 
-/** Charge `mechanism` (a row "sparse_vector") to the ledger and draw the threshold's noise.  Errors as pn_mechanism_release. */
+/** Charge `mechanism` (a row "sparse_vector") to the ledger and draw the threshold's noise.  The run copies what it needs of
+ *  the mechanism and borrows the rng.  Errors: PN_EUNSUPPORTED for another mechanism; as pn_mechanism_release.
+ *  Privacy: mechanism->event pays for all answers of the run. */
 pn_status pn_sparse_open(pn_sparse_run **out, pn_mechanism *mechanism, pn_ledger *ledger, const char *label,
                          pn_rng *rng, pn_err *err);
-/** Is value + noise at or above the noisy threshold?  Errors: PN_EDOMAIN as for a release; PN_EBUDGET once it has halted. */
+/** Is value + noise at or above the noisy threshold?  Nothing but this boolean ever leaves: not the noisy value, not the
+ *  noisy threshold, not by how much.  Errors: PN_EDOMAIN as for a release (nothing is drawn); PN_EBUDGET once it has halted. */
 pn_status pn_sparse_above(pn_sparse_run *run, double value, bool *above, pn_err *err);
-/** Positive answers left; 0 when it has halted. */
+/** Positive answers left; 0 when it has halted.  Depends on the answers only. */
 size_t pn_sparse_left(const pn_sparse_run *run);
+/** True when its noise is seeded: no privacy. */
+bool pn_sparse_simulated(const pn_sparse_run *run);
 void pn_sparse_free(pn_sparse_run *run);
 
 #endif

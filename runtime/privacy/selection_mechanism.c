@@ -1,25 +1,23 @@
 /* selection_mechanism.c -- the private choice of the largest of n scores: scores become integers before any noise is
  * drawn, the law is exact over them, and the event charges what the rounded parameters cost.
- * Depends on: mechanism.h, random/selection.h.  Used by: mechanism.c's table, solvers (pn_mechanism_selection). */
+ * Depends on: mechanism.h, mechanism_row.h, random/selection.h.  Used by: mechanism.c's table, solvers (pn_mechanism_selection). */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mutant.h"
 #include "privacy/mechanism.h"
+#include "privacy/mechanism_row.h"
 #include "random/selection.h"
 
 const char *const pn_selection_names[] = { "exponential", "permute_and_flip", "laplace", NULL };
 
-extern const pn_mechanism_ops pn_mechanism_exponential;
-extern const pn_mechanism_ops pn_mechanism_permute_and_flip;
-extern const pn_mechanism_ops pn_mechanism_report_noisy_max;
-
 typedef struct selection_mechanism {
     pn_mechanism base; /* first */
     pn_selection law;
-    pn_dyadic epsilon;
+    pn_dyadic epsilon, law_epsilon; /* charged and drawn with: the same */
     double sensitivity, score_bound;
     int unit_exponent; /* u = 2^unit_exponent */
     uint64_t shift;    /* D: one record moves an integer score by at most this */
@@ -44,6 +42,8 @@ static void choose_lattice(selection_mechanism *self, double score_error)
 
     self->unit_exponent = exponent_above(unit);
     self->shift = (uint64_t)ceil(ldexp(self->sensitivity, -self->unit_exponent)) + 1;
+    if (PN_MUTANT("sensitivity_half"))
+        self->shift = (self->shift + 1) / 2;
 }
 
 /* |q| <= score_bound <= 2^52 u: the quotient is exact and its floor fits. */
@@ -90,13 +90,13 @@ static pn_status selection_draw(pn_mechanism *base, const double *input, size_t 
         self->scores[i] = quantise(self, input[i]);
     switch (self->law) {
     case PN_SELECT_EXPONENTIAL:
-        out->index = pn_select_exponential(rng, self->scores, n, self->epsilon, self->shift);
+        out->index = pn_select_exponential(rng, self->scores, n, self->law_epsilon, self->shift);
         break;
     case PN_SELECT_PERMUTE_AND_FLIP:
-        out->index = pn_select_permute_and_flip(rng, self->scores, n, self->epsilon, self->shift, self->order);
+        out->index = pn_select_permute_and_flip(rng, self->scores, n, self->law_epsilon, self->shift, self->order);
         break;
     case PN_SELECT_LAPLACE:
-        out->index = pn_select_laplace(rng, self->scores, n, self->epsilon, self->shift);
+        out->index = pn_select_laplace(rng, self->scores, n, self->law_epsilon, self->shift);
         break;
     }
     return PN_OK;
@@ -126,11 +126,12 @@ static void selection_describe(const pn_mechanism *base, char *text, size_t size
     (void)snprintf(text, size,
                    "%s: %s\n"
                    "  one release costs %s: epsilon %.17g, %s\n"
-                   "  sensitivity %.9g; scores clamped to +-%.9g, rounded down to multiples of 2^%d (%.9g)\n"
+                   "  sensitivity %.9g; scores %s beyond +-%.9g, rounded down to multiples of 2^%d (%.9g)\n"
                    "  one record moves a rounded score by at most %llu units, and the law uses this number",
                    base->ops->name, laws[self->law], cost, pn_dyadic_value(self->epsilon),
-                   pn_neighbours_names[base->event->neighbours], self->sensitivity, self->score_bound,
-                   self->unit_exponent, ldexp(1.0, self->unit_exponent), (unsigned long long)self->shift);
+                   pn_neighbours_names[base->event->neighbours], self->sensitivity,
+                   isfinite(base->domain) ? "refused" : "clamped", self->score_bound, self->unit_exponent,
+                   ldexp(1.0, self->unit_exponent), (unsigned long long)self->shift);
 }
 
 /* ---- making ---- */
@@ -207,6 +208,9 @@ pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options 
     self->base.domain = INFINITY;
     self->law = options->law;
     self->epsilon = pn_dyadic_floor(options->epsilon);
+    self->law_epsilon = self->epsilon;
+    if (PN_MUTANT("noise_scale"))
+        self->law_epsilon = pn_dyadic_floor(fmin(options->epsilon / 0.8, 0x1p10));
     self->sensitivity = options->sensitivity;
     self->score_bound = options->score_bound;
     choose_lattice(self, options->score_error);
@@ -238,7 +242,7 @@ enum { STRENGTH, SENSITIVITY, SCORE_BOUND, SCORE_ERROR };
           PN_POSITIVE,                                                                                                 \
           0.0,                                                                                                         \
           NULL,                                                                                                        \
-          "public bound on every |score|, to which scores are clamped; sensitivity 2^40 when absent" },                \
+          "public bound on every |score|, beyond which scores are refused; clamped at sensitivity 2^40 when absent" }, \
         { "score_error",                                                                                               \
           PN_REAL,                                                                                                     \
           PN_OPTIONAL,                                                                                                 \
@@ -272,8 +276,12 @@ static pn_status create(pn_mechanism **out, pn_selection law, double epsilon, co
             args[SCORE_BOUND].given ? args[SCORE_BOUND].real : fmin(args[SENSITIVITY].real * 0x1p40, 0x1p900),
         .neighbours = neighbours,
     };
+    pn_status status;
 
-    return pn_mechanism_selection(out, &options, err);
+    status = pn_mechanism_selection(out, &options, err);
+    if (status == PN_OK && args[SCORE_BOUND].given)
+        (*out)->domain = options.score_bound;
+    return status;
 }
 
 static pn_status exponential_create(pn_mechanism **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)

@@ -132,12 +132,21 @@ describe("selection", function()
     end)
   end
 
-  it("clamps scores at the bound", function()
-    -- both are 1 after clamping, so each wins half of the time; 6000 draws, 4.89 standard errors
-    local m = pn.mechanism.exponential { epsilon = 8, sensitivity = 0.01, score_bound = 1 }
-    local counts = frequencies(m, { 1, 1e300 }, 6000, 5)
+  it("refuses scores beyond the bound that was given, without saying which", function()
+    local m, ledger = pn.mechanism.exponential { epsilon = 8, sensitivity = 0.01, score_bound = 1 }, teaching(8)
+    for _, bad in ipairs { { 1, 1.5 }, { -1e300, 0 } } do
+      refused(function() m:release(bad, { ledger = ledger }) end,
+        "exponential: the query goes beyond the bound 1 that it was promised to keep; clip it first")
+    end
+    assert.equal(8, ledger.remaining)
+    assert.equal(1, (m:release({ 1, -1 }, { ledger = ledger })))
+  end)
+
+  it("clamps scores at 2^40 sensitivities when no bound was given", function()
+    -- both are 2^40 after clamping, so each wins half of the time; 6000 draws, 4.89 standard errors
+    local m = pn.mechanism.exponential { epsilon = 8, sensitivity = 1 }
+    local counts = frequencies(m, { 2 ^ 40, 1e300 }, 6000, 5)
     assert.is_true(math.abs(counts[1] / 6000 - 0.5) < 4.891639 * 0.5 / math.sqrt(6000))
-    assert.equal(1, m:release({ 1, -1e300 }, { ledger = pn.ledger { epsilon = 8 } }))
   end)
 
   it("keeps the neighbouring relation in the event", function()
@@ -215,7 +224,7 @@ describe("a mechanism", function()
     assert.matches("exponential(epsilon=0.5)", text, 1, true)
     assert.matches("replace_one", text, 1, true)
     -- unit 2^-20 = sensitivity 2^-20, D = 2^20 + 1
-    assert.matches("clamped to +-16, rounded down to multiples of 2^-20 ", text, 1, true)
+    assert.matches("refused beyond +-16, rounded down to multiples of 2^-20 ", text, 1, true)
     assert.matches("at most 1048577 units", text, 1, true)
   end)
 

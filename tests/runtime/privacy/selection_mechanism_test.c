@@ -182,18 +182,44 @@ static void the_door_checks_before_it_charges(void)
     pn_rng_free(seeded);
 }
 
+static void a_row_that_states_a_bound_refuses_what_is_beyond(void)
+{
+    pn_arg args[5] = { { .given = true, .real = 1.0 }, { .given = true, .real = 1.0 }, { .given = true, .real = 4.0 } };
+    const double inside[2] = { 4.0, -4.0 }, beyond[2] = { 4.0, -4.5 };
+    pn_ledger *ledger = budget(10.0, true, NULL);
+    pn_release release = { .index = 99 };
+    pn_mechanism *mechanism = NULL;
+    pn_rng *rng = NULL;
+    pn_err err;
+
+    CHECK(pn_rng_seeded(&rng, 1, NULL) == PN_OK);
+    CHECK(pn_mechanism_new(&mechanism, "exponential", args, PN_REPLACE_ONE, &err) == PN_OK);
+    CHECK(pn_mechanism_release(mechanism, ledger, "x", rng, beyond, 2, &release, &err) == PN_EDOMAIN);
+    CHECK(release.index == 99 && pn_ledger_entries(ledger) == 0);
+    CHECK(!strstr(err.message, "4.5") && !strstr(err.message, "2"));
+    CHECK(pn_mechanism_release(mechanism, ledger, "x", rng, inside, 2, &release, &err) == PN_OK);
+    pn_mechanism_free(mechanism);
+    pn_ledger_free(ledger);
+    pn_rng_free(rng);
+}
+
 static void the_table_knows_its_rows(void)
 {
-    pn_arg args[4] = { { .given = true, .real = 1.0 }, { .given = true, .real = 1.0 } };
+    pn_arg args[8] = { { .given = true, .real = 1.0 }, { .given = true, .real = 1.0 } };
     pn_mechanism *mechanism = NULL;
+    size_t selections = 0;
     pn_err err;
 
     for (const pn_mechanism_ops *const *ops = pn_mechanism_table(); *ops; ops++) {
-        CHECK((*ops)->output == PN_GIVES_INDEX && (*ops)->doc && (*ops)->source);
+        CHECK((*ops)->doc && (*ops)->source && (*ops)->params);
+        if ((*ops)->output != PN_GIVES_INDEX)
+            continue;
+        selections++;
         CHECK(pn_mechanism_new(&mechanism, (*ops)->name, args, PN_ADD_REMOVE, &err) == PN_OK);
         CHECK(mechanism->event->neighbours == PN_ADD_REMOVE);
         pn_mechanism_free(mechanism);
     }
+    CHECK(selections == 3);
     CHECK(pn_mechanism_new(&mechanism, "dice", args, PN_REPLACE_ONE, &err) == PN_EUNSUPPORTED);
     CHECK(strstr(err.message, "'dice'") && strstr(err.message, "report_noisy_max"));
 }
@@ -205,6 +231,7 @@ int main(void)
     the_charge_is_never_below_what_is_drawn();
     options_outside_their_range_are_refused();
     the_door_checks_before_it_charges();
+    a_row_that_states_a_bound_refuses_what_is_beyond();
     the_table_knows_its_rows();
     for (pn_selection law = PN_SELECT_EXPONENTIAL; law <= PN_SELECT_LAPLACE; law++)
         fail_alloc_sweep(pn_selection_names[law], release_twice, &law);

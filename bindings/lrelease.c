@@ -1,0 +1,398 @@
+/* lrelease.c -- m:release and m:open: read the query, pay, draw, hand over; and the two objects that come out, pn.release
+ * (what was paid, and whether it protects anybody) and pn.sparse_run.
+ * Everything that can raise happens before the charge, but for the last few pushes.
+ * Depends on: lprivacy.h, privacy/mechanism.h, privacy/accountant.h.  Used by: lmechanism.c. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lprivacy.h"
+#include "lprivacy_check.h"
+
+#include "privacy/accountant.h"
+#include "privacy/mechanism.h"
+
+/* What a call was given; it all stays on the stack. */
+typedef struct release_call {
+    pn_mechanism *mechanism;
+    const char *name;
+    pn_ledger *ledger;
+    const char *label;
+    pn_rng *rng;
+    int rng_index; /* of the option, nil when absent */
+    pn_vec query;
+    bool scalar;
+} release_call;
+
+/* ---- what was paid ---- */
+
+typedef struct receipt {
+    pn_event *event;
+    const char *mechanism;
+    double delta; /* of the ledger; NaN for rho */
+    bool simulated;
+    char label[];
+} receipt;
+
+static void free_receipt(void *self)
+{
+    pn_event_free(((receipt *)self)->event);
+    pn_free(self);
+}
+
+static const receipt *check_receipt(lua_State *L)
+{
+    return pnl_check(L, 1, &pnl_release_class);
+}
+
+/* Pushed before anything is charged. */
+static receipt *push_receipt(lua_State *L, const release_call *call)
+{
+    void **slot = pnl_newbox(L, &pnl_release_class);
+    size_t length = strlen(call->label);
+    const pn_budget *budget = pn_ledger_budget(call->ledger);
+    receipt *self = pn_alloc(1, sizeof *self + length + 1);
+
+    if (!self)
+        luaL_error(L, "%s: out of memory", call->name);
+    memcpy(self->label, call->label, length + 1);
+    self->event = pn_event_keep(call->mechanism->event);
+    self->mechanism = call->name;
+    self->delta = isnan(budget->rho) ? budget->delta : NAN;
+    self->simulated = pn_rng_simulated(call->rng);
+    *slot = self;
+    return self;
+}
+
+static double cost_epsilon(const receipt *self)
+{
+    return self->simulated ? INFINITY : pn_event_epsilon(self->event, 1, self->delta, NULL);
+}
+
+static double cost_rho(const receipt *self)
+{
+    return self->simulated ? INFINITY : self->event->ops->zcdp(self->event);
+}
+
+static int receipt_private(lua_State *L)
+{
+    lua_pushboolean(L, !check_receipt(L)->simulated);
+    return 1;
+}
+
+static int receipt_epsilon(lua_State *L)
+{
+    const receipt *self = check_receipt(L);
+
+    if (isnan(self->delta))
+        lua_pushnil(L);
+    else
+        lua_pushnumber(L, cost_epsilon(self));
+    return 1;
+}
+
+static int receipt_delta(lua_State *L)
+{
+    const receipt *self = check_receipt(L);
+
+    if (isnan(self->delta))
+        lua_pushnil(L);
+    else
+        lua_pushnumber(L, self->delta);
+    return 1;
+}
+
+static int receipt_rho(lua_State *L)
+{
+    lua_pushnumber(L, cost_rho(check_receipt(L)));
+    return 1;
+}
+
+static int receipt_event(lua_State *L)
+{
+    const receipt *self = check_receipt(L);
+    void **slot = pnl_newbox(L, &pnl_event_class);
+
+    *slot = pn_event_keep(self->event);
+    return 1;
+}
+
+static int receipt_label(lua_State *L)
+{
+    lua_pushstring(L, check_receipt(L)->label);
+    return 1;
+}
+
+static int receipt_mechanism(lua_State *L)
+{
+    lua_pushstring(L, check_receipt(L)->mechanism);
+    return 1;
+}
+
+static int receipt_neighbours(lua_State *L)
+{
+    lua_pushstring(L, pn_neighbours_names[check_receipt(L)->event->neighbours]);
+    return 1;
+}
+
+static int receipt_tostring(lua_State *L)
+{
+    const receipt *self = check_receipt(L);
+    char text[400], cost[80];
+
+    if (self->simulated)
+        (void)snprintf(cost, sizeof cost, "seeded noise: no privacy");
+    else if (isnan(self->delta))
+        (void)snprintf(cost, sizeof cost, "rho %.6g", cost_rho(self));
+    else
+        (void)snprintf(cost, sizeof cost, "epsilon %.6g at delta %.6g", cost_epsilon(self), self->delta);
+    (void)snprintf(text, sizeof text, "release(%.100s by %s): %s, %s", self->label, self->mechanism, cost,
+                   pn_neighbours_names[self->event->neighbours]);
+    lua_pushstring(L, text);
+    return 1;
+}
+
+static const pnl_row receipt_rows[] = {
+    { "private", receipt_private, PNL_FIELD, PNL_NOTHING, "r.private -> boolean",
+      "False when the noise came from a seeded stream: it protects nobody." },
+    { "epsilon", receipt_epsilon, PNL_FIELD, PNL_NOTHING, "r.epsilon -> number or nil",
+      "What the release costs by itself at the ledger's delta; math.huge when it is not private; nil under rho." },
+    { "delta", receipt_delta, PNL_FIELD, PNL_NOTHING, "r.delta -> number or nil",
+      "The ledger's delta, at which epsilon is stated; nil under rho." },
+    { "rho", receipt_rho, PNL_FIELD, PNL_NOTHING, "r.rho -> number",
+      "The release's rho of zero-concentrated privacy; math.huge when it has none or is not private." },
+    { "event", receipt_event, PNL_FIELD, PNL_NOTHING, "r.event -> event", "What was charged." },
+    { "label", receipt_label, PNL_FIELD, PNL_NOTHING, "r.label -> string", "What the ledger's report says." },
+    { "mechanism", receipt_mechanism, PNL_FIELD, PNL_NOTHING, "r.mechanism -> string",
+      "The mechanism's name in pn.mechanism." },
+    { "neighbours", receipt_neighbours, PNL_FIELD, PNL_NOTHING, "r.neighbours -> string",
+      "Who is protected: the neighbouring relation of the charge." },
+    { "__tostring", receipt_tostring, PNL_META, PNL_NOTHING, "tostring(r) -> string",
+      "What was released, at what cost; \"seeded noise: no privacy\" when that is so." },
+    PNL_ROW_END,
+};
+
+const pnl_class pnl_release_class = {
+    "pn.release", free_receipt, receipt_rows, "What one release cost, and whether it protects anybody.", NULL, NULL,
+};
+
+/* ---- reading a call ---- */
+
+/* The value of `name` in the options at `options` (a table or nothing), left on the stack. */
+static int option(lua_State *L, int options, const char *name)
+{
+    if (lua_istable(L, options))
+        return lua_getfield(L, options, name);
+    lua_pushnil(L);
+    return LUA_TNIL;
+}
+
+static void read_options(lua_State *L, int options, release_call *call)
+{
+    static const pn_param none[] = { PN_PARAM_END };
+    static const char *const extra[] = { "ledger", "rng", "label", NULL };
+    pn_arg unused[1];
+    int type;
+
+    pnl_options(L, options, call->name, none, unused, extra);
+    if (option(L, options, "ledger") == LUA_TNIL)
+        pnl_error(L, "%s: a release is paid from a ledger; give ledger = pn.ledger{epsilon = ...}", call->name);
+    call->ledger = pnl_test(L, -1, &pnl_ledger_class);
+    if (!call->ledger)
+        pnl_error(L, "%s: ledger must be an open pn.ledger, got %s", call->name, luaL_typename(L, -1));
+    type = option(L, options, "label");
+    if (type != LUA_TNIL && type != LUA_TSTRING)
+        pnl_error(L, "%s: label must be a string, got %s", call->name, luaL_typename(L, -1));
+    call->label = type == LUA_TNIL ? call->name : lua_tostring(L, -1);
+    if (option(L, options, "rng") != LUA_TNIL && !pnl_test(L, -1, &pnl_rng_class))
+        pnl_error(L, "%s: rng must be an open pn.rng, got %s", call->name, luaL_typename(L, -1));
+    call->rng_index = lua_gettop(L);
+    call->rng = pnl_rng(L, -1);
+}
+
+/* A number, a table or a pn.vec at `index`.  Messages name types, never values or places. */
+static void read_query(lua_State *L, int index, release_call *call)
+{
+    static const char expected[] = "%s: the query must be a number, a vector or a table of numbers, got %s";
+    size_t n = 1;
+    double *copy;
+
+    if (pnl_test(L, index, &pnl_vec_class)) {
+        call->query = pnl_check_vec(L, index);
+        return;
+    }
+    call->scalar = lua_type(L, index) == LUA_TNUMBER;
+    if (!call->scalar && lua_type(L, index) != LUA_TTABLE)
+        pnl_error(L, expected, call->name, luaL_typename(L, index));
+    if (!call->scalar)
+        n = lua_rawlen(L, index);
+    copy = lua_newuserdatauv(L, (n ? n : 1) * sizeof *copy, 0);
+    call->query = (pn_vec){ copy, n };
+    if (call->scalar)
+        copy[0] = lua_tonumber(L, index);
+    for (size_t i = 0; i < n && !call->scalar; i++) {
+        if (lua_rawgeti(L, index, (lua_Integer)i + 1) != LUA_TNUMBER)
+            pnl_error(L, expected, call->name, "one with something else in it");
+        copy[i] = lua_tonumber(L, -1);
+        lua_pop(L, 1);
+    }
+}
+
+/* ---- release ---- */
+
+/* Buffers for what the mechanism gives, on the stack. */
+static void reserve(lua_State *L, const release_call *call, pn_release *out)
+{
+    switch (call->mechanism->ops->output) {
+    case PN_GIVES_INDEX:
+        lua_pushnil(L);
+        break;
+    case PN_GIVES_VALUES:
+        out->values = pnl_new_vec(L, call->query.n);
+        break;
+    case PN_GIVES_ANSWERS:
+        out->above = lua_newuserdatauv(L, call->query.n * sizeof *out->above, 0);
+        break;
+    }
+}
+
+/* The value at `place` (the buffer of reserve) becomes what the script sees, on the top. */
+static void push_value(lua_State *L, const release_call *call, const pn_release *out, int place)
+{
+    switch (call->mechanism->ops->output) {
+    case PN_GIVES_INDEX:
+        lua_pushinteger(L, (lua_Integer)out->index + 1);
+        break;
+    case PN_GIVES_VALUES:
+        if (call->scalar)
+            lua_pushnumber(L, out->values[0]);
+        else
+            lua_pushvalue(L, place);
+        break;
+    case PN_GIVES_ANSWERS:
+        lua_createtable(L, out->count < 1 << 20 ? (int)out->count : 0, 0);
+        for (size_t i = 0; i < out->count; i++) {
+            lua_pushboolean(L, out->above[i]);
+            lua_rawseti(L, -2, (lua_Integer)i + 1);
+        }
+        break;
+    }
+}
+
+int pnl_mechanism_release(lua_State *L)
+{
+    release_call call = { .mechanism = pnl_check(L, 1, &pnl_mechanism_class) };
+    pn_release out = { 0 };
+    int place;
+    pn_err err;
+
+    call.name = call.mechanism->ops->name;
+    lua_settop(L, 3);
+    read_query(L, 2, &call);
+    read_options(L, 3, &call);
+    reserve(L, &call, &out);
+    place = lua_gettop(L);
+    (void)push_receipt(L, &call);
+    pnl_status(L,
+               pn_mechanism_release(call.mechanism, call.ledger, call.label, call.rng, call.query.data, call.query.n,
+                                    &out, &err),
+               &err);
+    push_value(L, &call, &out, place);
+    lua_insert(L, -2);
+    return 2;
+}
+
+/* ---- a run of sparse vector ---- */
+
+static pn_sparse_run *check_run(lua_State *L)
+{
+    return pnl_check(L, 1, &pnl_sparse_run_class);
+}
+
+static int run_above(lua_State *L)
+{
+    pn_sparse_run *run = check_run(L);
+    bool above = false;
+    pn_err err;
+
+    if (lua_type(L, 2) != LUA_TNUMBER)
+        return pnl_error(L, "sparse_run:above: the value must be a number, got %s", luaL_typename(L, 2));
+    pnl_status(L, pn_sparse_above(run, lua_tonumber(L, 2), &above, &err), &err);
+    lua_pushboolean(L, above);
+    return 1;
+}
+
+static int run_left(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)pn_sparse_left(check_run(L)));
+    return 1;
+}
+
+static int run_private(lua_State *L)
+{
+    lua_pushboolean(L, !pn_sparse_simulated(check_run(L)));
+    return 1;
+}
+
+static int run_tostring(lua_State *L)
+{
+    pn_sparse_run *run = check_run(L);
+    size_t left = pn_sparse_left(run);
+    char text[160];
+
+    if (left)
+        (void)snprintf(text, sizeof text, "pn.sparse_run: %zu positive answer%s left%s", left, left == 1 ? "" : "s",
+                       pn_sparse_simulated(run) ? "; seeded noise: no privacy" : "");
+    else
+        (void)snprintf(text, sizeof text, "pn.sparse_run: halted%s",
+                       pn_sparse_simulated(run) ? "; seeded noise: no privacy" : "");
+    lua_pushstring(L, text);
+    return 1;
+}
+
+static const pnl_row run_rows[] = {
+    { "above", run_above, PNL_METHOD, PNL_PAID, "run:above(value) -> boolean",
+      "Whether value plus noise is at or above the noisy threshold; paid for when the run was opened.  value: the next "
+      "query's exact value, chosen after any of the answers before.  Errors: a NaN, an infinity or a value beyond the "
+      "bound; a run that has halted.  Source: Lyu, Su, Li (2017), Algorithm 7." },
+    { "left", run_left, PNL_FIELD, PNL_PAID, "run.left -> integer",
+      "Positive answers left; 0 when the run has halted." },
+    { "private", run_private, PNL_FIELD, PNL_NOTHING, "run.private -> boolean",
+      "False when the noise comes from a seeded stream: it protects nobody." },
+    { "__tostring", run_tostring, PNL_META, PNL_PAID, "tostring(run) -> string",
+      "How many positive answers are left." },
+    PNL_ROW_END,
+};
+
+static void free_run(void *run)
+{
+    pn_sparse_free(run);
+}
+
+const pnl_class pnl_sparse_run_class = {
+    "pn.sparse_run",
+    free_run,
+    run_rows,
+    "A stream of queries against a threshold, paid for when it was opened.",
+    NULL,
+    NULL,
+};
+
+int pnl_mechanism_open(lua_State *L)
+{
+    release_call call = { .mechanism = pnl_check(L, 1, &pnl_mechanism_class) };
+    pn_sparse_run **slot;
+    int box;
+    pn_err err;
+
+    call.name = call.mechanism->ops->name;
+    lua_settop(L, 2);
+    read_options(L, 2, &call);
+    slot = (pn_sparse_run **)pnl_newbox(L, &pnl_sparse_run_class);
+    box = lua_gettop(L);
+    if (!lua_isnil(L, call.rng_index))
+        pnl_keep(L, box, call.rng_index);
+    (void)push_receipt(L, &call);
+    pnl_status(L, pn_sparse_open(slot, call.mechanism, call.ledger, call.label, call.rng, &err), &err);
+    return 2;
+}

@@ -1,0 +1,30 @@
+/* mechanism_row.h -- what the rows of the mechanism table share.  Private to privacy/.
+ * Depends on: mechanism.h.  Used by: mechanism.c, selection_mechanism.c, additive_mechanism.c, sparse_vector.c. */
+#ifndef PN_PRIVACY_MECHANISM_ROW_H
+#define PN_PRIVACY_MECHANISM_ROW_H
+
+#include "privacy/mechanism.h"
+
+extern const pn_mechanism_ops pn_mechanism_exponential, pn_mechanism_permute_and_flip, pn_mechanism_report_noisy_max,
+    pn_mechanism_gaussian, pn_mechanism_analytic_gaussian, pn_mechanism_laplace, pn_mechanism_sparse_vector;
+
+/** Finite and within the domain?  PN_EDOMAIN, with a message that has no value and no position. */
+pn_status pn_mechanism_admits(const pn_mechanism *mechanism, const double *input, size_t n, pn_err *err);
+
+/** The stream may be used on this ledger, and the event is charged: the next thing to do is to draw.  Everything that can fail
+ *  for another reason has been done before. */
+pn_status pn_mechanism_pay(const pn_mechanism *mechanism, pn_ledger *ledger, const char *label, const pn_rng *rng,
+                           pn_err *err);
+
+/** "replace_one: hides ..." */
+const char *pn_mechanism_protects(pn_neighbours neighbours);
+
+/* pn_lattice_l2 or pn_lattice_l1 */
+typedef double (*pn_charged_sensitivity)(double sensitivity, double scale, size_t n, double bound, int roundings);
+
+/** The smallest scale (to a few ulps, on the safe side) at which the charged sensitivity is at most `ratio` scales, so that
+ *  rounding is paid for by a little more noise and not by a higher cost.  NaN when no scale in [2^-900, 2^900] does: what the
+ *  rounding of n values adds is in proportion to the scale. */
+double pn_scale_for(pn_charged_sensitivity charged, double sensitivity, size_t n, double bound, double ratio);
+
+#endif
