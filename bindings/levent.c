@@ -98,6 +98,16 @@ const pnl_class pnl_event_class = {
 
 /* ---- constructors ---- */
 
+/* Sampled events protect what the event inside them does, unless told otherwise. */
+static pn_neighbours relation_of(const pn_event_ops *ops, const pn_arg *args, const pn_arg *relation)
+{
+    for (size_t i = 0; !relation->given && ops->params[i].name; i++) {
+        if (ops->params[i].kind == PN_OBJECT && args[i].object)
+            return ((const pn_event *)args[i].object)->neighbours;
+    }
+    return (pn_neighbours)relation->count;
+}
+
 static int event_new(lua_State *L)
 {
     const pn_event_ops *ops = lua_touserdata(L, lua_upvalueindex(1));
@@ -109,7 +119,7 @@ static int event_new(lua_State *L)
     pnl_options2(L, 1, owner, ops->params, args, pnl_neighbours_params, relation, NULL);
     pnl_status(L, pn_args_check(owner, pnl_neighbours_params, relation, &err), &err);
     slot = (pn_event **)pnl_newbox(L, &pnl_event_class);
-    pnl_status(L, pn_event_new(slot, ops->name, args, (pn_neighbours)relation[0].count, &err), &err);
+    pnl_status(L, pn_event_new(slot, ops->name, args, relation_of(ops, args, relation), &err), &err);
     return 1;
 }
 

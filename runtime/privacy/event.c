@@ -1,18 +1,26 @@
 /* event.c -- the table of events, their references and their text.
- * Depends on: event.h, event_leaf.h.  Used by: the accountants, the ledger, mechanisms, plans, bindings. */
+ * Depends on: event.h, event_leaf.h, event_sampled.h.  Used by: the accountants, the ledger, mechanisms, plans, bindings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "privacy/event_leaf.h"
+#include "privacy/event_sampled.h"
 
 const char *const pn_neighbours_names[] = { "replace_one", "add_remove", "zero_out", NULL };
 
-static const pn_event_ops *const table[] = { &pn_event_exponential_ops, &pn_event_report_noisy_max_ops,
-                                             &pn_event_pure_ops,        &pn_event_laplace_ops,
-                                             &pn_event_gaussian_ops,    &pn_event_zcdp_ops,
-                                             &pn_event_rdp_ops,         NULL };
+static const pn_event_ops *const table[] = { &pn_event_exponential_ops,
+                                             &pn_event_report_noisy_max_ops,
+                                             &pn_event_pure_ops,
+                                             &pn_event_laplace_ops,
+                                             &pn_event_gaussian_ops,
+                                             &pn_event_zcdp_ops,
+                                             &pn_event_rdp_ops,
+                                             &pn_event_sparse_vector_ops,
+                                             &pn_event_poisson_sampled_ops,
+                                             &pn_event_fixed_sampled_ops,
+                                             NULL };
 
 const pn_event_ops *const *pn_event_table(void)
 {

@@ -83,7 +83,7 @@ static double worst_point(double e, double alpha)
 }
 
 /* e^(alpha l) - 1 - alpha (e^l - 1) = e^l (e^(al) - 1) - a (e^l - 1) >= 0, a = alpha - 1 */
-static double above_tangent(double alpha, double l)
+double pn_above_tangent(double alpha, double l)
 {
     double a = alpha - 1.0, power = l, ratio = 0.0, sum = 0.0; /* l^k/k! and (alpha^(k-1) - 1)/a */
 
@@ -115,7 +115,7 @@ double pn_curve_bounded_range(double e, double alpha)
     if (alpha * e <= far_out) {
         double w = -expm1(t - e) * exp(-t) / whole, rest = -expm1(-t) / whole;
 
-        value = log1p(w * above_tangent(alpha, t) + rest * above_tangent(alpha, t - e)) / a;
+        value = log1p(w * pn_above_tangent(alpha, t) + rest * pn_above_tangent(alpha, t - e)) / a;
     } else {
         double log_w = log(-expm1(t - e)) - t - log(whole), log_rest = log(-expm1(-t)) - log(whole);
 

@@ -21,6 +21,9 @@ double pn_curve_bounded_range(double e, double alpha);
 /** rho alpha; infinite at alpha = inf. */
 double pn_curve_zcdp(double rho, double alpha);
 
+/** e^(alpha l) - 1 - alpha (e^l - 1) >= 0 for any real l with alpha l <= 700, without cancellation. */
+double pn_above_tangent(double alpha, double l);
+
 /* A sum kept in two doubles.  count * value is added exactly, so the total of many charges does not depend on how they were
  * grouped or ordered, and a plan of `count` steps costs to the last bit what its steps cost one by one. */
 typedef struct pn_sum {
