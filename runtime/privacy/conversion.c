@@ -188,7 +188,7 @@ static bool too_costly(void *self, double rho)
 
 double pn_zcdp_rho(double epsilon, double delta)
 {
-    target goal = { epsilon, delta };
+    target goal = { epsilon, pn_ideal_delta(delta) }; /* as every price of a release, which may be drawn noise */
     double rho;
 
     if (!(epsilon > 0.0 && delta > 0.0 && delta < 1.0))

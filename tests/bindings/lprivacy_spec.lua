@@ -134,8 +134,9 @@ describe("the reference", function()
     for _, param in ipairs(reference["event.gaussian"].params) do
       params[#params + 1] = param.name
     end
-    assert.same({ "sigma", "sensitivity", "neighbours" }, params)
-    assert.equal("pn.event.gaussian{sigma=, sensitivity=, neighbours=} -> event", reference["event.gaussian"].signature)
+    assert.same({ "sigma", "sensitivity", "draws", "neighbours" }, params)
+    local signature = "pn.event.gaussian{sigma=, sensitivity=, draws=, neighbours=} -> event"
+    assert.equal(signature, reference["event.gaussian"].signature)
     local others = { "accountant.rdp", "accountant.zcdp", "calibrate.exponential", "ledger", "pn.ledger:spend" }
     for _, name in ipairs(others) do
       assert.is_true(reference[name] ~= nil and #reference[name].doc > 0, name)
