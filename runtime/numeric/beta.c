@@ -1,0 +1,132 @@
+/* beta.c -- binomial probabilities from logarithms that do not cancel; tails by a continued fraction.
+ * Depends on: beta.h, root.h, libm.  Used by: privacy/audit.c, privacy/audit_one_run.c. */
+#include <math.h>
+
+#include "numeric/beta.h"
+#include "numeric/root.h"
+
+#define TWO_PI 6.28318530717958647692
+
+/* ---- one probability ---- */
+
+/* ln n! - ((n + 1/2) ln n - n + ln(2 pi)/2): what Stirling's formula misses; n >= 1. */
+static double stirling_rest(double n)
+{
+    double factorial = 1.0, square = n * n;
+
+    if (n > 15.0)
+        return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680 - 1.0 / 1188 / square) / square) / square) / square) /
+               n;
+    for (double i = 2.0; i <= n; i++)
+        factorial *= i;
+    return log(factorial) - ((n + 0.5) * log(n) - n + 0.5 * log(TWO_PI));
+}
+
+/* x ln(x/m) - x + m >= 0.  Near m in powers of t = (x - m)/(x + m): x ln(x/m) = 2x (t + t^3/3 + ...), x - m = t (x + m). */
+static double deviance(double x, double m)
+{
+    double t = (x - m) / (x + m), power = t, sum = (x - m) * t, next;
+
+    if (fabs(t) > 0.1)
+        return x * log(x / m) + m - x;
+    for (double odd = 3.0;; odd += 2.0) {
+        power *= t * t;
+        next = sum + 2.0 * x * power / odd;
+        if (next == sum)
+            return sum;
+        sum = next;
+    }
+}
+
+double pn_binomial_pmf(size_t k, size_t n, double p)
+{
+    double x = (double)k, rest = (double)(n - k), total = (double)n;
+
+    if (k > n)
+        return 0.0;
+    if (p <= 0.0 || p >= 1.0)
+        return (p <= 0.0 ? k == 0 : k == n) ? 1.0 : 0.0;
+    if (k == 0)
+        return exp(total * log1p(-p));
+    if (k == n)
+        return exp(total * log(p));
+    return exp(stirling_rest(total) - stirling_rest(x) - stirling_rest(rest) - deviance(x, total * p) -
+               deviance(rest, total * (1.0 - p))) *
+           sqrt(total / (TWO_PI * x * rest));
+}
+
+/* ---- tails ---- */
+
+/* The continued fraction of I_x(a, b) x^-a (1-x)^-b a B(a, b), by the modified Lentz method; converges fast for
+ * x < (a + 1)/(a + b + 2).  Source: DLMF 8.17.22. */
+static double beta_fraction(double x, double a, double b)
+{
+    const double tiny = 1e-300;
+    double c = 1.0, d = 1.0 - (a + b) * x / (a + 1.0), value;
+
+    d = 1.0 / (fabs(d) < tiny ? tiny : d);
+    value = d;
+    for (double m = 1.0; m < 1e6; m++) {
+        double even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        double odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0)), factor;
+
+        d = 1.0 + even * d;
+        c = 1.0 + even / c;
+        d = 1.0 / (fabs(d) < tiny ? tiny : d);
+        c = fabs(c) < tiny ? tiny : c;
+        value *= c * d;
+        d = 1.0 + odd * d;
+        c = 1.0 + odd / c;
+        d = 1.0 / (fabs(d) < tiny ? tiny : d);
+        c = fabs(c) < tiny ? tiny : c;
+        factor = c * d;
+        value *= factor;
+        if (fabs(factor - 1.0) < 4e-16)
+            break;
+    }
+    return value;
+}
+
+/* 0 < k <= n, 0 < p < 1.  P(X >= k) = I_p(k, n - k + 1), and p^k (1-p)^(n-k+1) / (k B) is pmf(k) (1 - p). */
+void pn_binomial_tails(size_t k, size_t n, double p, double *below, double *above)
+{
+    double q = 1.0 - p, high = (double)k, low = (double)(n - k) + 1.0;
+
+    if (k == 0 || k > n || p <= 0.0 || p >= 1.0) {
+        *above = k == 0 || (k <= n && p >= 1.0) ? 1.0 : 0.0;
+        *below = 1.0 - *above;
+    } else if (p < (high + 1.0) / (high + low + 2.0)) {
+        *above = fmin(1.0, pn_binomial_pmf(k, n, p) * q * beta_fraction(p, high, low));
+        *below = 1.0 - *above;
+    } else {
+        *below = fmin(1.0, pn_binomial_pmf(k - 1, n, p) * p * beta_fraction(q, low, high));
+        *above = 1.0 - *below;
+    }
+}
+
+double pn_beta_regularised(double x, size_t a, size_t b)
+{
+    double below, above;
+
+    pn_binomial_tails(a, a + b - 1, x, &below, &above);
+    return above;
+}
+
+/* ---- the normal quantile ---- */
+
+static bool beyond(void *self, double z)
+{
+    const double *p = self;
+
+    return erfc(-z * 0.70710678118654752440) / 2.0 > *p;
+}
+
+double pn_normal_quantile(double p)
+{
+    double tail = p <= 0.5 ? p : 1.0 - p, z;
+
+    if (!(tail > 0.0))
+        return p <= 0.5 ? -INFINITY : INFINITY;
+    z = pn_bisect(beyond, &tail, -40.0, 0.0);
+    return p <= 0.5 ? z : -z;
+}
