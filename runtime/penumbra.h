@@ -25,6 +25,7 @@ extern "C" {
 #include "geometry/set.h"
 
 #include "privacy/accountant.h"
+#include "privacy/audit.h"
 #include "privacy/event.h"
 #include "privacy/ledger.h"
 #include "privacy/mechanism.h"
