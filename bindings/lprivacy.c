@@ -70,4 +70,5 @@ void pnl_open_privacy(lua_State *L)
     pnl_open_ledger(L);
     if (pnl_open_mechanism)
         pnl_open_mechanism(L);
+    pnl_open_audit(L);
 }

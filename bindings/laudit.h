@@ -1,0 +1,17 @@
+/* laudit.h -- what pn.audit hands back.  Depends on: pnl.h, privacy/audit.h.  Used by: laudit.c, laudit_result.c. */
+#ifndef PNL_LAUDIT_H
+#define PNL_LAUDIT_H
+
+#include "pnl.h"
+#include "privacy/audit.h"
+
+typedef struct pnl_audit {
+    pn_audit_result result;
+    double delta, claimed; /* claimed: NaN when nothing is */
+    bool one_run, simulated, has_seed;
+    uint64_t seed;
+} pnl_audit;
+
+extern const pnl_class pnl_audit_class;
+
+#endif
