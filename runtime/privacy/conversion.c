@@ -1,11 +1,12 @@
 /* conversion.c -- Renyi curves to (epsilon, delta) and back (Canonne, Kamath, Steinke 2020, Proposition 12), minimised over
- * real orders: the grid of accounting.md section 3, extended when its end wins, then golden section on ln(alpha - 1).
+ * all real orders.
  * Depends on: accountant.h, conversion.h, numeric/root.h.  Used by: accountants, ledger.
  *
  * Every order gives a valid bound, so a search that misses the minimum is safe; and each order's own conversion is rounded
  * upward.  The ledger evaluates the same function at the same order, so what a plan promises is what it is charged. */
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "numeric/root.h"
 #include "privacy/accountant.h"
@@ -51,12 +52,17 @@ static double log_delta(double alpha, double rdp, double epsilon)
     return a * (rdp - epsilon) + shrink - bonus + error;
 }
 
-/* ---- the search ---- */
+/* ---- the search ----
+ * epsilon(alpha) = (K(alpha) + R(alpha)) / (alpha - 1) with K = (alpha - 1) rdp(alpha), convex for a true Renyi divergence, and
+ * R = (alpha-1) ln(alpha-1) - alpha ln(alpha) - ln(delta), R'' = 1/(alpha(alpha-1)).  Convex over linear has one valley, and so
+ * has the convex ln(delta): walk downhill in factors of four of alpha - 1, then fit parabolas. */
+
+typedef enum goal { EPSILON, DELTA, MOMENTS } goal;
 
 typedef struct search {
     const pn_curve *curve;
     double delta, epsilon;
-    bool for_delta;
+    goal goal;
     double best, best_order;
 } search;
 
@@ -64,8 +70,12 @@ static double ask(search *s, double alpha)
 {
     double rdp = s->curve->rdp(s->curve->self, alpha), value = INFINITY;
 
-    if (rdp < INFINITY)
-        value = s->for_delta ? log_delta(alpha, rdp, s->epsilon) : pn_rdp_epsilon(alpha, rdp, s->delta);
+    if (rdp < INFINITY && s->goal == EPSILON)
+        value = pn_rdp_epsilon(alpha, rdp, s->delta);
+    else if (rdp < INFINITY && s->goal == DELTA)
+        value = log_delta(alpha, rdp, s->epsilon);
+    else if (rdp < INFINITY)
+        value = (rdp - log(s->delta) / (alpha - 1.0)) * (1.0 + 4.0 * DBL_EPSILON);
     if (value < s->best) {
         s->best = value;
         s->best_order = alpha;
@@ -73,59 +83,84 @@ static double ask(search *s, double alpha)
     return value;
 }
 
-/* pn_golden_min over x = ln(alpha - 1). */
-static double ask_log(void *self, double x)
+/* A value at x = ln(alpha - 1). */
+typedef struct point {
+    double x, f;
+} point;
+
+static point ask_at(search *s, double x)
 {
-    return ask(self, 1.0 + exp(x));
+    return (point){ x, ask(s, 1.0 + exp(x)) };
 }
 
-#define TENTHS    99 /* 1.1 ... 10.9 */
-#define ONES      53 /* 11 ... 63 */
-#define GRID_SIZE (TENTHS + ONES + 10)
-
-/* The grid of the specification with the extensions of both ends; index from -7 to GRID_SIZE + 5. */
-static const int grid_low = -7, grid_high = GRID_SIZE + 5;
-
-static double grid_order(int i)
+/* Where the parabola through three points is lowest, as a step from p; NaN or infinite when there is none. */
+static double parabola_step(point p, point q, point r)
 {
-    static const double wide[] = { 72, 80, 96, 128, 192, 256, 384, 512, 768, 1024 };
+    double dq = (p.x - q.x) * (p.f - r.f), dr = (p.x - r.x) * (p.f - q.f);
 
-    if (i < 0)
-        return 1.0 + ldexp(1.0, i - 3); /* 1 + 2^-4 ... 1 + 2^-10 */
-    if (i < TENTHS)
-        return (11.0 + i) / 10.0;
-    if (i < TENTHS + ONES)
-        return 11.0 + (i - TENTHS);
-    if (i < GRID_SIZE)
-        return wide[i - TENTHS - ONES];
-    return ldexp(1024.0, i - GRID_SIZE + 1); /* 2^11 ... 2^16 */
+    return -0.5 * ((p.x - q.x) * dq - (p.x - r.x) * dr) / (dq - dr);
 }
 
-static void refine(search *s, double low, double high)
+/* Brent's minimisation inside [low.x, high.x] from p between them with p.f the smallest of the three. */
+static void descend(search *s, point low, point p, point high)
 {
-    (void)pn_golden_min(ask_log, s, log(low - 1.0), log(high - 1.0), 1e-7);
-}
+    const double tolerance = 1e-7, golden = 0.38196601125010515180;
+    point second = low.f < high.f ? low : high, third = low.f < high.f ? high : low;
+    double a = low.x, b = high.x, last = b - a, before_last = b - a;
 
-static void search_orders(search *s, double guess)
-{
-    int best = 0;
-    double best_value = INFINITY;
+    for (int i = 0; i < 100 && fmax(p.x - a, b - p.x) > 2.0 * tolerance; i++) {
+        double step = parabola_step(p, second, third), x = p.x + step;
+        bool useful = fabs(step) < 0.5 * before_last && x > a && x < b; /* false for NaN */
+        point next;
 
-    for (int i = 0; i < GRID_SIZE; i++) {
-        double value = ask(s, grid_order(i));
-
-        if (value < best_value) {
-            best_value = value;
-            best = i;
+        before_last = last;
+        if (!useful) {
+            before_last = p.x < 0.5 * (a + b) ? b - p.x : p.x - a;
+            step = golden * (p.x < 0.5 * (a + b) ? b - p.x : a - p.x);
+        } else if (x - a < 2.0 * tolerance || b - x < 2.0 * tolerance) {
+            step = p.x < 0.5 * (a + b) ? tolerance : -tolerance;
+        }
+        last = fabs(step);
+        next = ask_at(s, p.x + copysign(fmax(last, tolerance), step));
+        if (next.f <= p.f) {
+            *(next.x < p.x ? &b : &a) = p.x;
+            third = second;
+            second = p;
+            p = next;
+            continue;
+        }
+        *(next.x < p.x ? &a : &b) = next.x;
+        if (next.f <= second.f) {
+            third = second;
+            second = next;
+        } else if (next.f <= third.f) {
+            third = next;
         }
     }
-    while (best <= 0 && best > grid_low && ask(s, grid_order(best - 1)) <= best_value)
-        best_value = ask(s, grid_order(--best));
-    while (best >= GRID_SIZE - 1 && best < grid_high && ask(s, grid_order(best + 1)) <= best_value)
-        best_value = ask(s, grid_order(++best));
-    refine(s, grid_order(best > grid_low ? best - 1 : best), grid_order(best < grid_high ? best + 1 : best));
-    if (guess > 1.0 && isfinite(guess))
-        refine(s, 1.0 + (guess - 1.0) / 32.0, 1.0 + (guess - 1.0) * 32.0);
+}
+
+/* Orders from 1 + 2^-10 to 2^16, and as far beyond as the guess asks for. */
+static void search_orders(search *s, double guess)
+{
+    const double octave = 0.69314718055994530942, stride = 2.0 * octave;
+    double start = guess > 1.0 && isfinite(guess) ? log(guess - 1.0) : stride, order;
+    double floor_x = fmin(-10.0 * octave, start - 4.0 * stride), ceiling = fmax(16.0 * octave, start + 4.0 * stride);
+    point p = ask_at(s, start), low = ask_at(s, start - stride), high = ask_at(s, start + stride);
+
+    while (low.x > floor_x && (low.f < p.f || isinf(p.f))) {
+        high = p;
+        p = low;
+        low = ask_at(s, p.x - stride);
+    }
+    while (high.x < ceiling && high.f < p.f) {
+        low = p;
+        p = high;
+        high = ask_at(s, p.x + stride);
+    }
+    descend(s, low, p, high);
+    order = s->best_order; /* curves that were declared at one order end there, most often at a round number */
+    (void)ask(s, fmax(rint(order), 2.0));
+    (void)ask(s, fmax(rint(10.0 * order), 11.0) / 10.0);
 }
 
 double pn_curve_epsilon(const pn_curve *curve, double delta, double guess, double *order)
@@ -146,12 +181,21 @@ double pn_curve_epsilon(const pn_curve *curve, double delta, double guess, doubl
 
 double pn_curve_delta(const pn_curve *curve, double epsilon, double guess)
 {
-    search s = { .curve = curve, .epsilon = epsilon, .for_delta = true, .best = INFINITY };
+    search s = { .curve = curve, .epsilon = epsilon, .goal = DELTA, .best = INFINITY };
 
     if (curve->rdp(curve->self, INFINITY) <= epsilon)
         return 0.0;
     search_orders(&s, guess);
     return fmin(1.0, exp(s.best) * (1.0 + 4.0 * DBL_EPSILON));
+}
+
+double pn_curve_moments_epsilon(const pn_curve *curve, double delta, double guess)
+{
+    search s = { .curve = curve, .delta = delta, .goal = MOMENTS, .best = INFINITY };
+
+    if (delta > 0.0)
+        search_orders(&s, guess);
+    return s.best;
 }
 
 /* ---- zCDP ---- */
@@ -181,14 +225,14 @@ typedef struct target {
 
 static bool too_costly(void *self, double rho)
 {
-    const target *goal = self;
+    const target *wanted = self;
 
-    return pn_zcdp_epsilon(rho, goal->delta) > goal->epsilon;
+    return pn_zcdp_epsilon(rho, wanted->delta) > wanted->epsilon;
 }
 
 double pn_zcdp_rho(double epsilon, double delta)
 {
-    target goal = { epsilon, pn_ideal_delta(delta) }; /* as every price of a release, which may be drawn noise */
+    target wanted = { epsilon, pn_ideal_delta(delta) }; /* as every price of a release, which may be drawn noise */
     double rho;
 
     if (!(epsilon > 0.0 && delta > 0.0 && delta < 1.0))
@@ -196,10 +240,10 @@ double pn_zcdp_rho(double epsilon, double delta)
     if (epsilon < 1e-200) /* next to the smallest numbers the loop below would stand still */
         return 0.0;
     /* The logarithms give back at most about 37, at a delta next to 1. */
-    rho = pn_bisect(too_costly, &goal, 0.0, 2.0 * epsilon + 40.0);
+    rho = pn_bisect(too_costly, &wanted, 0.0, 2.0 * epsilon + 40.0);
     /* The search behind pn_zcdp_epsilon wavers in its last bits. */
     do
         rho *= 1.0 - 1e-10;
-    while (rho > 0.0 && too_costly(&goal, rho));
+    while (rho > 0.0 && too_costly(&wanted, rho));
     return rho;
 }

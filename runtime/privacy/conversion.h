@@ -1,7 +1,9 @@
 /* conversion.h -- minimising a conversion over Renyi orders.  Private to privacy/.
- * Depends on: numeric/root.h.  Used by: accountant*.c, ledger*.c.  Spec: accounting.md section 3. */
+ * Depends on: event.h (pn_slack).  Used by: accountant*.c, ledger*.c.  Spec: accounting.md section 3. */
 #ifndef PN_PRIVACY_CONVERSION_H
 #define PN_PRIVACY_CONVERSION_H
+
+#include "privacy/event.h"
 
 /* A Renyi curve: order in (1, inf] -> bound, +inf where there is none. */
 typedef struct pn_curve {
@@ -16,6 +18,15 @@ double pn_curve_epsilon(const pn_curve *curve, double delta, double guess, doubl
 
 /** The smallest delta certified at epsilon >= 0; in [0, 1]. */
 double pn_curve_delta(const pn_curve *curve, double epsilon, double guess);
+
+/** epsilon at delta in [0,1) of a release with this curve (zCDP rho, or +inf) whose noise is drawn with `slack`: what
+ *  pn_slack_epsilon makes of pn_curve_epsilon at pn_ideal_delta(delta).  Where the tails need more than that leaves them, as at
+ *  epsilon above 60, a larger part of delta is set aside before the answer is +inf. */
+double pn_curve_release_epsilon(const pn_curve *curve, double rho, double delta, pn_slack slack, double *order);
+
+/** min over alpha of rdp(alpha) + ln(1/delta)/(alpha-1), delta in (0,1): the "moments accountant" of Abadi et al. (2016), never
+ *  better than pn_curve_epsilon; for reproducing published numbers. */
+double pn_curve_moments_epsilon(const pn_curve *curve, double delta, double guess);
 
 /** The order that the textbook conversion of rho-zCDP at delta in (0,1) would take; 0 when rho is infinite or 0. */
 double pn_zcdp_guess(double rho, double delta);

@@ -13,22 +13,53 @@ double pn_ideal_delta(double delta)
     return delta * (1.0 - PN_TAIL_SHARE);
 }
 
-/* exp(half) (delta (1 - share) + exp(epsilon) tail) <= delta, in logarithms. */
-double pn_slack_epsilon(double epsilon, double delta, pn_slack slack)
+/* The next double above a sum that was rounded down. */
+static double add_upward(double x, double y)
 {
-    double half = slack.epsilon / 2.0, room = -expm1(half + log1p(-PN_TAIL_SHARE));
+    double sum = x + y;
+
+    return sum - x < y ? nextafter(sum, INFINITY) : sum;
+}
+
+/* `epsilon` holds at delta (1 - share): is exp(half) (delta (1 - share) + exp(epsilon) tail) <= delta?  In logarithms, with a
+ * millionth of the room for rounding. */
+static double with_slack(double epsilon, double delta, double share, pn_slack slack)
+{
+    double half = slack.epsilon / 2.0, room = -expm1(half + log1p(-share)) * (1.0 - 1e-6);
 
     if (slack.epsilon == 0.0 && slack.tail == 0.0)
         return epsilon;
     if (!(room > 0.0) || (slack.tail > 0.0 && !(epsilon + half + log(slack.tail) <= log(delta * room))))
         return INFINITY;
-    return epsilon + slack.epsilon;
+    return add_upward(epsilon, slack.epsilon);
+}
+
+double pn_slack_epsilon(double epsilon, double delta, pn_slack slack)
+{
+    return with_slack(epsilon, delta, PN_TAIL_SHARE, slack);
+}
+
+double pn_curve_release_epsilon(const pn_curve *curve, double rho, double delta, pn_slack slack, double *order)
+{
+    static const double more[] = { 0x1p-10, 0.5 };
+    double ideal = pn_ideal_delta(delta), guess = ideal > 0.0 ? pn_zcdp_guess(rho, ideal) : 0.0;
+    double epsilon = pn_curve_epsilon(curve, ideal, guess, order), total = pn_slack_epsilon(epsilon, delta, slack);
+
+    for (size_t i = 0; i < 2 && isinf(total) && isfinite(epsilon) && delta > 0.0; i++) {
+        epsilon = pn_curve_epsilon(curve, delta * (1.0 - more[i]), guess, order);
+        total = with_slack(epsilon, delta, more[i], slack);
+    }
+    if (order && isinf(total))
+        *order = 0.0;
+    return total;
 }
 
 double pn_slack_delta(double delta, double epsilon, pn_slack slack)
 {
     double tail = slack.tail > 0.0 ? exp(fmin(epsilon + log(slack.tail), 1.0)) : 0.0;
 
+    if (epsilon < slack.epsilon) /* what was asked for lies below any ideal epsilon: H at 1 exceeds H at e^s by e^s - 1 */
+        delta += expm1(slack.epsilon);
     return fmin(1.0, exp(slack.epsilon / 2.0) * (delta + tail) * (1.0 + 0x1p-50));
 }
 
@@ -53,9 +84,7 @@ double pn_event_epsilon(const pn_event *event, size_t count, double delta, doubl
     repeated r = { event, count };
     pn_curve curve = { repeated_rdp, &r };
     pn_sum rho = { 0.0, 0.0 };
-    double ideal = pn_ideal_delta(delta), epsilon;
 
     pn_event_add_zcdp(event, count, &rho);
-    epsilon = pn_curve_epsilon(&curve, ideal, ideal > 0.0 ? pn_zcdp_guess(rho.high, ideal) : 0.0, order);
-    return pn_slack_epsilon(epsilon, delta, pn_event_slack(event, count));
+    return pn_curve_release_epsilon(&curve, rho.high, delta, pn_event_slack(event, count), order);
 }
