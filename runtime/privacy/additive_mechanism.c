@@ -1,12 +1,14 @@
 /* additive_mechanism.c -- a query's values plus noise: discrete Gaussian or Laplace integers on a fine lattice.
  * The event is that of the rounded query: what rounding adds to the sensitivity is always in the charge.
- * Depends on: mechanism.h, mechanism_row.h, random/noise.h.  Used by: mechanism.c's table.
+ * Depends on: mechanism.h, mechanism_row.h, gaussian.h, random/noise.h.  Used by: mechanism.c's table.
  * Spec: noise.md sections 3, 4 and 6. */
 #include <math.h>
 #include <stdio.h>
 
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "privacy/accountant.h"
+#include "privacy/gaussian.h"
 #include "privacy/mechanism_row.h"
 #include "random/noise.h"
 
@@ -203,6 +205,73 @@ const pn_mechanism_ops pn_mechanism_gaussian = {
     .describe = additive_describe,
 };
 
+/* ---- analytic_gaussian ---- */
+
+static const pn_param analytic_params[] = {
+    { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "cost of one release at delta, not exceeded" },
+    { "delta", PN_REAL, PN_REQUIRED, PN_FRACTION, 0.0, NULL, "the delta of that statement" },
+    { "sensitivity", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "l2 sensitivity of the exact query" },
+    DIM_PARAM,
+    BOUND_PARAM,
+    PN_PARAM_END,
+};
+
+/* Exact epsilon at delta of gaussian(sigma, sensitivity, draws), sampled noise included. */
+static double analytic_epsilon(double sigma, double sensitivity, pn_slack slack, double delta)
+{
+    return pn_slack_epsilon(pn_gaussian_epsilon(sensitivity / sigma, pn_ideal_delta(delta)), delta, slack);
+}
+
+/* The smallest sigma whose charged event keeps (epsilon, delta); NaN when there is none. */
+static double analytic_sigma(double epsilon, double delta, double sensitivity, size_t dim, double bound)
+{
+    pn_slack slack = { (double)dim * 2.0 * PN_GAUSSIAN_ETA, (double)dim * PN_GAUSSIAN_TAIL };
+    double mu = epsilon > slack.epsilon ? pn_gaussian_mu(epsilon - slack.epsilon, pn_ideal_delta(delta)) : 0.0;
+    double sigma = mu > 0.0 ? pn_scale_for(pn_lattice_l2, sensitivity, dim, bound, mu) : NAN;
+
+    for (double inflate = 0x1p-52; sigma <= 0x1p900 && inflate < 0x1p-20; inflate *= 2.0) {
+        if (analytic_epsilon(sigma, pn_lattice_l2(sensitivity, sigma, dim, bound, 1), slack, delta) <= epsilon)
+            return sigma;
+        sigma *= 1.0 + inflate;
+    }
+    return NAN;
+}
+
+static pn_status analytic_create(pn_mechanism **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
+{
+    request want = { .ops = &pn_mechanism_analytic_gaussian,
+                     .add = pn_lattice_gaussian,
+                     .law = gaussian_law,
+                     .gaussian = true,
+                     .sensitivity = args[2].real,
+                     .bound = bound_of(&args[4]),
+                     .dim = args[3].count,
+                     .neighbours = neighbours };
+
+    want.scale = analytic_sigma(args[0].real, args[1].real, want.sensitivity, want.dim, want.bound);
+    if (isnan(want.scale))
+        return pn_fail(err, PN_EINVAL,
+                       "mechanism.analytic_gaussian: no sigma on the lattice gives epsilon %g at delta %g with "
+                       "sensitivity %g and dim %zu",
+                       args[0].real, args[1].real, want.sensitivity, want.dim);
+    return additive_new(out, &want, err);
+}
+
+const pn_mechanism_ops pn_mechanism_analytic_gaussian = {
+    .name = "analytic_gaussian",
+    .doc = "As gaussian, with the smallest sigma that keeps epsilon at delta exactly, also above epsilon 1, what "
+           "rounding and "
+           "sampling cost included.",
+    .source = "Balle, Wang (2018), Algorithm 1",
+    .params = analytic_params,
+    .output = PN_GIVES_VALUES,
+    .create = analytic_create,
+    .destroy = additive_destroy,
+    .prepare = additive_prepare,
+    .draw = additive_draw,
+    .describe = additive_describe,
+};
+
 /* ---- laplace ---- */
 
 static const pn_param laplace_params[] = {
@@ -219,9 +288,10 @@ static const pn_param laplace_params[] = {
 /* The smallest scale whose charged event costs at most epsilon; NaN when there is none. */
 static double laplace_scale(double epsilon, double sensitivity, size_t dim, double bound)
 {
-    double slack = (double)dim * 2.0 * PN_LAPLACE_ETA, ratio = epsilon - slack;
+    pn_slack slack = { (double)dim * 2.0 * PN_LAPLACE_ETA, 0.0 };
+    double ratio = epsilon - slack.epsilon;
 
-    while (ratio + slack > epsilon)
+    while (ratio > 0.0 && pn_slack_epsilon(ratio, 0.0, slack) > epsilon)
         ratio = nextafter(ratio, 0.0);
     return ratio > 0.0 ? pn_scale_for(pn_lattice_l1, sensitivity, dim, bound, ratio) : NAN;
 }

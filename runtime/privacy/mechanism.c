@@ -10,13 +10,10 @@
 #include "privacy/mechanism_row.h"
 
 static const pn_mechanism_ops *const table[] = {
-    &pn_mechanism_exponential,
-    &pn_mechanism_permute_and_flip,
-    &pn_mechanism_report_noisy_max,
-    &pn_mechanism_gaussian,
-    &pn_mechanism_laplace,
-    &pn_mechanism_sparse_vector,
-    NULL,
+    &pn_mechanism_exponential,       &pn_mechanism_permute_and_flip,
+    &pn_mechanism_report_noisy_max,  &pn_mechanism_gaussian,
+    &pn_mechanism_analytic_gaussian, &pn_mechanism_laplace,
+    &pn_mechanism_sparse_vector,     NULL,
 };
 
 const pn_mechanism_ops *const *pn_mechanism_table(void)

@@ -293,17 +293,11 @@ static pn_status choose_law(sparse_vector *self, const pn_arg *args, double epsi
     return PN_OK;
 }
 
-static pn_status one_event(pn_event **out, double epsilon, pn_neighbours neighbours, pn_err *err)
-{
-    pn_arg args[2] = { { .given = true, .real = epsilon }, { 0 } };
-
-    return pn_event_new(out, "pure", args, neighbours, err);
-}
-
 static pn_status make_event(sparse_vector *self, double epsilon, pn_neighbours neighbours, pn_err *err)
 {
     pn_event *one = NULL;
-    pn_status status = one_event(&one, epsilon, neighbours, err);
+    pn_status status =
+        pn_event_sparse_vector(&one, epsilon, self->law.restart ? 1 : self->law.answers, neighbours, err);
 
     if (status != PN_OK || !self->law.restart || self->law.answers == 1) {
         self->base.event = one;
