@@ -59,16 +59,13 @@ pn_event *pnl_check_event(lua_State *L, int index)
     return pnl_check(L, index, &pnl_event_class);
 }
 
-/* mechanism is a part of its own. */
-#pragma weak pnl_open_mechanism
-
 void pnl_open_privacy(lua_State *L)
 {
     pnl_open_event(L);
     pnl_open_accountant(L);
     pnl_open_calibrate(L);
     pnl_open_ledger(L);
-    if (pnl_open_mechanism)
-        pnl_open_mechanism(L);
+    pnl_open_mechanism(L);
+    pnl_open_sampler(L);
     pnl_open_audit(L);
 }

@@ -148,7 +148,7 @@ void pnl_open_numbers(lua_State *L);   /* vec, mat, sparse, load, exp, log ... *
 void pnl_open_rng(lua_State *L);       /* rng */
 void pnl_open_data(lua_State *L);      /* data */
 void pnl_open_geometry(lua_State *L);  /* set */
-void pnl_open_privacy(lua_State *L);   /* event, accountant, ledger, mechanism, calibrate */
+void pnl_open_privacy(lua_State *L);   /* event, accountant, ledger, mechanism, sampler, calibrate */
 void pnl_open_objective(lua_State *L); /* loss, objective */
 void pnl_open_solve(lua_State *L);     /* solve */
 

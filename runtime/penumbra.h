@@ -30,6 +30,7 @@ extern "C" {
 #include "privacy/ledger.h"
 #include "privacy/mechanism.h"
 #include "privacy/pair.h"
+#include "privacy/sampler.h"
 
 #include "objective/loss.h"
 #include "objective/objective.h"
