@@ -1,0 +1,193 @@
+/* lattice_test.c -- rounding, clamping and charging of lattice releases.  Depends on: random/noise.h. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "random/noise.h"
+
+#define TWO62 (INT64_C(1) << 62)
+
+static pn_rng *seeded(uint64_t seed)
+{
+    pn_rng *rng = NULL;
+
+    CHECK(pn_rng_seeded(&rng, seed, NULL) == PN_OK);
+    return rng;
+}
+
+static void far_values_keep_their_sign(void)
+{
+    const double step = pn_lattice_step(0.3);
+
+    CHECK(step == ldexp(0.3, -40));
+    CHECK(pn_lattice_round(0x1p63 * step, step, 0x1p62) == TWO62);
+    CHECK(pn_lattice_round(-0x1p63 * step, step, 0x1p62) == -TWO62);
+    CHECK(pn_lattice_round(1e300, step, 0x1p62) == TWO62);
+    CHECK(pn_lattice_round(-1e300, step, 0x1p62) == -TWO62);
+    CHECK(pn_lattice_round(1e300, pn_lattice_step(0x1p-900), 0x1p62) == TWO62); /* the quotient is infinite */
+    CHECK(pn_lattice_round(-1e300, pn_lattice_step(0x1p-900), 0x1p61) == -TWO62 / 2);
+    CHECK(pn_lattice_round(0x1p62 * step, step, 0x1p62) == TWO62);
+    CHECK(pn_lattice_round(1e-300, step, 0x1p62) == 0);
+}
+
+/* Ties go to even, also where halves are the last thing that a double can say. */
+static void rounding_is_to_nearest_even(void)
+{
+    CHECK(pn_lattice_round(0.5, 1.0, 0x1p62) == 0);
+    CHECK(pn_lattice_round(1.5, 1.0, 0x1p62) == 2);
+    CHECK(pn_lattice_round(-2.5, 1.0, 0x1p62) == -2);
+    CHECK(pn_lattice_round(-1.5, 1.0, 0x1p62) == -2);
+    CHECK(pn_lattice_round(0x1p52 - 0.5, 1.0, 0x1p62) == INT64_C(1) << 52);
+    CHECK(pn_lattice_round(0x1p52 - 1.5, 1.0, 0x1p62) == (INT64_C(1) << 52) - 2);
+    CHECK(pn_lattice_round(0x1p53 + 2.0, 1.0, 0x1p62) == (INT64_C(1) << 53) + 2);
+}
+
+static uint64_t distance(int64_t a, int64_t b)
+{
+    return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+/* Neighbours by one unit of sensitivity, on both sides of 2^62 and 2^63 steps. */
+static void neighbours_stay_neighbours_at_the_clamp(void)
+{
+    static const double edges[] = { 0x1p62, 0x1p63, -0x1p62, -0x1p63, 0x1p61 };
+    const double sigma = 0.3, step = pn_lattice_step(sigma), sensitivity = 0.7;
+    const double most = pn_lattice_l2(sensitivity, sigma, 1, INFINITY, 1) / step;
+
+    for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++) {
+        for (int j = -4; j <= 4; j++) {
+            double x = edges[i] * step * (1.0 + j * 0x1p-53), y = x + sensitivity * (j % 2 == 0 ? 1.0 : -1.0);
+            uint64_t moved = distance(pn_lattice_round(x, step, 0x1p62), pn_lattice_round(y, step, 0x1p62));
+
+            CHECK((double)moved <= most);
+        }
+    }
+}
+
+/* ---- releases ---- */
+
+typedef void (*release_fn)(pn_rng *rng, double scale, const double *x, size_t n, double *out);
+
+enum { N = 20000 };
+
+/* out / step, when out is the double next to that integer times step. */
+static bool steps_of(double out, double step, int64_t *k)
+{
+    *k = llrint(out / step);
+    return (double)*k * step == out;
+}
+
+/* The same noise, other data: the outputs differ by the rounded values and by nothing else. */
+static void outputs_are_whole_steps(release_fn release, double limit)
+{
+    static double x[N], moved[N], a[N], b[N];
+    const double step = pn_lattice_step(0.3);
+    pn_rng *first = seeded(31), *second = seeded(31);
+    bool whole = true, same = true;
+
+    for (int j = 0; j < N; j++) {
+        x[j] = 1e-4 * j - 1.0;
+        moved[j] = nextafter(x[j], 2.0);
+    }
+    release(first, 0.3, x, N, a);
+    release(second, 0.3, moved, N, b);
+    for (int j = 0; j < N; j++) {
+        int64_t ka = 0, kb = 0;
+
+        whole = whole && steps_of(a[j], step, &ka) && steps_of(b[j], step, &kb);
+        same = same && ka - kb == pn_lattice_round(x[j], step, limit) - pn_lattice_round(moved[j], step, limit);
+    }
+    CHECK(whole && same);
+    pn_rng_free(first);
+    pn_rng_free(second);
+}
+
+/* The mean of |noise|, whose variance is known, is within 1/20 of what it should be; 1.1 is more. */
+static void the_scale_is_the_one_asked_for(release_fn release, double mean, double variance)
+{
+    static double x[N];
+    const double sigma = 12.5, center = 100.0, spread = 4.891639 * sqrt(variance / N);
+    double sum = 0.0;
+    pn_rng *rng = seeded(32);
+
+    for (int j = 0; j < N; j++)
+        x[j] = center;
+    release(rng, sigma, x, N, x);
+    for (int j = 0; j < N; j++)
+        sum += fabs(x[j] - center) / sigma;
+    CHECK_CLOSE(sum / N, mean, spread);
+    CHECK(spread < 0.05 * mean);
+    pn_rng_free(rng);
+}
+
+/* Two releases from one stream share no noise. */
+static void releases_are_independent(release_fn release)
+{
+    static double zero[N], a[N], b[N];
+    pn_rng *rng = seeded(33);
+    int equal = 0;
+
+    release(rng, 1.0, zero, N, a);
+    release(rng, 1.0, zero, N, b);
+    for (int j = 0; j < N; j++)
+        equal += a[j] == b[j];
+    CHECK(equal == 0); /* one pair agrees with probability below 2^-40 */
+    pn_rng_free(rng);
+}
+
+/* The sum of a clamped value and its noise stays in its range and keeps its sign. */
+static void extremes_do_not_overflow(release_fn release, double limit)
+{
+    double x[4] = { 1e300, -1e300, INFINITY, -INFINITY };
+    pn_rng *rng = seeded(34);
+
+    for (int i = 0; i < 100; i++) {
+        double out[4];
+
+        release(rng, 1.0, x, 4, out);
+        for (int j = 0; j < 4; j++)
+            CHECK(fabs(fabs(out[j]) - ldexp(limit, -40)) < 60.0 && out[j] * x[j] > 0.0);
+    }
+    pn_rng_free(rng);
+}
+
+static void every_release_is_sound(release_fn release, double limit, double mean, double variance)
+{
+    outputs_are_whole_steps(release, limit);
+    the_scale_is_the_one_asked_for(release, mean, variance);
+    releases_are_independent(release);
+    extremes_do_not_overflow(release, limit);
+}
+
+/* ---- what is charged ---- */
+
+static void sensitivities_are_rounded_upward(void)
+{
+    const double step = pn_lattice_step(1.0), bounded = pn_lattice_l2(1.0, 1.0, 1000000, 4096.0, 1);
+
+    /* noise.md: p = 1e6, |a| <= 2^12 sigma: 1.82e-9 more; A 2^-52 = 1 there */
+    CHECK_CLOSE(bounded - 1.0, 1000.0 * step * 2.0, 1e-14);
+    CHECK(bounded > 1.0 + 1000.0 * step * 2.0);
+    CHECK_CLOSE(pn_lattice_l1(1.0, 1.0, 1000000, 4096.0, 1) - 1.0, 1e6 * step * 2.0, 1e-14);
+    CHECK_CLOSE(pn_lattice_l2(1.0, 1.0, 1000000, 4096.0, 4) - 1.0, 1000.0 * step * 5.0, 1e-14);
+    CHECK(pn_lattice_l2(1.0, 1.0, 1000000, 4096.0, 4) > 1.0 + 0x1p-50 + 1000.0 * step * 5.0);
+    CHECK_CLOSE(pn_lattice_l2(1.0, 1.0, 1, INFINITY, 1) - 1.0, step * 1025.0, 1e-14);
+    CHECK_CLOSE(pn_lattice_l2(1.0, 1.0, 1, 1e300, 1) - 1.0, step * 1025.0, 1e-14);
+    CHECK_CLOSE(pn_lattice_l2(3.0, 2.0, 4, 0.0, 1) - 3.0, 4.0 * step, 1e-14);
+    CHECK(pn_lattice_l2(0x1p-800, 0x1p-900, 1, 0.0, 1) > 0x1p-800);
+}
+
+int main(void)
+{
+    const double half_normal = sqrt(2.0 / acos(-1.0));
+
+    far_values_keep_their_sign();
+    rounding_is_to_nearest_even();
+    neighbours_stay_neighbours_at_the_clamp();
+    every_release_is_sound(pn_lattice_gaussian, 0x1p62, half_normal, 1.0 - half_normal * half_normal);
+    every_release_is_sound(pn_lattice_gaussian_exact, 0x1p62, half_normal, 1.0 - half_normal * half_normal);
+    every_release_is_sound(pn_lattice_laplace, 0x1p61, 1.0, 1.0);
+    sensitivities_are_rounded_upward();
+    return check_summary();
+}
