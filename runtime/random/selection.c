@@ -1,10 +1,12 @@
 /* selection.c -- exact coins with probability exp(-rational), discrete Laplace noise, and three ways to pick a candidate.
+ * Most candidates are turned down by a single word, see "bundles".
  * Every decision compares uniform integers with integers: no rounding anywhere, so each law is the one in the header.
  * Time is not constant: it depends on the gaps between the scores, which are secret.
- * Depends on: selection.h.  Used by: privacy/ (the selection mechanisms). */
+ * Depends on: selection.h, stream.h.  Used by: privacy/, noise.c (the selection mechanisms). */
 #include <math.h>
 
 #include "random/selection.h"
+#include "random/stream.h"
 
 /* ---- epsilon ---- */
 
@@ -45,12 +47,12 @@ static pn_u128 below_wide(pn_rng *rng, pn_u128 n)
     for (unsigned shift = 1; shift < 64; shift *= 2)
         mask |= mask >> shift;
     for (;;) {
-        uint64_t high = mask ? pn_rng_u64(rng) & mask : 0;
+        uint64_t high = mask ? pn_stream_word(rng) & mask : 0;
         pn_u128 value;
 
         if (high > top)
             continue;
-        value = (pn_u128)high << 64 | pn_rng_u64(rng);
+        value = (pn_u128)high << 64 | pn_stream_word(rng);
         if (value < n)
             return value;
     }
@@ -81,24 +83,63 @@ static const uint64_t inverse_factorial[] = {
 };
 #define FACTORIALS (sizeof inverse_factorial / sizeof inverse_factorial[0])
 
-/* The coin below for g = 1, where the continuing events are nested: {word < 7 * 20!/2!}, {word < 7 * 20!/3!}, ...  So one
- * word decides all of them up to 1/20!. */
-static bool coin_exp_one(pn_rng *rng)
+/* Uniform in [0, 7 * 20!). */
+static uint64_t factorial_word(pn_rng *rng)
 {
-    size_t passed = 0;
-    uint64_t k, word;
+    uint64_t word;
 
     do
-        word = pn_rng_u64(rng);
+        word = pn_stream_word(rng);
     while (word >= WORD_LIMIT);
-    while (passed < FACTORIALS && word < inverse_factorial[passed])
-        passed++;
-    k = passed + 2; /* the first k whose coin 1/k failed */
+    return word;
+}
+
+/* k in 2, 3, ... is the first whose coin 1/k failed, `passed` of the table's having been tossed. */
+static bool first_failure_is_odd(pn_rng *rng, size_t passed)
+{
+    uint64_t k = passed + 2;
+
     if (passed == FACTORIALS) {
         while (pn_rng_below(rng, k) == 0)
             k++;
     }
     return k % 2 == 1;
+}
+
+/* The coin below for g = 1, where the continuing events are nested: {word < 7 * 20!/2!}, {word < 7 * 20!/3!}, ...  So one
+ * word decides all of them up to 1/20!. */
+static bool coin_exp_one(pn_rng *rng)
+{
+    uint64_t word = factorial_word(rng);
+    size_t passed = 0;
+
+    while (passed < FACTORIALS && word < inverse_factorial[passed])
+        passed++;
+    return first_failure_is_odd(rng, passed);
+}
+
+/* The same coin when the first 8 bits of the uniform number are known: (byte + rest) / 256 < 1/k! is tested as
+ * rest < 256/k! - byte, and only 1 byte in 64 leaves that to the rest. */
+static bool coin_exp_one_from(pn_rng *rng, unsigned byte)
+{
+    const pn_u128 base = (pn_u128)byte * WORD_LIMIT;
+    uint64_t rest = 0;
+    bool drawn = false;
+    size_t passed = 0;
+
+    for (; passed < FACTORIALS; passed++) {
+        pn_u128 edge = (pn_u128)inverse_factorial[passed] << 8;
+
+        if (edge <= base)
+            break;
+        if (edge - base < WORD_LIMIT) {
+            rest = drawn ? rest : factorial_word(rng);
+            drawn = true;
+            if (rest >= (uint64_t)(edge - base))
+                break;
+        }
+    }
+    return first_failure_is_odd(rng, passed);
 }
 
 /* exp(-g) = sum (-g)^k/k! for g = num/den <= 1: toss coins of probability g/k, k = 1, 2, ..., until one fails; true when
@@ -128,7 +169,7 @@ bool pn_bernoulli_exp(pn_rng *rng, pn_u128 num, pn_u128 den)
 
 static bool laplace_is_negative(pn_rng *rng, uint64_t num, pn_u128 den)
 {
-    while (pn_rng_u64(rng) >> 63) {
+    while (pn_stream_word(rng) >> 63) {
         if (pn_bernoulli_exp(rng, num, den))
             return true;
     }
@@ -202,20 +243,99 @@ static int64_t largest(const int64_t *scores, size_t count)
     return best;
 }
 
-static bool accept(pn_rng *rng, int64_t best, int64_t score, rate r)
+/* ---- bundles ----
+ * exp(-g) with g >= q needs q coins exp(-1) to come up, and it takes only one that does not to be done.  The lower half of
+ * a word is the first bytes of four such coins, tossed at once whether needed or not; the upper half is an index or a sign.
+ * A byte from 128 on has failed (k = 2), as it has in 11 .. 41 (k = 4) and at 1 (k = 6); 42, 10, 2 and 0 do not tell. */
+
+#define BUNDLE 4
+#ifndef NEXT_BUNDLE /* a test that enumerates the draws has its own */
+#define NEXT_BUNDLE pn_stream_word
+#endif
+
+static const uint8_t fails[128] = {
+    0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+};
+
+static inline unsigned bundle_byte(uint64_t bundle, unsigned i)
 {
-    return pn_bernoulli_exp(rng, (pn_u128)(uint64_t)(best - score) * r.num, r.den);
+    return (unsigned)(bundle >> (8 * i)) & 255;
 }
+
+/* True when one of the first `needed` coins has failed for certain. */
+static inline bool bundle_fails(uint64_t bundle, unsigned needed)
+{
+    unsigned failed = 0;
+
+    for (unsigned i = 0; i < BUNDLE; i++) {
+        unsigned byte = bundle_byte(bundle, i);
+
+        failed |= (byte >> 7 | fails[byte & 127]) << i;
+    }
+    return (failed & ((1u << needed) - 1)) != 0;
+}
+
+/* How many coins g = units * num/den needs at least, up to the size of a bundle. */
+static inline unsigned coins_needed(double units, double per_unit)
+{
+    double g = units * per_unit;
+
+    return g < BUNDLE ? (unsigned)g : BUNDLE;
+}
+
+/* num/den in a double, low enough that no rounding makes a product too large. */
+static double rate_below(rate r)
+{
+    return (double)r.num / (double)r.den * (1.0 - 0x1p-48);
+}
+
+/* pn_bernoulli_exp, from a bundle. */
+static bool bernoulli_exp_from(pn_rng *rng, uint64_t bundle, pn_u128 num, pn_u128 den)
+{
+    for (unsigned i = 0; i < BUNDLE && num >= den; i++, num -= den) {
+        if (!coin_exp_one_from(rng, bundle_byte(bundle, i)))
+            return false;
+    }
+    return pn_bernoulli_exp(rng, num, den);
+}
+
+/* Uniform in [0, n), and a new bundle, from one word when n fits the upper half. */
+static inline size_t bundle_index(pn_rng *rng, size_t n, uint64_t *bundle)
+{
+    uint64_t product;
+
+    if (n > UINT32_MAX) {
+        *bundle = NEXT_BUNDLE(rng);
+        return (size_t)pn_rng_below(rng, n);
+    }
+    do {
+        *bundle = NEXT_BUNDLE(rng);
+        product = (*bundle >> 32) * n;
+    } while ((uint32_t)product < n && (uint32_t)product < (uint32_t)(((uint64_t)1 << 32) % n));
+    return (size_t)(product >> 32);
+}
+
+static inline bool accept(pn_rng *rng, uint64_t bundle, uint64_t gap, rate r, double per_unit)
+{
+    if (bundle_fails(bundle, coins_needed((double)gap, per_unit)))
+        return false;
+    return bernoulli_exp_from(rng, bundle, (pn_u128)gap * r.num, r.den);
+}
+
+/* ---- the three laws ---- */
 
 size_t pn_select_exponential(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift)
 {
     const rate r = rate_per_unit(epsilon, shift);
+    const double per_unit = rate_below(r);
     const int64_t best = largest(scores, count);
+    uint64_t bundle;
     size_t i;
 
     do
-        i = (size_t)pn_rng_below(rng, count);
-    while (!accept(rng, best, scores[i], r));
+        i = bundle_index(rng, count, &bundle);
+    while (!accept(rng, bundle, (uint64_t)(best - scores[i]), r, per_unit));
     return i;
 }
 
@@ -224,52 +344,144 @@ size_t pn_select_permute_and_flip(pn_rng *rng, const int64_t *scores, size_t cou
                                   size_t *order)
 {
     const rate r = rate_per_unit(epsilon, shift);
+    const double per_unit = rate_below(r);
     const int64_t best = largest(scores, count);
+    uint64_t bundle;
 
     for (size_t i = 0; i < count; i++)
         order[i] = i;
     for (size_t left = count; left > 1; left--) {
-        size_t j = (size_t)pn_rng_below(rng, left), candidate = order[j];
+        size_t j = bundle_index(rng, left, &bundle), candidate = order[j];
 
-        if (accept(rng, best, scores[candidate], r))
+        if (accept(rng, bundle, (uint64_t)(best - scores[candidate]), r, per_unit))
             return candidate;
         order[j] = order[left - 1];
     }
     return order[0]; /* all others failed, so this one has the maximum */
 }
 
+/* The bits of a word below its sign are the first of the uniform number that the sign's coin begins with. */
+#define SIGN_BITS 63
+
+/* ceil(2^63 num/den): from it on, the coin exp(-num/den) has come up.  num < 2^20. */
+static uint64_t sign_edge(rate r)
+{
+    return r.num < r.den ? (uint64_t)((((pn_u128)r.num << SIGN_BITS) + r.den - 1) / r.den) : (uint64_t)1 << SIGN_BITS;
+}
+
+/* The coin exp(-num/den), num < den, given the first 63 bits of its first coin num/den, which came below sign_edge. */
+static bool sign_coin_from(pn_rng *rng, uint64_t first, rate r)
+{
+    pn_u128 rest =
+        ((pn_u128)r.num << SIGN_BITS) - (pn_u128)first * r.den; /* of den: the part of this cell below num/den */
+    uint64_t k = 1;
+
+    if (below_wide(rng, r.den) >= rest)
+        return true;
+    for (k = 2; below_wide(rng, r.den) < r.num && pn_rng_below(rng, k) == 0; k++) {
+    }
+    return k % 2 == 1;
+}
+
+/* Also leaves a bundle whose coins are new. */
+static bool sign_from(pn_rng *rng, uint64_t *bundle, rate r)
+{
+    while (*bundle >> SIGN_BITS) {
+        uint64_t first = *bundle & (((uint64_t)1 << SIGN_BITS) - 1);
+        bool up = r.num < r.den ? first >= sign_edge(r) || sign_coin_from(rng, first, r)
+                                : pn_bernoulli_exp(rng, r.num, r.den);
+
+        *bundle = NEXT_BUNDLE(rng);
+        if (up)
+            return true;
+    }
+    return false;
+}
+
+/* laplace_whole, from a bundle. */
+static pn_u128 whole_from(pn_rng *rng, uint64_t bundle, pn_u128 den)
+{
+    pn_u128 x = 0;
+
+    for (unsigned i = 0; i < BUNDLE; i++, x += den) {
+        if (!coin_exp_one_from(rng, bundle_byte(bundle, i)))
+            return x;
+    }
+    return x + laplace_whole(rng, den);
+}
+
 /* score + K when that is above `best`, else anything that is not: the sign and the whole part of the noise, drawn first,
  * mostly show that a candidate cannot win, and its other draws are left out. */
-static wide noisy_score(pn_rng *rng, int64_t score, wide best, rate r)
+static wide noisy_score(pn_rng *rng, uint64_t bundle, int64_t score, wide best, rate r)
 {
     const wide far = (wide)1 << 100;
     wide ahead = best - score, magnitude;
-    bool negative = laplace_is_negative(rng, r.num, r.den);
+    bool negative = sign_from(rng, &bundle, r);
     pn_u128 x;
 
     if (negative && ahead >= -1)
         return best;
-    x = laplace_whole(rng, r.den);
+    x = whole_from(rng, bundle, r.den);
     if (ahead >= 0 && ahead < far && x + r.den <= (pn_u128)(ahead + 1) * r.num)
         return best;
     magnitude = (wide)((x + laplace_fraction(rng, r.den)) / r.num);
     return score + (negative ? -1 - magnitude : magnitude);
 }
 
+/* A word that shows noise of at most `ahead`: negative for certain, or with a coin that fails too soon. */
+static inline bool stays_behind(uint64_t bundle, int64_t ahead, double per_unit, uint64_t edge)
+{
+    uint64_t negative = bundle >> SIGN_BITS, first = bundle & (((uint64_t)1 << SIGN_BITS) - 1);
+    unsigned needed = ahead < 0 ? 0 : coins_needed((double)ahead + 1.0, per_unit);
+
+    return (ahead >= -1) & ((negative & (first >= edge)) | (!negative & bundle_fails(bundle, needed)));
+}
+
+/* A bound from below is enough for `ahead`. */
+static int64_t narrow(wide best)
+{
+    const wide limit = (wide)1 << 61;
+
+    return (int64_t)(best > limit ? limit : best < -limit ? -limit : best);
+}
+
+static size_t first_largest(const int64_t *scores, size_t count)
+{
+    const int64_t best = largest(scores, count);
+    size_t i = 0;
+
+    while (scores[i] != best)
+        i++;
+    return i;
+}
+
+/* The largest score draws its noise first: after it most others are seen to stay behind.  Who comes before the winner wins
+ * a tie, so the bar is one lower there. */
 size_t pn_select_laplace(pn_rng *rng, const int64_t *scores, size_t count, pn_dyadic epsilon, uint64_t shift)
 {
     const rate r = rate_per_unit(epsilon, shift);
-    size_t winner = 0;
+    const double per_unit = rate_below(r);
+    const uint64_t edge = sign_edge(r);
+    const size_t first = first_largest(scores, count);
+    size_t winner = first;
+    int64_t near_best;
     wide best;
 
     if (r.num == 0) /* noise without bound: every candidate alike */
         return (size_t)pn_rng_below(rng, count);
-    best = scores[0] + laplace_wide(rng, r.num, r.den);
-    for (size_t i = 1; i < count; i++) {
-        wide noisy = noisy_score(rng, scores[i], best, r);
+    best = scores[first] + laplace_wide(rng, r.num, r.den);
+    near_best = narrow(best);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t lower = i < winner;
+        uint64_t bundle = NEXT_BUNDLE(rng);
+        wide noisy;
 
-        if (noisy > best) {
+        if (stays_behind(bundle, near_best - lower - scores[i], per_unit, edge) || i == first)
+            continue;
+        noisy = noisy_score(rng, bundle, scores[i], best - lower, r);
+        if (noisy > best - lower) {
             best = noisy;
+            near_best = narrow(best);
             winner = i;
         }
     }

@@ -6,13 +6,14 @@
 #include <time.h>
 
 #include "random/selection.h"
+#include "random/stream.h"
 
 static unsigned long words_drawn;
 
-static uint64_t counted_u64(pn_rng *rng)
+static uint64_t counted_word(pn_rng *rng)
 {
     words_drawn++;
-    return pn_rng_u64(rng);
+    return pn_stream_word(rng);
 }
 
 static uint64_t counted_below(pn_rng *rng, uint64_t n)
@@ -21,7 +22,7 @@ static uint64_t counted_below(pn_rng *rng, uint64_t n)
     return pn_rng_below(rng, n);
 }
 
-#define pn_rng_u64                 counted_u64
+#define pn_stream_word             counted_word
 #define pn_rng_below               counted_below
 #define pn_dyadic_floor            counted_dyadic_floor
 #define pn_dyadic_value            counted_dyadic_value
@@ -31,7 +32,7 @@ static uint64_t counted_below(pn_rng *rng, uint64_t n)
 #define pn_select_permute_and_flip counted_select_permute_and_flip
 #define pn_select_laplace          counted_select_laplace
 #include "../../runtime/random/selection.c"
-#undef pn_rng_u64
+#undef pn_stream_word
 #undef pn_rng_below
 #undef pn_dyadic_floor
 #undef pn_dyadic_value

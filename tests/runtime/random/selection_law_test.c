@@ -3,8 +3,11 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
+#include "random/stream.h"
+
 #define pn_rng_below               walk_below
-#define pn_rng_u64                 walk_u64
+#define pn_stream_word             walk_word
+#define NEXT_BUNDLE                walk_bundle
 #define pn_dyadic_floor            walked_dyadic_floor
 #define pn_dyadic_value            walked_dyadic_value
 #define pn_bernoulli_exp           walked_bernoulli_exp
@@ -12,6 +15,9 @@
 #define pn_select_exponential      walked_select_exponential
 #define pn_select_permute_and_flip walked_select_permute_and_flip
 #define pn_select_laplace          walked_select_laplace
+uint64_t walk_below(pn_rng *rng, uint64_t n);
+uint64_t walk_word(pn_rng *rng);
+uint64_t walk_bundle(pn_rng *rng);
 #include "../../../runtime/random/selection.c"
 
 #include "check.h"
@@ -24,6 +30,7 @@
 static struct {
     uint64_t index[DEPTH], options[DEPTH];
     size_t depth, length;
+    size_t bundles;
     double weight;
     jmp_buf cut;
 } path;
@@ -63,19 +70,69 @@ uint64_t walk_below(pn_rng *rng, uint64_t n)
     return value;
 }
 
-/* A word, given that it is below 7 * 20!: the intervals between the numbers 7 * 20!/k!, which are all that it is compared
- * with.  The draws above are repeated until one is not, so they change no law. */
-uint64_t walk_u64(pn_rng *rng)
+/* Words below 7 * 20! are compared with 7 * 20!/k!, and as the rest of a number that begins with a byte, with 256 times that
+ * less byte times the limit: the ends of the intervals in which a word makes no difference. */
+static uint64_t edges[64];
+static size_t edge_count;
+
+static int compare_edges(const void *a, const void *b)
 {
-    uint64_t edges[21] = { 0 }, edge = 7;
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void find_edges(bool after_a_byte)
+{
+    static const unsigned bytes[] = { 0, 2, 10, 42 };
+
+    edge_count = 0;
+    edges[edge_count++] = 0;
+    edges[edge_count++] = WORD_LIMIT;
+    for (size_t k = 0; k < FACTORIALS; k++) {
+        edges[edge_count++] = inverse_factorial[k];
+        for (size_t i = 0; i < 4 && after_a_byte; i++) {
+            pn_u128 scaled = (pn_u128)inverse_factorial[k] << 8, base = (pn_u128)bytes[i] * WORD_LIMIT;
+
+            if (scaled > base && scaled - base < WORD_LIMIT)
+                edges[edge_count++] = (uint64_t)(scaled - base);
+        }
+    }
+    qsort(edges, edge_count, sizeof *edges, compare_edges);
+}
+
+/* A word, given that it is below the limit: the draws are repeated until one is, so that changes no law. */
+uint64_t walk_word(pn_rng *rng)
+{
     uint64_t i;
 
     (void)rng;
-    for (int k = 20; k >= 1; edge *= (uint64_t)k--)
-        edges[21 - k] = edge;
-    i = choose(20);
-    weigh((double)(edges[i + 1] - edges[i]) / (double)edges[20]);
+    i = choose(edge_count - 1);
+    weigh((double)(edges[i + 1] - edges[i]) / (double)WORD_LIMIT);
     return edges[i];
+}
+
+static uint64_t bundle_options; /* indices below it in the first bundle */
+static bool options_shrink;     /* and below one less in each that follows */
+static unsigned bundle_coins;   /* coins that can matter; the others stay 0 */
+
+/* Given that the index is not drawn again.  A coin is one byte that comes up or one that fails, with the chances that
+ * every_byte_is_of_a_known_kind finds for all of them. */
+uint64_t walk_bundle(pn_rng *rng)
+{
+    uint64_t options = bundle_options - (options_shrink ? path.bundles : 0), index = choose(options), bundle;
+
+    (void)rng;
+    path.bundles++;
+    weigh(1.0 / (double)options);
+    bundle = (((index << 32) + options - 1) / options + 1) << 32;
+    for (unsigned i = 0; i < bundle_coins; i++) {
+        bool up = choose(2) == 1;
+
+        weigh(up ? exp(-1.0) : 1.0 - exp(-1.0));
+        bundle |= (uint64_t)(up ? 100 : 200) << (8 * i);
+    }
+    return bundle;
 }
 
 /* Move to the next path; false after the last. */
@@ -97,7 +154,7 @@ static double enumerate(experiment run, double *law, size_t outcomes)
         law[i] = 0.0;
     path.length = 0;
     do {
-        path.depth = 0;
+        path.depth = path.bundles = 0;
         path.weight = 1.0;
         if (setjmp(path.cut) == 0)
             law[run()] += path.weight;
@@ -109,6 +166,40 @@ static double enumerate(experiment run, double *law, size_t outcomes)
 }
 
 /* ---- coins ---- */
+
+static unsigned known_byte;
+
+static size_t toss_known(void)
+{
+    return coin_exp_one_from(NULL, known_byte);
+}
+
+/* Four bytes leave the coin to what follows them.  A byte that bundle_fails takes for a failure is one, always. */
+static void every_byte_is_of_a_known_kind(void)
+{
+    unsigned down = 0, up = 0, undecided = 0;
+    double total = 0.0;
+
+    find_edges(true);
+    for (known_byte = 0; known_byte < 256; known_byte++) {
+        double law[2];
+
+        CHECK(enumerate(toss_known, law, 2) < 1e-12);
+        total += law[1] / 256.0;
+        if (law[0] > 0.0 && law[1] > 0.0) {
+            undecided++;
+            CHECK(known_byte == 0 || known_byte == 2 || known_byte == 10 || known_byte == 42);
+        } else {
+            *(law[1] > 0.0 ? &up : &down) += 1;
+        }
+        CHECK(bundle_fails(known_byte, 1) == (law[1] == 0.0));
+        CHECK(bundle_fails((uint64_t)known_byte << 24, 4) == (law[1] == 0.0));
+        CHECK(!bundle_fails((uint64_t)known_byte << 24, 3));
+    }
+    CHECK(down == 160 && up == 92 && undecided == 4);
+    CHECK_CLOSE(total, exp(-1.0), 1e-12);
+    find_edges(false);
+}
 
 static size_t toss(void)
 {
@@ -173,7 +264,7 @@ static void permute_and_flip_law(double *law, double per_unit)
     }
 }
 
-static void permute_and_flip_is(const int64_t *given, double eps, uint64_t units)
+static void permute_and_flip_is(const int64_t *given, double eps, uint64_t units, unsigned coins)
 {
     double law[COUNT], want[COUNT];
 
@@ -181,6 +272,9 @@ static void permute_and_flip_is(const int64_t *given, double eps, uint64_t units
         scores[i] = given[i];
     epsilon = walked_dyadic_floor(eps);
     shift = units;
+    bundle_options = COUNT;
+    options_shrink = true;
+    bundle_coins = coins;
     CHECK(walked_dyadic_value(epsilon) == eps);
     CHECK(enumerate(permute_and_flip, law, COUNT) < 1e-9);
     permute_and_flip_law(want, eps / (2.0 * (double)units));
@@ -193,11 +287,11 @@ static void permute_and_flip_has_its_law(void)
     static const int64_t spread[] = { 0, -1, -3 }, ties[] = { -2, 5, 5 }, equal[] = { 4, 4, 4 }, far[] = { 9, 8, 0 };
     double law[COUNT];
 
-    permute_and_flip_is(ties, 2.0, 1);
-    permute_and_flip_is(equal, 2.0, 1);
-    permute_and_flip_is(far, 0.5, 1);
-    permute_and_flip_is(spread, 2.0, 3);
-    permute_and_flip_is(spread, 2.0, 1);
+    permute_and_flip_is(ties, 2.0, 1, 4);
+    permute_and_flip_is(equal, 2.0, 1, 0);
+    permute_and_flip_is(far, 0.5, 1, 2);
+    permute_and_flip_is(spread, 2.0, 3, 1);
+    permute_and_flip_is(spread, 2.0, 1, 3);
     /* noise.md: scores (0, -1, -3), epsilon/(2 D) = 1 */
     CHECK(enumerate(permute_and_flip, law, COUNT) < 1e-9);
     CHECK_CLOSE(law[0], 0.797271958, 1e-9);
@@ -209,9 +303,10 @@ static void permute_and_flip_has_its_law(void)
 static size_t first_proposal(void)
 {
     rate r = rate_per_unit(epsilon, shift);
-    size_t i = (size_t)walk_below(NULL, COUNT);
+    uint64_t bundle;
+    size_t i = bundle_index(NULL, COUNT, &bundle);
 
-    return accept(NULL, largest(scores, COUNT), scores[i], r) ? i : COUNT;
+    return accept(NULL, bundle, (uint64_t)(largest(scores, COUNT) - scores[i]), r, rate_below(r)) ? i : COUNT;
 }
 
 static void proposals_are_accepted_in_proportion_to_the_weights(void)
@@ -223,6 +318,9 @@ static void proposals_are_accepted_in_proportion_to_the_weights(void)
     scores[2] = 2;
     epsilon = walked_dyadic_floor(2.0);
     shift = 1;
+    bundle_options = COUNT;
+    options_shrink = false;
+    bundle_coins = 2;
     CHECK(enumerate(first_proposal, law, COUNT + 1) < 1e-12);
     for (int i = 0; i < COUNT; i++)
         CHECK_CLOSE(law[i], exp((double)scores[i] - 2.0) / 3.0, 1e-12);
@@ -230,6 +328,7 @@ static void proposals_are_accepted_in_proportion_to_the_weights(void)
 
 int main(void)
 {
+    every_byte_is_of_a_known_kind();
     coins_have_probability_exp_minus_g();
     permute_and_flip_has_its_law();
     proposals_are_accepted_in_proportion_to_the_weights();

@@ -256,8 +256,8 @@ static void permute_and_flip_has_its_law(void)
 
 static void laplace_selection_has_its_summed_law(void)
 {
-    static const int64_t scores[COUNT] = { 3, 1, 2 }, tied[COUNT] = { 2, 0, 2 };
-    double counts[COUNT] = { 0 }, ties[COUNT] = { 0 }, law[COUNT];
+    static const int64_t scores[COUNT] = { 3, 1, 2 }, tied[COUNT] = { 2, 0, 2 }, spread[COUNT] = { -2, 0, -1 };
+    double counts[COUNT] = { 0 }, ties[COUNT] = { 0 }, steep[COUNT] = { 0 }, law[COUNT];
     pn_rng *rng = seeded(16);
 
     for (int i = 0; i < DRAWS; i++)
@@ -266,6 +266,9 @@ static void laplace_selection_has_its_summed_law(void)
     for (int i = 0; i < DRAWS; i++)
         ties[pn_select_laplace(rng, tied, COUNT, pn_dyadic_floor(3.0), 2)]++;
     selection_is(ties, tied, laplace_law, 0.75);
+    for (int i = 0; i < DRAWS; i++) /* a rate above 1, where the sign's coin is drawn whole */
+        steep[pn_select_laplace(rng, spread, COUNT, pn_dyadic_floor(2.5), 1)]++;
+    selection_is(steep, spread, laplace_law, 1.25);
     wrong_ties_law(law, tied, 0.75);
     CHECK(chi_square(ties, law, COUNT) > CHI2_2);
     pn_rng_free(rng);
