@@ -1,4 +1,4 @@
-/* lcalibrate.c -- pn.calibrate: the largest privacy parameter that a total allows.
+/* lcalibrate.c -- pn.calibrate: the largest privacy parameter, the least noise and the most steps that a total allows.
  * Depends on: pnl.h, lprivacy_check.h, privacy/calibrate.h.  Used by: lprivacy.c. */
 #include "lprivacy.h"
 #include "lprivacy_check.h"
@@ -63,6 +63,167 @@ static int calibrate_report_noisy_max(lua_State *L)
     return selection(L, "calibrate.report_noisy_max", false);
 }
 
+/* ---- closed forms ---- */
+
+static const pn_param gaussian_params[] = {
+    { "epsilon", PN_REAL, PN_REQUIRED, PN_NONNEGATIVE, 0.0, NULL, "the target epsilon, 0 included" },
+    { "delta", PN_REAL, PN_REQUIRED, PN_FRACTION, 0.0, NULL, "the target delta" },
+    { "sensitivity", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "l2 sensitivity of the query" },
+    PN_PARAM_END,
+};
+
+static int push_noise(lua_State *L, const char *owner, double noise)
+{
+    if (!(noise > 0.0))
+        return pnl_error(L, "%s: the noise that this needs is too large or too small for a number", owner);
+    lua_pushnumber(L, noise);
+    return 1;
+}
+
+static int calibrate_gaussian(lua_State *L)
+{
+    pn_arg args[3];
+    pn_err err;
+
+    pnl_options(L, 1, "calibrate.gaussian", gaussian_params, args, NULL);
+    pnl_status(L, pn_args_check("calibrate.gaussian", gaussian_params, args, &err), &err);
+    return push_noise(L, "calibrate.gaussian", pn_calibrate_gaussian(args[0].real, args[1].real, args[2].real));
+}
+
+static const pn_param laplace_params[] = {
+    { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "the target epsilon" },
+    { "sensitivity", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "l1 sensitivity of the query" },
+    PN_PARAM_END,
+};
+
+static int calibrate_laplace(lua_State *L)
+{
+    pn_arg args[2];
+    pn_err err;
+
+    pnl_options(L, 1, "calibrate.laplace", laplace_params, args, NULL);
+    pnl_status(L, pn_args_check("calibrate.laplace", laplace_params, args, &err), &err);
+    return push_noise(L, "calibrate.laplace", pn_calibrate_laplace(args[0].real, args[1].real));
+}
+
+/* ---- searches over a program ---- */
+
+static const char *const extra[] = { "event", "accountant", NULL };
+
+static const pn_param goal_params[] = {
+    { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "the target epsilon" },
+    { "delta", PN_REAL, PN_REQUIRED, PN_UNIT_INTERVAL, 0.0, NULL, "the target delta, below 1" },
+    PN_PARAM_END,
+};
+
+/* Fills epsilon, delta and accountant; leaves the accountant's name and then the event option on the stack. */
+static void read_goal(lua_State *L, pn_goal *goal)
+{
+    pn_arg args[2];
+    pn_err err;
+
+    pnl_options(L, 1, goal->owner, goal_params, args, extra);
+    pnl_status(L, pn_args_check(goal->owner, goal_params, args, &err), &err);
+    goal->epsilon = args[0].real;
+    goal->delta = args[1].real;
+    goal->accountant = "rdp";
+    if (lua_getfield(L, 1, "accountant") == LUA_TSTRING)
+        goal->accountant = lua_tostring(L, -1);
+    else if (!lua_isnil(L, -1))
+        pnl_error(L, "%s: accountant must be a name, as \"rdp\", got %s", goal->owner, luaL_typename(L, -1));
+    lua_getfield(L, 1, "event");
+}
+
+typedef struct call {
+    lua_State *L;
+    int function;
+    const pn_goal *goal;
+} call;
+
+/* Nothing here raises: stack slots are reserved, and the user's function runs protected. */
+static pn_status release(void *self, double x, pn_event **event, size_t *count, pn_err *err)
+{
+    call *c = self;
+    pn_event *given;
+
+    *count = 1;
+    lua_pushvalue(c->L, c->function);
+    lua_pushnumber(c->L, x);
+    if (lua_pcall(c->L, 1, 1, 0) != LUA_OK) {
+        pnl_set_error(c->L);
+        return pn_fail(err, PN_ECALLBACK, "%s: the event function raised an error", c->goal->owner);
+    }
+    given = pnl_test(c->L, -1, &pnl_event_class);
+    if (given)
+        *event = pn_event_keep(given);
+    else
+        (void)pn_fail(err, PN_EINVAL, "%s: the event function must return a pn.event, got %s at %s = %.10g",
+                      c->goal->owner, luaL_typename(c->L, -1), c->goal->parameter, x);
+    lua_pop(c->L, 1);
+    return given ? PN_OK : PN_EINVAL;
+}
+
+static int search(lua_State *L, pn_goal goal)
+{
+    call c = { L, 0, &goal };
+    pn_program program = { release, &c };
+    double x, reached;
+    pn_err err;
+
+    read_goal(L, &goal);
+    if (!lua_isfunction(L, -1))
+        return pnl_error(L, "%s: event must be a function(%s) that returns a pn.event, got %s", goal.owner,
+                         goal.parameter, luaL_typename(L, -1));
+    c.function = lua_gettop(L);
+    luaL_checkstack(L, LUA_MINSTACK, goal.owner);
+    pnl_status(L, pn_calibrate(&x, &reached, &goal, &program, &err), &err);
+    lua_pushnumber(L, x);
+    lua_pushnumber(L, reached);
+    return 2;
+}
+
+static int calibrate_noise(lua_State *L)
+{
+    return search(
+        L, (pn_goal){ .owner = "calibrate.noise", .parameter = "sigma", .low = 0x1p-10, .start = 1.0, .high = 0x1p20 });
+}
+
+static int calibrate_rate(lua_State *L)
+{
+    return search(
+        L,
+        (pn_goal){
+            .owner = "calibrate.rate", .parameter = "q", .rises = true, .low = 0x1p-60, .start = 0x1p-7, .high = 1.0 });
+}
+
+static int calibrate_epsilon(lua_State *L)
+{
+    return search(L, (pn_goal){ .owner = "calibrate.epsilon",
+                                .parameter = "x",
+                                .rises = true,
+                                .low = 0x1p-60,
+                                .start = 1.0,
+                                .high = 0x1p20 });
+}
+
+static int calibrate_steps(lua_State *L)
+{
+    pn_goal goal = { .owner = "calibrate.steps", .parameter = "steps" };
+    pn_event *event;
+    size_t steps;
+    double reached;
+    pn_err err;
+
+    read_goal(L, &goal);
+    event = pnl_test(L, -1, &pnl_event_class);
+    if (!event)
+        return pnl_error(L, "calibrate.steps: event must be a pn.event, got %s", luaL_typename(L, -1));
+    pnl_status(L, pn_calibrate_steps(&steps, &reached, &goal, event, &err), &err);
+    lua_pushinteger(L, (lua_Integer)steps);
+    lua_pushnumber(L, reached);
+    return 2;
+}
+
 static const pnl_row calibrate_rows[] = {
     { "rho", calibrate_rho, PNL_FUNCTION, PNL_NOTHING, "pn.calibrate.rho{epsilon=, delta=} -> rho",
       "The largest rho of zero-concentrated privacy that is (epsilon, delta) by the optimal conversion, to 1e-9 on the "
@@ -78,11 +239,41 @@ static const pnl_row calibrate_rows[] = {
       "The largest 2 sensitivity/scale of one report noisy max such that count of them stay within the total; with the "
       "Renyi "
       "order of the conversion (math.huge for pure composition; none under rho)." },
+    { "gaussian", calibrate_gaussian, PNL_FUNCTION, PNL_NOTHING,
+      "pn.calibrate.gaussian{epsilon=, delta=, sensitivity=} -> sigma",
+      "The least standard deviation of Gaussian noise that makes one release of this l2 sensitivity (1 when left out) "
+      "(epsilon, delta)-DP, by its exact curve; right for epsilon above 1 too, where the rule sqrt(2 ln(1.25/delta)) "
+      "is "
+      "not. A Renyi ledger charges more than the exact curve for it. Source: Balle, Wang (2018)." },
+    { "laplace", calibrate_laplace, PNL_FUNCTION, PNL_NOTHING, "pn.calibrate.laplace{epsilon=, sensitivity=} -> scale",
+      "The least scale of Laplace noise that makes one release of this l1 sensitivity (1 when left out) epsilon-DP: "
+      "sensitivity/epsilon. Source: Dwork, McSherry, Nissim, Smith (2006)." },
+    { "noise", calibrate_noise, PNL_FUNCTION, PNL_NOTHING,
+      "pn.calibrate.noise{epsilon=, delta=, accountant=, event=function(sigma) return e end} -> sigma, epsilon",
+      "The least noise for which the event that the function describes costs at most (epsilon, delta) by the named "
+      "accountant (\"rdp\" when left out), and what it then costs; sigma from 2^-10 to 2^20, to 1e-6 on the safe side. "
+      "The "
+      "cost must fall as sigma grows. Errors that the function raises come back as they are; a target out of reach "
+      "names the least epsilon. Source: accounting.md section 6." },
+    { "rate", calibrate_rate, PNL_FUNCTION, PNL_NOTHING,
+      "pn.calibrate.rate{epsilon=, delta=, accountant=, event=function(q) return e end} -> q, epsilon",
+      "The largest sampling rate, at most 1, for which the event costs at most (epsilon, delta); otherwise as "
+      "calibrate.noise." },
+    { "epsilon", calibrate_epsilon, PNL_FUNCTION, PNL_NOTHING,
+      "pn.calibrate.epsilon{epsilon=, delta=, accountant=, event=function(x) return e end} -> x, epsilon",
+      "The largest x, at most 2^20, for which the event costs at most (epsilon, delta): the epsilon of one release, or "
+      "any parameter whose cost grows with it; otherwise as calibrate.noise." },
+    { "steps", calibrate_steps, PNL_FUNCTION, PNL_NOTHING,
+      "pn.calibrate.steps{epsilon=, delta=, accountant=, event=e} -> count, epsilon",
+      "How many times the event can be taken within (epsilon, delta), and what that costs; an error when not even once "
+      "(it names the cost), or when it costs nothing." },
     PNL_ROW_END,
 };
 
 void pnl_open_calibrate(lua_State *L)
 {
-    pnl_library(L, "calibrate", "The largest privacy parameter of one release that a total allows.", calibrate_rows);
+    pnl_library(L, "calibrate",
+                "The largest privacy parameter, the least noise and the most steps that a total allows.",
+                calibrate_rows);
     lua_setfield(L, -2, "calibrate");
 }

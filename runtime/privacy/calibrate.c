@@ -1,5 +1,5 @@
 /* calibrate.c -- the largest privacy parameter per release that a total allows, by bisection on the accountant itself.
- * Depends on: calibrate.h, event_leaf.h, numeric/root.h.  Used by: plans, bindings. */
+ * Depends on: calibrate.h, event_leaf.h, gaussian.h, numeric/root.h.  Used by: plans, bindings. */
 #include <float.h>
 #include <math.h>
 
@@ -7,6 +7,7 @@
 #include "privacy/accountant.h"
 #include "privacy/calibrate.h"
 #include "privacy/event_leaf.h"
+#include "privacy/gaussian.h"
 
 typedef struct target {
     double total, delta;
@@ -78,4 +79,26 @@ double pn_calibrate_exponential_rho(double rho, size_t count, bool bounded_range
     if (!(rho / (double)count >= smallest && isfinite(rho) && count > 0))
         return NAN;
     return largest(&goal, sqrt((bounded_range ? 8.0 : 2.0) * rho / (double)count));
+}
+
+/* The least y with x/y <= bound in doubles, which is what an event computes. */
+static double divide_upward(double x, double bound)
+{
+    double y = x / bound;
+
+    while (isfinite(y) && x / y > bound)
+        y = nextafter(y, INFINITY);
+    return y > 0.0 && isfinite(y) ? y : NAN;
+}
+
+double pn_calibrate_gaussian(double epsilon, double delta, double sensitivity)
+{
+    if (!(epsilon >= 0.0 && isfinite(epsilon) && delta > 0.0 && delta < 1.0 && sensitivity > 0.0))
+        return NAN;
+    return divide_upward(sensitivity, pn_gaussian_mu(epsilon, pn_ideal_delta(delta)));
+}
+
+double pn_calibrate_laplace(double epsilon, double sensitivity)
+{
+    return epsilon > 0.0 && sensitivity > 0.0 ? divide_upward(sensitivity, epsilon) : NAN;
 }

@@ -1,10 +1,13 @@
-/* calibrate.h -- the largest privacy parameter per release that a total allows.
+/* calibrate.h -- the largest privacy parameter per release, the least noise and the most steps that a total allows.
  * Depends on: accountant.h.  Used by: plans, bindings.  Spec: accounting.md section 6, frank-wolfe.md section 3. */
 #ifndef PN_PRIVACY_CALIBRATE_H
 #define PN_PRIVACY_CALIBRATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "core/status.h"
+#include "privacy/event.h"
 
 /**
  * The epsilon of one selection such that `count` of them, each chosen after seeing the ones before, cost at most `epsilon` at
@@ -21,5 +24,48 @@ double pn_calibrate_exponential(double epsilon, double delta, size_t count, bool
 
 /** The same under a zCDP budget rho > 0: sqrt(8 rho/count) for bounded range, sqrt(2 rho/count) otherwise. */
 double pn_calibrate_exponential_rho(double rho, size_t count, bool bounded_range);
+
+/**
+ * The least sigma of Gaussian noise that is (epsilon, delta)-DP by its exact curve, a 2^-30 part of delta left to the tails of
+ * drawn noise.  epsilon >= 0, delta in (0,1), sensitivity > 0, finite; NaN otherwise and when the answer is not a number.
+ * Source: Balle, Wang (2018).
+ */
+double pn_calibrate_gaussian(double epsilon, double delta, double sensitivity);
+
+/** The least scale of Laplace noise that is epsilon-DP: sensitivity/epsilon, rounded upward.  Both > 0, else NaN. */
+double pn_calibrate_laplace(double epsilon, double sensitivity);
+
+/* A program as a function of one number: what it releases.  `*event` is a new reference, taken `*count` times (1 at the call).
+ * May fail; its status and message go to whoever calibrates. */
+typedef struct pn_program {
+    pn_status (*release)(void *self, double x, pn_event **event, size_t *count, pn_err *err);
+    void *self;
+} pn_program;
+
+typedef struct pn_goal {
+    const char *owner;      /* what messages start with: "calibrate.noise" */
+    const char *parameter;  /* "sigma" */
+    const char *accountant; /* a name in the table of accountant.c */
+    double epsilon, delta;  /* epsilon > 0; delta in [0, 1) */
+    bool rises;             /* the cost grows with x, as with a rate; otherwise it falls, as with noise */
+    bool whole;             /* x is a whole number */
+    double low, start, high;
+} pn_goal;
+
+/**
+ * The x in [low, high] where the cost reaches the goal: to 1e-6 relative (to 1 for whole numbers), on the side that fits, and
+ * asked afresh at the end.  The cost must be monotone.  When all of the range fits, the costlier end of it.  Accountants other
+ * than "rdp" and "zcdp" start from the answer of "rdp", so that they are asked about ten times.
+ *   reached  may be NULL: the epsilon that the answer costs.
+ * Errors: what the program fails with; PN_EUNSUPPORTED for an accountant that is not there or cannot take the event, and when
+ *         nothing in the range fits (the message has the least epsilon); PN_EINVAL for a goal outside its ranges;
+ *         PN_ENUMERIC when a cost is not a number or not the same when asked again; PN_ENOMEM.
+ * Source: accounting.md section 6.
+ */
+pn_status pn_calibrate(double *out, double *reached, const pn_goal *goal, const pn_program *program, pn_err *err);
+
+/** The largest number of times that `event` can be taken, by pn_calibrate.  Errors: also PN_EUNSUPPORTED for an event that costs
+ *  nothing. */
+pn_status pn_calibrate_steps(size_t *out, double *reached, const pn_goal *goal, pn_event *event, pn_err *err);
 
 #endif
