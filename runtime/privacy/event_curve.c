@@ -86,10 +86,12 @@ static double worst_point(double e, double alpha)
 double pn_above_tangent(double alpha, double l)
 {
     double a = alpha - 1.0, power = l, ratio = 0.0, sum = 0.0; /* l^k/k! and (alpha^(k-1) - 1)/a */
+    double size = fabs(alpha * l);
+    int terms = size < 1e-3 ? 6 : size < 0.05 ? 9 : 18;
 
-    if (fabs(alpha * l) >= 0.5)
+    if (size >= 0.5)
         return exp(l) * expm1(a * l) - a * expm1(l);
-    for (int k = 2; k <= 18; k++) {
+    for (int k = 2; k <= terms; k++) {
         power *= l / k;
         ratio = ratio * alpha + 1.0;
         sum += ratio * power;

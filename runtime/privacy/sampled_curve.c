@@ -20,16 +20,18 @@ typedef enum scheme { POISSON, FIXED_SIZE, REPLACE } scheme;
 
 typedef struct quadrature {
     scheme kind;
-    double q, z, alpha, log_q, odds; /* odds = (1-q)/q */
-    double low, width;               /* of the first panel */
-    double scale, sum;               /* the integral so far is sum e^scale, without 1/(z sqrt(2 pi)) */
-    double threshold;                /* logarithms of f below it do not matter */
+    double q, z, alpha, log_q;
+    double low, width; /* of the first panel */
+    double scale, sum; /* the integral so far is sum e^scale, without 1/(z sqrt(2 pi)) */
+    double threshold;  /* logarithms of f below it do not matter */
 } quadrature;
 
-/* ln(1 - q + q e^w) */
+/* ln(1 - q + q e^w).  Beyond 700, 1 - q is 1 or does not count. */
 static double log_ratio(const quadrature *s, double w)
 {
-    return w < 30.0 ? log1p(s->q * expm1(w)) : w + s->log_q + log1p(s->odds * exp(-w));
+    double t = w + s->log_q;
+
+    return w < 700.0 ? log1p(s->q * expm1(w)) : fmax(t, 0.0) + log1p(exp(-fabs(t)));
 }
 
 static double log_up(const quadrature *s, double x)
@@ -106,7 +108,7 @@ static void add_panels(quadrature *s, double first, double count)
 {
     double low = s->low + first * s->width, high = low + count * s->width, half = floor(count / 2.0);
 
-    if (log_bound(s, low, high) < s->threshold)
+    if (s->threshold > -INFINITY && log_bound(s, low, high) < s->threshold)
         return;
     if (count == 1.0) {
         add_panel(s, 0.5 * (low + high), 0.5 * s->width);
@@ -151,7 +153,7 @@ static double log_peak(const quadrature *s, double low, double high)
 /* ln(A - 1) */
 static double integrate(quadrature *s)
 {
-    double reach = 9.5 * s->z, low = -reach, high = s->alpha + reach, panels;
+    double reach = 9.0 * s->z, low = -reach, high = s->alpha + reach, panels;
 
     if (s->kind == REPLACE) {
         low = -1.0 - reach;
@@ -163,9 +165,13 @@ static double integrate(quadrature *s)
     panels = ceil((high - low) / (2.0 * half_panel(s)));
     s->low = low;
     s->width = (high - low) / panels;
-    s->scale = log_peak(s, low, high);
-    s->threshold = s->scale - 40.0 - log((high - low) / fmin(s->z, s->z * s->z));
     s->sum = 0.0;
+    s->scale = 0.0;
+    s->threshold = -INFINITY;
+    if (panels > 40.0) { /* else looking for the peak costs more than it saves */
+        s->scale = log_peak(s, low, high);
+        s->threshold = s->scale - 38.0 - log((high - low) / fmin(s->z, s->z * s->z));
+    }
     add_panels(s, 0.0, panels);
     return s->scale + log(s->sum) - log(s->z) - 0.91893853320467274178; /* ln sqrt(2 pi) */
 }
@@ -224,7 +230,7 @@ static double log_sum(double q, double z, int order)
 static double curve(scheme kind, double q, double z, double alpha)
 {
     double a = alpha - 1.0, unsampled = (kind == REPLACE ? 4.0 : 1.0) * alpha / (2.0 * z * z), value;
-    quadrature s = { .kind = kind, .q = q, .z = z, .alpha = alpha, .log_q = log(q), .odds = (1.0 - q) / q };
+    quadrature s = { .kind = kind, .q = q, .z = z, .alpha = alpha, .log_q = log(q) };
 
     if (isinf(alpha))
         return INFINITY;
