@@ -132,6 +132,14 @@ describe("selection", function()
     end)
   end
 
+  it("of permute_and_flip has the law that enumeration gives", function()
+    -- scores (0, -1, -3), epsilon/(2D) = 1: noise specification, item 10; a score unit of 2^-20 adds one part in 2^20 to D
+    local counts = frequencies(make("permute_and_flip", 2, 1), { 0, -1, -3 }, 100000, 17)
+    local law = { 0.797271958, 0.180887114, 0.021840928 }
+    for i, p in ipairs(flip({ 0, -1, -3 }, 1)) do assert.is_true(math.abs(p - law[i]) < 1e-9) end
+    assert.is_true(chi_square(counts, law) < CHI2_2)
+  end)
+
   it("refuses scores beyond the bound that was given, without saying which", function()
     local m, ledger = pn.mechanism.exponential { epsilon = 8, sensitivity = 0.01, score_bound = 1 }, teaching(8)
     for _, bad in ipairs { { 1, 1.5 }, { -1e300, 0 } } do

@@ -1,0 +1,253 @@
+-- lrelease_spec.lua -- m:release and m:open as scripts see them: what goes in, what comes out, what the receipt says.
+-- Depends on: penumbra.  The laws are tested in tests/runtime/privacy.
+local pn = require "penumbra"
+
+local function refused(fn, text)
+  local ok, message = pcall(fn)
+  assert.is_false(ok)
+  assert.matches(text, message, 1, true)
+  return message
+end
+
+local function teaching() return pn.ledger { epsilon = 40, delta = 1e-6, teaching = true } end
+
+local gaussian = pn.mechanism.gaussian { sigma = 2, sensitivity = 1 }
+
+describe("a release of numbers", function()
+  it("gives a number for a number and a vector for a vector or a table", function()
+    local ledger = teaching()
+    local three = pn.mechanism.laplace { scale = 2, sensitivity = 1, dim = 3 }
+    assert.equal("number", type((gaussian:release(3.2, { ledger = ledger }))))
+    assert.equal("number", type((gaussian:release(3, { ledger = ledger }))))
+    assert.matches("^vec%(1%)", tostring((gaussian:release({ 3.2 }, { ledger = ledger }))))
+    assert.matches("^vec%(3%)", tostring((three:release({ 1, 2, 3 }, { ledger = ledger }))))
+    assert.matches("^vec%(3%)", tostring((three:release(pn.vec { 1, 2, 3 }, { ledger = ledger }))))
+  end)
+
+  it("leaves the query as it was", function()
+    local query = pn.vec { 1 }
+    gaussian:release(query, { ledger = teaching() })
+    assert.equal(1, query[1])
+  end)
+
+  it("is the same for the same seed, and near the value", function()
+    local one = gaussian:release(5, { ledger = teaching(), rng = pn.rng.seeded(4) })
+    local two = gaussian:release({ 5 }, { ledger = teaching(), rng = pn.rng.seeded(4) })
+    assert.equal(one, two[1])
+    assert.is_true(one ~= 5 and math.abs(one - 5) < 26) -- the sampler ends at 13 sigma
+  end)
+
+  it("needs as many values as the event is for", function()
+    local ledger = teaching()
+    refused(function() gaussian:release({ 1, 2 }, { ledger = ledger }) end,
+      "gaussian: the query has 2 values and the mechanism was made with dim = 1")
+    refused(function() gaussian:release({}, { ledger = ledger }) end, "the query has 0 values")
+    assert.equal(0, #ledger:report())
+  end)
+
+  it("refuses what is no number before it charges, and says neither what nor where", function()
+    local ledger = pn.ledger { epsilon = 1, delta = 1e-6 }
+    local m = pn.mechanism.gaussian { sigma = 20, sensitivity = 1, dim = 2, bound = 4 }
+    for _, bad in ipairs { { 1, 0 / 0 }, { 1, math.huge }, { 1, 4.125 }, { 1, "77" }, { 1, {} } } do
+      local message = refused(function() m:release(bad, { ledger = ledger }) end, "gaussian: the query")
+      assert.is_nil(message:match "4%.125" or message:match "77" or message:match "entry")
+    end
+    refused(function() m:release("x", { ledger = ledger }) end,
+      "gaussian: the query must be a number, a vector or a table of numbers, got string")
+    refused(function() m:release(nil, { ledger = ledger }) end, "got nil")
+    assert.equal(0, #ledger:report())
+    assert.matches("^vec%(2%)", tostring((m:release({ 4, -4 }, { ledger = ledger }))))
+  end)
+
+  it("is refused by a budget that does not cover it, and by another relation", function()
+    refused(function() gaussian:release(1, { ledger = pn.ledger { rho = 0.1 } }) end, "Requested")
+    local ledger = pn.ledger { rho = 1, neighbours = "add_remove" }
+    refused(function() gaussian:release(1, { ledger = ledger }) end, "add_remove")
+    refused(function() gaussian:release(1) end, "gaussian: a release is paid from a ledger")
+    assert.equal(1, ledger.remaining)
+  end)
+
+  it("costs exactly what an epsilon was given for", function()
+    local ledger = pn.ledger { epsilon = 1 }
+    local m = pn.mechanism.laplace { epsilon = 0.25, sensitivity = 3, dim = 10 }
+    for _ = 1, 4 do m:release(pn.vec.ones(10), { ledger = ledger }) end
+    refused(function() m:release(pn.vec.ones(10), { ledger = ledger }) end, "Requested epsilon 0.25")
+    local _, receipt = pn.mechanism.sparse_vector { epsilon = 0.5, sensitivity = 1 }
+        :release({ 1 }, { ledger = pn.ledger { epsilon = 0.5 } })
+    assert.equal(0.5, receipt.epsilon)
+  end)
+end)
+
+describe("the receipt of a release", function()
+  it("says what was paid, for whom, and that it is private", function()
+    local ledger = pn.ledger { epsilon = 10, delta = 1e-6 }
+    local _, r = gaussian:release(1, { ledger = ledger, label = "mean age" })
+    assert.is_true(r.private)
+    assert.equal(ledger:price(gaussian.event), r.epsilon)
+    assert.equal(1e-6, r.delta)
+    assert.equal(gaussian.event.rho, r.rho)
+    assert.equal(tostring(gaussian.event), tostring(r.event))
+    assert.equal("mean age", r.label)
+    assert.equal("gaussian", r.mechanism)
+    assert.equal("replace_one", r.neighbours)
+    assert.matches("release(mean age by gaussian): epsilon 2.4", tostring(r), 1, true)
+    assert.matches("at delta 1e-06, replace_one", tostring(r), 1, true)
+  end)
+
+  it("states rho under a budget of rho", function()
+    local _, r = gaussian:release(1, { ledger = pn.ledger { rho = 1 } })
+    assert.is_nil(r.epsilon)
+    assert.is_nil(r.delta)
+    assert.equal(gaussian.event.rho, r.rho)
+    assert.matches("release(gaussian by gaussian): rho 0.125, replace_one", tostring(r), 1, true)
+  end)
+
+  it("says of seeded noise that it protects nobody", function()
+    local makers = {
+      gaussian, pn.mechanism.laplace { scale = 1, sensitivity = 1 },
+      pn.mechanism.exponential { epsilon = 1, sensitivity = 1 },
+      pn.mechanism.sparse_vector { epsilon = 1, sensitivity = 1 },
+    }
+    for _, m in ipairs(makers) do
+      local _, r = m:release(1, { ledger = teaching(), rng = pn.rng.seeded(1) })
+      assert.is_false(r.private)
+      assert.equal(math.huge, r.epsilon)
+      assert.equal(math.huge, r.rho)
+      assert.matches("seeded noise: no privacy", tostring(r), 1, true)
+      refused(function() m:release(1, { ledger = pn.ledger { epsilon = 9, delta = 1e-6 }, rng = pn.rng.seeded(1) }) end,
+        "teaching = true")
+    end
+    local _, r = gaussian:release(1, { ledger = teaching() })
+    assert.is_true(r.private)
+  end)
+end)
+
+describe("sparse vector", function()
+  local function make(more)
+    local options = { epsilon = 8, sensitivity = 1, threshold = 50 }
+    for key, value in pairs(more or {}) do options[key] = value end
+    return pn.mechanism.sparse_vector(options)
+  end
+
+  -- Values 50 away from the threshold; noise of scale 3/8 and 3/8: wrong with probability below 1e-28.
+  it("answers a list up to where it halts", function()
+    local answers = make():release({ 0, 0, 100, 0, 100 }, { ledger = teaching() })
+    assert.same({ false, false, true }, answers)
+    assert.same({ false, false }, (make():release({ 0, 0 }, { ledger = teaching() })))
+    assert.same({ true, false, true }, (make { answers = 2 }:release({ 100, 0, 100, 0 }, { ledger = teaching() })))
+    assert.same({ true }, (make():release(100, { ledger = teaching() })))
+  end)
+
+  it("answers a stream one by one, and raises once it has halted", function()
+    for _, restart in ipairs { false, true } do
+      local ledger = pn.ledger { epsilon = 8 }
+      local run, receipt = make { answers = 2, restart = restart, epsilon = 8 }:open { ledger = ledger, label = "alarm" }
+      assert.equal(1, #ledger:report())
+      assert.equal("alarm", receipt.label)
+      assert.equal(2, run.left)
+      assert.is_false(run:above(-100))
+      assert.is_true(run:above(200))
+      assert.equal(1, run.left)
+      assert.matches("1 positive answer left", tostring(run), 1, true)
+      assert.is_true(run:above(200))
+      assert.equal(0, run.left)
+      assert.is_true(run.private)
+      assert.matches("halted", tostring(run), 1, true)
+      refused(function() run:above(200) end, "sparse_vector: it has said above 2 times and halted; open a new run")
+      assert.equal(1, #ledger:report())
+    end
+  end)
+
+  it("marks a run of seeded noise", function()
+    local run, receipt = make():open { ledger = teaching(), rng = pn.rng.seeded(1) }
+    assert.is_false(run.private)
+    assert.is_false(receipt.private)
+    assert.matches("seeded noise: no privacy", tostring(run), 1, true)
+    refused(function() make():open { ledger = pn.ledger { epsilon = 9 }, rng = pn.rng.seeded(1) } end, "seeded")
+  end)
+
+  it("keeps the stream of a run alive", function()
+    local function open()
+      local rng <close> = pn.rng.seeded(1)
+      return (make { answers = 5 }:open { ledger = teaching(), rng = rng })
+    end
+    local run = open()
+    collectgarbage()
+    assert.is_true(run:above(200))
+  end)
+
+  it("gives nothing but a boolean for what it is asked", function()
+    local run = make { bound = 300 }:open { ledger = teaching() }
+    local message = refused(function() run:above(777) end, "beyond the bound 300")
+    assert.is_nil(message:match "777")
+    refused(function() run:above(0 / 0) end, "NaN or infinity")
+    refused(function() run:above("x") end, "sparse_run:above: the value must be a number, got string")
+    assert.equal(1, select("#", run:above(0)))
+    assert.equal("boolean", type(run:above(0)))
+  end)
+
+  it("is for one direction only where neighbours move so", function()
+    refused(function() make { monotone = true } end, 'monotone is not for neighbours = "replace_one"')
+    assert.matches("one direction", tostring(make { monotone = true, neighbours = "add_remove" }), 1, true)
+  end)
+
+  it("costs the square root of its answers under rho when it restarts", function()
+    assert.is_true(math.abs(make { answers = 16, restart = true }.event.rho - 8 ^ 2 / 2 / 16) < 1e-9)
+    assert.equal(8 ^ 2 / 2, make { answers = 16 }.event.rho)
+  end)
+
+  it("is the only mechanism that opens", function()
+    refused(function() gaussian:open { ledger = teaching() } end, "gaussian: only sparse_vector answers a stream")
+    refused(function() make():open() end, "a release is paid from a ledger")
+  end)
+
+  it("explains its noise, its cost and its lattice", function()
+    local text = tostring(make { answers = 4 })
+    assert.matches("sparse_vector(epsilon=8, answers=4)", text, 1, true)
+    assert.matches("replace_one: hides whether one record was exchanged for another", text, 1, true)
+    assert.matches("ties are above", text, 1, true)
+    assert.matches("anew after every positive answer", tostring(make { restart = true, answers = 3 }), 1, true)
+  end)
+end)
+
+describe("additive mechanisms", function()
+  it("explain their law, lattice, cost and whom they protect", function()
+    local text = tostring(pn.mechanism.gaussian { sigma = 0.5, sensitivity = 1, dim = 4, neighbours = "zero_out" })
+    assert.matches("discrete Gaussian noise of standard deviation 0.5 to each of 4 values", text, 1, true)
+    assert.matches("zero_out: hides whether one record was made null", text, 1, true)
+    assert.matches("multiples of 2^-40 of that (4.54747351e-13)", text, 1, true)
+    assert.matches("draws=4", text, 1, true)
+    assert.matches("rho 2", text, 1, true)
+    assert.matches("are clamped", text, 1, true)
+    assert.matches("values beyond +-3 are refused",
+      tostring(pn.mechanism.laplace { scale = 1, sensitivity = 1, bound = 3 }), 1, true)
+  end)
+
+  it("have rounding in the charge, less of it under a bound", function()
+    local free = pn.mechanism.gaussian { sigma = 1, sensitivity = 1 }.event.rho
+    local bounded = pn.mechanism.gaussian { sigma = 1, sensitivity = 1, bound = 10 }.event.rho
+    assert.is_true(bounded > 0.5 and bounded < 0.5 + 1e-11)
+    assert.is_true(free > bounded and free < 0.5 + 1e-8)
+  end)
+
+  local refusals = {
+    { "no sigma", "gaussian", { sensitivity = 1 }, "mechanism.gaussian: sigma is missing" },
+    { "a sigma of zero", "gaussian", { sigma = 0, sensitivity = 1 }, "sigma must be a positive number, got 0" },
+    { "a dim of zero", "gaussian", { sigma = 1, sensitivity = 1, dim = 0 }, "dim must be a whole number from 1" },
+    { "a negative bound", "laplace", { scale = 1, sensitivity = 1, bound = -1 }, "bound must be a positive number" },
+    { "neither scale nor epsilon", "laplace", { sensitivity = 1 }, "mechanism.laplace: give either scale or epsilon" },
+    { "scale and epsilon", "laplace", { scale = 1, epsilon = 1, sensitivity = 1 }, "not both" },
+    { "a delta of one", "analytic_gaussian", { epsilon = 1, delta = 1, sensitivity = 1 },
+      "delta must be a number between 0 and 1" },
+    { "a sigma for analytic_gaussian", "analytic_gaussian", { epsilon = 1, delta = 0.1, sensitivity = 1, sigma = 1 },
+      "unknown option 'sigma'" },
+    { "no answers", "sparse_vector", { epsilon = 1, sensitivity = 1, answers = 0 }, "answers must be a whole number" },
+    { "a threshold out of reach", "sparse_vector", { epsilon = 1, sensitivity = 1, threshold = 1e12 },
+      "threshold 1e+12 is more than 2^20 noise scales" },
+  }
+  for _, case in ipairs(refusals) do
+    it("refuse " .. case[1], function()
+      refused(function() pn.mechanism[case[2]](case[3]) end, case[4])
+    end)
+  end
+end)
