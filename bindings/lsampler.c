@@ -129,20 +129,15 @@ static int sampler_tostring(lua_State *L)
 static const pnl_row sampler_rows[] = {
     { "event", sampler_event, PNL_METHOD, PNL_NOTHING, "s:event{sigma=, contribution=, dim=, bound=} -> event",
       "What Gaussian noise of standard deviation sigma on the sum over one batch (over all batches of a pass, when "
-      "shuffled) "
-      "costs.  contribution: bound on the l2 norm of what one record adds to the sum.  dim: how many values the sum "
-      "has, 1 "
-      "when absent.  bound: public bound on every value.  What rounding to the lattice adds is in it.  Error for "
-      "numbers "
-      "outside their ranges.  Source: accounting.md, section 4." },
+      "shuffled) costs.  contribution: bound on the l2 norm of what one record adds to the sum.  dim: how many values "
+      "the sum has, 1 when absent.  bound: public bound on every value.  What rounding to the lattice adds is in it.  "
+      "Error for numbers outside their ranges.  Source: accounting.md, section 4." },
     { "events", sampler_events, PNL_METHOD, PNL_NOTHING, "s:events(batches) -> integer",
       "How many events so many batches cost; a pass that is begun costs all of its event.  Error unless batches is a "
-      "whole "
-      "number from 1." },
+      "whole number from 1." },
     { "draw", sampler_draw, PNL_METHOD, PNL_RAW, "s:draw(rng) -> table",
       "The next batch: the records' numbers from 1, increasing.  Only with a seeded rng: which records are in a batch "
-      "is the "
-      "secret that makes it cheap.  Error for a secure stream." },
+      "is the secret that makes it cheap.  Error for a secure stream." },
     { "n", sampler_n, PNL_FIELD, PNL_NOTHING, "s.n -> integer", "How many records there are, as it was given." },
     { "batch", sampler_batch, PNL_FIELD, PNL_NOTHING, "s.batch -> integer",
       "Records in a batch: exact for fixed and full, all but the last of a pass for shuffled, expected for poisson." },
@@ -191,8 +186,7 @@ static int with_replacement(lua_State *L)
 static const pnl_row library_rows[] = {
     { "with_replacement", with_replacement, PNL_FUNCTION, PNL_NOTHING, "pn.sampler.with_replacement{...} -> error",
       "Not offered, and the error says why: a record that is drawn several times weighs as often, and no bound for "
-      "that "
-      "composes." },
+      "that composes." },
     PNL_ROW_END,
 };
 

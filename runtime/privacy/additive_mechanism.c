@@ -193,8 +193,7 @@ static pn_status gaussian_create(pn_mechanism **out, const pn_arg *args, pn_neig
 const pn_mechanism_ops pn_mechanism_gaussian = {
     .name = "gaussian",
     .doc = "Adds Gaussian noise of standard deviation sigma to one or more values: integers on a lattice of 2^-40 "
-           "sigma, so "
-           "that no bit of the result says more than the event.",
+           "sigma, so that no bit of the result says more than the event.",
     .source = "Canonne, Kamath, Steinke (2020); Mironov (2012) for why not in floating point",
     .params = gaussian_params,
     .output = PN_GIVES_VALUES,
@@ -259,9 +258,8 @@ static pn_status analytic_create(pn_mechanism **out, const pn_arg *args, pn_neig
 
 const pn_mechanism_ops pn_mechanism_analytic_gaussian = {
     .name = "analytic_gaussian",
-    .doc = "As gaussian, with the smallest sigma that keeps epsilon at delta exactly, also above epsilon 1, what "
-           "rounding and "
-           "sampling cost included.",
+    .doc = "As gaussian, with the smallest sigma that keeps epsilon at delta, also above epsilon 1, what rounding and "
+           "sampling cost included.  An accountant that adds up Renyi divergences prices the same event higher.",
     .source = "Balle, Wang (2018), Algorithm 1",
     .params = analytic_params,
     .output = PN_GIVES_VALUES,
@@ -321,9 +319,8 @@ static pn_status laplace_create(pn_mechanism **out, const pn_arg *args, pn_neigh
 
 const pn_mechanism_ops pn_mechanism_laplace = {
     .name = "laplace",
-    .doc = "Adds Laplace noise to one or more values: integers on a lattice of 2^-40 scale.  epsilon-DP with no delta; "
-           "epsilon "
-           "is the charged sensitivity over the scale.",
+    .doc = "Adds Laplace noise to one or more values: integers on a lattice of 2^-40 scale.  epsilon-DP with no "
+           "delta; epsilon is the charged sensitivity over the scale.",
     .source = "Dwork, McSherry, Nissim, Smith (2006); Canonne, Kamath, Steinke (2020)",
     .params = laplace_params,
     .output = PN_GIVES_VALUES,

@@ -55,8 +55,7 @@ static pn_status draw(pn_sampler *self, pn_rng *rng, size_t *count, pn_err *err)
 const pn_sampler_ops pn_sampler_poisson = {
     .name = "poisson",
     .doc = "Each record is in each batch with probability q, independently; batches vary in size.  The rate that is "
-           "charged is "
-           "that of the coins, q rounded up to 64 bits.",
+           "charged is that of the coins, q rounded up to 64 bits.",
     .source = "Mironov, Talwar, Zhang (2019); Zhu, Dong, Wang (2022) for replace_one",
     .params = params,
     .create = create,

@@ -74,8 +74,7 @@ static pn_status draw(pn_sampler *base, pn_rng *rng, size_t *count, pn_err *err)
 const pn_sampler_ops pn_sampler_shuffled = {
     .name = "shuffled",
     .doc = "Passes over all records in random order, in disjoint batches.  One event covers a whole pass; nothing is "
-           "gained from "
-           "the secrecy of the order.  replace_one and zero_out only.",
+           "gained from the secrecy of the order.  replace_one and zero_out only.",
     .source = "parallel composition; accounting.md section 4e",
     .params = params,
     .create = create,

@@ -205,12 +205,10 @@ static const pn_param sparse_params[] = {
     { "answers", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL, "how often it says above before it halts" },
     { "monotone", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "you vouch that between any two neighbours all values move in the same direction, as counts do when a record is "
-      "added: "
-      "less noise; not under replace_one" },
+      "added: less noise; not under replace_one" },
     { "restart", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "one run of epsilon/answers for every positive answer, each with fresh threshold noise: cheaper than one long "
-      "run under "
-      "rho or delta when answers is large" },
+      "run under rho or delta when answers is large" },
     { "bound", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "public bound on every |value|, beyond which a value is refused; makes the allowance for rounding smaller" },
     PN_PARAM_END,
@@ -342,10 +340,8 @@ static pn_status sparse_create(pn_mechanism **out, const pn_arg *args, pn_neighb
 const pn_mechanism_ops pn_mechanism_sparse_vector = {
     .name = "sparse_vector",
     .doc = "Says for each value of a stream whether it reaches the threshold, and halts after so many that did: "
-           "epsilon-DP for "
-           "any number of queries.  release answers a list, open a stream.  A number for a value that was above is a "
-           "release "
-           "of its own.",
+           "epsilon-DP for any number of queries.  release answers a list, open a stream.  A number for a value that "
+           "was above is a release of its own.",
     .source = "Dwork, Naor, Reingold, Rothblum, Vadhan (2009); Lyu, Su, Li (2017), Algorithm 7 with its best split",
     .params = sparse_params,
     .output = PN_GIVES_ANSWERS,

@@ -53,6 +53,22 @@ static const script scripts[] = {
                  "local acc = pn.accountant.rdp {}\n"
                  "acc:add(e, 3)\n"
                  "assert(acc:epsilon(1e-6) > 0.1)\n" },
+    { "releases", "local pn = ...\n"
+                  "local L = pn.ledger { rho = 100 }\n"
+                  "local g = pn.mechanism.gaussian { sigma = 2, sensitivity = 1, dim = 2 }\n"
+                  "local v, r = g:release({ 1, 2 }, { ledger = L, label = 'two means' })\n"
+                  "assert(#v == 2 and r.private and r.label == 'two means' and r.rho < 0.126 and tostring(r))\n"
+                  "local s = pn.mechanism.sparse_vector { epsilon = 8, sensitivity = 1, answers = 2, restart = true }\n"
+                  "assert(#s:release({ 500, 500, 500 }, { ledger = L }) == 2)\n"
+                  "local run = s:open { ledger = L, rng = pn.rng.secure() }\n"
+                  "assert(run:above(500) and run.left == 1 and tostring(run) and tostring(s))\n"
+                  "assert(#L:report() == 2)\n" },
+    { "samplers",
+      "local pn = ...\n"
+      "for _, s in ipairs { pn.sampler.full { n = 9 }, pn.sampler.poisson { n = 9, q = 0.5 },\n"
+      "  pn.sampler.fixed { n = 9, batch = 3 }, pn.sampler.shuffled { n = 9, batch = 3 } } do\n"
+      "  assert(#s:draw(pn.rng.seeded(1)) <= 9 and s:event { sigma = 2, contribution = 1 } and tostring(s))\n"
+      "end\n" },
     { "a plan and its run",
       "local pn = ...\n"
       "local data = pn.data.synthetic.lasso { n = 20, p = 3, seed = 1 }\n"
