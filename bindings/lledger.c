@@ -1,12 +1,9 @@
-/* lledger.c -- pn.ledger: a privacy budget that is charged before noise is drawn.
- * Depends on: pnl.h, lprivacy_check.h, privacy/ledger.h.  Used by: lprivacy.c. */
+/* lledger.c -- pn.ledger: methods and fields of a privacy budget that is charged before noise is drawn.
+ * Depends on: lledger.h, lprivacy_check.h.  Used by: lledger_open.c, every binding that takes a ledger. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "lprivacy.h"
+#include "lledger.h"
 #include "lprivacy_check.h"
-#include "privacy/ledger.h"
 
 static pn_ledger *check(lua_State *L)
 {
@@ -97,7 +94,9 @@ static int ledger_split(lua_State *L)
 
 static int ledger_close(lua_State *L)
 {
-    pn_ledger_close(check(L));
+    pn_err err;
+
+    pnl_status(L, pn_ledger_close(check(L), &err), &err);
     return 0;
 }
 
@@ -151,6 +150,60 @@ static int ledger_teaching(lua_State *L)
     return 1;
 }
 
+static int push_text(lua_State *L, const char *text)
+{
+    lua_pushstring(L, text); /* nil for NULL */
+    return 1;
+}
+
+static int ledger_name(lua_State *L)
+{
+    return push_text(L, pn_ledger_name(check(L)));
+}
+
+static int ledger_path(lua_State *L)
+{
+    return push_text(L, pn_ledger_path(check(L)));
+}
+
+static int ledger_ended(lua_State *L)
+{
+    return push_text(L, pn_ledger_ended(check(L)));
+}
+
+static int ledger_theorem(lua_State *L)
+{
+    return push_text(L, pn_ledger_theorem(check(L)));
+}
+
+static int ledger_alpha(lua_State *L)
+{
+    return push_given(L, budget(L)->alpha, budget(L)->alpha > 0.0);
+}
+
+static int ledger_filter(lua_State *L)
+{
+    return push_text(L, pnl_filter_names[budget(L)->gaussian]);
+}
+
+static int ledger_recovered(lua_State *L)
+{
+    lua_pushboolean(L, pn_ledger_recovered(check(L)));
+    return 1;
+}
+
+static int ledger_slack(lua_State *L)
+{
+    pn_slack slack = pn_ledger_slack(check(L));
+
+    lua_createtable(L, 0, 2);
+    lua_pushnumber(L, slack.epsilon);
+    lua_setfield(L, -2, "epsilon");
+    lua_pushnumber(L, slack.tail);
+    lua_setfield(L, -2, "tail");
+    return 1;
+}
+
 static int ledger_orders(lua_State *L)
 {
     pn_ledger *self = check(L);
@@ -174,192 +227,84 @@ static int ledger_orders(lua_State *L)
     return 1;
 }
 
-/* "epsilon=1, delta=1e-06, replace_one": pushes it. */
-static void push_budget(lua_State *L, const pn_budget *b)
-{
-    char text[160];
-
-    if (!isnan(b->rho))
-        (void)snprintf(text, sizeof text, "rho=%.6g, %s", b->rho, pn_neighbours_names[b->neighbours]);
-    else
-        (void)snprintf(text, sizeof text, "epsilon=%.6g, delta=%.6g, %s", b->epsilon, b->delta,
-                       pn_neighbours_names[b->neighbours]);
-    lua_pushstring(L, text);
-}
-
-static const char *warning(const pn_budget *b)
-{
-    return b->teaching ? "; teaching: noise may be simulated: no privacy" : "";
-}
-
-static int ledger_tostring(lua_State *L)
-{
-    pn_ledger *self = check(L);
-    char text[256];
-
-    push_budget(L, pn_ledger_budget(self));
-    (void)snprintf(text, sizeof text, "ledger(%s)\n  spent %.6g, remaining %.6g, entries %zu%s", lua_tostring(L, -1),
-                   pn_ledger_spent(self), pn_ledger_remaining(self), pn_ledger_entries(self),
-                   warning(pn_ledger_budget(self)));
-    lua_pushstring(L, text);
-    return 1;
-}
-
-/* ---- the report ---- */
-
-static const char report_key = 'p';
-
-/* Length of the longest t[i].field, at least that of the heading (and at most 60). */
-static int width_of(lua_State *L, int table, const char *field, size_t rows, size_t at_least)
-{
-    size_t width = at_least;
-
-    for (size_t i = 1; i <= rows; i++) {
-        size_t length;
-
-        lua_rawgeti(L, table, (lua_Integer)i);
-        lua_getfield(L, -1, field);
-        (void)luaL_tolstring(L, -1, &length);
-        width = length > width ? length : width;
-        lua_pop(L, 3);
-    }
-    return width > 60 ? 60 : (int)width;
-}
-
-static void push_row(lua_State *L, int row, int label_width, int event_width)
-{
-    char text[400];
-    const char *label, *event;
-
-    lua_getfield(L, row, "label");
-    lua_getfield(L, row, "event");
-    lua_getfield(L, row, "count");
-    lua_getfield(L, row, "price");
-    label = luaL_tolstring(L, row + 1, NULL);
-    event = luaL_tolstring(L, row + 2, NULL);
-    (void)snprintf(text, sizeof text, "%-*.60s  %-*.60s  %10.0f  %12.6g\n", label_width, label, event_width, event,
-                   lua_tonumber(L, row + 3), lua_tonumber(L, row + 4));
-    lua_settop(L, row);
-    lua_pushstring(L, text);
-}
-
-static int report_tostring(lua_State *L)
-{
-    char heading[400];
-    int label_width, event_width;
-    size_t rows;
-
-    luaL_checktype(L, 1, LUA_TTABLE);
-    lua_settop(L, 1);
-    rows = lua_rawlen(L, 1);
-    label_width = width_of(L, 1, "label", rows, 5);
-    event_width = width_of(L, 1, "event", rows, 5);
-    (void)snprintf(heading, sizeof heading, "%-*s  %-*s  %10s  %12s\n", label_width, "label", event_width, "event",
-                   "count", "price");
-    lua_pushstring(L, heading);
-    for (size_t i = 1; i <= rows; i++) {
-        lua_rawgeti(L, 1, (lua_Integer)i);
-        push_row(L, 3, label_width, event_width);
-        lua_remove(L, 3);
-        lua_concat(L, 2);
-    }
-    lua_getfield(L, 1, "summary");
-    lua_concat(L, 2);
-    return 1;
-}
-
-static void set_report_class(lua_State *L)
-{
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &report_key) != LUA_TTABLE) {
-        lua_pop(L, 1);
-        lua_createtable(L, 0, 2);
-        lua_pushcfunction(L, report_tostring);
-        lua_setfield(L, -2, "__tostring");
-        lua_pushliteral(L, "pn.ledger.report");
-        lua_setfield(L, -2, "__name");
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, LUA_REGISTRYINDEX, &report_key);
-    }
-    lua_setmetatable(L, -2);
-}
-
-static void push_entry(lua_State *L, const pn_ledger *self, size_t index)
-{
-    pn_charge charge = pn_ledger_entry(self, index);
-
-    lua_createtable(L, 0, 4);
-    lua_pushstring(L, charge.label);
-    lua_setfield(L, -2, "label");
-    pnl_push_event_text(L, charge.event);
-    lua_setfield(L, -2, "event");
-    lua_pushinteger(L, (lua_Integer)charge.count);
-    lua_setfield(L, -2, "count");
-    lua_pushnumber(L, pn_ledger_price(self, charge.event, charge.count));
-    lua_setfield(L, -2, "price");
-}
-
-static int ledger_report(lua_State *L)
-{
-    pn_ledger *self = check(L);
-    size_t rows = pn_ledger_entries(self);
-    char summary[256];
-
-    lua_createtable(L, (int)rows, 3);
-    for (size_t i = 0; i < rows; i++) {
-        push_entry(L, self, i);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    lua_pushnumber(L, pn_ledger_spent(self));
-    lua_setfield(L, -2, "spent");
-    lua_pushnumber(L, pn_ledger_remaining(self));
-    lua_setfield(L, -2, "remaining");
-    push_budget(L, pn_ledger_budget(self));
-    (void)snprintf(summary, sizeof summary, "budget %s: spent %.6g, remaining %.6g%s", lua_tostring(L, -1),
-                   pn_ledger_spent(self), pn_ledger_remaining(self), warning(pn_ledger_budget(self)));
-    lua_pop(L, 1);
-    lua_pushstring(L, summary);
-    lua_setfield(L, -2, "summary");
-    set_report_class(L);
-    return 1;
-}
-
 /* ---- the class ---- */
 
 static const pnl_row ledger_rows[] = {
     { "price", ledger_price, PNL_METHOD, PNL_NOTHING, "L:price(e, count) -> number",
-      "What count (1 when left out) times the event costs by itself: epsilon at the budget's delta, or rho. Spends "
-      "nothing." },
+      "What count (1 when left out) times the event costs by itself, in the budget's unit: epsilon at the budget's "
+      "delta, "
+      "rho, or the Renyi divergence of the budget's order.  Spends nothing." },
     { "covers", ledger_covers, PNL_METHOD, PNL_NOTHING, "L:covers(e, count) -> true, or false and why",
-      "Whether count (1 when left out) times the event would be admitted now. Changes nothing." },
+      "Whether count (1 when left out) times the event would be admitted now, here and in every budget above.  Changes "
+      "nothing." },
     { "reserve", ledger_reserve, PNL_METHOD, PNL_NOTHING, "L:reserve(e, count) -> L",
       "Fix the filter's orders for a run of count charges of the event; charges nothing, raises when they are not "
       "covered." },
     { "spend", ledger_spend, PNL_METHOD, PNL_NOTHING, "L:spend(e, label, count) -> L",
-      "Charge count (1 when left out) times the event under the label, in place. A refusal raises with Requested, "
-      "Remaining "
-      "and Difference, and charges nothing. Source: Feldman, Zrnic (2021); Lecuyer (2021)." },
+      "Charge count (1 when left out) times the event under the label, in place.  The event must be for the budget's "
+      "neighbours.  A refusal raises with Requested, Remaining and Difference, and charges nothing.  With a file the "
+      "charge is on the disk on return; a slice charges the budgets above it too.  Guarantee: whatever was chosen "
+      "after "
+      "seeing earlier outputs, everything admitted together is within the budget (L.theorem).  Source: Feldman, Zrnic "
+      "(2021); Lecuyer (2021)." },
     { "split", ledger_split, PNL_METHOD, PNL_NOTHING, "L:split(k) -> k ledgers",
-      "k equal slices that add up to this budget, which is then used up. Only before anything has been spent." },
-    { "report", ledger_report, PNL_METHOD, PNL_NOTHING, "L:report() -> table",
-      "One row {label=, event=, count=, price=} for each charge, with spent, remaining and summary; prints as a "
-      "table." },
-    { "close", ledger_close, PNL_METHOD, PNL_NOTHING, "L:close()", "No more charges: every later one is refused." },
+      "k equal parts that add up to this budget, which is then used up; a request for L.epsilon / k fits a part "
+      "however it "
+      "was rounded.  Only before anything has been spent; a ledger that was split into k gives the same parts again.  "
+      "The "
+      "parts add up by basic composition however their charges interleave.  Source: Lyu (2022); Vadhan, Zhang "
+      "(2023)." },
+    { "report", pnl_ledger_report, PNL_METHOD, PNL_NOTHING, "L:report() -> table",
+      "One row {label=, event=, count=, price=} for each charge, with spent, remaining, odometer and summary; prints "
+      "as a "
+      "table.  Charges of slices stand under \"name: label\"." },
+    { "odometer", pnl_ledger_odometer, PNL_METHOD, PNL_NOTHING, "L:odometer{delta=, first=, uniform=} -> table",
+      "How much has been spent, valid wherever the analyst stops: {epsilon=, delta=, level=, statement=, naive=, "
+      "naive_label=}.  Filters at epsilon first * 2^k with delta/(k(k+1)) each; the smallest that is not exhausted.  "
+      "For "
+      "every rule that stops by looking at the outputs, (epsilon, delta) holds with the level then shown.  uniform = "
+      "true: "
+      "with probability 1 - delta the loss is below it at all times.  delta and first must be fixed beforehand; left "
+      "out "
+      "they follow from the budget.  naive is L.spent, which is not valid at data-dependent stopping.  Source: Lecuyer "
+      "(2021)." },
+    { "close", ledger_close, PNL_METHOD, PNL_NOTHING, "L:close()",
+      "No more charges, for good: every later one is refused, in slices and parts too, and after the file is opened "
+      "again.  "
+      "(To let go of a file without ending its budget: local L <close> = pn.ledger{path = ...}.)" },
     { "remaining", ledger_remaining, PNL_FIELD, PNL_NOTHING, "L.remaining -> number",
-      "What a request may still cost, in the budget's unit. Under an (epsilon, delta) filter: the largest epsilon of a "
-      "zCDP "
-      "release that would be admitted." },
+      "What a request may still cost, in the budget's unit.  Under an (epsilon, delta) filter: the largest epsilon of "
+      "a "
+      "zCDP release (a Gaussian one under the Gaussian filter) that would be admitted." },
     { "spent", ledger_spent, PNL_FIELD, PNL_NOTHING, "L.spent -> number",
-      "Plain composition of everything charged, in the budget's unit: epsilon at the budget's delta, or rho." },
+      "Plain composition of everything charged, in the budget's unit: naive (not valid at data-dependent stopping; see "
+      "L:odometer)." },
     { "epsilon", ledger_epsilon, PNL_FIELD, PNL_NOTHING, "L.epsilon -> number or nil", "The budget's epsilon." },
     { "delta", ledger_delta, PNL_FIELD, PNL_NOTHING, "L.delta -> number or nil", "The budget's delta; 0 for pure." },
     { "rho", ledger_rho, PNL_FIELD, PNL_NOTHING, "L.rho -> number or nil", "The budget's rho." },
+    { "alpha", ledger_alpha, PNL_FIELD, PNL_NOTHING, "L.alpha -> number or nil",
+      "The Renyi order of which epsilon is the limit; nil for other budgets." },
+    { "filter", ledger_filter, PNL_FIELD, PNL_NOTHING, "L.filter -> string", "\"renyi\" or \"gaussian\"." },
+    { "theorem", ledger_theorem, PNL_FIELD, PNL_NOTHING, "L.theorem -> string",
+      "The theorem by which everything admitted stays within the budget, with its source." },
     { "neighbours", ledger_neighbours, PNL_FIELD, PNL_NOTHING, "L.neighbours -> string",
       "The neighbouring relation that every charge must have." },
     { "teaching", ledger_teaching, PNL_FIELD, PNL_NOTHING, "L.teaching -> boolean",
       "Whether seeded noise is accepted; statements then say that there is no privacy." },
     { "orders", ledger_orders, PNL_FIELD, PNL_NOTHING, "L.orders -> list of {order=, alive=}, or nil",
-      "The Renyi orders of the filter, fixed before the first charge; nil before, and under rho." },
-    { "__tostring", ledger_tostring, PNL_META, PNL_NOTHING, "tostring(L) -> string",
+      "The Renyi orders of the filter, fixed before the first charge; nil before, under rho and the Gaussian filter." },
+    { "slack", ledger_slack, PNL_FIELD, PNL_NOTHING, "L.slack -> {epsilon=, tail=}",
+      "What the noise as drawn may add to the statement about ideal noise, in total.  (epsilon, delta) and pure "
+      "budgets "
+      "have charged it; a budget of rho or of one order is approximate by it." },
+    { "name", ledger_name, PNL_FIELD, PNL_NOTHING, "L.name -> string or nil", "The name of a slice or part." },
+    { "path", ledger_path, PNL_FIELD, PNL_NOTHING, "L.path -> string or nil", "The file that keeps the charges." },
+    { "ended", ledger_ended, PNL_FIELD, PNL_NOTHING, "L.ended -> string or nil",
+      "Why no charge will be admitted any more; nil while the budget is open." },
+    { "recovered", ledger_recovered, PNL_FIELD, PNL_NOTHING, "L.recovered -> boolean",
+      "Whether opening the file cut off a torn last record: a charge that never returned, so nothing was released for "
+      "it." },
+    { "__tostring", pnl_ledger_tostring, PNL_META, PNL_NOTHING, "tostring(L) -> string",
       "The budget, what is spent and what remains." },
     PNL_ROW_END,
 };
@@ -369,55 +314,3 @@ const pnl_class pnl_ledger_class = {
     ledger_rows, "A privacy budget: charged before noise is drawn, refusing what it does not cover.",
     NULL,        NULL
 };
-
-enum { EPSILON, DELTA, RHO, TEACHING, ORDERS, PARAMS };
-
-static const pn_param ledger_params[] = {
-    { "epsilon", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "the total epsilon (or give rho)" },
-    { "delta", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, 0.0, NULL, "the total delta, below 1; 0 for pure privacy" },
-    { "rho", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "the total rho of zero-concentrated privacy" },
-    { "teaching", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL, "accept seeded noise, which protects nobody" },
-    { "orders", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL,
-      "Renyi orders of the filter, each greater than 1, to share delta; chosen when left out" },
-    PN_PARAM_END,
-};
-
-static int ledger_new(lua_State *L)
-{
-    pn_arg args[PARAMS], relation[1];
-    pn_budget opened;
-    pn_ledger **slot;
-    pn_err err;
-
-    pnl_options2(L, 1, "ledger", ledger_params, args, pnl_neighbours_params, relation, NULL);
-    pnl_status(L, pn_args_check("ledger", ledger_params, args, &err), &err);
-    pnl_status(L, pn_args_check("ledger", pnl_neighbours_params, relation, &err), &err);
-    opened = (pn_budget){ .epsilon = args[EPSILON].given ? args[EPSILON].real : NAN,
-                          .delta = args[DELTA].real,
-                          .rho = args[RHO].given ? args[RHO].real : NAN,
-                          .neighbours = (pn_neighbours)relation[0].count,
-                          .teaching = args[TEACHING].flag,
-                          .orders = args[ORDERS].vector.data,
-                          .order_count = args[ORDERS].given ? args[ORDERS].vector.n : 0 };
-    slot = (pn_ledger **)pnl_newbox(L, &pnl_ledger_class);
-    pnl_status(L, pn_ledger_new(slot, &opened, &err), &err);
-    return 1;
-}
-
-void pnl_open_ledger(lua_State *L)
-{
-    pn_param params[PARAMS + 2];
-
-    memcpy(params, ledger_params, PARAMS * sizeof *params);
-    params[PARAMS] = pnl_neighbours_params[0];
-    params[PARAMS + 1] = (pn_param)PN_PARAM_END;
-    lua_pushcfunction(L, ledger_new);
-    lua_setfield(L, -2, "ledger");
-    pnl_reference(
-        L, "", "ledger", PNL_NOTHING,
-        "pn.ledger{epsilon=, delta=} or {epsilon=} (pure) or {rho=}, neighbours=, teaching=, orders= -> ledger",
-        "Open a privacy budget. Every release is charged to it before its noise is drawn; what it does not cover is "
-        "refused.",
-        "Feldman, Zrnic (2021); Lecuyer (2021)", params);
-    pnl_register(L, &pnl_ledger_class);
-}

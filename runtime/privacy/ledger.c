@@ -1,47 +1,27 @@
-/* ledger.c -- the ledger: which filter a budget gets, charges, refusals, slices.
- * Depends on: ledger.h, ledger_filter.h, accountant.h.  Used by: mechanisms, solvers, bindings.
+/* ledger.c -- the ledger: budgets, their filters, and what has been charged.
+ * Depends on: ledger_impl.h, accountant.h.  Used by: mechanisms, solvers, bindings.
  *
- * A budget of rho is one sum of zCDP, a pure budget one sum at the order inf; both are fixed when the ledger is opened, as
- * are orders given by the owner.  Otherwise the first request chooses. */
+ * A budget of rho is one sum of zCDP, a pure budget one sum at the order inf; these are fixed when the ledger is opened, as
+ * are orders given by the owner.  Otherwise the first request chooses (ledger_charge.c). */
+#define _POSIX_C_SOURCE 200809L
+
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/alloc.h"
 #include "privacy/accountant.h"
 #include "privacy/conversion.h"
-#include "privacy/ledger.h"
-#include "privacy/ledger_filter.h"
+#include "privacy/ledger_impl.h"
 
 #define CACHED_PARTS 8 /* of a composed event */
 
-typedef struct entry {
-    char *label;
-    pn_event *event;
-    size_t count;
-} entry;
+/* Beyond it the tails of drawn noise, times exp(epsilon), leave no room for charges that adapt to each other. */
+#define MAX_GAUSSIAN_EPSILON 20.0
 
-struct pn_ledger {
-    int references;
-    pn_budget budget;
-    double *orders;   /* owned copy behind budget.orders; NULL without */
-    pn_filter filter; /* its measures are owned, and enough for any choice */
-    pn_filter_cache cache;
-    bool fixed;        /* the filter was set when the ledger was opened */
-    const char *ended; /* why nothing more is admitted, or NULL */
-    entry *entries;
-    size_t count, room;
-};
+/* ---- budgets ---- */
 
-/* ---- opening ---- */
-
-static bool is_rho(const pn_ledger *ledger)
-{
-    return !isnan(ledger->budget.rho);
-}
-
-static pn_status check_budget(const pn_budget *budget, pn_err *err)
+static pn_status check_amounts(const pn_budget *budget, pn_err *err)
 {
     if (isnan(budget->epsilon) == isnan(budget->rho))
         return pn_fail(err, PN_EINVAL, "ledger: give either epsilon (with delta, or 0 for pure) or rho");
@@ -56,8 +36,29 @@ static pn_status check_budget(const pn_budget *budget, pn_err *err)
         return pn_fail(err, PN_EINVAL, "ledger: delta must be a number from 0 up to but not including 1, got %g",
                        budget->delta);
     }
-    if (budget->order_count > 0 && !(budget->delta > 0.0))
+    if (budget->alpha != 0.0 && !(budget->alpha > 1.0))
+        return pn_fail(err, PN_EINVAL, "ledger: alpha must be greater than 1, got %g", budget->alpha);
+    if (budget->alpha != 0.0 && (isnan(budget->epsilon) || budget->delta != 0.0))
+        return pn_fail(err, PN_EINVAL,
+                       "ledger: alpha goes with epsilon alone, the limit of the Renyi divergence of that order");
+    return PN_OK;
+}
+
+static pn_status check_budget(const pn_budget *budget, pn_err *err)
+{
+    bool filtered = budget->delta > 0.0 && budget->alpha == 0.0;
+    pn_status status = check_amounts(budget, err);
+
+    if (status != PN_OK)
+        return status;
+    if (budget->order_count > 0 && !filtered)
         return pn_fail(err, PN_EINVAL, "ledger: orders belong to a budget with epsilon and delta > 0; leave them out");
+    if (budget->gaussian && budget->epsilon > MAX_GAUSSIAN_EPSILON)
+        return pn_fail(err, PN_EINVAL, "ledger: the Gaussian filter is for epsilon up to %g, got %g",
+                       MAX_GAUSSIAN_EPSILON, budget->epsilon);
+    if (budget->gaussian && (!filtered || budget->order_count > 0))
+        return pn_fail(err, PN_EINVAL,
+                       "ledger: the Gaussian filter is for a budget with epsilon and delta > 0, and has no orders");
     for (size_t i = 0; i < budget->order_count; i++) {
         if (!(budget->orders[i] > 1.0))
             return pn_fail(err, PN_EINVAL, "ledger: every order must be greater than 1, got %g at entry %zu",
@@ -66,39 +67,71 @@ static pn_status check_budget(const pn_budget *budget, pn_err *err)
     return PN_OK;
 }
 
+static pn_status fix_orders(pn_ledger *self, pn_err *err)
+{
+    const pn_budget *budget = &self->budget;
+    bool any = false;
+
+    pn_filter_start(&self->filter, PN_FILTER_RENYI, budget->epsilon, budget->delta, PN_TAIL_SHARE, self->orders,
+                    budget->order_count);
+    for (size_t j = 0; j < budget->order_count; j++)
+        any = any || self->filter.measure[j].alive;
+    return any ? PN_OK
+               : pn_fail(err, PN_EINVAL,
+                         "ledger: none of the %zu orders leaves anything to spend at epsilon %g, delta %g; give larger "
+                         "orders, or leave them out",
+                         budget->order_count, budget->epsilon, budget->delta);
+}
+
 static pn_status fix_filter(pn_ledger *self, pn_err *err)
 {
     const pn_budget *budget = &self->budget;
-    const double rho_order = 0.0, pure_order = INFINITY;
+    const double none = 0.0, pure = INFINITY;
 
     self->fixed = true;
-    if (is_rho(self)) {
-        pn_filter_start(&self->filter, PN_FILTER_RHO, budget->rho, 0.0, &rho_order, 1);
-    } else if (budget->delta == 0.0) {
-        pn_filter_start(&self->filter, PN_FILTER_RENYI, budget->epsilon, 0.0, &pure_order, 1);
-    } else if (budget->order_count > 0) {
-        bool any = false;
-
-        pn_filter_start(&self->filter, PN_FILTER_RENYI, budget->epsilon, budget->delta, self->orders,
-                        budget->order_count);
-        for (size_t j = 0; j < budget->order_count; j++)
-            any = any || self->filter.measure[j].alive;
-        if (!any)
-            return pn_fail(
-                err, PN_EINVAL,
-                "ledger: none of the %zu orders leaves anything to spend at epsilon %g, delta %g; give larger "
-                "orders, or leave them out",
-                budget->order_count, budget->epsilon, budget->delta);
-    } else {
+    if (pn_ledger_is_rho(self))
+        pn_filter_start(&self->filter, PN_FILTER_RHO, budget->rho, 0.0, PN_TAIL_SHARE, &none, 1);
+    else if (budget->alpha > 0.0)
+        pn_filter_start(&self->filter, PN_FILTER_ORDER, budget->epsilon, 0.0, PN_TAIL_SHARE, &budget->alpha, 1);
+    else if (budget->gaussian)
+        pn_filter_start(&self->filter, PN_FILTER_GAUSSIAN, budget->epsilon, budget->delta, PN_TAIL_SHARE, &none, 1);
+    else if (budget->delta == 0.0)
+        pn_filter_start(&self->filter, PN_FILTER_RENYI, budget->epsilon, 0.0, PN_TAIL_SHARE, &pure, 1);
+    else if (budget->order_count > 0)
+        return fix_orders(self, err);
+    else
         self->fixed = false; /* the first request chooses */
-    }
     return PN_OK;
 }
 
-pn_status pn_ledger_new(pn_ledger **out, const pn_budget *budget, pn_err *err)
+/* ---- making and freeing ---- */
+
+static pn_status allocate(pn_ledger *self, const char *name, pn_err *err)
+{
+    size_t given = self->budget.order_count,
+           measures = given > PN_FILTER_DEFAULT_ORDERS ? given : PN_FILTER_DEFAULT_ORDERS;
+
+    self->filter.measure = pn_alloc(measures, sizeof *self->filter.measure);
+    self->filter.cache = &self->cache;
+    self->cache.room = CACHED_PARTS;
+    self->cache.values = pn_alloc(measures * CACHED_PARTS, sizeof *self->cache.values);
+    self->passage = pn_calloc(1, sizeof *self->passage);
+    self->orders = given ? pn_alloc(given, sizeof *self->orders) : NULL;
+    self->name = name ? pn_strdup(name) : NULL;
+    if (!self->filter.measure || !self->cache.values || !self->passage || (given && !self->orders) ||
+        (name && !self->name))
+        return pn_fail(err, PN_ENOMEM, "ledger: out of memory for %zu orders", measures);
+    self->passage->scratch.measure = self->passage->measures;
+    self->filter.slop = self->passage->scratch.slop = PN_FILTER_SLOP;
+    if (given)
+        memcpy(self->orders, self->budget.orders, given * sizeof *self->orders);
+    self->budget.orders = self->orders;
+    return PN_OK;
+}
+
+pn_status pn_ledger_make(pn_ledger **out, const pn_budget *budget, const char *name, pn_err *err)
 {
     pn_status status = check_budget(budget, err);
-    size_t measures = budget->order_count > PN_FILTER_DEFAULT_ORDERS ? budget->order_count : PN_FILTER_DEFAULT_ORDERS;
     pn_ledger *self;
 
     *out = NULL;
@@ -107,38 +140,28 @@ pn_status pn_ledger_new(pn_ledger **out, const pn_budget *budget, pn_err *err)
     self = pn_calloc(1, sizeof *self);
     if (!self)
         return pn_fail(err, PN_ENOMEM, "ledger: out of memory");
+    self->root = self;
     self->references = 1;
+    self->process = (long)getpid();
     self->budget = *budget;
-    self->filter.measure = pn_alloc(measures, sizeof *self->filter.measure);
-    self->filter.cache = &self->cache;
-    self->cache.room = CACHED_PARTS;
-    self->cache.values = pn_alloc(measures * CACHED_PARTS, sizeof *self->cache.values);
-    self->orders = budget->order_count ? pn_alloc(budget->order_count, sizeof *self->orders) : NULL;
-    self->budget.orders = self->orders;
-    if (!self->filter.measure || !self->cache.values || (budget->order_count && !self->orders)) {
-        status = pn_fail(err, PN_ENOMEM, "ledger: out of memory for %zu orders", measures);
-    } else {
-        if (self->orders)
-            memcpy(self->orders, budget->orders, budget->order_count * sizeof *self->orders);
+    status = allocate(self, name, err);
+    if (status == PN_OK)
         status = fix_filter(self, err);
-    }
-    if (status != PN_OK) {
-        pn_ledger_free(self);
-        return status;
-    }
-    *out = self;
-    return PN_OK;
+    if (status == PN_OK)
+        *out = self;
+    else
+        pn_ledger_unmake(self);
+    return status;
 }
 
-pn_ledger *pn_ledger_keep(pn_ledger *ledger)
+pn_status pn_ledger_new(pn_ledger **out, const pn_budget *budget, pn_err *err)
 {
-    ledger->references++;
-    return ledger;
+    return pn_ledger_make(out, budget, NULL, err);
 }
 
-void pn_ledger_free(pn_ledger *ledger)
+void pn_ledger_unmake(pn_ledger *ledger)
 {
-    if (!ledger || --ledger->references > 0)
+    if (!ledger)
         return;
     for (size_t i = 0; i < ledger->count; i++) {
         pn_free(ledger->entries[i].label);
@@ -148,190 +171,31 @@ void pn_ledger_free(pn_ledger *ledger)
     pn_event_free(ledger->cache.event);
     pn_free(ledger->cache.values);
     pn_free(ledger->filter.measure);
+    pn_free(ledger->passage);
     pn_free(ledger->orders);
+    pn_free(ledger->name);
+    pn_free(ledger->children);
     pn_free(ledger);
 }
 
-/* ---- admission ---- */
-
-/* Orders from the first request alone: the default ones with delta/J each when they cover it, else its own best order with
- * all of delta.  False when neither does; `filter` then holds nothing of use. */
-static bool choose(const pn_ledger *ledger, const pn_event *event, size_t count, pn_filter *filter)
+static void free_family(pn_ledger *ledger)
 {
-    const pn_budget *budget = &ledger->budget;
-    double orders[PN_FILTER_DEFAULT_ORDERS], best;
-
-    pn_filter_default_orders(budget->epsilon, budget->delta, orders);
-    pn_filter_start(filter, PN_FILTER_RENYI, budget->epsilon, budget->delta, orders, PN_FILTER_DEFAULT_ORDERS);
-    if (pn_filter_admits(filter, event, count))
-        return true;
-    if (!pn_within(pn_event_epsilon(event, count, budget->delta, &best), budget->epsilon))
-        return false;
-    pn_filter_start(filter, PN_FILTER_RENYI, budget->epsilon, budget->delta, &best, 1);
-    return pn_filter_admits(filter, event, count);
+    for (size_t i = 0; i < ledger->child_count; i++)
+        free_family(ledger->children[i]);
+    pn_store_close(ledger->store);
+    pn_ledger_unmake(ledger);
 }
 
-static void amount(char *text, size_t size, const char *unit, double requested, double left)
+pn_ledger *pn_ledger_keep(pn_ledger *ledger)
 {
-    (void)snprintf(text, size, "Requested %s %.6g, Remaining %.6g, Difference %.6g", unit, requested, left,
-                   requested - left);
+    ledger->root->references++;
+    return ledger;
 }
 
-/* In the user's unit where that shows the shortfall, with the Renyi order that comes closest. */
-static pn_status refuse_by_filter(const pn_ledger *ledger, const pn_event *event, size_t count, double price,
-                                  pn_err *err)
+void pn_ledger_free(pn_ledger *ledger)
 {
-    double asked = price, left = 0.0, remaining = pn_ledger_remaining(ledger);
-    double order = pn_filter_closest(&ledger->filter, event, count, &asked, &left);
-    const char *unit = is_rho(ledger) ? "rho" : "epsilon";
-    char numbers[160];
-
-    if (!(order > 0.0 && isfinite(order))) {
-        amount(numbers, sizeof numbers, unit, asked, left);
-        return pn_fail(err, PN_EBUDGET, "ledger: %s", numbers);
-    }
-    if (price > remaining) {
-        amount(numbers, sizeof numbers, unit, price, remaining);
-        return pn_fail(err, PN_EBUDGET, "ledger: %s at delta %g (Renyi order %.4g: %.6g asked, %.6g left)", numbers,
-                       ledger->budget.delta, order, asked, left);
-    }
-    amount(numbers, sizeof numbers, unit, asked, left);
-    return pn_fail(err, PN_EBUDGET, "ledger: %s (Renyi epsilon at order %.4g, the filter's order that comes closest)",
-                   numbers, order);
-}
-
-static pn_status refuse(const pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err)
-{
-    const char *unit = is_rho(ledger) ? "rho" : "epsilon";
-    double requested = pn_ledger_price(ledger, event, count);
-    char numbers[160];
-
-    if (ledger->ended) {
-        amount(numbers, sizeof numbers, unit, requested, 0.0);
-        return pn_fail(err, PN_EBUDGET, "ledger: %s (%s)", numbers, ledger->ended);
-    }
-    if (!ledger->fixed && ledger->count == 0) { /* by itself it exceeds the whole budget */
-        amount(numbers, sizeof numbers, unit, requested, ledger->budget.epsilon);
-        return pn_fail(err, PN_EBUDGET, "ledger: %s (at delta %g)", numbers, ledger->budget.delta);
-    }
-    return refuse_by_filter(ledger, event, count, requested, err);
-}
-
-/* Finds the filter under which the request is admitted: the ledger's own, or (while nothing is charged) a new choice in
- * `scratch`, whose measures the caller provides.  NULL when it is refused. */
-static const pn_filter *admitting(const pn_ledger *ledger, const pn_event *event, size_t count, pn_filter *scratch)
-{
-    if (ledger->ended)
-        return NULL;
-    if (ledger->filter.count > 0 && pn_filter_admits(&ledger->filter, event, count))
-        return &ledger->filter;
-    if (!ledger->fixed && ledger->count == 0 && choose(ledger, event, count, scratch))
-        return scratch;
-    return NULL;
-}
-
-static pn_status check_request(const pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err)
-{
-    if (count == 0)
-        return pn_fail(err, PN_EINVAL, "ledger: count must be a whole number from 1, got 0");
-    if (event->neighbours != ledger->budget.neighbours)
-        return pn_fail(
-            err, PN_EPRIVACY,
-            "ledger: the event is for \"%s\" neighbours, the budget for \"%s\"; make both for the same relation",
-            pn_neighbours_names[event->neighbours], pn_neighbours_names[ledger->budget.neighbours]);
-    return PN_OK;
-}
-
-static pn_status find_filter(const pn_ledger *ledger, const pn_event *event, size_t count, pn_filter *scratch,
-                             const pn_filter **found, pn_err *err)
-{
-    pn_status status = check_request(ledger, event, count, err);
-
-    if (status != PN_OK)
-        return status;
-    *found = admitting(ledger, event, count, scratch);
-    return *found ? PN_OK : refuse(ledger, event, count, err);
-}
-
-/* Make the choice in `scratch` the ledger's own. */
-static void adopt(pn_ledger *ledger, const pn_filter *found)
-{
-    pn_measure *measure = ledger->filter.measure;
-
-    if (found == &ledger->filter)
-        return;
-    memcpy(measure, found->measure, found->count * sizeof *measure);
-    ledger->filter = *found;
-    ledger->filter.measure = measure;
-    ledger->filter.cache = &ledger->cache;
-    pn_event_free(ledger->cache.event);
-    ledger->cache.event = NULL;
-}
-
-pn_status pn_ledger_covers(const pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err)
-{
-    pn_measure measures[PN_FILTER_DEFAULT_ORDERS];
-    pn_filter scratch = { .measure = measures };
-    const pn_filter *found;
-
-    return find_filter(ledger, event, count, &scratch, &found, err);
-}
-
-pn_status pn_ledger_reserve(pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err)
-{
-    pn_measure measures[PN_FILTER_DEFAULT_ORDERS];
-    pn_filter scratch = { .measure = measures };
-    const pn_filter *found;
-    pn_status status = find_filter(ledger, event, count, &scratch, &found, err);
-
-    if (status == PN_OK)
-        adopt(ledger, found);
-    return status;
-}
-
-/* ---- charging ---- */
-
-/* Room for one more entry and its label, before anything is charged. */
-static pn_status prepare_entry(pn_ledger *ledger, const pn_event *event, size_t count, const char *label, char **copy,
-                               pn_err *err)
-{
-    const entry *last = ledger->count ? &ledger->entries[ledger->count - 1] : NULL;
-
-    *copy = NULL;
-    if (last && last->count <= SIZE_MAX - count && strcmp(last->label, label) == 0 && pn_event_same(last->event, event))
-        return PN_OK;
-    if (ledger->count == ledger->room) {
-        size_t room = ledger->room ? 2 * ledger->room : 8;
-        entry *entries = pn_resize(ledger->entries, room, sizeof *entries);
-
-        if (!entries)
-            return pn_fail(err, PN_ENOMEM, "ledger: out of memory for %zu entries", room);
-        ledger->entries = entries;
-        ledger->room = room;
-    }
-    *copy = pn_strdup(label);
-    return *copy ? PN_OK : pn_fail(err, PN_ENOMEM, "ledger: out of memory for a label");
-}
-
-pn_status pn_ledger_spend(pn_ledger *ledger, pn_event *event, size_t count, const char *label, pn_err *err)
-{
-    pn_measure measures[PN_FILTER_DEFAULT_ORDERS];
-    pn_filter scratch = { .measure = measures };
-    const pn_filter *found;
-    char *copy;
-    pn_status status = find_filter(ledger, event, count, &scratch, &found, err);
-
-    if (status == PN_OK)
-        status = prepare_entry(ledger, event, count, label ? label : "", &copy, err);
-    if (status != PN_OK)
-        return status;
-    adopt(ledger, found);
-    pn_filter_charge(&ledger->filter, event, count);
-    if (copy)
-        ledger->entries[ledger->count++] = (entry){ copy, pn_event_keep(event), count };
-    else
-        ledger->entries[ledger->count - 1].count += count;
-    return PN_OK;
+    if (ledger && --ledger->root->references == 0)
+        free_family(ledger->root);
 }
 
 /* ---- looking ---- */
@@ -341,9 +205,54 @@ const pn_budget *pn_ledger_budget(const pn_ledger *ledger)
     return &ledger->budget;
 }
 
+const char *pn_ledger_name(const pn_ledger *ledger)
+{
+    return ledger->name;
+}
+
+const char *pn_ledger_path(const pn_ledger *ledger)
+{
+    return ledger->root->store ? pn_store_path(ledger->root->store) : NULL;
+}
+
+bool pn_ledger_recovered(const pn_ledger *ledger)
+{
+    return ledger->root->store && pn_store_cut(ledger->root->store);
+}
+
+const char *pn_ledger_theorem(const pn_ledger *ledger)
+{
+    const pn_budget *budget = &ledger->budget;
+
+    if (pn_ledger_is_rho(ledger))
+        return "the fully adaptive filter of zCDP (Feldman, Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023)";
+    if (budget->alpha > 0.0)
+        return "the fully adaptive Renyi filter of one order (Feldman, Zrnic 2021; Lecuyer 2021)";
+    if (budget->gaussian)
+        return "the fully adaptive Gaussian filter (Smith, Thakurta 2022; Koskela, Tobaben, Honkela 2023)";
+    if (budget->delta == 0.0)
+        return "the fully adaptive filter of pure privacy (Rogers, Roth, Ullman, Vadhan 2016)";
+    return "the fully adaptive Renyi filter, its orders sharing delta (Feldman, Zrnic 2021; Lecuyer 2021)";
+}
+
+const char *pn_ledger_ended(const pn_ledger *ledger)
+{
+    if (ledger->closed)
+        return "the ledger is closed";
+    if (ledger->parts > 0)
+        return "the budget was split";
+    for (const pn_ledger *node = ledger; node->parent; node = node->parent) {
+        if (node->parent->closed)
+            return "the ledger above it is closed";
+        if (node->parent->parts > 0 && !node->part)
+            return "the budget above it was split";
+    }
+    return ledger->root->store ? pn_store_broken(ledger->root->store) : NULL;
+}
+
 size_t pn_ledger_order_count(const pn_ledger *ledger)
 {
-    return is_rho(ledger) ? 0 : ledger->filter.count;
+    return pn_ledger_is_rho(ledger) || ledger->budget.gaussian ? 0 : ledger->filter.count;
 }
 
 double pn_ledger_order(const pn_ledger *ledger, size_t index, bool *alive)
@@ -353,17 +262,28 @@ double pn_ledger_order(const pn_ledger *ledger, size_t index, bool *alive)
     return ledger->filter.measure[index].order;
 }
 
-double pn_ledger_price(const pn_ledger *ledger, const pn_event *event, size_t count)
+pn_slack pn_ledger_slack(const pn_ledger *ledger)
 {
-    pn_sum rho = { 0.0, 0.0 };
-
-    if (!is_rho(ledger))
-        return pn_event_epsilon(event, count, ledger->budget.delta, NULL);
-    pn_event_add_zcdp(event, count, &rho);
-    return rho.high;
+    return pn_filter_slack(&ledger->filter);
 }
 
-static double entries_rdp(const void *self, double alpha)
+double pn_ledger_price(const pn_ledger *ledger, const pn_event *event, size_t count)
+{
+    pn_filter filter;
+    pn_measure measure = { 0.0, { 0.0, 0.0 }, true };
+
+    if (!ledger->fixed || ledger->filter.kind == PN_FILTER_RENYI)
+        return pn_event_epsilon(event, count, ledger->budget.delta, NULL);
+    filter = ledger->filter;
+    filter.measure = &measure;
+    filter.cache = NULL;
+    pn_filter_start(&filter, filter.kind, filter.limit, filter.delta, filter.share, &ledger->filter.measure[0].order,
+                    1);
+    pn_filter_charge(&filter, (pn_event *)(size_t)event, count);
+    return pn_filter_spent(&filter);
+}
+
+double pn_ledger_rdp(const void *self, double alpha)
 {
     const pn_ledger *ledger = self;
     pn_sum sum = { 0.0, 0.0 };
@@ -375,27 +295,43 @@ static double entries_rdp(const void *self, double alpha)
 
 double pn_ledger_spent(const pn_ledger *ledger)
 {
-    double delta = ledger->budget.delta, ideal = pn_ideal_delta(delta), epsilon;
-    pn_curve curve = { entries_rdp, ledger };
+    pn_curve curve = { pn_ledger_rdp, ledger };
     pn_sum rho = { 0.0, 0.0 };
 
     if (ledger->count == 0)
         return 0.0;
-    if (is_rho(ledger))
-        return ledger->filter.measure[0].spent.high;
+    if (ledger->fixed && ledger->filter.kind != PN_FILTER_RENYI)
+        return pn_filter_spent(&ledger->filter);
     for (size_t i = 0; i < ledger->count; i++)
         pn_event_add_zcdp(ledger->entries[i].event, ledger->entries[i].count, &rho);
-    epsilon = pn_curve_epsilon(&curve, ideal, ideal > 0.0 ? pn_zcdp_guess(rho.high, ideal) : 0.0, NULL);
-    return pn_slack_epsilon(epsilon, delta, pn_filter_slack(&ledger->filter));
+    return pn_curve_release_epsilon(&curve, rho.high, ledger->budget.delta, pn_filter_slack(&ledger->filter), NULL);
+}
+
+static double own_remaining(const pn_ledger *ledger)
+{
+    return !ledger->fixed && ledger->count == 0 ? ledger->budget.epsilon : pn_filter_remaining(&ledger->filter);
+}
+
+/* Whether what remains in two budgets can be compared. */
+static bool same_unit(const pn_budget *a, const pn_budget *b)
+{
+    return isnan(a->rho) == isnan(b->rho) && a->delta == b->delta && a->alpha == b->alpha && a->gaussian == b->gaussian;
 }
 
 double pn_ledger_remaining(const pn_ledger *ledger)
 {
-    if (ledger->ended)
+    double left;
+
+    if (pn_ledger_ended(ledger))
         return 0.0;
-    if (!ledger->fixed && ledger->count == 0)
-        return ledger->budget.epsilon;
-    return pn_filter_remaining(&ledger->filter);
+    left = own_remaining(ledger);
+    for (const pn_ledger *node = ledger; node->parent; node = node->parent) {
+        double above = node->part ? INFINITY : own_remaining(node->parent);
+
+        if (above == 0.0 || same_unit(&ledger->budget, &node->parent->budget))
+            left = fmin(left, above);
+    }
+    return left;
 }
 
 size_t pn_ledger_entries(const pn_ledger *ledger)
@@ -405,54 +341,7 @@ size_t pn_ledger_entries(const pn_ledger *ledger)
 
 pn_charge pn_ledger_entry(const pn_ledger *ledger, size_t index)
 {
-    const entry *e = &ledger->entries[index];
+    const pn_entry *e = &ledger->entries[index];
 
     return (pn_charge){ e->label, e->event, e->count };
-}
-
-/* ---- slices ---- */
-
-/* The largest part that is the whole again, k times over, in doubles. */
-static double part_of(double whole, size_t k)
-{
-    double part = whole / (double)k;
-
-    while ((double)k * part > whole)
-        part = nextafter(part, 0.0);
-    return part;
-}
-
-pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *err)
-{
-    pn_budget part = ledger->budget;
-    pn_status status = PN_OK;
-    size_t made = 0;
-
-    if (k == 0)
-        return pn_fail(err, PN_EINVAL, "ledger: split needs a whole number from 1, got 0");
-    if (ledger->ended || ledger->count > 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "ledger: only an untouched budget can be split; this one %s",
-                       ledger->ended ? "is used up" : "has been charged already");
-    part.epsilon = part_of(part.epsilon, k); /* NaN stays NaN */
-    part.rho = part_of(part.rho, k);
-    part.delta = part_of(part.delta, k);
-    while (made < k && status == PN_OK) {
-        status = pn_ledger_new(&out[made], &part, err);
-        made += status == PN_OK;
-    }
-    if (status == PN_OK) {
-        ledger->ended = "the budget was split";
-        return PN_OK;
-    }
-    while (made > 0) {
-        pn_ledger_free(out[--made]);
-        out[made] = NULL;
-    }
-    return status;
-}
-
-void pn_ledger_close(pn_ledger *ledger)
-{
-    if (!ledger->ended)
-        ledger->ended = "the ledger is closed";
 }

@@ -1,11 +1,12 @@
 /* ledger.h -- a privacy budget that is charged before noise is drawn and refuses what it does not cover.
  * Depends on: accountant.h.  Used by: mechanism.h, solvers, bindings.  Spec: accounting.md section 7.
  *
- * Three kinds of budget.  pure epsilon (delta 0): sums of pure epsilon.  rho: sums of zCDP.  (epsilon, delta): the fully
- * adaptive Renyi filter over orders that are fixed at the FIRST charge, before anything has been released: the default J
- * orders with delta/J each when the first request fits them, else the request's own best order alone with all of delta.
- * Either choice looks at the first request only, so the orders are fixed beforehand as the theorem asks
- * (Feldman, Zrnic 2021; Lecuyer 2021).
+ * Budgets.  pure epsilon (delta 0): sums of pure epsilon.  rho: sums of zCDP.  (alpha, epsilon): sums of the Renyi divergence
+ * of one order.  (epsilon, delta): the fully adaptive Renyi filter over orders that are fixed at the FIRST charge, before
+ * anything has been released: the default J orders with delta/J each when the first request fits them, else the request's own
+ * best order alone with all of delta.  Either choice looks at the first request only, so the orders are fixed beforehand as the
+ * theorem asks (Feldman, Zrnic 2021; Lecuyer 2021).  Or, on request and for Gaussian noise only, the Gaussian filter: sums of
+ * mu^2 up to the mu of the budget, no loss at all (Smith, Thakurta 2022; Koskela, Tobaben, Honkela 2023).
  *
  * Why the filter is valid.  Whether order j survives release i is known before release i is drawn, so its lifetime is a
  * stopping time and the interaction cut there is RDP(alpha_j, B_j).  A release is admitted only if some order survives it,
@@ -16,9 +17,21 @@
  * is fixed beforehand and the same for every ledger: the orders share delta (1 - PN_TAIL_SHARE).  The slack of the exponents
  * that adaptive charges have gathered, s_i in step i, is known before step i is drawn, like eps_i; with R and S their sums, an
  * order survives while R + S stays within B.  Then (1 - exp(eps - S - L))_+ is at most delta/J exp((alpha - 1)(L - R)), a
- * supermartingale, on every path: the proof above holds with S beside R.  A pure budget adds S to its sum; a budget of rho
- * (or of one Renyi order, up to the tails) says that what ran is within exp(+-S/2) of a rho-zCDP interaction but for tails:
+ * supermartingale, on every path: the proof above holds with S beside R.  A pure budget adds S to its sum.  The Gaussian filter
+ * leaves a share of epsilon for S that is fixed beforehand too (PN_SLACK_SHARE, see ledger_filter.h).  A budget of rho, or of
+ * one Renyi order up to the tails, says that what ran is within exp(+-S/2) of a rho-zCDP interaction but for tails:
  * approximate zCDP, of which reports give S and the tails.
+ *
+ * Slices.  A slice (pn_ledger_slice) has a budget of its own and passes its charges through: each needs room in the slice and
+ * in every budget above it, and is charged to all of them.  The filter of a slice bounds what its own interaction reveals;
+ * the filter above bounds everything, because slices that interleave are one adaptive interaction with it, whoever chooses
+ * which slice speaks next.  The parts of a split (pn_ledger_split) are separate budgets that add up, by basic composition,
+ * which holds however their charges interleave (Lyu 2022; Vadhan, Zhang 2023).
+ *
+ * Files.  A ledger with a file writes each charge durably before it returns (ledger_file.h says what that survives, and what
+ * the authentication is good for).  Slices and parts live in the file of the ledger above.
+ *
+ * A child process does not charge: two copies of a budget would be twice the budget.
  *
  * Sums are exact (event_curve.h), and admission converts them with the function that prices plans: what
  * pn_event_epsilon(event, count, delta) <= epsilon promises on an empty ledger is admitted, at once or step by step. */
@@ -37,20 +50,51 @@ typedef struct pn_budget {
     double epsilon; /* NaN when the budget is rho */
     double delta;   /* 0 for pure */
     double rho;     /* NaN unless the budget is rho */
+    double alpha;   /* 0, or the order > 1 (inf allowed) of which epsilon is the Renyi divergence */
     pn_neighbours neighbours;
     bool teaching; /* accepts seeded noise; every statement then says "simulated: no privacy" */
+    bool gaussian; /* (epsilon, delta) by the Gaussian filter: admits gaussian events only */
     const double
         *orders;        /* NULL, or order_count Renyi orders > 1 (inf allowed) for an (epsilon, delta) filter; copied */
     size_t order_count; /* each order then has delta/order_count */
 } pn_budget;
 
-/** Errors: PN_EINVAL unless exactly one of epsilon > 0 (delta in [0,1)) and rho > 0 is given, and for orders that are not
- *  above 1, that come without delta, or that all leave nothing to spend; PN_ENOMEM. */
+/** Errors: PN_EINVAL unless exactly one of epsilon > 0 (delta in [0,1)) and rho > 0 is given, for an alpha with delta or rho,
+ *  and for orders that are not above 1, that come without delta, or that all leave nothing to spend; PN_ENOMEM. */
 pn_status pn_ledger_new(pn_ledger **out, const pn_budget *budget, pn_err *err);
+
+/**
+ * A ledger kept in a file: opened when there is one, else started with `budget`.
+ *   key     path of the key; NULL: path with ".key".
+ *   budget  NULL: the file's own.  Otherwise it must be the file's.
+ * Errors: PN_EINVAL when the budgets differ (names both); PN_EIO, PN_EPARSE as pn_store_open; as pn_ledger_new.
+ * Only one ledger has a file open at a time; pn_ledger_free of the last reference lets go of it.
+ */
+pn_status pn_ledger_open(pn_ledger **out, const char *path, const char *key, const pn_budget *budget, pn_err *err);
+
+/**
+ * A slice of `parent` with a budget of its own (any kind), whose charges need room in both and are charged to both.
+ *   name    what the parent's report calls it; unique below the parent.  An existing name gives that slice again.  NULL: "slice N".
+ *   budget  NULL to open an existing slice; otherwise it must be the slice's.  Relation and teaching must be the parent's.
+ * Errors: PN_EPRIVACY for another relation or teaching; PN_EBUDGET when the parent takes no more charges; PN_EINVAL.
+ */
+pn_status pn_ledger_slice(pn_ledger **out, pn_ledger *parent, const char *name, const pn_budget *budget, pn_err *err);
+
 pn_ledger *pn_ledger_keep(pn_ledger *ledger);
+/** A slice keeps what is above it.  Slices and parts themselves live as long as anything of their family is held. */
 void pn_ledger_free(pn_ledger *ledger);
 /** What was opened (after a split: the slice).  `orders` are the ones that were passed, not the filter's choice. */
 const pn_budget *pn_ledger_budget(const pn_ledger *ledger);
+/** The slice's name; NULL for what is no slice. */
+const char *pn_ledger_name(const pn_ledger *ledger);
+/** The file's path; NULL without. */
+const char *pn_ledger_path(const pn_ledger *ledger);
+/** Why no charge will be admitted any more ("the ledger is closed"), or NULL. */
+const char *pn_ledger_ended(const pn_ledger *ledger);
+/** The theorem by which everything admitted stays within the budget, with its source. */
+const char *pn_ledger_theorem(const pn_ledger *ledger);
+/** Whether opening the file cut off a torn last record: a charge that did not return, so nothing was released for it. */
+bool pn_ledger_recovered(const pn_ledger *ledger);
 
 /** The orders of the filter and how many there are; 0 before they are chosen and for rho. */
 size_t pn_ledger_order_count(const pn_ledger *ledger);
@@ -66,27 +110,54 @@ pn_status pn_ledger_covers(const pn_ledger *ledger, const pn_event *event, size_
  *  request that these orders do not cover may still choose anew. */
 pn_status pn_ledger_reserve(pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err);
 
-/** Charge `count` times `event` under `label` (copied); call it before drawing.  Refusals charge nothing. */
+/** Charge `count` times `event` under `label` (copied); call it before drawing.  Refusals charge nothing.  With a file: the
+ *  charge is durable on return.
+ *  Errors: as pn_ledger_covers; PN_EUNSUPPORTED in a child process, and for an event that has no text form (file only);
+ *          PN_EIO when the file cannot be written: nothing is to be released, and nothing was charged unless the message says
+ *          that the charge counts as made. */
 pn_status pn_ledger_spend(pn_ledger *ledger, pn_event *event, size_t count, const char *label, pn_err *err);
 
 /** What `count` times `event` costs by itself in the budget's own unit (epsilon at the budget's delta, or rho). */
 double pn_ledger_price(const pn_ledger *ledger, const pn_event *event, size_t count);
 
 /** Spent so far and still admissible, in the budget's own unit; the sum may be less than the budget under a filter.
- *  Spent is the plain composition of what was charged ("at fixed stopping").
+ *  Spent is the plain composition of what was charged: naive, not valid at data-dependent stopping.
  *  Remaining under a filter: the largest epsilon at delta of a rho-zCDP release that the filter would still admit (of a pure
- *  release where the only order is inf); before the first charge the budget itself; 0 once closed or split. */
+ *  release where the only order is inf; of a Gaussian one under the Gaussian filter); before the first charge the budget itself;
+ *  for a slice not more than what remains above it where the budgets have the same unit; 0 once closed or split. */
 double pn_ledger_spent(const pn_ledger *ledger);
 double pn_ledger_remaining(const pn_ledger *ledger);
 
-/** k ledgers of 1/k of the budget each (epsilon/k and delta/k, or rho/k, rounded so that k of them are not more than
- *  the budget), by basic composition, which also holds when their charges interleave (Lyu 2022; Vadhan, Zhang 2023); uses
- *  this ledger up.  out[k] receives them, all or (on failure) none.
- *  Errors: PN_EINVAL for k 0; PN_EUNSUPPORTED once something has been spent or split, or closed; PN_ENOMEM. */
+/** What the noise as drawn may add to the ideal statement, in total. */
+pn_slack pn_ledger_slack(const pn_ledger *ledger);
+
+/* The odometer: how much has been spent, valid wherever the analyst stops.  Filters at levels first 2^k, k = 1, 2, ..., with
+ * delta/(k(k+1)) each; the answer is the smallest level that is not exhausted (accounting.md section 7).
+ * Guarantee: for every rule that stops by looking at the transcript, E (1 - exp(epsilon_K - L))_+ <= delta with K the level then
+ * reported.  `uniform`: with probability 1 - delta the loss is below the reported level at all times (Ville's inequality).
+ * Both need first and delta to be fixed beforehand. */
+typedef struct pn_odometer {
+    double first; /* > 0 */
+    double delta; /* in (0, 1) */
+    bool uniform;
+} pn_odometer;
+
+/** What pn_ledger_odometer reads without options: delta of the budget and first = epsilon/32 (so that level 5 is the budget); for
+ *  a budget without delta 1e-6, and for rho its epsilon there. */
+pn_odometer pn_ledger_odometer_default(const pn_ledger *ledger);
+/** The level as epsilon (0 before any charge, +inf when no level holds) and its number k in *level (may be NULL). */
+double pn_ledger_odometer(const pn_ledger *ledger, const pn_odometer *options, size_t *level);
+
+/** k ledgers of one k-th of the budget each: epsilon/k and delta/k, rho/k, to the nearest double, by basic composition; uses this
+ *  ledger up.  A request for epsilon/k is admitted, whatever way the quotient was rounded: totals that differ in the last digit
+ *  are equal (pn_within).  The report of this ledger goes on to list what its parts spend.  out[k] receives them, all or (on
+ *  failure) none.  A ledger that was split into k parts (before its file was last closed, say) gives the same parts again.
+ *  Errors: PN_EINVAL for k 0; PN_EUNSUPPORTED once something has been spent or split otherwise, or closed; PN_ENOMEM; PN_EIO. */
 pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *err);
 
-/** No more charges: every later one is PN_EBUDGET. */
-void pn_ledger_close(pn_ledger *ledger);
+/** No more charges, for good: every later one is PN_EBUDGET, also in its slices and parts, also after the file is opened again.
+ *  Errors: PN_EIO when the file cannot say so. */
+pn_status pn_ledger_close(pn_ledger *ledger, pn_err *err);
 
 /* The record of charges; consecutive charges of the same event under the same label are one entry with a count. */
 typedef struct pn_charge {

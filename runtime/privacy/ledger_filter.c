@@ -1,20 +1,37 @@
 /* ledger_filter.c -- sums of charges at orders fixed beforehand, and what they still admit.
- * Depends on: ledger_filter.h, accountant.h (conversions).  Used by: ledger*.c. */
+ * Depends on: ledger_filter.h, accountant.h (conversions), gaussian.h.  Used by: ledger*.c. */
 #include <math.h>
 
 #include "privacy/accountant.h"
+#include "privacy/gaussian.h"
 #include "privacy/ledger_filter.h"
 
-bool pn_within(double total, double limit)
+bool pn_within(double total, double limit, double slop)
 {
-    return total <= limit || total - limit <= 0x1p-50 * limit;
+    return total <= limit || total - limit <= slop * limit;
 }
 
 /* ---- one event at one measure ---- */
 
-static double value_of(const pn_measure *measure, const pn_event *leaf)
+/* (sensitivity/sigma)^2; infinite for what is no Gaussian noise. */
+static double mu_squared(const pn_event *leaf)
 {
-    return measure->order > 0.0 ? leaf->ops->rdp(leaf, measure->order) : leaf->ops->zcdp(leaf);
+    const double *values = ((const pn_leaf *)leaf)->values;
+    double mu;
+
+    if (leaf->ops != &pn_event_gaussian_ops)
+        return INFINITY;
+    mu = values[1] / values[0];
+    return mu * mu;
+}
+
+static double value_of(const pn_filter *filter, size_t j, const pn_event *leaf)
+{
+    double order = filter->measure[j].order;
+
+    if (filter->kind == PN_FILTER_GAUSSIAN)
+        return mu_squared(leaf);
+    return order > 0.0 ? leaf->ops->rdp(leaf, order) : leaf->ops->zcdp(leaf);
 }
 
 static size_t parts_of(const pn_event *event, const pn_term **terms)
@@ -41,7 +58,7 @@ static const double *cached(const pn_filter *filter, size_t j, const pn_event *e
         cache->event = pn_event_keep((pn_event *)(size_t)event);
         for (size_t m = 0; m < filter->count && !same; m++) {
             for (size_t i = 0; i < parts; i++)
-                cache->values[m * cache->room + i] = value_of(&filter->measure[m], terms ? terms[i].event : event);
+                cache->values[m * cache->room + i] = value_of(filter, m, terms ? terms[i].event : event);
         }
     }
     return cache->values + j * cache->room;
@@ -57,23 +74,29 @@ static void add(const pn_filter *filter, size_t j, const pn_event *event, size_t
     for (size_t i = 0; i < parts; i++) {
         double times = (double)count * (terms ? (double)terms[i].count : 1.0);
 
-        pn_sum_add(sum, times, values ? values[i] : value_of(&filter->measure[j], terms ? terms[i].event : event));
+        pn_sum_add(sum, times, values ? values[i] : value_of(filter, j, terms ? terms[i].event : event));
     }
 }
 
 /* ---- totals against the limit ---- */
 
-/* Noise as drawn, on a path of charges that may adapt to each other.  pn_slack_epsilon trades the slack of the exponent and
- * the tails for one share of delta; on a path each is held to its own part of it, since the two may be largest on
- * different paths.  At 2^-76 and 2^-125 a draw nobody comes near. */
-static bool tails_fit(const pn_filter *filter, pn_slack slack)
+/* Noise as drawn, on a path of charges that may adapt to each other: exp(S/2) (delta (1 - share) + exp(epsilon) T) <= delta.
+ * The slack S of the exponents and the tails T may be largest on different paths, so each has its own part of the share: a
+ * 128th is for S, which at 2^-76 a draw is plenty.  epsilon is that of the path, which proves no less than the limit does. */
+static bool tails_fit(const pn_filter *filter, double epsilon, pn_slack slack)
 {
-    double part = PN_TAIL_SHARE * 0x1p-10;
+    double half = slack.epsilon / 2.0, tail_part = filter->share * (1.0 - 0x1p-7);
 
     if (slack.epsilon == 0.0 && slack.tail == 0.0)
         return true;
-    return slack.epsilon / 2.0 + log1p(-PN_TAIL_SHARE) <= -part &&
-           (slack.tail == 0.0 || filter->limit + slack.epsilon / 2.0 + log(slack.tail) <= log(filter->delta * part));
+    return half + log1p(-filter->share) <= log1p(-tail_part) &&
+           (slack.tail == 0.0 || epsilon + half + log(slack.tail) <= log(filter->delta * tail_part));
+}
+
+/* The share of epsilon that the Gaussian filter leaves for S. */
+static double slack_share(const pn_filter *filter)
+{
+    return fmin(PN_SLACK_SHARE, filter->limit / 4.0);
 }
 
 /* A total at this measure in the unit of the limit, by the function that prices plans. */
@@ -84,19 +107,38 @@ static double convert(const pn_filter *filter, const pn_measure *measure, double
     switch (filter->kind) {
     case PN_FILTER_RENYI:
         total = isinf(alpha) ? total : pn_rdp_epsilon(alpha, total, filter->delta_each);
-        return tails_fit(filter, slack) ? pn_slack_epsilon(total, filter->delta, slack) : INFINITY;
+        return tails_fit(filter, total, slack) ? total + slack.epsilon : INFINITY;
     case PN_FILTER_ORDER: /* the density ratio moves by exp(slack/2) at most, in both laws */
         return total + slack.epsilon * (isinf(alpha) ? 1.0 : (alpha - 0.5) / (alpha - 1.0));
+    case PN_FILTER_GAUSSIAN:
+        if (!isfinite(total) || !tails_fit(filter, filter->limit, slack) || slack.epsilon > slack_share(filter))
+            return INFINITY;
+        return total > 0.0 ? pn_gaussian_epsilon(sqrt(total), filter->delta_each) + slack_share(filter) : 0.0;
     case PN_FILTER_RHO:
         break;
     }
     return total;
 }
 
+/* Under the Gaussian filter mu^2 is compared, which is exact; epsilon is for people. */
+static bool holds(const pn_filter *filter, const pn_measure *measure, double total, pn_slack slack)
+{
+    if (filter->kind != PN_FILTER_GAUSSIAN)
+        return pn_within(convert(filter, measure, total, slack), filter->limit, filter->slop);
+    return pn_within(total, filter->reach, filter->slop) && tails_fit(filter, filter->limit, slack) &&
+           slack.epsilon <= slack_share(filter);
+}
+
 static double budget_at(const pn_filter *filter, const pn_measure *measure)
 {
-    return filter->kind == PN_FILTER_RENYI ? pn_rdp_budget(measure->order, filter->limit, filter->delta_each)
-                                           : filter->limit;
+    switch (filter->kind) {
+    case PN_FILTER_RENYI:
+        return pn_rdp_budget(measure->order, filter->limit, filter->delta_each);
+    case PN_FILTER_GAUSSIAN:
+        return filter->reach;
+    default:
+        return filter->limit;
+    }
 }
 
 pn_slack pn_filter_slack(const pn_filter *filter)
@@ -104,20 +146,26 @@ pn_slack pn_filter_slack(const pn_filter *filter)
     return (pn_slack){ filter->slack.high, filter->tail.high };
 }
 
-void pn_filter_start(pn_filter *filter, pn_filter_kind kind, double limit, double delta, const double *orders,
-                     size_t count)
+void pn_filter_start(pn_filter *filter, pn_filter_kind kind, double limit, double delta, double share,
+                     const double *orders, size_t count)
 {
     const pn_slack none = { 0.0, 0.0 };
 
     filter->kind = kind;
     filter->limit = limit;
     filter->delta = delta;
-    filter->delta_each = pn_ideal_delta(delta) / (double)count;
+    filter->share = share;
+    filter->delta_each = delta * (1.0 - share) / (double)count;
+    filter->reach = 0.0;
     filter->count = count;
     filter->slack = filter->tail = (pn_sum){ 0.0, 0.0 };
+    if (kind == PN_FILTER_GAUSSIAN) {
+        filter->reach = pn_gaussian_mu(limit - slack_share(filter), filter->delta_each);
+        filter->reach *= filter->reach;
+    }
     for (size_t j = 0; j < count; j++) {
         filter->measure[j] = (pn_measure){ orders[j], { 0.0, 0.0 }, true };
-        filter->measure[j].alive = pn_within(convert(filter, &filter->measure[j], 0.0, none), limit);
+        filter->measure[j].alive = holds(filter, &filter->measure[j], 0.0, none);
     }
     if (filter->cache) {
         pn_event_free(filter->cache->event);
@@ -142,18 +190,22 @@ static pn_slack slack_after(const pn_filter *filter, const pn_event *event, size
     return (pn_slack){ sum.epsilon + one.epsilon, sum.tail + one.tail };
 }
 
-static double cost_after(const pn_filter *filter, size_t j, const pn_event *event, size_t count)
+static double total_after(const pn_filter *filter, size_t j, const pn_event *event, size_t count)
 {
     pn_sum total = filter->measure[j].spent;
 
     add(filter, j, event, count, &total);
-    return convert(filter, &filter->measure[j], total.high, slack_after(filter, event, count));
+    return total.high;
 }
 
 bool pn_filter_admits(const pn_filter *filter, const pn_event *event, size_t count)
 {
+    pn_slack slack = slack_after(filter, event, count);
+
     for (size_t j = 0; j < filter->count; j++) {
-        if (filter->measure[j].alive && pn_within(cost_after(filter, j, event, count), filter->limit))
+        const pn_measure *measure = &filter->measure[j];
+
+        if (measure->alive && holds(filter, measure, total_after(filter, j, event, count), slack))
             return true;
     }
     return false;
@@ -169,9 +221,7 @@ void pn_filter_charge(pn_filter *filter, pn_event *event, size_t count)
         pn_measure *measure = &filter->measure[j];
 
         add(filter, j, event, count, &measure->spent);
-        measure->alive =
-            measure->alive &&
-            pn_within(convert(filter, measure, measure->spent.high, pn_filter_slack(filter)), filter->limit);
+        measure->alive = measure->alive && holds(filter, measure, measure->spent.high, pn_filter_slack(filter));
     }
 }
 
@@ -179,12 +229,14 @@ double pn_filter_closest(const pn_filter *filter, const pn_event *event, size_t 
 {
     size_t closest = filter->count;
     double least = INFINITY;
+    pn_slack slack = slack_after(filter, event, count);
     pn_sum sum = { 0.0, 0.0 };
 
     for (size_t j = 0; j < filter->count; j++) {
-        double cost = filter->measure[j].alive ? cost_after(filter, j, event, count) : INFINITY;
+        const pn_measure *measure = &filter->measure[j];
+        double cost = measure->alive ? convert(filter, measure, total_after(filter, j, event, count), slack) : INFINITY;
 
-        if (filter->measure[j].alive && (closest == filter->count || cost < least)) {
+        if (measure->alive && (closest == filter->count || cost < least)) {
             closest = j;
             least = cost;
         }
@@ -199,6 +251,11 @@ double pn_filter_closest(const pn_filter *filter, const pn_event *event, size_t 
     return filter->measure[closest].order;
 }
 
+double pn_filter_spent(const pn_filter *filter)
+{
+    return convert(filter, &filter->measure[0], filter->measure[0].spent.high, pn_filter_slack(filter));
+}
+
 double pn_filter_remaining(const pn_filter *filter)
 {
     double most = 0.0;
@@ -209,6 +266,8 @@ double pn_filter_remaining(const pn_filter *filter)
 
         if (filter->kind == PN_FILTER_RENYI && isfinite(measure->order))
             left = pn_zcdp_epsilon(left / measure->order, pn_ideal_delta(filter->delta));
+        else if (filter->kind == PN_FILTER_GAUSSIAN && left > 0.0)
+            left = pn_gaussian_epsilon(sqrt(left), filter->delta_each);
         most = fmax(most, left);
     }
     return fmin(most, filter->limit);

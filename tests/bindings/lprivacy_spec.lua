@@ -88,13 +88,15 @@ describe("pn.ledger", function()
     for line in tostring(L:report()):gmatch "[^\n]+" do
       lines[#lines + 1] = line
     end
-    assert.equal(4, #lines)
+    assert.equal(6, #lines)
     assert.matches("^label +event +count +price$", lines[1])
     assert.matches("^selection of a vertex +zcdp%(rho=0.25%) +2 +0.5$", lines[2])
     assert.matches("gaussian%(sigma=2, sensitivity=1%) +1 +0.125$", lines[3])
     assert.equal(#lines[1], #lines[2])
     assert.equal(#lines[1], #lines[3])
     assert.matches("budget rho=1, replace_one: spent 0.625, remaining 0.375", lines[4], 1, true)
+    assert.matches("naive (not valid at data-dependent stopping); odometer: epsilon", lines[5], 1, true)
+    assert.matches("^by the fully adaptive filter", lines[6])
   end)
 
   it("says why it does not cover, without raising", function()

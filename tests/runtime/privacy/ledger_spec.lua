@@ -10,6 +10,16 @@ local function budget_at(alpha, epsilon, delta)
   return epsilon - math.log(1 - 1 / alpha) + (math.log(delta) + math.log(alpha)) / (alpha - 1)
 end
 
+-- A ledger that is charged with `e` until it refuses; how often it was admitted.
+local function admitted(L, e)
+  local count = 0
+  while L:covers(e) do
+    L:spend(e, "release")
+    count = count + 1
+  end
+  return count
+end
+
 local function refused(...)
   local ok, message = pcall(...)
   assert.is_false(ok)
@@ -280,7 +290,128 @@ describe("an (epsilon, delta) filter", function()
   end)
 end)
 
+describe("a large budget", function()
+  it("admits what prices say where the tails of drawn noise need a larger share of delta", function()
+    -- A draw's tail 2^-125 times exp(epsilon) fills 2^-30 of delta near epsilon 45.
+    for _, sigma in ipairs { 0.3, 0.18, 0.165, 0.155 } do
+      local e = event.gaussian { sigma = sigma, sensitivity = 1, draws = 10 }
+      local L = pn.ledger { epsilon = e:epsilon(1e-6), delta = 1e-6 }
+      assert.is_true(L.epsilon < inf)
+      L:spend(e, "all of it")
+      assert.near(L.epsilon, L.spent, 1e-12 * L.epsilon)
+      assert.is_false((L:covers(e)))
+    end
+  end)
+
+  it("admits small charges of drawn noise", function()
+    local L = pn.ledger { epsilon = 200, delta = 1e-6 }
+    local e = event.gaussian { sigma = 1, sensitivity = 1, draws = 1000 }
+    L:spend(e, "first"):spend(e, "second")
+    assert.is_true(L.spent < 20)
+  end)
+end)
+
+describe("noise as drawn", function()
+  it("is charged to pure and (epsilon, delta) budgets, and stated for the others", function()
+    local laplace = event.laplace { scale = 10, sensitivity = 1, draws = 100 }
+    local pure = pn.ledger { epsilon = 1 }
+    pure:spend(laplace, "a", 3)
+    assert.equal(3 * 100 * 2 * 2 ^ -90, pure.slack.epsilon)
+    assert.equal(0, pure.slack.tail)
+    local gaussian = event.gaussian { sigma = 10, sensitivity = 1, draws = 2 ^ 30 }
+    local rho = pn.ledger { rho = 1 }
+    rho:spend(gaussian, "b", 2)
+    assert.near(0.01, rho.spent, 1e-15)
+    assert.equal(2 ^ -44, rho.slack.epsilon)
+    assert.equal(2 ^ -94, rho.slack.tail)
+    assert.matches("approximate by them", tostring(rho:report()), 1, true)
+    local order = pn.ledger { alpha = 2, epsilon = 1 }
+    order:spend(gaussian, "c")
+    assert.near(0.01 + 1.5 * 2 ^ -45, order.spent, 1e-17)
+    assert.matches("approximate by them", tostring(order:report()), 1, true)
+    local both = pn.ledger { epsilon = 1, delta = 1e-6 }
+    both:spend(gaussian, "d")
+    assert.matches("beyond the ideal, charged", tostring(both:report()), 1, true)
+  end)
+
+  it("is refused where it would need more of delta than its share", function()
+    -- Half of the slack is draws 2^-76; a 128th of 2^-30 is for it.
+    for _, filter in ipairs { "renyi", "gaussian" } do
+      local L = pn.ledger { epsilon = 1, delta = 1e-6, filter = filter, orders = filter == "renyi" and { 32 } or nil }
+      assert.is_true((L:covers(event.gaussian { sigma = 1e3, sensitivity = 1, draws = math.tointeger(2 ^ 37) })))
+      assert.is_false((L:covers(event.gaussian { sigma = 1e3, sensitivity = 1, draws = math.tointeger(2 ^ 40) })))
+    end
+  end)
+end)
+
+describe("the Gaussian filter", function()
+  it("admits 179 Gaussians of noise multiplier 50 at epsilon 1, delta 1e-5", function()
+    local L = pn.ledger { epsilon = 1, delta = 1e-5, filter = "gaussian" }
+    assert.equal("gaussian", L.filter)
+    assert.is_nil(L.orders)
+    assert.equal(179, admitted(L, event.gaussian { sigma = 50, sensitivity = 1 }))
+    -- sigma 3.730631635 is (1, 1e-5) exactly: mu^2 = 0.0718517, and 179 of 1/2500 leave 0.000251.
+    local mu2 = 1 / 3.730631635 ^ 2
+    assert.matches(("0.0004 asked, %.3g"):format(mu2 - 179 / 2500),
+      refused(L.spend, L, event.gaussian { sigma = 50, sensitivity = 1 }), 1, true)
+  end)
+
+  it("takes a single release that is calibrated exactly, and no other kind of noise", function()
+    local L = pn.ledger { epsilon = 1, delta = 1e-5, filter = "gaussian" }
+    local exact = event.gaussian { sigma = 3.730631636, sensitivity = 1 }
+    assert.near(1, L:price(exact), 1e-9)
+    assert.is_false((L:covers(event.gaussian { sigma = 3.7306316, sensitivity = 1 })))
+    assert.matches("gaussian events only", refused(L.spend, L, event.laplace { scale = 1000, sensitivity = 1 }))
+    assert.equal(inf, L:price(event.zcdp { rho = 1e-6 }))
+    L:spend(exact, "all")
+    assert.near(1, L.spent, 1e-9)
+    assert.is_true(L.remaining < 1e-3)
+  end)
+
+  it("adds up mu^2 whatever the order, in compositions too", function()
+    local L = pn.ledger { epsilon = 3, delta = 1e-6, filter = "gaussian" }
+    local a, b = event.gaussian { sigma = 5, sensitivity = 1 }, event.gaussian { sigma = 8, sensitivity = 2 }
+    L:spend(event.compose { a, event.repeated(b, 2) }, "x"):spend(a, "y")
+    local one = pn.ledger { epsilon = 3, delta = 1e-6, filter = "gaussian" }
+    one:spend(event.gaussian { sigma = 1, sensitivity = math.sqrt(2 / 25 + 2 / 16) }, "same")
+    assert.near(one.spent, L.spent, 1e-12)
+  end)
+end)
+
+describe("a budget of one Renyi order", function()
+  it("adds up the divergence of that order", function()
+    local L = pn.ledger { alpha = 8, epsilon = 0.5 }
+    local g = event.gaussian { sigma = 10, sensitivity = 1 } -- 8/200
+    assert.near(0.04, L:price(g), 1e-15)
+    assert.equal(12, admitted(L, g))
+    assert.near(0.48, L.spent, 1e-14)
+    assert.near(0.02, L.remaining, 1e-14)
+    assert.equal(8, L.alpha)
+    assert.matches("Requested epsilon 0.04, Remaining 0.02, Difference 0.02 (Renyi epsilon of order 8)",
+      refused(L.spend, L, g), 1, true)
+    assert.matches("alpha=8, epsilon=0.5", tostring(L), 1, true)
+    assert.is_false((L:covers(event.rdp { alpha = 7, epsilon = 1e-3 }))) -- nothing known at 8
+    assert.is_true((L:covers(event.rdp { alpha = 8, epsilon = 0.02 })))
+  end)
+end)
+
 describe("every ledger", function()
+  it("does not refuse for a last digit", function()
+    local L = pn.ledger { epsilon = 0.7 }
+    L:spend(event.pure { epsilon = 0.7 / 3 }, "a"):spend(event.pure { epsilon = 0.7 / 3 }, "b")
+    L:spend(event.pure { epsilon = 0.7 * (1 / 3) }, "c")
+    assert.is_false((L:covers(event.pure { epsilon = 1e-15 })))
+  end)
+
+  it("names the theorem", function()
+    assert.matches("Rogers, Roth, Ullman, Vadhan 2016", pn.ledger({ epsilon = 1 }).theorem, 1, true)
+    assert.matches("zCDP %(Feldman, Zrnic 2021", pn.ledger({ rho = 1 }).theorem)
+    assert.matches("one order %(Feldman, Zrnic 2021; Lecuyer 2021", pn.ledger({ alpha = 2, epsilon = 1 }).theorem)
+    assert.matches("Feldman, Zrnic 2021; Lecuyer 2021", pn.ledger({ epsilon = 1, delta = 1e-6 }).theorem, 1, true)
+    assert.matches("Smith, Thakurta 2022",
+      pn.ledger({ epsilon = 1, delta = 1e-6, filter = "gaussian" }).theorem, 1, true)
+  end)
+
   it("refuses events for other neighbours, naming both", function()
     local L = pn.ledger { epsilon = 1, neighbours = "zero_out" }
     assert.matches('"replace_one".*"zero_out"', refused(L.spend, L, event.pure { epsilon = 0.1 }))
@@ -302,26 +433,6 @@ describe("every ledger", function()
     assert.equal(event.repeated(e, 6):epsilon(1e-6), L.spent)
     assert.equal(L.spent, report.spent)
     assert.equal(L.remaining, report.remaining)
-  end)
-
-  it("splits into slices that add up, and is then used up", function()
-    for _, k in ipairs { 1, 3, 7, 49, 100 } do
-      for _, options in ipairs { { epsilon = 1 }, { rho = 0.7 }, { epsilon = 1.9999, delta = 1e-5 } } do
-        local L = pn.ledger(options)
-        local parts = { L:split(k) }
-        assert.equal(k, #parts)
-        for _, part in ipairs(parts) do
-          local unit = options.rho and "rho" or "epsilon"
-          assert.is_true(k * part[unit] <= options[unit])
-          assert.near(options[unit] / k, part[unit], 1e-15)
-          assert.is_true(not options.delta or k * part.delta <= options.delta)
-          assert.equal(part[unit], part.remaining)
-        end
-        assert.equal(0, L.remaining)
-        assert.matches("the budget was split", refused(L.spend, L, event.exponential { epsilon = 1e-6 }), 1, true)
-        assert.matches("only an untouched budget", refused(L.split, L, 2), 1, true)
-      end
-    end
   end)
 
   it("spends slices of a pure budget as a tenth each", function()
@@ -369,7 +480,19 @@ describe("every ledger", function()
       { { rho = 1, delta = 1e-6 }, "rho has no delta" },
       { { rho = 0 }, "rho must be a positive number" },
       { { epsilon = 1, neighbours = "same" }, '"replace_one", "add_remove" or "zero_out"' },
-      { { epsilon = 1, path = "x" }, "unknown option 'path'" },
+      { { epsilon = 1, paht = "x" }, "unknown option 'paht'" },
+      { { epsilon = 1, path = "" }, "path is empty" },
+      { { epsilon = 1, path = 3 }, "path must be a string, got number" },
+      { { epsilon = 1, path = "a\0b" }, "zero byte" },
+      { { epsilon = 1, key = "x" }, "key is the key of a file" },
+      { { epsilon = 1, name = "x" }, "name is the name of a slice" },
+      { { epsilon = 1, alpha = 1 }, "alpha must be greater than 1, got 1" },
+      { { rho = 1, alpha = 2 }, "alpha goes with epsilon alone" },
+      { { epsilon = 1, delta = 1e-6, alpha = 2 }, "alpha goes with epsilon alone" },
+      { { epsilon = 1, filter = "gaussian" }, "Gaussian filter is for a budget with epsilon and delta" },
+      { { epsilon = 50, delta = 1e-6, filter = "gaussian" }, "for epsilon up to 20, got 50" },
+      { { epsilon = 1, delta = 1e-6, filter = "gaussian", orders = { 8 } }, "has no orders" },
+      { { epsilon = 1, filter = "none" }, '"renyi" or "gaussian", got "none"' },
       { { epsilon = 1, orders = { 2 } }, "orders belong to a budget with epsilon and delta" },
       { { epsilon = 1, delta = 1e-6, orders = { 4, 1 } }, "greater than 1, got 1 at entry 2" },
       { { epsilon = 1, delta = 1e-6, orders = { 1.1, 2 } }, "none of the 2 orders leaves anything" },

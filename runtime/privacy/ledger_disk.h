@@ -1,0 +1,30 @@
+/* ledger_disk.h -- the few things that a ledger asks of the disk: writes that are whole or said not to be, syncs, the lock, the
+ * key.  Private to privacy/.  Depends on: core/, POSIX.  Used by: ledger_file.c. */
+#ifndef PN_PRIVACY_LEDGER_DISK_H
+#define PN_PRIVACY_LEDGER_DISK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/status.h"
+
+#define PN_KEY_BYTES 32
+
+/** Write all of data[size] at `offset`; 0, or errno (EFBIG instead of the signal SIGXFSZ, which a limit on file sizes raises). */
+int pn_disk_write(int fd, const void *data, size_t size, size_t offset);
+/** Make what was written to fd durable; 0 or errno. */
+int pn_disk_sync(int fd);
+/** Make the entry of `path` in its directory durable; 0 or errno. */
+int pn_disk_sync_entry(const char *path);
+/** All bytes of fd and a NUL behind them; allocated.  Errors: PN_EIO, PN_ENOMEM. */
+pn_status pn_disk_read(int fd, const char *path, char **data, size_t *size, pn_err *err);
+/** Open a regular file for reading and writing, or -1 with errno set (EISDIR, ENOTSUP for what is no file).  `create`: only
+ *  if it does not exist. */
+int pn_disk_open(const char *path, bool create, unsigned mode);
+
+/** The key in a file.  Errors: PN_EIO when it cannot be read or everybody may read it; PN_EPARSE when it is no key. */
+pn_status pn_disk_read_key(unsigned char key[PN_KEY_BYTES], const char *path, pn_err *err);
+/** As pn_disk_read_key, after making the file (mode 600, random, durable) if there is none. */
+pn_status pn_disk_make_key(unsigned char key[PN_KEY_BYTES], const char *path, pn_err *err);
+
+#endif
