@@ -1,6 +1,8 @@
 /* lrng.c -- pn.rng: random streams, and the module's own secure one.
- * Depends on: pnl.h, random/rng.h.  Used by: every binding that draws (pnl_rng). */
+ * Depends on: pnl.h, random/rng.h, random/sample.h.  Used by: every binding that draws (pnl_rng). */
 #include "pnl.h"
+
+#include "random/sample.h"
 
 static const char default_key = 'd';
 
@@ -51,6 +53,24 @@ static int rng_permutation(lua_State *L)
     return 1;
 }
 
+static int rng_sphere(lua_State *L)
+{
+    pn_rng *rng = check_rng(L);
+    size_t n = pnl_check_count(L, 2, "rng:sphere: n");
+
+    pn_sample_sphere(rng, n, pnl_new_vec(L, n));
+    return 1;
+}
+
+static int rng_ball(lua_State *L)
+{
+    pn_rng *rng = check_rng(L);
+    size_t n = pnl_check_count(L, 2, "rng:ball: n");
+
+    pn_sample_ball(rng, n, pnl_new_vec(L, n));
+    return 1;
+}
+
 static int rng_split(lua_State *L)
 {
     const pn_rng *parent = check_rng(L);
@@ -81,6 +101,12 @@ static const pnl_row rng_rows[] = {
     { "permutation", rng_permutation, PNL_METHOD, PNL_NOTHING, "rng:permutation(n) -> table",
       "The numbers 1 to n in a uniformly random order.  For simulation and data, never for private noise.  "
       "Error unless n is a whole number from 1 to 2^30." },
+    { "sphere", rng_sphere, PNL_METHOD, PNL_NOTHING, "rng:sphere(n) -> vec",
+      "A direction: a vector of n numbers, uniform on the unit sphere.  For simulation and starts, never for private "
+      "noise.  Error unless n is a whole number from 1." },
+    { "ball", rng_ball, PNL_METHOD, PNL_NOTHING, "rng:ball(n) -> vec",
+      "A vector of n numbers, uniform in the unit ball.  For simulation and starts, never for private noise.  Error "
+      "unless n is a whole number from 1." },
     { "split", rng_split, PNL_METHOD, PNL_NOTHING, "rng:split(stream) -> rng",
       "An independent stream.  Of a seeded one: determined by its seed and the whole number `stream`, whatever has "
       "been "

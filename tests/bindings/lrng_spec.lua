@@ -61,7 +61,25 @@ describe("rng", function()
     assert.is_nil(order[51])
   end)
 
+  it("draws directions of length 1, points inside the ball, and each from its seed", function()
+    local rng = pn.rng.seeded(10)
+    local u, again = rng:sphere(7), pn.rng.seeded(10):sphere(7)
+    local square, inner = 0, 0
+    for i = 1, 7 do square = square + u[i] ^ 2 end
+    assert.is_true(math.abs(square - 1) < 1e-14)
+    assert.is_true(u == again)
+    local x = rng:ball(3)
+    for i = 1, 3 do inner = inner + x[i] ^ 2 end
+    assert.is_true(inner <= 1 and inner > 0)
+    assert.equal(1, math.abs(rng:sphere(1)[1]))
+  end)
+
   local refusals = {
+    { "a sphere without coordinates", function() pn.rng.seeded(1):sphere(0) end,
+      "rng:sphere: n must be a whole number from 1, got 0" },
+    { "a ball of a negative dimension", function() pn.rng.seeded(1):ball(-2) end,
+      "rng:ball: n must be a whole number from 1, got -2" },
+    { "a sphere that memory cannot hold", function() pn.rng.seeded(1):sphere(1 << 60) end, "not enough memory" },
     { "a seed that is not a whole number", function() pn.rng.seeded(1.5) end,
       "rng.seeded: the seed must be a whole number, got 1.5" },
     { "a seed in a string", function() pn.rng.seeded("42") end, "rng.seeded: the seed must be a whole number, got 42" },
