@@ -31,7 +31,7 @@ static uint64_t magnitude(int64_t k)
     return k < 0 ? 0 - (uint64_t)k : (uint64_t)k;
 }
 
-/* t = sigma = S: the exponent is (|Y| - S)^2 / (2 S^2), and |Y| <= 2^62 squared fits 128 bits. */
+/* t = sigma = S: the exponent is (|Y| - S)^2 / (2 S^2), and |Y| < 2^62 squared fits 128 bits. */
 static int64_t exact_one(pn_rng *rng)
 {
     const uint64_t scale = (uint64_t)1 << PN_LATTICE_BITS;
@@ -40,7 +40,7 @@ static int64_t exact_one(pn_rng *rng)
         int64_t y = pn_discrete_laplace(rng, 1, scale);
         uint64_t size = magnitude(y), gap = size > scale ? size - scale : scale - size;
 
-        if (pn_bernoulli_exp(rng, (pn_u128)gap * gap, (pn_u128)1 << (2 * PN_LATTICE_BITS + 1)))
+        if (size >> 62 == 0 && pn_bernoulli_exp(rng, (pn_u128)gap * gap, (pn_u128)1 << (2 * PN_LATTICE_BITS + 1)))
             return y;
     }
 }

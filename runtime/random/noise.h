@@ -26,7 +26,7 @@
 void pn_noise_gaussian(pn_rng *rng, size_t n, int64_t *out);
 
 /** As pn_noise_gaussian, but without its two small errors: the exact law by Canonne, Kamath, Steinke (2020), Algorithm 3,
- *  about sixty times slower.  Beyond +-2^62 (never seen) it is cut to that. */
+ *  some thirty times slower.  From +-2^62 on (exp(-2^43): never seen) it is drawn again. */
 void pn_noise_gaussian_exact(pn_rng *rng, size_t n, int64_t *out);
 
 /** out[n]: independent K with P(K = k) proportional to exp(-|k| / (w 2^40)), 1 <= w < 2^20; capped at |k| = 2^62. */

@@ -1,13 +1,14 @@
 /* noise_lattice.c -- releases on the lattice: round, add integers, multiply once.
  * Depends on: noise.h, core/mutant.h, libsodium (erasing).  Used by: privacy/.  Spec: noise.md section 3. */
 #include <math.h>
+#include <string.h>
 
 #include <sodium.h>
 
 #include "core/mutant.h"
 #include "random/noise.h"
 
-#define BLOCK          512
+#define BLOCK          2048
 #define GAUSSIAN_LIMIT 0x1p62
 #define LAPLACE_LIMIT  0x1p61
 #define UPWARD         (1.0 + 0x1p-50) /* more than the eight roundings behind it */
@@ -51,21 +52,21 @@ double pn_lattice_l1(double sensitivity, double scale, size_t n, double bound, i
 
 /* ---- releases ---- */
 
-/* The clamp comes first: llrint is undefined outside its range, and a quotient of 2^63 must not turn negative. */
+/* The clamp comes first: llrint is undefined outside its range, and a quotient of 2^63 must not turn negative.
+ * Adding 1.5 * 2^52 leaves the whole part in the low bits, rounded to even like llrint, at a tenth of the cost of the call. */
 int64_t pn_lattice_round(double x, double step, double limit)
 {
-    double steps = x / step;
+    const double shift = 0x1.8p52;
+    double steps = x / step, shifted = steps + shift;
+    int64_t bits, base;
 
+    if (fabs(steps) < 0x1p51 && fabs(steps) <= limit) {
+        memcpy(&bits, &shifted, sizeof bits);
+        memcpy(&base, &shift, sizeof base);
+        return bits - base;
+    }
     steps = steps < limit ? steps : limit;
     return llrint(steps > -limit ? steps : -limit);
-}
-
-/* m + k, clamped to +-limit; m is there already.  Equal to clamping a sum without bounds. */
-static int64_t add_clamped(int64_t m, int64_t k, int64_t limit)
-{
-    if (k > 0)
-        return m > limit - k ? limit : m + k;
-    return m < -limit - k ? -limit : m + k;
 }
 
 /* Faults for the tests to find, see core/mutant.h. */
@@ -82,7 +83,7 @@ static void sabotage(int64_t *noise, size_t first, size_t count)
 typedef struct noise_law {
     void (*draw)(pn_rng *rng, size_t n, int64_t *out);
     double limit;      /* of the rounded values */
-    int64_t sum_limit; /* of the sums */
+    int64_t sum_limit; /* of the sums, which fit: |values| + |noise| < 2^63 */
 } noise_law;
 
 static void laplace_noise(pn_rng *rng, size_t n, int64_t *out)
@@ -105,9 +106,10 @@ static void release(pn_rng *rng, const noise_law *law, double scale, const doubl
         law->draw(rng, count, noise);
         sabotage(noise, first, count);
         for (size_t j = 0; j < count; j++) {
-            int64_t m = pn_lattice_round(x[first + j], step, law->limit);
+            int64_t sum = pn_lattice_round(x[first + j], step, law->limit) + noise[j];
 
-            out[first + j] = (double)add_clamped(m, noise[j], law->sum_limit) * step;
+            sum = sum < law->sum_limit ? sum : law->sum_limit;
+            out[first + j] = (double)(sum > -law->sum_limit ? sum : -law->sum_limit) * step;
         }
     }
     sodium_memzero(noise, sizeof noise);

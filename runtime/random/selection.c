@@ -244,44 +244,37 @@ static int64_t largest(const int64_t *scores, size_t count)
 }
 
 /* ---- bundles ----
- * exp(-g) with g >= q needs q coins exp(-1) to come up, and it takes only one that does not to be done.  The lower half of
- * a word is the first bytes of four such coins, tossed at once whether needed or not; the upper half is an index or a sign.
+ * exp(-g) with g >= q needs q coins exp(-1) to come up, and it takes only one that does not to be done.  A word holds the
+ * first bytes of several such coins, tossed at once whether needed or not; above them are an index or a sign.
  * A byte from 128 on has failed (k = 2), as it has in 11 .. 41 (k = 4) and at 1 (k = 6); 42, 10, 2 and 0 do not tell. */
 
-#define BUNDLE 4
-#ifndef NEXT_BUNDLE /* a test that enumerates the draws has its own */
+#define INDEXED_COINS 4 /* below 32 bits of an index */
+#define SIGNED_COINS  7 /* below a sign */
+#ifndef NEXT_BUNDLE     /* a test that enumerates the draws has its own */
 #define NEXT_BUNDLE pn_stream_word
 #endif
-
-static const uint8_t fails[128] = {
-    0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-};
 
 static inline unsigned bundle_byte(uint64_t bundle, unsigned i)
 {
     return (unsigned)(bundle >> (8 * i)) & 255;
 }
 
-/* True when one of the first `needed` coins has failed for certain. */
+/* True when one of the first `needed` <= 7 coins is seen to fail, being 128 or more, or 11 .. 41: the upper bits of the bytes
+ * after additions that cannot carry. */
 static inline bool bundle_fails(uint64_t bundle, unsigned needed)
 {
-    unsigned failed = 0;
+    const uint64_t every = UINT64_C(0x0101010101010101), lower = bundle & (0x7f * every);
+    uint64_t from_11 = lower + (128 - 11) * every, from_42 = lower + (128 - 42) * every;
 
-    for (unsigned i = 0; i < BUNDLE; i++) {
-        unsigned byte = bundle_byte(bundle, i);
-
-        failed |= (byte >> 7 | fails[byte & 127]) << i;
-    }
-    return (failed & ((1u << needed) - 1)) != 0;
+    return ((bundle | (from_11 & ~from_42)) & (0x80 * every) & (((uint64_t)1 << (8 * needed)) - 1)) != 0;
 }
 
-/* How many coins g = units * num/den needs at least, up to the size of a bundle. */
-static inline unsigned coins_needed(double units, double per_unit)
+/* How many coins g = units * num/den needs at least, up to `most`. */
+static inline unsigned coins_needed(double units, double per_unit, unsigned most)
 {
     double g = units * per_unit;
 
-    return g < BUNDLE ? (unsigned)g : BUNDLE;
+    return g < most ? (unsigned)g : most;
 }
 
 /* num/den in a double, low enough that no rounding makes a product too large. */
@@ -293,7 +286,7 @@ static double rate_below(rate r)
 /* pn_bernoulli_exp, from a bundle. */
 static bool bernoulli_exp_from(pn_rng *rng, uint64_t bundle, pn_u128 num, pn_u128 den)
 {
-    for (unsigned i = 0; i < BUNDLE && num >= den; i++, num -= den) {
+    for (unsigned i = 0; i < INDEXED_COINS && num >= den; i++, num -= den) {
         if (!coin_exp_one_from(rng, bundle_byte(bundle, i)))
             return false;
     }
@@ -318,7 +311,7 @@ static inline size_t bundle_index(pn_rng *rng, size_t n, uint64_t *bundle)
 
 static inline bool accept(pn_rng *rng, uint64_t bundle, uint64_t gap, rate r, double per_unit)
 {
-    if (bundle_fails(bundle, coins_needed((double)gap, per_unit)))
+    if (bundle_fails(bundle, coins_needed((double)gap, per_unit, INDEXED_COINS)))
         return false;
     return bernoulli_exp_from(rng, bundle, (pn_u128)gap * r.num, r.den);
 }
@@ -403,7 +396,7 @@ static pn_u128 whole_from(pn_rng *rng, uint64_t bundle, pn_u128 den)
 {
     pn_u128 x = 0;
 
-    for (unsigned i = 0; i < BUNDLE; i++, x += den) {
+    for (unsigned i = 0; i < SIGNED_COINS; i++, x += den) {
         if (!coin_exp_one_from(rng, bundle_byte(bundle, i)))
             return x;
     }
@@ -432,7 +425,7 @@ static wide noisy_score(pn_rng *rng, uint64_t bundle, int64_t score, wide best, 
 static inline bool stays_behind(uint64_t bundle, int64_t ahead, double per_unit, uint64_t edge)
 {
     uint64_t negative = bundle >> SIGN_BITS, first = bundle & (((uint64_t)1 << SIGN_BITS) - 1);
-    unsigned needed = ahead < 0 ? 0 : coins_needed((double)ahead + 1.0, per_unit);
+    unsigned needed = ahead < 0 ? 0 : coins_needed((double)ahead + 1.0, per_unit, SIGNED_COINS);
 
     return (ahead >= -1) & ((negative & (first >= edge)) | (!negative & bundle_fails(bundle, needed)));
 }

@@ -41,6 +41,11 @@ static void rounding_is_to_nearest_even(void)
     CHECK(pn_lattice_round(0x1p52 - 0.5, 1.0, 0x1p62) == INT64_C(1) << 52);
     CHECK(pn_lattice_round(0x1p52 - 1.5, 1.0, 0x1p62) == (INT64_C(1) << 52) - 2);
     CHECK(pn_lattice_round(0x1p53 + 2.0, 1.0, 0x1p62) == (INT64_C(1) << 53) + 2);
+    CHECK(pn_lattice_round(0x1p51 - 0.5, 1.0, 0x1p62) == INT64_C(1) << 51);
+    CHECK(pn_lattice_round(-0x1p51 + 0.25, 1.0, 0x1p62) == -(INT64_C(1) << 51));
+    CHECK(pn_lattice_round(7.3, 1.0, 4.0) == 4 && pn_lattice_round(-7.3, 1.0, 4.0) == -4);
+    for (double x = 0.3; x < 0x1p70; x *= 1.7)
+        CHECK(pn_lattice_round(-x, 3.0, 0x1p62) == llrint(fmax(-x / 3.0, -0x1p62)));
 }
 
 static uint64_t distance(int64_t a, int64_t b)

@@ -174,7 +174,7 @@ static size_t toss_known(void)
     return coin_exp_one_from(NULL, known_byte);
 }
 
-/* Four bytes leave the coin to what follows them.  A byte that bundle_fails takes for a failure is one, always. */
+/* Four bytes leave the coin to what follows them.  What bundle_fails takes for a failure is one, always. */
 static void every_byte_is_of_a_known_kind(void)
 {
     unsigned down = 0, up = 0, undecided = 0;
@@ -192,9 +192,14 @@ static void every_byte_is_of_a_known_kind(void)
         } else {
             *(law[1] > 0.0 ? &up : &down) += 1;
         }
-        CHECK(bundle_fails(known_byte, 1) == (law[1] == 0.0));
-        CHECK(bundle_fails((uint64_t)known_byte << 24, 4) == (law[1] == 0.0));
-        CHECK(!bundle_fails((uint64_t)known_byte << 24, 3));
+        CHECK(bundle_fails(known_byte, 1) == (law[1] == 0.0 && known_byte != 1));
+        for (unsigned coin = 1; coin < 7; coin++) {
+            uint64_t bundle = ~(UINT64_C(255) << (8 * coin)) & UINT64_C(0xff7f7f7f7f7f7f7f); /* the others come up */
+
+            bundle |= (uint64_t)known_byte << (8 * coin);
+            CHECK(bundle_fails(bundle, coin + 1) == (law[1] == 0.0 && known_byte != 1));
+            CHECK(!bundle_fails(bundle, coin));
+        }
     }
     CHECK(down == 160 && up == 92 && undecided == 4);
     CHECK_CLOSE(total, exp(-1.0), 1e-12);
