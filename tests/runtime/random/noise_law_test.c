@@ -106,7 +106,8 @@ static bool accepts(fill_fn fill, uint64_t word, const uint64_t *front, size_t f
 {
     start();
     add_word(word);
-    memcpy(stream.extra, front, fronts * sizeof *front);
+    for (size_t i = 0; i < fronts; i++)
+        stream.extra[i] = front[i];
     stream.extra[fronts] = (uint64_t)(y >> 64);
     stream.extra[fronts + 1] = (uint64_t)y;
     stream.extras = fronts + 2;

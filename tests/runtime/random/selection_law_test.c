@@ -156,10 +156,13 @@ static double enumerate(experiment run, double *law, size_t outcomes)
     do {
         path.depth = path.bundles = 0;
         path.weight = 1.0;
-        if (setjmp(path.cut) == 0)
-            law[run()] += path.weight;
-        else
+        if (setjmp(path.cut) == 0) {
+            size_t outcome = run(); /* before the weight is read */
+
+            law[outcome] += path.weight;
+        } else {
             lost += path.weight;
+        }
         path.length = path.depth; /* a cut path ends where it was cut */
     } while (next_path());
     return lost;
