@@ -13,6 +13,8 @@
  * Spec: noise.md section 7, accounting.md section 2. */
 #include <math.h>
 #include <stdio.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include "core/alloc.h"
 #include "core/mutant.h"
@@ -46,6 +48,7 @@ struct pn_sparse_run {
     pn_rng *rng;
     int64_t noisy_threshold;
     size_t left, asked;
+    pid_t owner; /* one payment is for the answers of one process */
 };
 
 /* ---- a run ---- */
@@ -71,6 +74,7 @@ static void begin(pn_sparse_run *run, const sparse_vector *self, pn_rng *rng)
     run->rng = rng;
     run->left = self->law.answers;
     run->asked = 0;
+    run->owner = getpid();
     draw_threshold(run);
 }
 
@@ -168,6 +172,10 @@ pn_status pn_sparse_above(pn_sparse_run *run, double value, bool *above, pn_err 
 {
     pn_status status;
 
+    if (run->owner != getpid())
+        return pn_fail(err, PN_EPRIVACY,
+                       "sparse_vector: this run was paid for by process %ld; a forked child opens its own",
+                       (long)run->owner);
     if (run->left == 0)
         return pn_fail(err, PN_EBUDGET, "sparse_vector: it has said above %zu time%s and halted; open a new run",
                        run->law.answers, run->law.answers == 1 ? "" : "s");
