@@ -35,6 +35,21 @@ static int accountant_epsilon(lua_State *L)
     return 2;
 }
 
+static int accountant_interval(lua_State *L)
+{
+    pn_accountant *self = check(L);
+    double delta = pnl_check_delta(L, 2, "accountant:epsilon_interval"), low, high;
+    pn_err err;
+
+    if (!self->ops->interval)
+        return luaL_error(L, "accountant:epsilon_interval: accountant.%s knows no lower bound; use accountant.pld",
+                          self->ops->name);
+    pnl_status(L, self->ops->interval(self, delta, &low, &high, &err), &err);
+    lua_pushnumber(L, low);
+    lua_pushnumber(L, high);
+    return 2;
+}
+
 static int accountant_delta(lua_State *L)
 {
     pn_accountant *self = check(L);
@@ -91,8 +106,11 @@ static const pnl_row accountant_rows[] = {
       "Add the event, count times (1 when left out), in place. All events must be for the same neighbours." },
     { "epsilon", accountant_epsilon, PNL_METHOD, PNL_NOTHING, "acc:epsilon(delta) -> epsilon, order",
       "Smallest certified epsilon at delta in [0, 1) and the Renyi order that gives it: math.huge for pure "
-      "composition, 0 "
-      "with an infinite epsilon. Source: Canonne, Kamath, Steinke (2020), Proposition 12." },
+      "composition, 0 where no order does (an infinite epsilon, or one that does not come from a Renyi curve). "
+      "Source: Canonne, Kamath, Steinke (2020), Proposition 12." },
+    { "epsilon_interval", accountant_interval, PNL_METHOD, PNL_NOTHING, "acc:epsilon_interval(delta) -> low, high",
+      "Certified bounds on the smallest epsilon at delta in [0, 1): high is the one that is charged; low is the "
+      "smallest one that the composed privacy loss distributions of these events allow. Accountant pld only." },
     { "delta", accountant_delta, PNL_METHOD, PNL_NOTHING, "acc:delta(epsilon) -> number",
       "Smallest certified delta at epsilon >= 0, from 0 to 1." },
     { "rdp", accountant_rdp, PNL_METHOD, PNL_NOTHING, "acc:rdp(alpha) -> number",

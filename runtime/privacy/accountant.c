@@ -4,7 +4,8 @@
 
 #include "privacy/accountant_ops.h"
 
-static const pn_accountant_ops *const table[] = { &pn_accountant_rdp_ops, &pn_accountant_zcdp_ops, NULL };
+static const pn_accountant_ops *const table[] = { &pn_accountant_rdp_ops, &pn_accountant_zcdp_ops,
+                                                  &pn_accountant_pld_ops, &pn_accountant_advanced_ops, NULL };
 
 const pn_accountant_ops *const *pn_accountant_table(void)
 {
@@ -21,7 +22,10 @@ pn_status pn_accountant_new(pn_accountant **out, const char *name, pn_arg *args,
     while (table[i] && strcmp(table[i]->name, name) != 0)
         i++;
     if (!table[i])
-        return pn_fail(err, PN_EUNSUPPORTED, "accountant: there is no accountant '%.60s'; there are rdp, zcdp", name);
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "accountant: there is no accountant '%.60s'; there are rdp, zcdp, "
+                       "pld, advanced",
+                       name);
     (void)snprintf(owner, sizeof owner, "accountant.%s", name);
     status = pn_args_check(owner, table[i]->params, args, err);
     return status == PN_OK ? table[i]->create(out, args, err) : status;

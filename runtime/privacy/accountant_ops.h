@@ -4,6 +4,7 @@
 
 #include "privacy/accountant.h"
 
-extern const pn_accountant_ops pn_accountant_rdp_ops, pn_accountant_zcdp_ops;
+extern const pn_accountant_ops pn_accountant_rdp_ops, pn_accountant_zcdp_ops, pn_accountant_pld_ops,
+    pn_accountant_advanced_ops;
 
 #endif

@@ -1,6 +1,7 @@
 /* event_gaussian.c -- Gaussian noise, and curves that are declared outright: zCDP and one order of RDP.
  * Depends on: event_leaf.h, random/noise.h (constants).  Used by: the table in event.c.  Spec: accounting.md section 2. */
 #include "privacy/event_leaf.h"
+#include "privacy/pair_event.h"
 #include "random/noise.h"
 
 static double level(const pn_event *self)
@@ -50,6 +51,7 @@ const pn_event_ops pn_event_gaussian_ops = {
     .zcdp = level,
     .describe = pn_leaf_describe,
     .slack = gaussian_slack,
+    .pairs = pn_pairs_gaussian,
 };
 
 static const pn_param zcdp_params[] = {

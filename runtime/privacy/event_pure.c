@@ -1,6 +1,7 @@
 /* event_pure.c -- mechanisms with a pure epsilon: the exponential mechanism (bounded range), report noisy max, Laplace, and
  * a declared pure epsilon.  Depends on: event_leaf.h, random/noise.h (constants).  Used by: the table in event.c.  Spec: accounting.md section 2. */
 #include "privacy/event_leaf.h"
+#include "privacy/pair_event.h"
 #include "random/noise.h"
 
 static double level(const pn_event *self)
@@ -49,6 +50,7 @@ const pn_event_ops pn_event_exponential_ops = {
     .rdp = exponential_rdp,
     .zcdp = exponential_zcdp,
     .describe = pn_leaf_describe,
+    .pairs = pn_pairs_exponential,
 };
 
 /* ---- laplace and report noisy max ---- */
@@ -90,6 +92,7 @@ const pn_event_ops pn_event_laplace_ops = {
     .zcdp = pure_zcdp,
     .describe = pn_leaf_describe,
     .slack = laplace_slack,
+    .pairs = pn_pairs_laplace,
 };
 
 static const pn_param noisy_max_params[] = {
@@ -120,6 +123,7 @@ const pn_event_ops pn_event_report_noisy_max_ops = {
     .rdp = laplace_rdp,
     .zcdp = pure_zcdp,
     .describe = pn_leaf_describe,
+    .pairs = pn_pairs_laplace,
 };
 
 /* ---- pure ---- */
@@ -150,6 +154,7 @@ const pn_event_ops pn_event_pure_ops = {
     .rdp = pure_rdp,
     .zcdp = pure_zcdp,
     .describe = pn_leaf_describe,
+    .pairs = pn_pairs_pure,
 };
 
 /* ---- for the tables of other rooms ---- */

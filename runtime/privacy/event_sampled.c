@@ -10,6 +10,7 @@
 #include "core/alloc.h"
 #include "privacy/event_leaf.h"
 #include "privacy/event_sampled.h"
+#include "privacy/pair_event.h"
 #include "privacy/sampled_curve.h"
 
 static const char *const event_class[] = { "pn.event", NULL };
@@ -212,6 +213,7 @@ const pn_event_ops pn_event_poisson_sampled_ops = {
     .zcdp = zcdp,
     .describe = poisson_describe,
     .slack = slack,
+    .pairs = pn_pairs_sampled,
 };
 
 static const pn_param fixed_params[] = {
@@ -273,6 +275,7 @@ const pn_event_ops pn_event_fixed_sampled_ops = {
     .zcdp = zcdp,
     .describe = fixed_describe,
     .slack = slack,
+    .pairs = pn_pairs_sampled,
 };
 
 pn_status pn_event_poisson_sampled(pn_event **out, double q, pn_event *inner, pn_neighbours n, pn_err *err)

@@ -4,6 +4,7 @@
  * The threshold's noise is drawn once, so the run is one mechanism whose only proven bound is its total epsilon; how many
  * queries were asked and how epsilon was split does not matter. */
 #include "privacy/event_leaf.h"
+#include "privacy/pair_event.h"
 
 static pn_status create(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
@@ -42,6 +43,7 @@ const pn_event_ops pn_event_sparse_vector_ops = {
     .rdp = rdp,
     .zcdp = zcdp,
     .describe = pn_leaf_describe,
+    .pairs = pn_pairs_pure,
 };
 
 pn_status pn_event_sparse_vector(pn_event **out, double epsilon, size_t answers, pn_neighbours n, pn_err *err)

@@ -10,10 +10,10 @@ stamp=${2:-}
 
 # kind:thing:Debian package.  cmd is a program, lib a pkg-config module (or module|module where names differ between
 # systems), header a C header, lua a Lua 5.4 module.
-needs_build="cmd:gcc:gcc cmd:make:make cmd:ar:binutils header:stdio.h:libc6-dev cmd:pkg-config:pkg-config
+needs_build="cmd:gcc:gcc cmd:g++:g++ cmd:make:make cmd:ar:binutils header:stdio.h:libc6-dev cmd:pkg-config:pkg-config
     cmd:lua5.4|lua:lua5.4 lib:lua5.4|lua-5.4|lua54|lua:liblua5.4-dev lib:openblas:libopenblas-dev
     lib:lapacke:liblapacke-dev lib:libsodium:libsodium-dev lib:zlib:zlib1g-dev lib:readline:libreadline-dev
-    lib:sleef:libsleef-dev"
+    lib:sleef:libsleef-dev header:kissfft/kissfft.hh:libkissfft-dev"
 needs_test="cmd:busted:lua-busted"
 needs_lint="cmd:clang:clang cmd:clang-format:clang-format cmd:cppcheck:cppcheck
     cmd:luacheck:lua-check"
@@ -41,7 +41,7 @@ has()
     case $1 in
     cmd) first_of "$2" "command -v" >/dev/null ;;
     lib) command -v pkg-config >/dev/null && first_of "$2" has_module >/dev/null ;;
-    header) printf '#include <%s>\n' "$2" | gcc -E - >/dev/null 2>&1 ;;
+    header) printf '#include <%s>\n' "$2" | g++ -E -x c++ - >/dev/null 2>&1 ;;
     python) python3 -c "import $2" >/dev/null 2>&1 || /usr/bin/python3 -c "import $2" >/dev/null 2>&1 ;;
     esac
 }
@@ -98,7 +98,7 @@ write_config()
     echo "LUA := $(first_of "lua5.4|lua" "command -v")"
     echo "BUSTED := $(command -v busted || echo /usr/bin/busted)"
     echo "DEP_CFLAGS := $(pkg-config --cflags $libs)"
-    echo "DEP_LIBS := $(pkg-config --libs $libs)"
+    echo "DEP_LIBS := $(pkg-config --libs $libs) -lstdc++" # for fft.cc
     echo "LUA_CFLAGS := $(pkg-config --cflags "$lua")"
     echo "LUA_LIBS := $(pkg-config --libs "$lua")"
     echo "READLINE_LIBS := $(pkg-config --libs readline)"
