@@ -41,7 +41,10 @@ static pn_slack gaussian_slack(const pn_event *self)
 
 const pn_event_ops pn_event_gaussian_ops = {
     .name = "gaussian",
-    .doc = "Gaussian noise on a query of the given l2 sensitivity: zCDP with rho = (sensitivity/sigma)^2/2, exactly.",
+    .doc =
+        "Gaussian noise on a query whose l2 sensitivity between the event's neighbours is given: Renyi divergence rho "
+        "alpha at order alpha and rho-zCDP, both exactly, with rho = (sensitivity/sigma)^2/2. No pure epsilon: at "
+        "delta 0 its epsilon is infinite.",
     .source = "Mironov (2017); Bun, Steinke (2016)",
     .params = gaussian_params,
     .create = gaussian_create,
@@ -66,7 +69,8 @@ static pn_status zcdp_create(pn_event **out, const pn_arg *args, pn_neighbours n
 
 const pn_event_ops pn_event_zcdp_ops = {
     .name = "zcdp",
-    .doc = "Any mechanism that is rho-zCDP: Renyi divergence at most rho alpha at every order.",
+    .doc =
+        "Any mechanism that is rho-zCDP for the event's neighbours: Renyi divergence at most rho alpha at every order.",
     .source = "Bun, Steinke (2016)",
     .params = zcdp_params,
     .create = zcdp_create,
@@ -106,7 +110,8 @@ static double rdp_zcdp(const pn_event *self)
 
 const pn_event_ops pn_event_rdp_ops = {
     .name = "rdp",
-    .doc = "Any mechanism with Renyi divergence at most epsilon at order alpha; nothing is known above that order.",
+    .doc = "Any mechanism with Renyi divergence at most epsilon at order alpha between the event's neighbours, in both "
+           "directions, so at every order below too; nothing is known above.",
     .source = "Mironov (2017)",
     .params = rdp_params,
     .create = rdp_create,

@@ -40,8 +40,10 @@ static const pn_param exponential_params[] = {
 
 const pn_event_ops pn_event_exponential_ops = {
     .name = "exponential",
-    .doc = "One selection by the exponential mechanism (Gumbel noise): epsilon-DP, epsilon-bounded-range, "
-           "epsilon^2/8-zCDP.",
+    .doc =
+        "One selection by the exponential mechanism (Gumbel noise), for the event's neighbours: epsilon-DP, of bounded "
+        "range epsilon (ratios of probabilities lie in an interval of that length), epsilon^2/8-zCDP. Its Renyi bound "
+        "is the largest of all pairs of two outcomes with losses t and t - epsilon, so smaller than that of pure.",
     .source = "Cesar, Rogers (2021); Dong, Durfee, Rogers (2020)",
     .params = exponential_params,
     .create = exponential_create,
@@ -82,7 +84,9 @@ static pn_slack laplace_slack(const pn_event *self)
 
 const pn_event_ops pn_event_laplace_ops = {
     .name = "laplace",
-    .doc = "Laplace noise of the given scale on a query of the given l1 sensitivity: (sensitivity/scale)-DP.",
+    .doc = "Laplace noise of the given scale on a query whose l1 sensitivity between the event's neighbours is given: "
+           "e-DP with e = sensitivity/scale, e^2/2-zCDP. Its Renyi bound is the exact one of two Laplace laws that far "
+           "apart.",
     .source = "Mironov (2017)",
     .params = laplace_params,
     .create = laplace_create,
@@ -112,9 +116,9 @@ static pn_status noisy_max_create(pn_event **out, const pn_arg *args, pn_neighbo
 
 const pn_event_ops pn_event_report_noisy_max_ops = {
     .name = "report_noisy_max",
-    .doc = "One selection by exponential noise (permute and flip) or Laplace noise on the scores: (2 "
-           "sensitivity/scale)-DP, "
-           "charged as the Laplace mechanism with that epsilon.",
+    .doc = "One selection by exponential noise (permute and flip) or Laplace noise on scores that each move by at most "
+           "sensitivity between the event's neighbours: e-DP with e = 2 sensitivity/scale, charged as the Laplace "
+           "mechanism with that e; it is not of bounded range e.",
     .source = "accounting.md section 2: the hazard rate of the noise is at most 1/scale",
     .params = noisy_max_params,
     .create = noisy_max_create,
@@ -145,7 +149,9 @@ static const pn_param pure_params[] = {
 
 const pn_event_ops pn_event_pure_ops = {
     .name = "pure",
-    .doc = "Any epsilon-DP mechanism; its worst case is randomised response.",
+    .doc =
+        "Any epsilon-DP mechanism for the event's neighbours; epsilon^2/2-zCDP. Its Renyi bound is that of randomised "
+        "response, the worst case.",
     .source = "Kairouz, Oh, Viswanath (2015); Bun, Steinke (2016)",
     .params = pure_params,
     .create = pure_create,

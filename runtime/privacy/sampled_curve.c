@@ -208,20 +208,22 @@ static double log_far_apart(scheme kind, double q, double z, double alpha)
 /* A - 1 = sum over k >= 2 of C(alpha,k) (1-q)^(alpha-k) q^k (e^((k^2-k)/(2z^2)) - 1) */
 static double log_sum(double q, double z, int order)
 {
-    double stay = log1p(-q), step = log(q) - stay, term = order * stay, scale = -INFINITY, sum = 0.0;
+    double stay = log1p(-q), step = log(q) - stay, term = order * stay + step + log(order); /* of k = 1 */
+    double scale = -INFINITY, sum = 1.0;
 
-    for (int k = 1; k <= order; k++) {
+    for (int k = 2; k <= order; k++) {
         double x;
 
         term += step + log((double)(order - k + 1) / k);
-        if (k == 1)
-            continue;
         x = term + log_expm1((double)k * (k - 1) / (2.0 * z * z));
-        if (x > scale) {
-            sum *= exp(scale - x);
+        if (k == 2) {
             scale = x;
+        } else if (x > scale) {
+            sum = sum * exp(scale - x) + 1.0;
+            scale = x;
+        } else {
+            sum += exp(x - scale);
         }
-        sum += exp(x - scale);
     }
     return scale + log(sum);
 }
