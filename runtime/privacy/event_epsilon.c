@@ -58,8 +58,7 @@ double pn_slack_delta(double delta, double epsilon, pn_slack slack)
 {
     double tail = slack.tail > 0.0 ? exp(fmin(epsilon + log(slack.tail), 1.0)) : 0.0;
 
-    if (epsilon <
-        slack.epsilon) /* what was asked for lies below any ideal epsilon: H at 1 exceeds H at e^s by e^s - 1 */
+    if (epsilon < slack.epsilon) /* below what drawn noise can have: H at 1 exceeds H at e^s by at most e^s - 1 */
         delta += expm1(slack.epsilon);
     return fmin(1.0, exp(slack.epsilon / 2.0) * (delta + tail) * (1.0 + 0x1p-50));
 }
