@@ -31,7 +31,7 @@ static pn_status read_count(size_t *out, const char **cursor, pn_err *err)
     char *end;
     unsigned long long value = strtoull(*cursor, &end, 10);
 
-    if (end == *cursor || **cursor < '0' || **cursor > '9' || value > SIZE_MAX)
+    if (end == *cursor || **cursor < '0' || **cursor > '9' || value >= SIZE_MAX)
         return pn_text_malformed(err, "a whole number", *cursor);
     *cursor = end;
     *out = (size_t)value;

@@ -68,15 +68,15 @@ int pn_disk_sync(int fd)
 int pn_disk_sync_entry(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *directory = pn_strdup(slash ? path : ".");
+    size_t length = !slash ? 1 : slash == path ? 1 : (size_t)(slash - path);
+    char directory[4096];
     int fd, error;
 
-    if (!directory)
-        return ENOMEM;
-    if (slash)
-        directory[slash == path ? 1 : slash - path] = '\0';
+    if (length >= sizeof directory)
+        return ENAMETOOLONG;
+    memcpy(directory, slash ? path : ".", length);
+    directory[length] = '\0';
     fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    pn_free(directory);
     if (fd < 0)
         return errno;
     error = fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a file system that has no such thing */

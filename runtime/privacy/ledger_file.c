@@ -46,10 +46,15 @@ void pn_store_chain_start(const pn_store *store, unsigned char mac[PN_MAC_BYTES]
     pn_store_chain(store, mac, nothing, line, strlen(line));
 }
 
+/* In lower case only: a MAC has one spelling. */
 bool pn_store_read_mac(unsigned char mac[PN_MAC_BYTES], const char *hex)
 {
     size_t length = 0;
 
+    for (size_t i = 0; i < PN_MAC_HEX; i++) {
+        if (hex[i] >= 'A' && hex[i] <= 'F')
+            return false;
+    }
     return sodium_hex2bin(mac, PN_MAC_BYTES, hex, PN_MAC_HEX, NULL, &length, NULL) == 0 && length == PN_MAC_BYTES;
 }
 

@@ -219,7 +219,7 @@ static pn_status read_size(size_t *out, const char **cursor, pn_err *err)
     char *after;
     unsigned long long value = strtoull(*cursor, &after, 10);
 
-    if (**cursor < '0' || **cursor > '9' || value > SIZE_MAX)
+    if (**cursor < '0' || **cursor > '9' || value >= SIZE_MAX)
         return pn_text_malformed(err, "a whole number", *cursor);
     *out = (size_t)value;
     *cursor = after;

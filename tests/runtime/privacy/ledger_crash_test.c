@@ -1,0 +1,513 @@
+/* ledger_crash_test.c -- a process with a ledger's file dies: at each step of a charge, and by kill -9 at any moment; or the disk
+ * does.  Everything that was released is charged, and nothing twice.  The file is built here with its crash points.
+ * Depends on: check.h, fail_alloc.h, privacy/, POSIX. */
+#define _GNU_SOURCE
+#define PN_MUTANTS
+#include "privacy/ledger_file.c"
+
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "check.h"
+#include "fail_alloc.h"
+#include "privacy/ledger_impl.h"
+#include "privacy/mechanism.h"
+
+static char directory[200], path[256];
+
+static void remove_files(void)
+{
+    static const char *const ends[] = { "", ".key", ".head" };
+
+    for (size_t i = 0; i < 3; i++) {
+        char file[300];
+
+        (void)snprintf(file, sizeof file, "%s%s", path, ends[i]);
+        (void)unlink(file);
+    }
+}
+
+/* A pure budget of whole releases. */
+static pn_status open_ledger(pn_ledger **out, bool create, pn_err *err)
+{
+    pn_budget budget = { .epsilon = 1e6, .rho = NAN, .teaching = true };
+
+    return pn_ledger_open(out, path, NULL, create ? &budget : NULL, err);
+}
+
+static pn_status spend(pn_ledger *ledger, size_t count, pn_err *err)
+{
+    pn_event *event = NULL;
+    pn_status status = pn_event_exponential(&event, 1.0, PN_REPLACE_ONE, err);
+
+    if (status == PN_OK)
+        status = pn_ledger_spend(ledger, event, count, "release", err);
+    pn_event_free(event);
+    return status;
+}
+
+/* What the file says has been charged, and whether something was cut off; -1 when it does not open. */
+static double charged(bool *recovered)
+{
+    pn_ledger *ledger = NULL;
+    pn_err err;
+    double spent = -1.0;
+
+    if (CHECK(open_ledger(&ledger, false, &err) == PN_OK)) {
+        spent = pn_ledger_spent(ledger);
+        if (recovered)
+            *recovered = pn_ledger_recovered(ledger);
+    } else {
+        (void)fprintf(stderr, "    %s\n", err.message);
+    }
+    pn_ledger_free(ledger);
+    return spent;
+}
+
+/* ---- each step of a charge ---- */
+
+typedef struct window {
+    const char *point;
+    bool kept, cut; /* whether a charge that dies here counts, and leaves a torn line */
+} window;
+
+static const window windows[] = {
+    { "crash_before_write", false, false }, { "crash_in_write", false, true },
+    { "crash_before_sync", true, false },   { "crash_before_head", true, false },
+    { "crash_in_head", true, false },       { "crash_before_head_sync", true, false },
+    { "crash_after_head", true, false },
+};
+
+#define WINDOWS (sizeof windows / sizeof windows[0])
+
+/* A child that dies at the point, in its charge after `charges` good ones (in opening, for 0 and `opening`). */
+static void die_at(const char *point, int charges, bool opening)
+{
+    pid_t child = fork();
+    int ended = 0;
+
+    if (child == 0) {
+        pn_ledger *ledger = NULL;
+
+        if (opening)
+            (void)setenv("PENUMBRA_MUTANT", point, 1);
+        if (open_ledger(&ledger, true, NULL) != PN_OK)
+            _exit(1);
+        for (int i = 0; i < charges; i++) {
+            if (spend(ledger, 1, NULL) != PN_OK)
+                _exit(2);
+        }
+        (void)setenv("PENUMBRA_MUTANT", point, 1);
+        (void)spend(ledger, 1, NULL);
+        _exit(3);
+    }
+    CHECK(waitpid(child, &ended, 0) == child);
+    CHECK(WIFEXITED(ended) && WEXITSTATUS(ended) == 137);
+}
+
+static void test_every_window(void)
+{
+    for (size_t i = 0; i < WINDOWS; i++) {
+        for (int charges = 0; charges <= 3; charges++) {
+            pn_ledger *ledger = NULL;
+            bool recovered = false;
+            double expected = charges + (windows[i].kept ? 1.0 : 0.0);
+
+            remove_files();
+            die_at(windows[i].point, charges, false);
+            CHECK(charged(&recovered) == expected);
+            CHECK(recovered == windows[i].cut);
+            CHECK(open_ledger(&ledger, true, NULL) == PN_OK && !pn_ledger_recovered(ledger));
+            CHECK(spend(ledger, 2, NULL) == PN_OK && pn_ledger_spent(ledger) == expected + 2.0);
+            pn_ledger_free(ledger);
+            CHECK(charged(NULL) == expected + 2.0);
+        }
+    }
+}
+
+static void test_every_window_of_the_beginning(void)
+{
+    for (size_t i = 0; i < WINDOWS; i++) {
+        pn_ledger *ledger = NULL;
+        pn_err err;
+
+        remove_files();
+        die_at(windows[i].point, 0, true);
+        CHECK(open_ledger(&ledger, true, &err) == PN_OK);
+        CHECK(ledger && spend(ledger, 1, NULL) == PN_OK);
+        pn_ledger_free(ledger);
+        CHECK(charged(NULL) == 1.0);
+    }
+}
+
+/* ---- kill -9 at any moment ---- */
+
+/* Releases as fast as it can; each is told to the parent after it has been released. */
+static void release_for_ever(int tell)
+{
+    pn_selection_options options = { .epsilon = 1.0, .sensitivity = 1.0, .score_bound = 100.0 };
+    const double scores[3] = { 1.0, 2.0, 3.0 };
+    pn_mechanism *mechanism = NULL;
+    pn_ledger *ledger = NULL;
+    pn_rng *rng = NULL;
+
+    if (open_ledger(&ledger, true, NULL) != PN_OK || pn_mechanism_selection(&mechanism, &options, NULL) != PN_OK ||
+        pn_rng_secure(&rng, NULL) != PN_OK)
+        _exit(1);
+    for (;;) {
+        pn_release release = { 0 };
+        char index;
+
+        if (pn_mechanism_release(mechanism, ledger, NULL, rng, scores, 3, &release, NULL) != PN_OK)
+            _exit(2);
+        index = (char)('0' + release.index);
+        if (write(tell, &index, 1) != 1)
+            _exit(3);
+    }
+}
+
+static size_t count_bytes(int from)
+{
+    char bytes[256];
+    size_t count = 0;
+    ssize_t got;
+
+    while ((got = read(from, bytes, sizeof bytes)) > 0)
+        count += (size_t)got;
+    return count;
+}
+
+/* How many releases a child has told of that was killed after about `delay` microseconds. */
+static size_t killed_run(useconds_t delay)
+{
+    int ends[2], ended = 0;
+    size_t released;
+    pid_t child;
+
+    if (pipe(ends) != 0)
+        return 0;
+    child = fork();
+    if (child == 0) {
+        (void)close(ends[0]);
+        release_for_ever(ends[1]);
+    }
+    (void)close(ends[1]);
+    (void)usleep(delay);
+    (void)kill(child, SIGKILL);
+    released = count_bytes(ends[0]);
+    (void)close(ends[0]);
+    CHECK(waitpid(child, &ended, 0) == child && WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL);
+    return released;
+}
+
+/* On a disk most of the time is spent in syncs; in memory it is spent between them. */
+static void test_kills(int kills, useconds_t most)
+{
+    size_t total = 0, between = 0, cut = 0;
+    double before = 0.0;
+
+    remove_files();
+    for (int i = 0; i < kills; i++) {
+        size_t released = killed_run((useconds_t)randombytes_uniform(i % 3 ? most : most / 10));
+        pn_ledger *ledger = NULL;
+        double now;
+
+        if (!CHECK(open_ledger(&ledger, true, NULL) == PN_OK))
+            return;
+        now = pn_ledger_spent(ledger);
+        cut += pn_ledger_recovered(ledger);
+        CHECK(now >= before + (double)released);       /* everything released is charged */
+        CHECK(now <= before + (double)released + 1.0); /* and at most one charge was still on its way */
+        between += now > before + (double)released;
+        CHECK(spend(ledger, 1, NULL) == PN_OK);
+        before = now + 1.0;
+        total += released;
+        pn_ledger_free(ledger);
+    }
+    CHECK(charged(NULL) == before);
+    CHECK(total > 0);
+    (void)printf("    %d kills, %zu releases, %zu charges without release, %zu torn lines\n", kills, total, between,
+                 cut);
+}
+
+/* ---- the disk ---- */
+
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    limit.rlim_cur = bytes;
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+static rlim_t file_size(void)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 ? (rlim_t)info.st_size : 0;
+}
+
+static bool signal_waits(void)
+{
+    sigset_t pending;
+
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ);
+}
+
+static void test_full_disk(void)
+{
+    pn_ledger *ledger = NULL;
+    pn_err err;
+
+    remove_files();
+    CHECK(open_ledger(&ledger, true, &err) == PN_OK);
+    for (int i = 0; i < 30; i++)
+        CHECK(spend(ledger, 1, &err) == PN_OK);
+    for (rlim_t more = 0; more < 40; more++) { /* the line does not fit, or only a part of it does */
+        rlim_t size = file_size();
+
+        limit_file_size(size + more);
+        CHECK(spend(ledger, 1, &err) == PN_EIO);
+        CHECK(strstr(err.message, "cannot be written: File too large; nothing was charged or released") != NULL);
+        CHECK(!signal_waits() && file_size() == size);
+        CHECK(pn_ledger_spent(ledger) == 30.0 && !pn_ledger_ended(ledger));
+    }
+    limit_file_size(RLIM_INFINITY);
+    CHECK(spend(ledger, 1, &err) == PN_OK);
+    pn_ledger_free(ledger);
+    CHECK(charged(NULL) == 31.0);
+    remove_files();
+    for (rlim_t size = 0; size < 2000; size += 64) { /* there is no room to begin in */
+        limit_file_size(size);
+        if (open_ledger(&ledger, true, &err) == PN_OK)
+            pn_ledger_free(ledger);
+        else
+            CHECK(err.status == PN_EIO && strstr(err.message, "File too large"));
+    }
+    limit_file_size(RLIM_INFINITY);
+    CHECK(open_ledger(&ledger, true, &err) == PN_OK && pn_ledger_spent(ledger) == 0.0);
+    pn_ledger_free(ledger);
+}
+
+/* A file that takes no writes any more, in place of the one behind `fd`. */
+static void spoil(int fd)
+{
+    int dead = open("/dev/null", O_RDONLY);
+
+    CHECK(dead >= 0 && dup2(dead, fd) == fd);
+    (void)close(dead);
+}
+
+static void test_disk_that_cannot_even_be_restored(void)
+{
+    pn_ledger *ledger = NULL;
+    pn_err err;
+
+    for (int head = 0; head < 2; head++) {
+        remove_files();
+        CHECK(open_ledger(&ledger, true, &err) == PN_OK && spend(ledger, 1, &err) == PN_OK);
+        spoil(head ? ledger->store->head : ledger->store->fd);
+        CHECK(spend(ledger, 1, &err) == PN_EIO);
+        CHECK(strstr(err.message, "nothing was released") && strstr(err.message, "takes no more"));
+        CHECK(pn_ledger_ended(ledger) != NULL && pn_ledger_remaining(ledger) == 0.0);
+        CHECK(spend(ledger, 1, &err) == PN_EBUDGET);
+        pn_ledger_free(ledger);
+        CHECK(charged(NULL) == (head ? 2.0 : 1.0)); /* the line was whole when the head failed */
+    }
+}
+
+static void test_read_only(void)
+{
+    pn_ledger *ledger = NULL;
+    int ended = 0;
+    pid_t child;
+
+    remove_files();
+    CHECK(open_ledger(&ledger, true, NULL) == PN_OK && spend(ledger, 1, NULL) == PN_OK);
+    pn_ledger_free(ledger);
+    CHECK(chmod(path, 0444) == 0 && chmod(directory, 0755) == 0);
+    child = fork();
+    if (child == 0) { /* as somebody whom permissions bind */
+        pn_err err;
+        bool refused;
+
+        if (geteuid() == 0 && setuid(65534) != 0)
+            _exit(1);
+        refused = open_ledger(&ledger, false, &err) == PN_EIO &&
+                  strstr(err.message, "cannot be opened for reading and writing: Permission denied");
+        _exit(refused ? 0 : 2);
+    }
+    CHECK(waitpid(child, &ended, 0) == child && WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
+    CHECK(chmod(path, 0644) == 0 && charged(NULL) == 1.0);
+}
+
+/* ---- charged before drawn ---- */
+
+static pn_rng *seeded(void)
+{
+    pn_rng *rng = NULL;
+
+    CHECK(pn_rng_seeded(&rng, 7, NULL) == PN_OK);
+    return rng;
+}
+
+static void test_no_charge_no_noise(void)
+{
+    pn_selection_options options = { .epsilon = 1.0, .sensitivity = 1.0, .score_bound = 100.0 };
+    const double scores[3] = { 1.0, 2.0, 3.0 };
+    pn_rng *used = seeded(), *fresh = seeded();
+    pn_release release = { .index = 99 };
+    pn_mechanism *mechanism = NULL;
+    pn_ledger *ledger = NULL;
+    pn_err err;
+
+    remove_files();
+    CHECK(pn_mechanism_selection(&mechanism, &options, &err) == PN_OK);
+    CHECK(open_ledger(&ledger, true, &err) == PN_OK);
+    limit_file_size(file_size() > PN_HEAD_BYTES ? file_size() : PN_HEAD_BYTES);
+    while (spend(ledger, 1, &err) == PN_OK)
+        continue;
+    CHECK(pn_mechanism_release(mechanism, ledger, NULL, used, scores, 3, &release, &err) == PN_EIO);
+    limit_file_size(RLIM_INFINITY);
+    CHECK(pn_ledger_close(ledger, &err) == PN_OK);
+    CHECK(pn_mechanism_release(mechanism, ledger, NULL, used, scores, 3, &release, &err) == PN_EBUDGET);
+    CHECK(release.index == 99);
+    CHECK(pn_rng_u64(used) == pn_rng_u64(fresh));
+    pn_ledger_free(ledger);
+    pn_mechanism_free(mechanism);
+    pn_rng_free(used);
+    pn_rng_free(fresh);
+}
+
+static void test_child_does_not_charge(void)
+{
+    pn_ledger *ledger = NULL;
+    int ended = 0;
+    pid_t child;
+
+    remove_files();
+    CHECK(open_ledger(&ledger, true, NULL) == PN_OK);
+    child = fork();
+    if (child == 0) {
+        pn_err err;
+        bool refused = spend(ledger, 1, &err) == PN_EUNSUPPORTED && strstr(err.message, "only process") &&
+                       pn_ledger_spent(ledger) == 0.0;
+
+        pn_ledger_free(ledger); /* and letting go of it takes nothing from the parent */
+        _exit(refused ? 0 : 1);
+    }
+    CHECK(waitpid(child, &ended, 0) == child && WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
+    CHECK(spend(ledger, 1, NULL) == PN_OK);
+    pn_ledger_free(ledger);
+    CHECK(charged(NULL) == 1.0);
+}
+
+/* ---- the host ---- */
+
+static void test_decimal_commas(void)
+{
+    static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "pt_BR.UTF-8", NULL };
+    pn_ledger *ledger = NULL;
+    pn_event *event = NULL;
+    size_t i = 0;
+
+    remove_files();
+    while (names[i] && !setlocale(LC_NUMERIC, names[i]))
+        i++;
+    CHECK(open_ledger(&ledger, true, NULL) == PN_OK);
+    CHECK(pn_event_exponential(&event, 0.3, PN_REPLACE_ONE, NULL) == PN_OK);
+    CHECK(pn_ledger_spend(ledger, event, 1, "a", NULL) == PN_OK);
+    pn_ledger_free(ledger);
+    CHECK(charged(NULL) == 0.3);
+    (void)setlocale(LC_NUMERIC, "C");
+    CHECK(charged(NULL) == 0.3);
+    pn_event_free(event);
+}
+
+static pn_status use_family(pn_ledger *ledger, pn_err *err)
+{
+    pn_budget budget = { .epsilon = 50.0, .delta = 1e-6, .rho = NAN, .teaching = true };
+    pn_ledger *slice = NULL, *parts[2] = { NULL, NULL };
+    pn_status status = pn_ledger_slice(&slice, ledger, "ann", &budget, err);
+
+    if (status == PN_OK)
+        status = spend(slice, 1, err);
+    if (status == PN_OK)
+        status = spend(ledger, 2, err);
+    pn_ledger_free(slice);
+    slice = NULL;
+    if (status == PN_OK)
+        status = pn_ledger_slice(&slice, ledger, NULL, &budget, err);
+    if (status == PN_OK)
+        status = pn_ledger_split(slice, 2, parts, err);
+    if (status == PN_OK)
+        status = spend(parts[1], 1, err);
+    pn_ledger_free(parts[0]);
+    pn_ledger_free(parts[1]);
+    pn_ledger_free(slice);
+    return status;
+}
+
+static pn_status file_scenario(void *self, pn_err *err)
+{
+    pn_ledger *ledger = NULL;
+    pn_status status;
+
+    (void)self;
+    remove_files();
+    status = open_ledger(&ledger, true, err);
+    if (status == PN_OK)
+        status = use_family(ledger, err);
+    pn_ledger_free(ledger);
+    ledger = NULL;
+    if (status == PN_OK)
+        status = open_ledger(&ledger, false, err);
+    if (status == PN_OK)
+        CHECK(pn_ledger_spent(ledger) == 4.0);
+    pn_ledger_free(ledger);
+    return status;
+}
+
+static bool enter(const char *place)
+{
+    (void)snprintf(directory, sizeof directory, "%s/penumbra-XXXXXX", place);
+    if (!mkdtemp(directory))
+        return false;
+    (void)snprintf(path, sizeof path, "%s/ledger", directory);
+    return true;
+}
+
+static void leave(void)
+{
+    remove_files();
+    CHECK(rmdir(directory) == 0);
+}
+
+int main(void)
+{
+    const char *place = getenv("TMPDIR");
+
+    if (enter("/dev/shm")) {
+        test_kills(300, 4000);
+        leave();
+    }
+    if (!CHECK(enter(place ? place : "/tmp")))
+        return check_summary();
+    test_kills(150, 25000);
+    test_every_window();
+    test_every_window_of_the_beginning();
+    test_full_disk();
+    test_disk_that_cannot_even_be_restored();
+    test_read_only();
+    test_no_charge_no_noise();
+    test_child_does_not_charge();
+    test_decimal_commas();
+    fail_alloc_sweep("ledger in a file", file_scenario, NULL);
+    leave();
+    return check_summary();
+}

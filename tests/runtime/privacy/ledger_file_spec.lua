@@ -1,0 +1,518 @@
+-- ledger_file_spec.lua -- ledgers kept in files: what comes back, what is refused, and what a file cannot be talked into.
+local pn = require "penumbra"
+local program = require "tests.tools.program"
+local event = pn.event
+
+local base = os.tmpname()
+local path = base .. ".ledger"
+local ends = { "", ".key", ".head" }
+
+local function remove()
+  for _, tail in ipairs(ends) do
+    os.remove(path .. tail)
+  end
+end
+
+local function let_go()
+  collectgarbage()
+  collectgarbage()
+end
+
+local function refused(...)
+  local ok, message = pcall(...)
+  assert.is_false(ok)
+  return message
+end
+
+-- Open, hand over, let go.
+local function with(options, body)
+  options.path = options.path or path
+  local L <close> = pn.ledger(options)
+  local answer = body(L)
+  return answer
+end
+
+local function read(tail)
+  return program.read_all(path .. tail)
+end
+
+local function write(tail, text)
+  program.write_all(path .. tail, text)
+end
+
+local function spent()
+  return with({}, function(L)
+    return L.spent
+  end)
+end
+
+-- A ledger with `count` charges of 1/16 each, and its files after each of them: history[i] = {ledger, head}.
+local function history(count)
+  local files = {}
+  remove()
+  with({ epsilon = 4 }, function(L)
+    files[0] = { read "", read ".head" }
+    for i = 1, count do
+      L:spend(event.pure { epsilon = 1 / 16 }, "release " .. i)
+      files[i] = { read "", read ".head" }
+    end
+  end)
+  return files
+end
+
+local function put(ledger, head)
+  write("", ledger)
+  write(".head", head)
+end
+
+describe("a ledger in a file", function()
+  before_each(remove)
+  teardown(function()
+    let_go()
+    remove()
+    os.remove(base)
+  end)
+
+  it("says the same after it was opened again", function()
+    local before = with({ epsilon = 2, delta = 1e-6, neighbours = "add_remove" }, function(L)
+      L:spend(event.gaussian { sigma = 50, sensitivity = 1 / 3, draws = 7, neighbours = "add_remove" }, "a \"mean\"\\\n\t", 3)
+      L:spend(event.laplace { scale = 100 / 3, sensitivity = 1, neighbours = "add_remove" })
+      L:spend(event.laplace { scale = 100 / 3, sensitivity = 1, neighbours = "add_remove" }, "Größe")
+      local all = event.compose {
+        event.repeated(event.zcdp { rho = 1e-5, neighbours = "add_remove" }, 12),
+        event.pure { epsilon = 0.01, neighbours = "add_remove" },
+      }
+      L:spend(event.repeated(all, 5), "nested")
+      L:spend(event.repeated(event.exponential { epsilon = 1e-3, neighbours = "add_remove" }, 5), "repeated", 2)
+      local report = L:report()
+      return { report, tostring(report), tostring(L), L.orders, L.remaining, tostring(L:odometer()) }
+    end)
+    local after = with({}, function(L)
+      local report = L:report()
+      return { report, tostring(report), tostring(L), L.orders, L.remaining, tostring(L:odometer()) }
+    end)
+    assert.equal(5, #after[1])
+    assert.same(before, after)
+  end)
+
+  it("brings back every kind of budget", function()
+    local kinds = {
+      { epsilon = 1 }, { rho = 0.3 }, { alpha = 8, epsilon = 1 / 3 },
+      { epsilon = 1, delta = 1e-6, filter = "gaussian" }, { epsilon = 1, delta = 1e-5, orders = { 8, 16.5, 1000 / 3 } },
+      { epsilon = 1, delta = 1e-5, teaching = true, neighbours = "zero_out" },
+    }
+    for _, options in ipairs(kinds) do
+      remove()
+      local fields = { "epsilon", "delta", "rho", "alpha", "filter", "teaching", "neighbours", "orders", "theorem" }
+      local e = options.filter and { sigma = 100, sensitivity = 1 } or { epsilon = 1e-3 }
+      e.neighbours = options.neighbours
+      local function look(L)
+        local seen = { tostring(L), L.remaining, L.spent }
+        for _, name in ipairs(fields) do
+          seen[name] = L[name]
+        end
+        return seen
+      end
+      local before = with(options, function(L)
+        L:spend(options.filter and event.gaussian(e) or event.pure(e), "x", 7)
+        return look(L)
+      end)
+      options.path = nil
+      assert.same(before, with({}, look))
+      assert.same(before, with(options, look))
+    end
+  end)
+
+  it("writes and reads every kind of event to the last digit", function()
+    local guess, seen = require "tests.tools.defaults", 0
+    local function inner(relation)
+      return event.gaussian { sigma = 40 / 3, sensitivity = 1 / 3, neighbours = relation }
+    end
+    local made = {
+      gaussian = { { sigma = math.pi, sensitivity = 1 / 3 }, { sigma = 7, sensitivity = 1, draws = 1000 } },
+      laplace = { { scale = 1e5 / 3, sensitivity = 1, draws = 3 } },
+      poisson_sampled = { { q = 1 / 3, event = "inner" } },
+      fixed_sampled = { { batch = 7, n = 1000, event = "inner" } },
+      sparse_vector = { { epsilon = 1 / 7, answers = 3 }, { epsilon = 0.1 } },
+      rdp = { { alpha = 1000, epsilon = 1e-3 } },
+    }
+    for name in pairs(event) do
+      local relation = name == "fixed_sampled" and "replace_one" or "add_remove"
+      for _, options in ipairs(made[name] or name ~= "compose" and name ~= "repeated" and guess("event", name) or {}) do
+        local given = { neighbours = relation }
+        for key, value in pairs(options) do
+          given[key] = value == "inner" and inner(relation) or value
+        end
+        remove()
+        local function look(L)
+          return tostring(L:report())
+        end
+        local before = with({ epsilon = 1e6, delta = 1e-6, neighbours = relation, orders = { 1.5, 3, 999 } }, function(L)
+          L:spend(event[name](given), "x", 2)
+          return look(L)
+        end)
+        assert.matches(name, before, 1, true)
+        assert.equal(before, with({}, look))
+        seen = seen + 1
+      end
+    end
+    assert.is_true(seen >= 10)
+  end)
+
+  it("keeps slices, parts and their end", function()
+    with({ epsilon = 1 }, function(L)
+      local ann = pn.ledger { parent = L, name = "ann \"A\"", rho = 0.5 }
+      local inner = pn.ledger { parent = ann, name = "hw1", epsilon = 0.25 }
+      inner:spend(event.pure { epsilon = 0.125 }, "x")
+      local bob = pn.ledger { parent = L, name = "bob", epsilon = 0.5 }
+      local _, second = bob:split(2)
+      second:spend(event.pure { epsilon = 0.25 }, "y")
+      local eve = pn.ledger { parent = L, name = "eve", epsilon = 1 }
+      eve:close()
+    end)
+    let_go()
+    with({}, function(L)
+      assert.equal(0.375, L.spent)
+      assert.same({ 'ann "A": hw1: x', "bob: part 2 of 2: y" }, { L:report()[1].label, L:report()[2].label })
+      local ann = pn.ledger { parent = L, name = "ann \"A\"" }
+      assert.equal(0.125 ^ 2 / 2, ann.spent)
+      assert.equal(0.125, pn.ledger({ parent = ann, name = "hw1", epsilon = 0.25 }).remaining)
+      local bob = pn.ledger { parent = L, name = "bob" }
+      assert.equal("the budget was split", bob.ended)
+      local first, second = bob:split(2)
+      assert.equal(0, second.remaining)
+      first:spend(event.pure { epsilon = 0.25 }, "z")
+      assert.equal(0.625, L.spent)
+      local eve = pn.ledger { parent = L, name = "eve" }
+      assert.matches("the ledger is closed", refused(eve.spend, eve, event.pure { epsilon = 0.1 }), 1, true)
+    end)
+    let_go()
+    assert.equal(0.625, spent())
+  end)
+
+  it("stays closed", function()
+    with({ rho = 1 }, function(L)
+      L:spend(event.zcdp { rho = 0.25 }, "x")
+      L:close()
+    end)
+    with({}, function(L)
+      assert.equal("the ledger is closed", L.ended)
+      assert.equal(0.25, L.spent)
+      assert.equal(0, L.remaining)
+      assert.matches("the ledger is closed", refused(L.spend, L, event.zcdp { rho = 0.25 }), 1, true)
+    end)
+  end)
+
+  it("does not choose its orders anew", function()
+    local before = with({ epsilon = 1, delta = 1e-6 }, function(L)
+      L:spend(event.exponential { epsilon = pn.calibrate.exponential { epsilon = 1, delta = 1e-6, count = 50 } }, "a", 50)
+      assert.equal(1, #L.orders)
+      return L.orders
+    end)
+    with({}, function(L)
+      assert.same(before, L.orders)
+      assert.is_false((L:covers(event.exponential { epsilon = 0.01 })))
+    end)
+  end)
+
+  it("is refused with another budget, naming both", function()
+    with({ epsilon = 1, delta = 1e-6 }, function() end)
+    local message = refused(pn.ledger, { path = path, epsilon = 2, delta = 1e-6 })
+    assert.matches("has the budget epsilon=1, delta=.*, not epsilon=2, delta=", message)
+    assert.matches("not rho=1", refused(pn.ledger, { path = path, rho = 1 }), 1, true)
+    assert.matches('is for "replace_one" neighbours, not "zero_out"',
+      refused(pn.ledger, { path = path, neighbours = "zero_out" }), 1, true)
+    let_go()
+    with({ epsilon = 1, delta = 1e-6 }, function() end)
+  end)
+
+  it("is not started without a budget, nor where it cannot be", function()
+    assert.matches("there is no such ledger; give a budget", refused(pn.ledger, { path = path }), 1, true)
+    assert.matches("its directory does not exist", refused(pn.ledger, { path = path .. "/x/y", epsilon = 1 }), 1, true)
+    local directory = base:match "^(.*)/"
+    assert.matches("is a directory", refused(pn.ledger, { path = directory, epsilon = 1 }), 1, true)
+    assert.matches("is no regular file", refused(pn.ledger, { path = "/dev/null", epsilon = 1 }), 1, true)
+    assert.matches("epsilon must be a positive", refused(pn.ledger, { path = path, epsilon = -1 }))
+    for _, tail in ipairs(ends) do
+      assert.is_nil(io.open(path .. tail))
+    end
+  end)
+
+  it("starts in an empty file", function()
+    write("", "")
+    with({ epsilon = 1 }, function(L)
+      L:spend(event.pure { epsilon = 0.5 })
+    end)
+    assert.equal(0.5, spent())
+  end)
+
+  it("is not anything else", function()
+    for _, text in ipairs { "hello\n", "x", "\0\0\0", "penumbra-ledgers\n", ("x\n"):rep(1000) } do
+      write("", text)
+      assert.matches("this is no ledger", refused(pn.ledger, { path = path, epsilon = 1 }), 1, true)
+      assert.equal(text, read "")
+    end
+  end)
+
+  it("is of format 1", function()
+    local text = history(2)[2][1]
+    write("", (text:gsub("^penumbra%-ledger 1", "penumbra-ledger 2")))
+    assert.matches("is of format 2; this program reads format 1", refused(pn.ledger, { path = path }), 1, true)
+    os.remove(path .. ".head")
+    write("", "penumbra-ledger 2 whatever\n")
+    assert.matches("is of format 2", refused(pn.ledger, { path = path, epsilon = 1 }), 1, true)
+  end)
+end)
+
+describe("the authentication of a ledger", function()
+  it("notices every changed byte, with the line", function()
+    local files = history(3)
+    local text, head = files[3][1], files[3][2]
+    local line = 1
+    for i = 1, #text do
+      local byte = text:byte(i)
+      local changed = text:sub(1, i - 1) .. string.char(byte ~ 1 << (i % 7)) .. text:sub(i + 1)
+      put(changed, head)
+      local message = refused(pn.ledger, { path = path })
+      if line > 1 then
+        local joined = byte == 10 or changed:sub(i, i) == "\n"
+        assert.is_true(joined or message:find("line " .. line .. " was changed", 1, true) ~= nil, message)
+      end
+      line = line + (byte == 10 and 1 or 0)
+    end
+    put(text, head)
+    assert.equal(3 / 16, spent())
+  end)
+
+  it("notices lines that are cut off, dropped, moved, doubled or added", function()
+    local files = history(4)
+    local text, head = files[4][1], files[4][2]
+    for length = 0, #text - 1 do
+      put(text:sub(1, length), head)
+      refused(pn.ledger, { path = path })
+    end
+    local lines = {}
+    for each in text:gmatch "[^\n]*\n" do
+      lines[#lines + 1] = each
+    end
+    for i = 2, #lines do
+      for j = 2, #lines do
+        local moved = { table.unpack(lines) }
+        table.insert(moved, j, table.remove(moved, i))
+        put(table.concat(moved), head)
+        if i ~= j then
+          refused(pn.ledger, { path = path })
+        end
+        local doubled = { table.unpack(lines) }
+        table.insert(doubled, j, lines[i])
+        put(table.concat(doubled), head)
+        if i < #lines or j < #lines then -- one line too many at the very end is cut off, like a torn one
+          refused(pn.ledger, { path = path })
+        end
+      end
+      local dropped = { table.unpack(lines) }
+      table.remove(dropped, i)
+      put(table.concat(dropped), head)
+      refused(pn.ledger, { path = path })
+    end
+    put(text .. "\n", head)
+    assert.is_true(with({}, function(L) return L.recovered end)) -- an empty line at the end was never a charge
+    put(text .. lines[4] .. lines[5], head)
+    assert.matches("line 7 was changed", refused(pn.ledger, { path = path }))
+    put(text, head)
+    assert.equal(4 / 16, spent())
+  end)
+
+  it("does not take the lines of another ledger with the same key", function()
+    local key = path .. ".key"
+    local mine = history(2)[2]
+    os.remove(path)
+    os.remove(path .. ".head")
+    with({ epsilon = 4, key = key }, function(L)
+      L:spend(event.pure { epsilon = 1 / 16 }, "release 1")
+      L:spend(event.pure { epsilon = 1 / 16 }, "release 2")
+    end)
+    local other = { read "", read ".head" }
+    put(mine[1], other[2])
+    assert.matches("missing or was changed", refused(pn.ledger, { path = path }), 1, true)
+    put((mine[1]:gsub("[^\n]*\n", other[1]:match "[^\n]*\n", 1)), other[2])
+    refused(pn.ledger, { path = path })
+    put(table.unpack(mine))
+    assert.equal(2 / 16, spent())
+  end)
+
+  it("needs the key, and nobody else to read it", function()
+    history(1)
+    local key = read ".key"
+    write(".key", (key:gsub("%x\n$", function(last) return (last == "0\n" and "1" or "0") .. "\n" end)))
+    assert.matches("line 2 was changed, or is not of this ledger and key", refused(pn.ledger, { path = path }), 1, true)
+    write(".key", "no key\n")
+    assert.matches("this is no key of a ledger", refused(pn.ledger, { path = path }), 1, true)
+    os.remove(path .. ".key")
+    assert.matches("the key of the ledger cannot be opened", refused(pn.ledger, { path = path }), 1, true)
+    write(".key", key)
+    program.shell("chmod 644 " .. program.quote(path .. ".key"))
+    assert.matches("everybody may read or write this key (mode 644)", refused(pn.ledger, { path = path }), 1, true)
+    program.shell("chmod 600 " .. program.quote(path .. ".key"))
+    assert.equal(1 / 16, spent())
+    local mode = program.shell("stat -c %a " .. program.quote(path .. ".key"))
+    assert.equal("600\n", mode)
+  end)
+
+  it("takes a key from elsewhere", function()
+    remove()
+    local elsewhere = base .. ".other"
+    os.remove(elsewhere)
+    with({ rho = 1, key = elsewhere }, function() end)
+    assert.is_nil(io.open(path .. ".key"))
+    assert.matches("cannot be opened", refused(pn.ledger, { path = path }), 1, true)
+    with({ key = elsewhere }, function() end)
+    os.remove(elsewhere)
+    remove()
+  end)
+end)
+
+describe("a ledger after a crash", function()
+  it("has every charge that returned, whatever became of the last one", function()
+    local files = history(3)
+    local before, after = files[2], files[3]
+    for length = #before[1], #after[1] - 1 do -- the write was torn: the head is before it
+      put(after[1]:sub(1, length), before[2])
+      local seen = with({}, function(L)
+        L:spend(event.pure { epsilon = 1 / 16 }, "next")
+        return { L.recovered, L.spent }
+      end)
+      assert.same({ length > #before[1], 3 / 16 }, seen)
+      assert.equal(3 / 16, spent())
+    end
+    local zeros = before[1] .. ("\0"):rep(#after[1] - #before[1])
+    for _, torn in ipairs { zeros, after[1]:sub(1, -20) .. ("\0"):rep(19) .. "\n" } do
+      put(torn, before[2])
+      assert.equal(2 / 16, spent())
+    end
+    put(after[1], before[2]) -- written, but the head was not: charged
+    assert.equal(3 / 16, spent())
+    assert.equal(after[2]:sub(1, 1024), read(".head"):sub(1, 1024))
+  end)
+
+  it("survives a head whose newest slot was torn", function()
+    local files = history(3) -- records 0 to 3: four, in slot 0; three in slot 1
+    for length = 0, 500, 50 do
+      put(files[3][1], files[3][2]:sub(1, length) .. ("x"):rep(512 - length) .. files[3][2]:sub(513))
+      assert.equal(3 / 16, spent())
+    end
+  end)
+
+  it("refuses to go backwards", function()
+    local files = history(4)
+    for older = 0, 3 do
+      put(files[older][1], files[4][2])
+      assert.matches("goes backwards: " .. older + 1 .. " whole record", refused(pn.ledger, { path = path }))
+      assert.matches("says that there were 5", refused(pn.ledger, { path = path }), 1, true)
+    end
+    put("", files[4][2])
+    assert.matches("goes backwards: it is empty", refused(pn.ledger, { path = path, epsilon = 4 }), 1, true)
+    os.remove(path)
+    assert.matches("is missing, but", refused(pn.ledger, { path = path, epsilon = 4 }), 1, true)
+    assert.is_nil(io.open(path))
+    put(files[4][1], files[2][2])
+    assert.matches("is of another or an older ledger", refused(pn.ledger, { path = path }), 1, true)
+    write("", files[4][1])
+    os.remove(path .. ".head")
+    assert.matches("head is missing or was changed", refused(pn.ledger, { path = path }), 1, true)
+    put(files[4][1], ("x"):rep(1536))
+    assert.matches("head is missing or was changed", refused(pn.ledger, { path = path }), 1, true)
+    put(files[4][1], files[4][2])
+    assert.equal(4 / 16, spent())
+  end)
+
+  it("starts over where it had not begun", function()
+    local files = history(0)
+    local second = files[0][1]:find("\n", 1, true)
+    for length = 0, #files[0][1] do -- the key is there; the first two lines may be torn, and the head is not there yet
+      os.remove(path .. ".head")
+      write("", files[0][1]:sub(1, length))
+      with({ epsilon = 4 }, function(L)
+        L:spend(event.pure { epsilon = 1 }, "x")
+      end)
+      assert.equal(1, spent())
+    end
+    assert.is_true(second < #files[0][1])
+  end)
+end)
+
+describe("a ledger that others have", function()
+  local function child(script)
+    local text = ("local pn = require 'penumbra'\n%s"):format(script)
+    local file = base .. ".lua"
+    program.write_all(file, text)
+    return program.interpreter() .. " " .. program.quote(file)
+  end
+
+  teardown(function()
+    os.remove(base .. ".lua")
+    os.remove(base .. ".out")
+    remove()
+  end)
+
+  it("is open once in a process", function()
+    remove()
+    local L = pn.ledger { path = path, epsilon = 1 }
+    assert.matches("is open in this process already", refused(pn.ledger, { path = path }), 1, true)
+    L:spend(event.pure { epsilon = 0.5 })
+    L = nil
+    let_go()
+    assert.is_nil(L)
+    assert.equal(0.5, spent())
+  end)
+
+  it("is refused while another process has it, which it names", function()
+    remove()
+    local pipe = assert(io.popen(child(([[
+      local L = pn.ledger { path = %q, epsilon = 1 }
+      L:spend(pn.event.pure { epsilon = 0.25 })
+      io.open(%q, "w"):write("ready"):close()
+      io.read "l"
+      L:spend(pn.event.pure { epsilon = 0.25 })
+    ]]):format(path, base .. ".out")), "w"))
+    for _ = 1, 1e9 do
+      local file = io.open(base .. ".out")
+      local ready = file and file:read "a"
+      if file then file:close() end
+      if ready == "ready" then break end
+    end
+    local message = refused(pn.ledger, { path = path })
+    assert.matches("is locked by process %d+; wait until it ends", message)
+    pipe:write "\n"
+    pipe:close()
+    assert.equal(0.5, spent())
+  end)
+
+  it("loses nothing and charges nothing twice when it may not grow", function()
+    remove()
+    local out = program.shell("ulimit -f 8; " .. child(([[
+      local L = pn.ledger { path = %q, epsilon = 1000 }
+      local count, message = 0
+      while true do
+        local ok, why = pcall(L.spend, L, pn.event.pure { epsilon = 1 }, ("x"):rep(40))
+        if not ok then message = why break end
+        count = count + 1
+      end
+      print(count, L.spent, L.ended, message)
+      print(pcall(L.spend, L, pn.event.pure { epsilon = 1 }, ("y"):rep(400)))
+      print(L.spent, L.ended)
+    ]]):format(path)))
+    local count, total, ended, message = out:match "^(%d+)%s+(%S+)%s+(%S+)%s+([^\n]*)"
+    assert.is_true(tonumber(count) > 10)
+    assert.equal(tonumber(count), tonumber(total))
+    assert.equal("nil", ended)
+    assert.matches("cannot be written: File too large; nothing was charged or released", message, 1, true)
+    assert.matches("\nfalse.*File too large.*\n" .. total .. "%s+nil\n", out)
+    assert.equal(tonumber(total), spent())
+    with({}, function(L)
+      L:spend(event.pure { epsilon = 1 }, "and on")
+      assert.equal(total + 1, L.spent)
+    end)
+    assert.equal(total + 1, spent())
+  end)
+end)

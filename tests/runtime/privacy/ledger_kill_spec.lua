@@ -1,0 +1,69 @@
+-- ledger_kill_spec.lua -- scripts that release from a ledger in a file and are killed -9: whatever they had released is charged.
+-- (ledger_crash_test.c does the same without an interpreter, at every step and more often.)
+local pn = require "penumbra"
+local program = require "tests.tools.program"
+
+local base = os.tmpname()
+local path, out, script = base .. ".ledger", base .. ".out", base .. ".lua"
+
+local function lines(file)
+  local count = 0
+  for _ in io.lines(file) do
+    count = count + 1
+  end
+  return count
+end
+
+-- timeout may be gone a moment before the script that it killed.
+local function open()
+  while true do
+    local ok, answer = pcall(pn.ledger, { path = path })
+    if ok then
+      return answer
+    end
+    assert.matches("is locked by process", answer, 1, true)
+  end
+end
+
+describe("a script that is killed", function()
+  teardown(function()
+    collectgarbage()
+    collectgarbage()
+    for _, file in ipairs { base, path, path .. ".key", path .. ".head", out, script } do
+      os.remove(file)
+    end
+  end)
+
+  it("has charged all that it released, and at most one release more", function()
+    program.write_all(script, ([[
+      local pn = require "penumbra"
+      local L = pn.ledger { path = %q, rho = 1e6 }
+      local m = pn.mechanism.exponential { epsilon = 4, sensitivity = 1 } -- rho 2
+      local out = io.open(%q, "a")
+      while true do
+        out:write(m:release({ 1, 2, 3 }, { ledger = L }), "\n")
+        out:flush()
+      end
+    ]]):format(path, out))
+    program.write_all(out, "")
+    do -- it exists before the first script does
+      local L <close> = pn.ledger { path = path, rho = 1e6 }
+      assert.equal(2, L:price(pn.mechanism.exponential({ epsilon = 4, sensitivity = 1 }).event))
+    end
+    local rng, charged = pn.rng.seeded(31), 0
+    for _ = 1, 40 do
+      local before = lines(out)
+      local _, err, code = program.shell(("timeout -s KILL %.5f %s %s"):format(
+        0.01 + 0.08 * rng:uniform(), program.interpreter(), program.quote(script)))
+      assert.equal(137, code, err)
+      local L <close> = open()
+      local released = lines(out) - before
+      local now = L.spent / 2
+      assert.is_true(now >= charged + released)
+      assert.is_true(now <= charged + released + 1)
+      L:spend(pn.event.zcdp { rho = 2 }, "next")
+      charged = now + 1
+    end
+    assert.is_true(lines(out) > 0)
+  end)
+end)
