@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static void crash(const char *point)
 {
     (void)point;
     if (PN_MUTANT(point))
-        _exit(137);
+        (void)raise(SIGKILL);
 }
 
 /* ---- authentication ---- */
@@ -83,7 +84,7 @@ int pn_store_write_head(const pn_store *store)
     slot[PN_SLOT - 1] = '\n';
     if (PN_MUTANT("crash_in_head")) {
         (void)pn_disk_write(store->head, slot, PN_SLOT / 8, (store->count & 1) * PN_SLOT);
-        _exit(137);
+        (void)raise(SIGKILL);
     }
     error = pn_disk_write(store->head, slot, PN_SLOT, (store->count & 1) * PN_SLOT);
     crash("crash_before_head_sync");
@@ -233,7 +234,7 @@ static pn_status write_record(pn_store *store, const char *line, size_t length, 
     crash("crash_before_write");
     if (PN_MUTANT("crash_in_write")) {
         (void)pn_disk_write(store->fd, line, length / 2, store->end);
-        _exit(137);
+        (void)raise(SIGKILL);
     }
     error = pn_disk_write(store->fd, line, length, store->end);
     if (error)

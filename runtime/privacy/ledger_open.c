@@ -116,7 +116,7 @@ static pn_status read_first_line(pn_store *store, size_t size, pn_err *err)
     char *end = line_end(store->content, size, 0);
     unsigned char name[PN_MAC_BYTES];
 
-    if (!end || memcmp(store->content, PN_STORE_MAGIC, sizeof PN_STORE_MAGIC - 1) != 0)
+    if (!end || strncmp(store->content, PN_STORE_MAGIC, sizeof PN_STORE_MAGIC - 1) != 0)
         return pn_fail(err, PN_EPARSE, "ledger: %.300s: this is no ledger", store->path);
     if (strncmp(store->content, PN_STORE_FIRST, sizeof PN_STORE_FIRST - 1) != 0)
         return pn_fail(err, PN_EPARSE, "ledger: %.300s: is of format %.*s; this program reads format 1", store->path,

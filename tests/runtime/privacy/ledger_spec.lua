@@ -11,7 +11,7 @@ local function budget_at(alpha, epsilon, delta)
 end
 
 -- A ledger that is charged with `e` until it refuses; how often it was admitted.
-local function admitted(L, e)
+local function admit_all(L, e)
   local count = 0
   while L:covers(e) do
     L:spend(e, "release")
@@ -349,7 +349,7 @@ describe("the Gaussian filter", function()
     local L = pn.ledger { epsilon = 1, delta = 1e-5, filter = "gaussian" }
     assert.equal("gaussian", L.filter)
     assert.is_nil(L.orders)
-    assert.equal(179, admitted(L, event.gaussian { sigma = 50, sensitivity = 1 }))
+    assert.equal(179, admit_all(L, event.gaussian { sigma = 50, sensitivity = 1 }))
     -- sigma 3.730631635 is (1, 1e-5) exactly: mu^2 = 0.0718517, and 179 of 1/2500 leave 0.000251.
     local mu2 = 1 / 3.730631635 ^ 2
     assert.matches(("0.0004 asked, %.3g"):format(mu2 - 179 / 2500),
@@ -383,7 +383,7 @@ describe("a budget of one Renyi order", function()
     local L = pn.ledger { alpha = 8, epsilon = 0.5 }
     local g = event.gaussian { sigma = 10, sensitivity = 1 } -- 8/200
     assert.near(0.04, L:price(g), 1e-15)
-    assert.equal(12, admitted(L, g))
+    assert.equal(12, admit_all(L, g))
     assert.near(0.48, L.spent, 1e-14)
     assert.near(0.02, L.remaining, 1e-14)
     assert.equal(8, L.alpha)
