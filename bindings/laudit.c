@@ -22,7 +22,7 @@ static const pn_param audit_params[] = {
     { "trials", PN_COUNT, PN_OPTIONAL, PN_ANY, 10000.0, NULL, "runs on each of the two data sets, at least 100" },
     { "canaries", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "how many canaries, for an audit in one run" },
     { "guesses", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
-      "how many canaries to guess on (all); half of them as present" },
+      "how many canaries to guess on, the surest (all); half of them as present" },
     { "delta", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, 0.0, NULL, "the delta, below 1, at which epsilon is bounded" },
     { "confidence", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.95, NULL, "the chance that a true claim is not refuted" },
     { "gaussian", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL,
@@ -295,8 +295,6 @@ static void check_forms(lua_State *L, const pn_arg *args, int neighbours, int sc
         pnl_error(L, "audit: give either neighbours = {D, D2} or canaries = m");
     if (args[CANARIES].given && (args[TRIALS].given || !lua_isnil(L, score)))
         pnl_error(L, "audit: trials and score are for audits with neighbours, not for canaries");
-    if (args[CANARIES].given && args[GAUSSIAN].flag)
-        pnl_error(L, "audit: gaussian is for audits with neighbours, not for canaries");
     if (args[GUESSES].given && args[GUESSES].count > args[CANARIES].count)
         pnl_error(L, "audit: guesses must be at most the number of canaries, %zu, got %zu", args[CANARIES].count,
                   args[GUESSES].count);
@@ -411,6 +409,7 @@ void pnl_open_audit(lua_State *L)
         "of secure noise, which rng = pn.rng.secure() gives.  event= or epsilon= is a claim: result.violated says "
         "whether it "
         "is refuted.  Errors raised in the function reach the caller as they are.  Also: rng=, score=, progress=.",
-        "Jagielski, Ullman, Oprea (2020); Nasr et al. (2023); Steinke, Nasr, Jagielski (2023), with a sharp bound",
+        "Jagielski, Ullman, Oprea (2020); Nasr et al. (2023); Steinke, Nasr, Jagielski (2023), with a sharp "
+        "bound; Mahloujifar, Melis, Chaudhuri (2025)",
         audit_params);
 }

@@ -26,7 +26,11 @@ static bool violated(const pnl_audit *self)
 
 static const char *method(const pnl_audit *self)
 {
-    return self->one_run ? "one run" : isnan(self->result.mu) ? "two samples" : "two samples, Gaussian-DP assumed";
+    bool gaussian = !isnan(self->result.mu);
+
+    if (self->one_run)
+        return gaussian ? "one run, Gaussian-DP assumed" : "one run";
+    return gaussian ? "two samples, Gaussian-DP assumed" : "two samples";
 }
 
 static int audit_epsilon(lua_State *L)
@@ -155,7 +159,7 @@ static const pnl_row audit_rows[] = {
     { "hits", audit_hits, PNL_FIELD, PNL_RAW, "result.hits -> {first, second}",
       "How often the event happened on each data set; in one run, right guesses and guesses." },
     { "method", audit_method, PNL_FIELD, PNL_NOTHING, "result.method -> string",
-      "\"two samples\", \"two samples, Gaussian-DP assumed\" or \"one run\"." },
+      "\"two samples\" or \"one run\", and \", Gaussian-DP assumed\" where it was." },
     { "simulated", audit_simulated, PNL_FIELD, PNL_NOTHING, "result.simulated -> boolean",
       "Whether the runs drew seeded noise; its law is that of secure noise." },
     { "seed", audit_seed, PNL_FIELD, PNL_NOTHING, "result.seed -> integer or nil",

@@ -1,11 +1,12 @@
 /* beta.c -- binomial probabilities from logarithms that do not cancel; tails by a continued fraction.
- * Depends on: beta.h, root.h, libm.  Used by: privacy/audit.c, privacy/audit_one_run.c. */
+ * Depends on: beta.h, special.h, libm.  Used by: privacy/audit*.c. */
 #include <math.h>
 
 #include "numeric/beta.h"
-#include "numeric/root.h"
+#include "numeric/special.h"
 
-#define TWO_PI 6.28318530717958647692
+#define TWO_PI      6.28318530717958647692
+#define SQRT_TWO_PI 2.50662827463100050242
 
 /* ---- one probability ---- */
 
@@ -114,19 +115,20 @@ double pn_beta_regularised(double x, size_t a, size_t b)
 
 /* ---- the normal quantile ---- */
 
-static bool beyond(void *self, double z)
-{
-    const double *p = self;
-
-    return erfc(-z * 0.70710678118654752440) / 2.0 > *p;
-}
-
+/* Newton's method on ln Phi(z) = ln p, which is concave: from the left it never passes the root.  Phi(z) <= exp(-z^2/2). */
 double pn_normal_quantile(double p)
 {
-    double tail = p <= 0.5 ? p : 1.0 - p, z;
+    double tail = p <= 0.5 ? p : 1.0 - p, goal = log(tail), z = -sqrt(-2.0 * goal);
 
     if (!(tail > 0.0))
         return p <= 0.5 ? -INFINITY : INFINITY;
-    z = pn_bisect(beyond, &tail, -40.0, 0.0);
+    for (int i = 0; i < 60; i++) {
+        double here = pn_log_normal_cdf(z), slope = exp(-z * z / 2.0 - here) / SQRT_TWO_PI,
+               next = z + (goal - here) / slope;
+
+        if (!(next > z))
+            break;
+        z = next;
+    }
     return p <= 0.5 ? z : -z;
 }

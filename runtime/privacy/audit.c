@@ -1,6 +1,6 @@
 /* audit.c -- two-sample audits: an event that one data set makes more likely, and two Clopper-Pearson bounds.
  * (epsilon, delta)-DP says P(E) <= exp(epsilon) P'(E) + delta for every event E, so epsilon >= ln((P(E) - delta)/P'(E)).
- * Depends on: audit.h, numeric/beta.h, numeric/root.h.  Used by: bindings/laudit.c. */
+ * Depends on: audit.h, gaussian.h, numeric/beta.h, numeric/root.h.  Used by: bindings/laudit.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "numeric/root.h"
 #include "privacy/audit.h"
 #include "privacy/audit_check.h"
+#include "privacy/gaussian.h"
 
 #define LEAST_TRIALS  100
 #define GAUSSIAN_CUTS 512 /* quantiles are dear: look at so many cuts when mu is asked for */
@@ -52,31 +53,6 @@ static double epsilon_of(double low, double high, double delta)
 static double mu_of(double low, double high)
 {
     return low > 0.0 && high < 1.0 ? fmax(0.0, pn_normal_quantile(low) - pn_normal_quantile(high)) : 0.0;
-}
-
-/* delta of mu-Gaussian-DP at epsilon.  Source: Balle, Wang (2018). */
-typedef struct gaussian_question {
-    double mu, delta;
-} gaussian_question;
-
-static double normal_cdf(double z)
-{
-    return erfc(-z * 0.70710678118654752440) / 2.0;
-}
-
-static bool private_enough(void *self, double epsilon)
-{
-    const gaussian_question *q = self;
-    double middle = epsilon / q->mu, half = q->mu / 2.0;
-
-    return normal_cdf(half - middle) - exp(epsilon) * normal_cdf(-half - middle) <= q->delta;
-}
-
-static double gaussian_epsilon(double mu, double delta)
-{
-    gaussian_question q = { mu, delta };
-
-    return mu > 0.0 ? pn_bisect(private_enough, &q, 0.0, 700.0) : 0.0;
 }
 
 /* ---- choosing the event ---- */
@@ -181,6 +157,9 @@ pn_status pn_audit_check(const pn_audit_options *options, pn_err *err)
 {
     if (!(options->delta >= 0.0 && options->delta < 1.0))
         return pn_fail(err, PN_EINVAL, "audit: delta must be from 0 up to but not including 1, got %g", options->delta);
+    if (options->gaussian && options->delta == 0.0)
+        return pn_fail(err, PN_EINVAL,
+                       "audit: gaussian needs a delta above 0: no Gaussian mechanism has a pure epsilon");
     if (!(options->confidence > 0.0 && options->confidence < 1.0))
         return pn_fail(err, PN_EINVAL, "audit: confidence must be between 0 and 1, got %g", options->confidence);
     return PN_OK;
@@ -198,9 +177,6 @@ static pn_status check(const double *const scores[2], size_t n, const pn_audit_o
 {
     pn_status status = pn_audit_check(options, err);
 
-    if (status == PN_OK && options->gaussian && options->delta == 0.0)
-        return pn_fail(err, PN_EINVAL,
-                       "audit: gaussian needs a delta above 0: no Gaussian mechanism has a pure epsilon");
     if (status == PN_OK && n < LEAST_TRIALS)
         return pn_fail(err, PN_EDIM, "audit: trials must be at least %d, got %zu", LEAST_TRIALS, n);
     for (int i = 0; i < 2 && status == PN_OK; i++)
@@ -232,7 +208,7 @@ pn_status pn_audit_two_sample(pn_audit_result *out, const double *first, const d
     out->epsilon = epsilon_of(low, high, options->delta);
     if (options->gaussian) {
         out->mu = mu_of(low, high);
-        out->epsilon = gaussian_epsilon(out->mu, options->delta);
+        out->epsilon = out->mu > 0.0 ? pn_gaussian_epsilon(out->mu, options->delta) : 0.0;
     }
     return PN_OK;
 }

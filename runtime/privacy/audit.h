@@ -14,7 +14,7 @@
 typedef struct pn_audit_options {
     double delta;      /* in [0, 1) */
     double confidence; /* in (0, 1) */
-    bool gaussian;     /* two samples only: assume that the mechanism is mu-Gaussian-DP for some mu, and bound mu */
+    bool gaussian;     /* assume that the mechanism is mu-Gaussian-DP for some mu, and bound mu */
 } pn_audit_options;
 
 typedef struct pn_audit_result {
@@ -51,8 +51,10 @@ pn_status pn_audit_two_sample(pn_audit_result *out, const double *first, const d
  * One-run audit with m independent canaries, each included by a fair coin.
  *   scores[m], included[m] (0 or 1)   guesses: the `positive` highest scores "included", the `negative` lowest "not"; 0 and 0
  *   choose m/2 each.  Fix them before looking at `included`.  Neighbours: add_remove of one canary.
+ * With `gaussian` the counts bound mu, and epsilon is that of mu-Gaussian-DP at delta: far sharper when delta is small.
  * Errors: as above; PN_EDIM when m < 1 or positive + negative > m.
- * Source: after Steinke, Nasr, Jagielski (2023), with pn_audit_guess_tail in place of their Theorem 5.2.
+ * Source: after Steinke, Nasr, Jagielski (2023), with pn_audit_guess_tail in place of their Theorem 5.2; Mahloujifar, Melis,
+ *         Chaudhuri (2025) for mu.
  */
 pn_status pn_audit_one_run(pn_audit_result *out, const double *scores, const unsigned char *included, size_t m,
                            size_t positive, size_t negative, const pn_audit_options *options, pn_err *err);

@@ -1,5 +1,5 @@
 /* audit_one_run.c -- how many canaries may be guessed right in one private run.
- * Depends on: audit.h, numeric/beta.h, numeric/root.h.  Used by: bindings/laudit.c.
+ * Depends on: audit.h, gaussian.h, numeric/beta.h, numeric/root.h.  Used by: bindings/laudit.c.
  *
  * The bound.  S is uniform in {0,1}^m, T = M(S) in {0, 1, no guess}^m with exactly r guesses, C of them right.  For the
  * chance of C >= v the worst M may be taken symmetric (average over a public flip of coordinates and a public permutation,
@@ -21,6 +21,7 @@
 #include "numeric/root.h"
 #include "privacy/audit.h"
 #include "privacy/audit_check.h"
+#include "privacy/gaussian.h"
 
 #define GREATEST_EPSILON 64.0
 #define SCAN_STEP        0.0625
@@ -52,7 +53,7 @@ double pn_audit_guess_tail(size_t correct, size_t guesses, size_t m, double epsi
 /* ---- the bound on epsilon ---- */
 
 typedef struct guess_question {
-    size_t correct, guesses, m;
+    pn_guesses guesses;
     double delta, failure;
 } guess_question;
 
@@ -60,7 +61,7 @@ static bool plausible(void *self, double epsilon)
 {
     const guess_question *q = self;
 
-    return pn_audit_guess_tail(q->correct, q->guesses, q->m, epsilon, q->delta) > q->failure;
+    return pn_audit_guess_tail(q->guesses.correct, q->guesses.guesses, q->guesses.m, epsilon, q->delta) > q->failure;
 }
 
 /* Any epsilon that is not plausible is a bound: what is private at less is private at it.  The tail need not grow with
@@ -95,8 +96,6 @@ static pn_status check(const double *scores, size_t m, size_t positive, size_t n
 {
     pn_status status = pn_audit_check(options, err);
 
-    if (status == PN_OK && options->gaussian)
-        return pn_fail(err, PN_EUNSUPPORTED, "audit: gaussian is for audits with neighbours, not for canaries");
     if (status == PN_OK && (m < 1 || positive > m || negative > m - positive))
         return pn_fail(err, PN_EDIM, "audit: %zu + %zu guesses do not fit %zu canaries", positive, negative, m);
     return status == PN_OK ? pn_audit_check_scores(scores, m, err) : status;
@@ -105,7 +104,7 @@ static pn_status check(const double *scores, size_t m, size_t positive, size_t n
 pn_status pn_audit_one_run(pn_audit_result *out, const double *scores, const unsigned char *included, size_t m,
                            size_t positive, size_t negative, const pn_audit_options *options, pn_err *err)
 {
-    guess_question q = { 0, 0, m, options->delta, 1.0 - options->confidence };
+    guess_question q = { { 0, 0, m }, options->delta, 1.0 - options->confidence };
     ranked *order;
     pn_status status;
 
@@ -123,15 +122,20 @@ pn_status pn_audit_one_run(pn_audit_result *out, const double *scores, const uns
         order[i] = (ranked){ scores[i], i };
     qsort(order, m, sizeof *order, by_score);
     for (size_t i = 0; i < positive; i++)
-        q.correct += included[order[i].index] != 0;
+        q.guesses.correct += included[order[i].index] != 0;
     for (size_t i = m - negative; i < m; i++)
-        q.correct += included[order[i].index] == 0;
-    q.guesses = positive + negative;
+        q.guesses.correct += included[order[i].index] == 0;
+    q.guesses.guesses = positive + negative;
     *out = (pn_audit_result){ .mu = NAN, .confidence = options->confidence, .trials = m };
     out->threshold = order[positive > 0 ? positive - 1 : m - negative].score;
-    out->hits[0] = q.correct;
-    out->hits[1] = q.guesses;
-    out->epsilon = greatest_implausible(&q);
+    out->hits[0] = q.guesses.correct;
+    out->hits[1] = q.guesses.guesses;
+    if (options->gaussian) {
+        out->mu = pn_audit_run_mu(&q.guesses, q.failure);
+        out->epsilon = out->mu > 0.0 ? pn_gaussian_epsilon(out->mu, options->delta) : 0.0;
+    } else {
+        out->epsilon = greatest_implausible(&q);
+    }
     pn_free(order);
     return PN_OK;
 }

@@ -140,7 +140,7 @@ describe("pn.audit with neighbours", function()
     refused({neighbours = bits, guesses = 5}, "guesses must be at most the number of canaries, 0, got 5")
     refused({canaries = 4, trials = 500}, "trials and score are for audits with neighbours")
     refused({canaries = 4, guesses = 5}, "guesses must be at most the number of canaries, 4, got 5")
-    refused({canaries = 4, gaussian = true, delta = 0.1}, "gaussian is for audits with neighbours")
+    refused({canaries = 4, gaussian = true}, "gaussian needs a delta above 0")
     refused({neighbours = bits, gaussian = true}, "gaussian needs a delta above 0")
     refused({neighbours = bits, delta = 1}, "delta must be below 1, got 1")
     refused({neighbours = bits, confidence = 1}, "confidence")
@@ -182,6 +182,27 @@ describe("pn.audit in one run", function()
     assert.equal(10000, result.trials)
     assert.equal(8000, result.hits[2])
     assert.truthy(tostring(result):find(result.hits[1] .. " of 8000 guesses right, 10000 canaries in one run", 1, true))
+  end)
+
+  it("bounds mu of a Gaussian sum in one run, where delta alone says little", function()
+    local canaries = 5000
+    local sum = pn.mechanism.gaussian{sigma = 0.5, sensitivity = 1, dim = canaries, neighbours = "add_remove"}
+    local budget = pn.ledger{rho = 1e9, teaching = true, neighbours = "add_remove"}
+    local function release(included, rng)
+      local x = pn.vec.zeros(canaries)
+      for i, present in ipairs(included) do
+        x[i] = present and 1 or 0
+      end
+      return (sum:release(x, {ledger = budget, rng = rng}))
+    end
+    local options = {canaries = canaries, guesses = 500, delta = 1e-5, event = sum.event, rng = pn.rng.seeded(8)}
+    local plain = pn.audit(release, options)
+    options.gaussian = true
+    local result = pn.audit(release, options)
+    assert.is_true(result.mu_lower > 1.2 and result.mu_lower < 2)
+    assert.is_true(result.epsilon_lower > 1.3 * plain.epsilon_lower)
+    assert.is_false(result.violated)
+    assert.equal("one run, Gaussian-DP assumed", result.method)
   end)
 
   it("shows what a mechanism without noise gives away", function()
