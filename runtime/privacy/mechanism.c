@@ -121,6 +121,18 @@ pn_status pn_mechanism_pay(const pn_mechanism *mechanism, pn_ledger *ledger, con
     return status == PN_OK ? spend(mechanism, ledger, label, err) : status;
 }
 
+/* Draw; under the fault "noise_reuse" from a stream that begins anew for every release. */
+static pn_status draw(pn_mechanism *mechanism, const double *input, size_t n, pn_rng *rng, pn_release *out, pn_err *err)
+{
+    pn_rng *again = NULL;
+    pn_status status = PN_MUTANT("noise_reuse") ? pn_rng_seeded(&again, 1, err) : PN_OK;
+
+    if (status == PN_OK)
+        status = mechanism->ops->draw(mechanism, input, n, again ? again : rng, out, err);
+    pn_rng_free(again);
+    return status;
+}
+
 pn_status pn_mechanism_release(pn_mechanism *mechanism, pn_ledger *ledger, const char *label, pn_rng *rng,
                                const double *input, size_t n, pn_release *out, pn_err *err)
 {
@@ -135,7 +147,7 @@ pn_status pn_mechanism_release(pn_mechanism *mechanism, pn_ledger *ledger, const
     if (status == PN_OK && !PN_MUTANT("charge_after"))
         status = spend(mechanism, ledger, label, err);
     if (status == PN_OK)
-        status = mechanism->ops->draw(mechanism, input, n, rng, out, err);
+        status = draw(mechanism, input, n, rng, out, err);
     if (status == PN_OK && PN_MUTANT("charge_after"))
         (void)spend(mechanism, ledger, label, NULL);
     if (status == PN_OK)
