@@ -84,6 +84,11 @@ C_TESTS     := $(C_TEST_SRC:%.c=$(BUILD)/%)
 BENCHES     := $(BENCH_SRC:%.c=$(BUILD)/%)
 ALL_OBJ     := $(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ) $(C_TESTS:=.o) $(BENCHES:=.o)
 
+# The tests' own module with deliberate faults (core/mutant.h): only what includes that header is compiled again.
+MUTANT_SRC  := $(shell grep -l 'core/mutant\.h' $(RUNTIME_SRC))
+MUTANT_OBJ  := $(MUTANT_SRC:%.c=$(BUILD)/mutants/%.o)
+MUTANTS     := $(BUILD)/mutants/penumbra/core.so
+
 LUA_TREE    := $(STDLIB:%=$(BUILD)/lua/penumbra/%)
 CORE        := $(BUILD)/lua/penumbra/core.so
 PROGRAM     := $(if $(wildcard bindings/main.c),$(BUILD)/penumbra)
@@ -147,14 +152,15 @@ $(BUILD)/lua/penumbra/%.lua: stdlib/%.lua
 	@mkdir -p $(@D)
 	@cp $< $@
 
--include $(ALL_OBJ:.o=.d)
+-include $(ALL_OBJ:.o=.d) $(MUTANT_OBJ:.o=.d)
 
 # ---- tests ----
 
 TREE     := $(abspath $(BUILD))
 LUA_DIRS  = LUA_PATH='$(TREE)/lua/?.lua;$(TREE)/lua/?/init.lua;./?.lua;;' LUA_CPATH='$(TREE)/lua/?.so;;'
 CLEAN_ENV = env -u LUA_INIT -u LUA_PATH_5_4 -u LUA_CPATH_5_4 $(LUA_DIRS) PENUMBRA='$(TREE)/penumbra'
-SPECS     = $(if $(SAN),$(filter-out tests/build/%,$(ALL_SPECS)),$(ALL_SPECS))
+# Sanitized trees leave out what tests other builds, and the long audits.
+SPECS     = $(if $(SAN),$(filter-out tests/build/% tests/regress/mutants_spec.lua,$(ALL_SPECS)),$(ALL_SPECS))
 ALL_SPECS = $(sort $(shell find $(TESTS) -name '*_spec.lua'))
 RUN_TESTS = $(filter $(foreach path,$(TESTS),$(BUILD)/$(basename $(path))%),$(C_TESTS))
 ifneq ($(SAN),)
@@ -168,7 +174,17 @@ $(C_TESTS) $(BENCHES): %: %.o $(BUILD)/libpenumbra.a
 	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(LIBS)
 $(filter $(BUILD)/tests/bindings/%,$(C_TESTS)): $(BINDING_OBJ)
 
-test: all $(RUN_TESTS) | $(BUILD)/setup/test ## Run the tests; TESTS=path runs a part of them
+$(MUTANT_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call quiet,cc $@)$(COMPILE) -DPN_MUTANTS -MMD -MP -c $< -o $@
+
+# It has no version in its path and no install rule: nothing but tests/regress/mutants_spec.lua loads it.
+$(MUTANTS): $(MUTANT_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a $(BUILD)/lua.map
+	@mkdir -p $(@D)
+	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),-z nodelete) -Wl,--version-script=$(BUILD)/lua.map \
+	    -o $@ $(BINDING_OBJ) $(MUTANT_OBJ) $(filter-out $(MUTANT_SRC:%.c=$(BUILD)/%.o),$(RUNTIME_OBJ)) $(LIBS)
+
+test: all $(if $(SAN),,$(MUTANTS)) $(RUN_TESTS) | $(BUILD)/setup/test ## Run the tests; TESTS=path runs a part of them
 	@$(CLEAN_ENV) $(SAN_ENV) PN_LUA='$(LUA)' PN_BUSTED='$(BUSTED)' PN_BUILD='$(BUILD)' PN_CC='$(CC)' \
 	    $(LUA) tests/tools/run_tests.lua $(abspath $(RUN_TESTS)) -- $(SPECS)
 

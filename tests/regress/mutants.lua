@@ -1,0 +1,196 @@
+-- mutants.lua -- adversarial audits of every mechanism, for a module that may carry a deliberate fault (core/mutant.h).
+-- Usage: lua mutants.lua MECHANISM KIND [SHARE]; prints one line, "caught" or "passed" and numbers.
+--   law    repeated releases on the two data sets that this mechanism tells apart best
+--   reuse  releases from which the same noise, used twice, would cancel, or would decide alone
+--   order  a release that the ledger refuses must give nothing
+-- Depends on: penumbra.  Used by: mutants_spec.lua.
+local pn = require "penumbra"
+
+local CONFIDENCE = 1 - 1e-8
+local share = tonumber(arg[3] or 1) -- of the trials, for faults that show sooner
+
+local function teaching()
+  return pn.ledger { rho = 1e12, teaching = true }
+end
+
+local function audit(f, options)
+  options.trials = math.floor(options.trials * share)
+  options.confidence, options.rng, options.progress = CONFIDENCE, pn.rng.seeded(20), false
+  local result = pn.audit(f, options)
+  return result.violated, ("%.4f %.4f"):format(result.epsilon_lower, result.claimed)
+end
+
+-- Something came out although the ledger, which has less than any of the mechanisms here costs, refuses.
+local function refuses(m, x)
+  local ledger = pn.ledger { rho = 1e-6, teaching = true }
+  local released = pcall(m.release, m, x, { ledger = ledger, rng = pn.rng.seeded(1) })
+  return released, ("spent %g"):format(ledger.spent)
+end
+
+local function releaser(m)
+  local options = { ledger = teaching() }
+  return function(x, rng)
+    options.rng = rng
+    return (m:release(x, options))
+  end
+end
+
+-- ---- noise added to a number ----
+
+local function additive(m, trials, delta)
+  local release = releaser(m)
+  local function options(count)
+    return { neighbours = { 0, 1 }, trials = count, delta = delta, event = m.event }
+  end
+  return {
+    law = function()
+      return audit(release, options(trials))
+    end,
+    reuse = function() -- the second release holds nothing private: what it shares with the first, it gives away
+      return audit(function(x, rng)
+        return release(x, rng) - release(0, rng)
+      end, options(2000))
+    end,
+    order = function()
+      return refuses(m, 1)
+    end,
+  }
+end
+
+-- Gaussian noise is audited where delta is large, because there an event that tells is not rare.
+local DELTA = 0.1
+
+-- ---- a choice among scores ----
+
+-- first, second: neighbouring scores at which the choice of candidate 1 is as telling as it gets.
+local function selection(m, first, second, trials)
+  local release = releaser(m)
+  return {
+    law = function()
+      return audit(function(scores, rng)
+        return release(scores, rng) == 1
+      end, { neighbours = { first, second }, trials = trials, event = m.event })
+    end,
+    reuse = function() -- with known noise some public offset of candidate 1 decides between the two
+      return audit(function(scores, rng)
+        local offset, moved = rng:integer(16), {}
+        for i, score in ipairs(scores) do
+          moved[i] = score + (i == 1 and offset / 2 - 4.25 or 0)
+        end
+        return offset .. ":" .. release(moved, rng)
+      end, { neighbours = { first, second }, trials = 16000, event = m.event })
+    end,
+    order = function()
+      return refuses(m, first)
+    end,
+  }
+end
+
+-- ---- sparse vector ----
+
+-- Ten values that all move up and one that moves down: "ten times below, then above" needs a high threshold and high noise.
+local function sparse_vector()
+  local m = pn.mechanism.sparse_vector { epsilon = 3, sensitivity = 1 }
+  local release = releaser(m)
+  local function stream(low, last)
+    local values = {}
+    for i = 1, 10 do
+      values[i] = low
+    end
+    values[11] = last
+    return values
+  end
+  return {
+    law = function()
+      return audit(function(values, rng)
+        return release(values, rng)[11] == true
+      end, { neighbours = { stream(-0.5, 0.5), stream(0.5, -0.5) }, trials = 520000, event = m.event })
+    end,
+    reuse = function()
+      return audit(function(value, rng)
+        local offset = rng:integer(16)
+        return offset .. ":" .. tostring(release({ value + offset / 2 - 4.25 }, rng)[1])
+      end, { neighbours = { 0, 1 }, trials = 16000, event = m.event })
+    end,
+    order = function()
+      return refuses(m, { 0, 1 })
+    end,
+  }
+end
+
+-- ---- a solver ----
+
+-- Frank-Wolfe on an interval has two vertices and, in one step, makes one choice between them.
+local function frank_wolfe()
+  local function objective(labels)
+    local data = pn.data.from({ { 1 }, { 1 } }, labels):clip_rows("linf", 1):clip_labels(-1, 1)
+    return pn.objective { data = data, loss = pn.loss.squared(), set = pn.set.l1_ball { dim = 1, radius = 0.01 } }
+  end
+  local function plan(labels, steps)
+    return pn.solve.frank_wolfe.plan(objective(labels),
+      { epsilon = 2, iterations = steps, selection = "permute_and_flip" })
+  end
+  local ledger = teaching()
+  local function up(run, rng)
+    return run:run { ledger = ledger, rng = rng, progress = false }.theta[1] > 0
+  end
+  return {
+    law = function()
+      return audit(up, { neighbours = { plan({ 1, 1 }, 1), plan({ 1, -1 }, 1) }, trials = 40000, epsilon = 2 })
+    end,
+    reuse = function()
+      local neighbours = { {}, {} }
+      for offset = 1, 8 do
+        for i, y in ipairs { 1, -1 } do
+          neighbours[i][offset] = plan({ (offset - 4.5) / 4, y }, 1)
+        end
+      end
+      return audit(function(plans, rng)
+        local offset = rng:integer(8)
+        return offset .. ":" .. tostring(up(plans[offset], rng))
+      end, { neighbours = neighbours, trials = 6000, epsilon = 2 })
+    end,
+    order = function() -- the budget ends after the first step
+      local budget, steps = pn.ledger { epsilon = 2, teaching = true }, 0
+      local finished = pcall(function()
+        local walk = plan({ 1, 1 }, 2):steps { ledger = budget, rng = pn.rng.seeded(1) }
+        for _ in walk do
+          steps = steps + 1
+          budget:close()
+        end
+      end)
+      return finished or steps > 1, ("steps %d"):format(steps)
+    end,
+  }
+end
+
+-- ---- the table: each where it is nearly tight ----
+
+local mechanisms = {
+  gaussian = function()
+    return additive(pn.mechanism.gaussian { sigma = 1, sensitivity = 1 }, 60000, DELTA)
+  end,
+  analytic_gaussian = function()
+    return additive(pn.mechanism.analytic_gaussian { epsilon = 1, delta = DELTA, sensitivity = 1 }, 60000, DELTA)
+  end,
+  laplace = function()
+    return additive(pn.mechanism.laplace { epsilon = 2, sensitivity = 1 }, 40000, 0)
+  end,
+  permute_and_flip = function()
+    local m = pn.mechanism.permute_and_flip { epsilon = 2, sensitivity = 1 }
+    return selection(m, { 0, 0 }, { -1, 1 }, 40000)
+  end,
+  report_noisy_max = function() -- Laplace noise: with four candidates the best of the others is above 0 nearly always
+    local m = pn.mechanism.report_noisy_max { scale = 1, sensitivity = 1 }
+    return selection(m, { 0, 0, 0, 0 }, { -1, 1, 1, 1 }, 100000)
+  end,
+  exponential = function() -- tight where the choice is rare
+    local m = pn.mechanism.exponential { epsilon = 3, sensitivity = 1 }
+    return selection(m, { 0, 0.7 }, { -1, 1.7 }, 200000)
+  end,
+  sparse_vector = sparse_vector,
+  frank_wolfe = frank_wolfe,
+}
+
+local caught, numbers = mechanisms[arg[1]]()[arg[2]]()
+print(caught and "caught" or "passed", numbers)

@@ -1,0 +1,79 @@
+-- mutants_spec.lua -- audits catch deliberate faults in every mechanism, and find none where none is.
+--
+-- mutants.lua runs in a child, against the module that `make test` builds with -DPN_MUTANTS; PENUMBRA_MUTANT names the fault.
+-- Each audit states a bound with confidence 1 - 1e-8, and a sound mechanism meets two of them: over the 8 mechanisms the
+-- chance of a false alarm is at most 1.6e-7, whatever the seed.  Trials are such that noise times 0.8, the faintest fault,
+-- is missed with chance below 1e-6 (both bounds and 5.5 standard deviations fit between it and the claim).
+local build = os.getenv("PN_BUILD") or "build"
+local lua = os.getenv("PN_LUA") or "lua5.4"
+
+local function quote(word)
+  return "'" .. word:gsub("'", "'\\''") .. "'"
+end
+
+-- Start a child; the function that comes back waits for its line.
+local function start(mechanism, kind, mutant, module)
+  local paths = ("LUA_PATH='./?.lua;%s/lua/?.lua;%s/lua/?/init.lua;;' LUA_CPATH='%s/%s/?.so;;'"):format(build, build, build,
+    module or "mutants")
+  local command = ("env PENUMBRA_THREADS=1 PENUMBRA_MUTANT=%s %s %s tests/regress/mutants.lua %s %s %g 2>&1"):format(
+    mutant, paths, quote(lua), mechanism, kind, mutant == "sensitivity_half" and 0.25 or 1)
+  local pipe = assert(io.popen(command))
+  return function()
+    local text = pipe:read("a")
+    pipe:close()
+    return text:match("^(%a+)\t") or text, text
+  end
+end
+
+local faults = { noise_scale = "law", sensitivity_half = "law", noise_reuse = "reuse", charge_after = "order" }
+local kinds = { "law", "reuse", "order" }
+
+describe("an audit of", function()
+  it("anything needs the module with faults, which make test builds", function()
+    local file = io.open(build .. "/mutants/penumbra/core.so", "rb")
+    assert.is_not_nil(file, "run the tests by `make test`")
+    file:close()
+  end)
+
+  for _, mechanism in ipairs {
+    "gaussian", "analytic_gaussian", "laplace", "exponential", "permute_and_flip", "report_noisy_max", "sparse_vector",
+    "frank_wolfe",
+  } do
+    describe(mechanism, function()
+      local found = {}
+
+      setup(function()
+        for fault, kind in pairs(faults) do
+          found[fault] = start(mechanism, kind, fault)
+        end
+        for _, kind in ipairs(kinds) do
+          found[kind] = start(mechanism, kind, "none")
+        end
+      end)
+
+      it("refutes nothing that it promises", function()
+        for _, kind in ipairs(kinds) do
+          local verdict, text = found[kind]()
+          assert.equal("passed", verdict, text)
+        end
+      end)
+
+      for fault in pairs(faults) do
+        it("catches " .. fault, function()
+          local verdict, text = found[fault]()
+          assert.equal("caught", verdict, text)
+        end)
+      end
+    end)
+  end
+end)
+
+describe("the module that is installed", function()
+  it("has no switch for faults", function()
+    for fault, kind in pairs(faults) do
+      assert.equal("passed", start("laplace", kind, fault, "lua")())
+    end
+    local file <close> = assert(io.open(build .. "/lua/penumbra/core.so", "rb"))
+    assert.is_nil(file:read("a"):find("PENUMBRA_MUTANT", 1, true))
+  end)
+end)
