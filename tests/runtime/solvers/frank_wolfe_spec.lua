@@ -395,15 +395,15 @@ describe("private LASSO", function()
   end)
 
   it("pays for dimension by its logarithm only", function()
-    -- 48 runs a size: over 300 the ratio is 1.36, so its standard error here is 0.035.
+    -- 24 runs a size gave a ratio of 2.17 (and equal steps for every doubling between); growth like the root is 2.83.
     local means = {}
-    for i, p in ipairs { 100, 200 } do
+    for i, p in ipairs { 100, 800 } do
       local objective = lasso(4096, p, 1, 21)
-      local best = pn.solve.exact(objective, { tol = 1e-9 }).value
+      local best = pn.solve.exact(objective, { tol = 1e-7 }).value
       local plan, total = pn.solve.frank_wolfe.plan(objective, { rho = 0.5 }), 0
-      for run = 1, 48 do total = total + plan:run { rng = pn.rng.seeded(run) }.value - best end
-      means[i] = total / 48
+      for run = 1, 24 do total = total + plan:run { rng = pn.rng.seeded(run) }.value - best end
+      means[i] = total / 24
     end
-    assert.is_true(means[2] < 1.5 * means[1])
+    assert.is_true(means[2] < 2.5 * means[1])
   end)
 end)
