@@ -13,8 +13,9 @@
  * so the last one falls within one of the J lifetimes, and the J failure probabilities of delta/J add up to delta.  An order
  * that failed on an admitted release stays dead, whatever is asked later; a refused request kills nothing.
  *
- * Noise as drawn is not quite the ideal law (event.h, pn_slack).  The share of delta that pays for its tails, PN_TAIL_SHARE,
- * is fixed beforehand and the same for every ledger: the orders share delta (1 - PN_TAIL_SHARE).  The slack of the exponents
+ * Noise as drawn is not quite the ideal law (event.h, pn_slack).  The share of delta that pays for its tails is fixed
+ * beforehand like the orders, which share the rest: PN_TAIL_SHARE, or a larger one where the first request is of an epsilon so
+ * large that its price needs it (pn_event_epsilon).  The slack of the exponents
  * that adaptive charges have gathered, s_i in step i, is known before step i is drawn, like eps_i; with R and S their sums, an
  * order survives while R + S stays within B.  Then (1 - exp(eps - S - L))_+ is at most delta/J exp((alpha - 1)(L - R)), a
  * supermartingale, on every path: the proof above holds with S beside R.  A pure budget adds S to its sum.  The Gaussian filter

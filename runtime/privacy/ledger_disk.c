@@ -106,11 +106,11 @@ pn_status pn_disk_read(int fd, const char *path, char **data, size_t *size, pn_e
 
     *data = NULL;
     if (fstat(fd, &info) != 0)
-        return pn_fail(err, PN_EIO, "%.300s: cannot be read: %s", path, strerror(errno));
+        return pn_fail(err, PN_EIO, "ledger: %.300s: cannot be read: %s", path, strerror(errno));
     *size = (size_t)info.st_size;
     *data = pn_alloc(*size + 1, 1);
     if (!*data)
-        return pn_fail(err, PN_ENOMEM, "%.300s: out of memory for %zu bytes", path, *size);
+        return pn_fail(err, PN_ENOMEM, "ledger: %.300s: out of memory for %zu bytes", path, *size);
     while (used < *size) {
         ssize_t got = pread(fd, *data + used, *size - used, (off_t)used);
 
@@ -119,7 +119,7 @@ pn_status pn_disk_read(int fd, const char *path, char **data, size_t *size, pn_e
         if (got < 0) {
             pn_free(*data);
             *data = NULL;
-            return pn_fail(err, PN_EIO, "%.300s: cannot be read: %s", path, strerror(errno));
+            return pn_fail(err, PN_EIO, "ledger: %.300s: cannot be read: %s", path, strerror(errno));
         }
         if (got == 0)
             break;
@@ -147,7 +147,7 @@ pn_status pn_disk_read_key(unsigned char key[PN_KEY_BYTES], const char *path, pn
 
     if (fd < 0)
         return pn_fail(err, PN_EIO,
-                       "%.300s: the key of the ledger cannot be opened: %s; without it nobody can tell whether the "
+                       "ledger: %.300s: the key cannot be opened: %s; without it nobody can tell whether the "
                        "ledger was changed",
                        path, strerror(errno));
     holds = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
@@ -156,13 +156,14 @@ pn_status pn_disk_read_key(unsigned char key[PN_KEY_BYTES], const char *path, pn
     (void)close(fd);
     if (holds && (info.st_mode & S_IRWXO))
         return pn_fail(err, PN_EIO,
-                       "%.300s: everybody may read or write this key (mode %03o); make it yours: chmod 600", path,
-                       (unsigned)(info.st_mode & 0777));
+                       "ledger: %.300s: everybody may read or write this key (mode %03o); make it yours: chmod 600",
+                       path, (unsigned)(info.st_mode & 0777));
     holds = got == (ssize_t)KEY_TEXT && memcmp(text, key_magic, sizeof key_magic - 1) == 0 &&
             sodium_hex2bin(key, PN_KEY_BYTES, text + sizeof key_magic - 1, 2 * PN_KEY_BYTES, NULL, &length, NULL) == 0;
     sodium_memzero(text, sizeof text);
-    return holds && length == PN_KEY_BYTES ? PN_OK
-                                           : pn_fail(err, PN_EPARSE, "%.300s: this is no key of a ledger", path);
+    return holds && length == PN_KEY_BYTES
+               ? PN_OK
+               : pn_fail(err, PN_EPARSE, "ledger: %.300s: this is no key of a ledger", path);
 }
 
 /* Written whole under another name and then linked, so that a key is there or not. */
@@ -204,6 +205,5 @@ pn_status pn_disk_make_key(unsigned char key[PN_KEY_BYTES], const char *path, pn
     pn_free(other);
     if (error == EEXIST) /* somebody else was faster */
         return pn_disk_read_key(key, path, err);
-    return error ? pn_fail(err, PN_EIO, "%.300s: the key of the ledger cannot be written: %s", path, strerror(error))
-                 : PN_OK;
+    return error ? pn_fail(err, PN_EIO, "ledger: %.300s: the key cannot be written: %s", path, strerror(error)) : PN_OK;
 }

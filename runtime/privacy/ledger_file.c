@@ -153,7 +153,7 @@ pn_status pn_store_make_head(pn_store *store, pn_err *err)
     if (!error)
         error = pn_disk_sync_entry(store->head_path);
     if (error)
-        return pn_fail(err, PN_EIO, "%.300s: cannot be written: %s", store->head_path, strerror(error));
+        return pn_fail(err, PN_EIO, "ledger: %.300s: cannot be written: %s", store->head_path, strerror(error));
     pn_store_sign(store);
     return PN_OK;
 }

@@ -85,14 +85,19 @@ static pn_ledger *find_slice(const pn_ledger *parent, const char *name)
     return NULL;
 }
 
-static pn_status check_slice(const pn_ledger *parent, const pn_budget *budget, pn_err *err)
+static pn_status check_depth(const pn_ledger *parent, pn_err *err)
 {
     size_t depth = 1;
 
-    for (const pn_ledger *node = parent; node; node = node->parent)
+    for (const pn_ledger *node = parent; node->parent; node = node->parent)
         depth++;
-    if (depth > PN_LEDGER_DEPTH)
-        return pn_fail(err, PN_EUNSUPPORTED, "ledger: slices of slices go down to %d levels", PN_LEDGER_DEPTH);
+    return depth <= PN_LEDGER_DEPTH
+               ? PN_OK
+               : pn_fail(err, PN_EUNSUPPORTED, "ledger: slices of slices go down to %d levels", PN_LEDGER_DEPTH);
+}
+
+static pn_status check_slice(const pn_ledger *parent, const pn_budget *budget, pn_err *err)
+{
     if (pn_ledger_ended(parent))
         return pn_fail(err, PN_EBUDGET, "ledger: the parent takes no more charges (%s)", pn_ledger_ended(parent));
     if (budget->neighbours != parent->budget.neighbours)
@@ -126,6 +131,8 @@ pn_status pn_ledger_slice(pn_ledger **out, pn_ledger *parent, const char *name, 
         name = find_slice(parent, number) ? NULL : number;
     }
     status = check_slice(parent, budget, err);
+    if (status == PN_OK)
+        status = check_depth(parent, err);
     if (status == PN_OK)
         status = pn_ledger_make_room(parent, 1, err);
     if (status == PN_OK)
@@ -212,7 +219,9 @@ pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *
     if (ended || ledger->count > 0)
         return pn_fail(err, PN_EUNSUPPORTED, "ledger: only an untouched budget can be split; this one %s",
                        ended ? "is used up" : "has been charged already");
-    status = pn_ledger_make_parts(ledger, k, err);
+    status = check_depth(ledger, err);
+    if (status == PN_OK)
+        status = pn_ledger_make_parts(ledger, k, err);
     if (status != PN_OK)
         return status;
     status = pn_record_split(ledger, k, err);

@@ -106,6 +106,26 @@ describe("the parts of a split", function()
     assert.equal(0.75, report.spent)
   end)
 
+  it("go down to sixteen levels, slices and parts alike", function()
+    local L, levels = pn.ledger { epsilon = 1 }, 0
+    for i = 1, 40 do
+      local ok, next_one
+      if i % 2 == 0 then
+        ok, next_one = pcall(L.split, L, 1)
+      else
+        ok, next_one = pcall(pn.ledger, { parent = L, epsilon = 1 })
+      end
+      if not ok then
+        assert.matches("go down to 16 levels", next_one, 1, true)
+        break
+      end
+      L, levels = next_one, levels + 1
+    end
+    assert.equal(16, levels)
+    charge(L, 0.5)
+    assert.equal(0.5, L.spent)
+  end)
+
   it("can be split again", function()
     local L = pn.ledger { epsilon = 1 }
     local a = L:split(3)
