@@ -88,6 +88,10 @@ static void push_row(lua_State *L, int row, int label_width, int event_width)
     event = luaL_tolstring(L, row + 2, NULL);
     (void)snprintf(text, sizeof text, "%-*.60s  %-*.60s  %10.0f  %12.6g\n", label_width, label, event_width, event,
                    lua_tonumber(L, row + 3), lua_tonumber(L, row + 4));
+    for (char *c = text; c[0] && c[1]; c++) { /* a label may hold anything; a row is one line */
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    }
     lua_settop(L, row);
     lua_pushstring(L, text);
 }

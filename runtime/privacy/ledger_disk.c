@@ -182,6 +182,8 @@ static int write_key(const unsigned char key[PN_KEY_BYTES], const char *path, co
     (void)close(fd);
     if (!error && link(other, path) != 0)
         error = errno;
+    if (error == EPERM || error == ENOTSUP || error == ENOSYS) /* a file system without links */
+        error = rename(other, path) == 0 ? 0 : errno;
     (void)unlink(other);
     sodium_memzero(hex, sizeof hex);
     sodium_memzero(text, sizeof text);

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/alloc.h"
 #include "privacy/accountant.h"
@@ -107,10 +108,13 @@ static void add_choice(pn_text *text, const pn_ledger *node)
 /* A record is begun with its number and kind, and ended by putting it into the file. */
 static pn_status begin(pn_text *text, plain_numbers *numbers, const pn_ledger *ledger, const char *kind, pn_err *err)
 {
-    pn_status status = begin_plain(numbers, err);
+    pn_status status;
 
     *text = (pn_text){ 0 };
-    if (status != PN_OK)
+    if (ledger->root->process != (long)getpid())
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "ledger: this is the copy of a child process, which does not write its file");
+    if ((status = begin_plain(numbers, err)) != PN_OK)
         return status;
     pn_text_add(text, "%zu %s ", pn_store_count(ledger->root->store), kind);
     add_path(text, ledger);

@@ -99,6 +99,13 @@ describe("pn.ledger", function()
     assert.matches("^by the fully adaptive filter", lines[6])
   end)
 
+  it("keeps a row on one line, whatever the label holds", function()
+    local L = pn.ledger { rho = 1 }
+    L:spend(event.zcdp { rho = 0.25 }, "two\nlines\tand a tab")
+    assert.equal("two\nlines\tand a tab", L:report()[1].label)
+    assert.matches("\ntwo lines and a tab +zcdp", tostring(L:report()))
+  end)
+
   it("says why it does not cover, without raising", function()
     local L = pn.ledger { rho = 1 }
     local ok, why = L:covers(event.zcdp { rho = 2 })

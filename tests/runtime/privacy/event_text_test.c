@@ -154,10 +154,7 @@ static void test_noise(void)
 
 static void test_quotes(void)
 {
-    static const char *const plain[] = { "", "a mean", "\"\\\n\t\x01\x7f",
-                                         "Gr\xc3\xb6\xc3\x9f"
-                                         "e",
-                                         "\\n \\x41 \\\\" };
+    static const char *const plain[] = { "", "a mean", "\"\\\n\t\x01\x7f", "Gr\303\266\303\237e", "\\n \\x41 \\\\" };
 
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
         pn_text text = { 0 };

@@ -395,9 +395,11 @@ static void test_child_does_not_charge(void)
     CHECK(open_ledger(&ledger, true, NULL) == PN_OK);
     child = fork();
     if (child == 0) {
+        pn_ledger *part = NULL;
         pn_err err;
         bool refused = spend(ledger, 1, &err) == PN_EUNSUPPORTED && strstr(err.message, "only process") &&
-                       pn_ledger_spent(ledger) == 0.0;
+                       pn_ledger_spent(ledger) == 0.0 && pn_ledger_split(ledger, 1, &part, &err) == PN_EUNSUPPORTED &&
+                       pn_ledger_close(ledger, &err) == PN_EUNSUPPORTED;
 
         pn_ledger_free(ledger); /* and letting go of it takes nothing from the parent */
         _exit(refused ? 0 : 1);
