@@ -3,6 +3,35 @@
  * Depends on: check.h, fail_alloc.h, privacy/, POSIX. */
 #define _GNU_SOURCE
 #define PN_MUTANTS
+#include "privacy/ledger_disk.h"
+
+/* The last steps that the ledger's file took on the disk; a sync may be made to fail. */
+static struct {
+    char step[16];
+    int fd[16];
+    int count, fail_sync; /* the sync from now that fails, from 1; 0: none */
+} disk;
+
+static void note(char step, int fd)
+{
+    disk.step[disk.count % 16] = step;
+    disk.fd[disk.count++ % 16] = fd;
+}
+
+static int noted_write(int fd, const void *data, size_t size, size_t offset)
+{
+    note('w', fd);
+    return pn_disk_write(fd, data, size, offset);
+}
+
+static int noted_sync(int fd)
+{
+    note('s', fd);
+    return disk.fail_sync > 0 && --disk.fail_sync == 0 ? 5 /* EIO */ : pn_disk_sync(fd);
+}
+
+#define pn_disk_write noted_write
+#define pn_disk_sync  noted_sync
 #include "privacy/ledger_file.c"
 
 #include <dirent.h>
@@ -295,6 +324,42 @@ static void test_full_disk(void)
     pn_ledger_free(ledger);
 }
 
+/* A charge returns after the record and then the head are on the disk; kill -9 would not show a sync that is missing. */
+static void test_order_of_writes(void)
+{
+    pn_ledger *ledger = NULL;
+
+    remove_files();
+    CHECK(open_ledger(&ledger, true, NULL) == PN_OK);
+    for (int i = 0; i < 3; i++) {
+        int record = ledger->store->fd, head = ledger->store->head;
+
+        disk.count = 0;
+        CHECK(spend(ledger, 1, NULL) == PN_OK);
+        CHECK(disk.count == 4 && memcmp(disk.step, "wsws", 4) == 0);
+        CHECK(disk.fd[0] == record && disk.fd[1] == record && disk.fd[2] == head && disk.fd[3] == head);
+    }
+    pn_ledger_free(ledger);
+}
+
+static void test_sync_that_fails(void)
+{
+    for (int sync = 1; sync <= 2; sync++) {
+        pn_ledger *ledger = NULL;
+        pn_err err;
+
+        remove_files();
+        CHECK(open_ledger(&ledger, true, NULL) == PN_OK && spend(ledger, 1, NULL) == PN_OK);
+        disk.fail_sync = sync;
+        CHECK(spend(ledger, 1, &err) == PN_EIO);
+        CHECK(strstr(err.message, "cannot be made durable: Input/output error; nothing was released, the charge counts "
+                                  "as made, and this ledger takes no more") != NULL);
+        CHECK(pn_ledger_spent(ledger) == 2.0 && spend(ledger, 1, &err) == PN_EBUDGET);
+        pn_ledger_free(ledger);
+        CHECK(charged(NULL) == 2.0);
+    }
+}
+
 /* A file that takes no writes any more, in place of the one behind `fd`. */
 static void spoil(int fd)
 {
@@ -511,6 +576,8 @@ int main(void)
     test_every_window();
     test_every_window_of_the_beginning();
     test_full_disk();
+    test_order_of_writes();
+    test_sync_that_fails();
     test_disk_that_cannot_even_be_restored();
     test_read_only();
     test_no_charge_no_noise();

@@ -342,4 +342,28 @@ describe("the odometer", function()
     assert.is_true(worst[0] <= delta)
     assert.is_true(worst[0] > 0) -- some luck pays: the test can see
   end)
+
+  it("bounds the loss at all times when asked for the uniform one", function()
+    -- The chance that the loss of up to 60 coins is ever above the level then shown: dynamic programming, at most delta.
+    local delta, levels, L = 0.3, {}, pn.ledger { epsilon = 100 }
+    for i = 1, 60 do
+      L:spend(event.pure { epsilon = 0.3 }, "coin")
+      levels[i] = L:odometer({ first = 0.05, delta = delta, uniform = true }).epsilon
+      assert.is_true(levels[i] >= L:odometer({ first = 0.05, delta = delta }).epsilon)
+    end
+    local p, alive, ever = 1 / (1 + math.exp(-0.3)), { [0] = 1 }, 0
+    for i = 1, 60 do
+      local now = {}
+      for ups = 0, i do
+        local mass = (alive[ups - 1] or 0) * p + (alive[ups] or 0) * (1 - p)
+        if 0.3 * (2 * ups - i) > levels[i] then
+          ever, mass = ever + mass, 0
+        end
+        now[ups] = mass
+      end
+      alive = now
+    end
+    assert.is_true(ever <= delta)
+    assert.is_true(ever > 0)
+  end)
 end)
