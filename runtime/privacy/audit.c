@@ -129,13 +129,14 @@ static pn_status learn(event *out, const double *const scores[2], size_t n, cons
                        pn_err *err)
 {
     double *copy = pn_alloc(2 * n, sizeof *copy);
-    const double *sorted[2] = { copy, copy + n };
+    const double *sorted[2];
 
     if (!copy)
         return pn_fail(err, PN_ENOMEM, "audit: out of memory for %zu scores", 2 * n);
-    for (int i = 0; i < 2; i++) {
-        memcpy(copy + (size_t)i * n, scores[i], n * sizeof *copy);
-        qsort(copy + (size_t)i * n, n, sizeof *copy, descending);
+    for (size_t i = 0; i < 2; i++) {
+        memcpy(copy + i * n, scores[i], n * sizeof *copy);
+        qsort(copy + i * n, n, sizeof *copy, descending);
+        sorted[i] = copy + i * n;
     }
     *out = choose(sorted, n, options);
     pn_free(copy);

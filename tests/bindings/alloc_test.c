@@ -69,6 +69,19 @@ static const script scripts[] = {
       "  pn.sampler.fixed { n = 9, batch = 3 }, pn.sampler.shuffled { n = 9, batch = 3 } } do\n"
       "  assert(#s:draw(pn.rng.seeded(1)) <= 9 and s:event { sigma = 2, contribution = 1 } and tostring(s))\n"
       "end\n" },
+    { "audits",
+      "local pn = ...\n"
+      "local event = pn.event.pure { epsilon = 3 }\n"
+      "local options = { neighbours = { {}, { 1 } }, trials = 100, event = event, delta = 0.1, progress = false }\n"
+      "for _, unit in ipairs { 1, 0.5, true, 'yes', { 1, 2 } } do\n"
+      "  options.rng = pn.rng.seeded(1)\n"
+      "  local found = pn.audit(function() return unit end, options)\n"
+      "  assert(found.epsilon_lower == 0 and not found.violated and tostring(found))\n"
+      "end\n"
+      "local run = pn.audit(function(included) return pn.vec.zeros(#included) end, { canaries = 9 })\n"
+      "assert(run.hits[2] == 9)\n"
+      "local fine, problem = pcall(pn.audit, function() error('enough', 0) end, options)\n"
+      "if problem ~= 'enough' then error(problem, 0) end\n" },
     { "a plan and its run",
       "local pn = ...\n"
       "local data = pn.data.synthetic.lasso { n = 20, p = 3, seed = 1 }\n"
