@@ -55,7 +55,7 @@ typedef struct pn_goal {
 /**
  * The x in [low, high] where the cost reaches the goal: to 1e-6 relative (to 1 for whole numbers), on the side that fits, and
  * asked afresh at the end.  The cost must be monotone.  When all of the range fits, the costlier end of it.  Accountants other
- * than "rdp" and "zcdp" start from the answer of "rdp", so that they are asked about ten times.
+ * than "rdp" and "zcdp" start from the answer of "rdp", so that they are asked about five times.
  *   reached  may be NULL: the epsilon that the answer costs.
  * Errors: what the program fails with; PN_EUNSUPPORTED for an accountant that is not there or cannot take the event, and when
  *         nothing in the range fits (the message has the least epsilon); PN_EINVAL for a goal outside its ranges;

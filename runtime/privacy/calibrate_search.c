@@ -1,11 +1,13 @@
-/* calibrate_search.c -- where the cost of a program reaches a target: bracket by doubling, then false position in logarithms.
- * Depends on: calibrate.h, accountant.h.  Used by: bindings, plans. */
+/* calibrate_search.c -- where the cost of a program reaches a target: bracket by doubling, then false position in logarithms;
+ * for slow accountants, secants from the answer of a quick one.
+ * Depends on: calibrate.h, accountant.h, event_leaf.h.  Used by: bindings, plans. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "privacy/accountant.h"
 #include "privacy/calibrate.h"
+#include "privacy/event_leaf.h"
 
 #define MAX_PARAMS 16
 
@@ -17,7 +19,10 @@ typedef struct search {
     const pn_goal *goal;
     const pn_program *program;
     const char *accountant;
-    double tolerance;
+    double target, tolerance;
+    asked last; /* the latest question, with what was priced for it */
+    pn_event *event;
+    size_t count;
 } search;
 
 static pn_status open_accountant(const char *name, pn_accountant **out, pn_err *err)
@@ -41,25 +46,30 @@ static pn_status price(const char *name, pn_event *event, size_t count, double d
     return status;
 }
 
-static pn_status ask(const search *s, double x, asked *answer, pn_err *err)
+static pn_status ask(search *s, double x, asked *answer, pn_err *err)
 {
     pn_event *event = NULL;
     size_t count = 1;
     pn_status status = s->program->release(s->program->self, x, &event, &count, err);
 
     answer->x = x;
-    if (status == PN_OK)
+    if (status == PN_OK && s->event && x == s->last.x && count == s->count && pn_event_same(event, s->event))
+        answer->cost = s->last.cost; /* the same question has the same answer */
+    else if (status == PN_OK)
         status = price(s->accountant, event, count, s->goal->delta, &answer->cost, err);
-    pn_event_free(event);
     if (status == PN_OK && isnan(answer->cost))
-        return pn_fail(err, PN_ENUMERIC, "%s: the cost at %s = %.10g is not a number", s->goal->owner,
-                       s->goal->parameter, x);
+        status = pn_fail(err, PN_ENUMERIC, "%s: the cost at %s = %.10g is not a number", s->goal->owner,
+                         s->goal->parameter, x);
+    pn_event_free(s->event);
+    s->event = event;
+    s->count = count;
+    s->last = *answer;
     return status;
 }
 
 static bool fits(const search *s, const asked *a)
 {
-    return a->cost <= s->goal->epsilon;
+    return a->cost <= s->target;
 }
 
 /* One stride, e^step, toward higher or lower cost; kept in the range and, where asked for, whole. */
@@ -89,7 +99,7 @@ static pn_status unreachable(const search *s, const asked *best, pn_err *err)
 }
 
 /* Neighbours in, out with in fitting and out not; out = in when all of the range up to its costlier end fits. */
-static pn_status bracket(const search *s, double start, double step, asked *in, asked *out, pn_err *err)
+static pn_status bracket(search *s, double start, double step, asked *in, asked *out, pn_err *err)
 {
     asked now;
     pn_status status = ask(s, start, &now, err);
@@ -115,8 +125,7 @@ static pn_status bracket(const search *s, double start, double step, asked *in, 
 static double between(const search *s, const asked *in, const asked *out, double in_weight, double out_weight)
 {
     double low = log(in->x), high = log(out->x), margin = fmin(0.4 * s->tolerance / fabs(high - low), 0.3), x;
-    double at_in = in_weight * log(in->cost / s->goal->epsilon),
-           at_out = out_weight * log(out->cost / s->goal->epsilon);
+    double at_in = in_weight * log(in->cost / s->target), at_out = out_weight * log(out->cost / s->target);
     double part = isfinite(at_in) && isfinite(at_out) && at_out > at_in ? -at_in / (at_out - at_in) : 0.5;
 
     part = fmin(fmax(part, margin), 1.0 - margin);
@@ -134,7 +143,7 @@ static bool close_enough(const search *s, const asked *in, const asked *out)
 }
 
 /* False position, and halving when it has not halved the interval in three steps. */
-static pn_status narrow(const search *s, asked *in, asked *out, pn_err *err)
+static pn_status narrow(search *s, asked *in, asked *out, pn_err *err)
 {
     double in_weight = 1.0, out_weight = 1.0, checkpoint = INFINITY;
     pn_status status = PN_OK;
@@ -163,7 +172,7 @@ static pn_status narrow(const search *s, asked *in, asked *out, pn_err *err)
     return status;
 }
 
-static pn_status solve(const search *s, double start, double step, asked *answer, pn_err *err)
+static pn_status solve(search *s, double start, double step, asked *answer, pn_err *err)
 {
     asked out;
     pn_status status = bracket(s, start, step, answer, &out, err);
@@ -189,36 +198,80 @@ static pn_status check_goal(const pn_goal *goal, pn_err *err)
     return status;
 }
 
-/* Cheap accountants answer at once; the others begin near the answer of "rdp", which is seldom far. */
-static pn_status first_guess(const search *s, double *start, double *step, pn_err *err)
+static bool is_quick(const char *accountant)
 {
-    search rough = { s->goal, s->program, "rdp", 0.01 };
-    asked answer;
-    pn_status status;
+    return strcmp(accountant, "rdp") == 0 || strcmp(accountant, "zcdp") == 0;
+}
 
-    *start = s->goal->start;
-    *step = 0.69314718055994530942;
-    if (strcmp(s->accountant, "rdp") == 0 || strcmp(s->accountant, "zcdp") == 0)
-        return PN_OK;
-    status = solve(&rough, *start, *step, &answer, err);
-    if (status == PN_OK) {
-        *start = answer.x;
-        *step = 0.03;
+/* Where "rdp" reaches `target`, to a thousandth, from `start`. */
+static pn_status rough_answer(const search *s, double target, double start, double step, double *x, pn_err *err)
+{
+    search rough = { .goal = s->goal, .program = s->program, .accountant = "rdp", .target = target, .tolerance = 1e-3 };
+    asked answer = { NAN, NAN };
+    pn_status status = solve(&rough, start, step, &answer, err);
+
+    pn_event_free(rough.event);
+    if (status == PN_OK)
+        *x = answer.x;
+    return status;
+}
+
+/* Two points where the costs are near the target: where "rdp" reaches it, and where it would if it were wrong there by the same
+ * factor.  Then secants in logarithms, aimed a little to the safe side; *found says whether they arrived. */
+static pn_status secants(search *s, double *x, bool *found, pn_err *err)
+{
+    asked before, now;
+    pn_status status = ask(s, *x, &before, err);
+
+    *found = false;
+    if (status == PN_OK && before.cost > 0.0 && isfinite(before.cost))
+        status = rough_answer(s, s->target * s->target / before.cost, *x, 0.1, x, err);
+    if (status == PN_OK)
+        status = ask(s, *x, &now, err);
+    for (int i = 0; status == PN_OK && i < 6; i++) {
+        double slope = log(now.cost / before.cost) / log(now.x / before.x);
+
+        *x = now.x;
+        *found = fits(s, &now) && now.cost >= s->target * (1.0 - 1e-6);
+        if (*found || !isfinite(slope) || (slope > 0.0) != s->goal->rises)
+            break;
+        *x = now.x * exp(log(s->target * (1.0 - 4e-7) / now.cost) / slope);
+        *x = fmin(fmax(*x, s->goal->low), s->goal->high);
+        before = now;
+        status = ask(s, *x, &now, err);
     }
-    return status == PN_EUNSUPPORTED ? PN_OK : status;
+    return status;
+}
+
+static pn_status find(search *s, asked *answer, pn_err *err)
+{
+    double x = s->goal->start, step = 0.69314718055994530942;
+    bool found = false;
+    pn_status status = PN_OK;
+
+    if (!is_quick(s->accountant)) {
+        status = rough_answer(s, s->target, x, step, &x, err);
+        if (status == PN_OK && !s->goal->whole)
+            status = secants(s, &x, &found, err);
+        if (status == PN_OK)
+            step = s->goal->whole ? 0.03 : 0.003;
+        else if (status == PN_EUNSUPPORTED) /* out of the reach of "rdp" only */
+            status = PN_OK;
+    }
+    *answer = s->last;
+    return status == PN_OK && !found ? solve(s, x, step, answer, err) : status;
 }
 
 pn_status pn_calibrate(double *out, double *reached, const pn_goal *goal, const pn_program *program, pn_err *err)
 {
-    search s = { goal, program, goal->accountant, 1e-6 };
+    search s = {
+        .goal = goal, .program = program, .accountant = goal->accountant, .target = goal->epsilon, .tolerance = 1e-6
+    };
     pn_status status = check_goal(goal, err);
     asked answer = { NAN, NAN };
-    double start = 0.0, step = 0.0;
 
     if (status == PN_OK)
-        status = first_guess(&s, &start, &step, err);
-    if (status == PN_OK)
-        status = solve(&s, start, step, &answer, err);
+        status = find(&s, &answer, err);
     if (status == PN_OK)
         status = ask(&s, answer.x, &answer, err);
     if (status == PN_OK && !fits(&s, &answer))
@@ -226,6 +279,7 @@ pn_status pn_calibrate(double *out, double *reached, const pn_goal *goal, const 
             pn_fail(err, PN_ENUMERIC,
                     "%s: the cost at %s = %.10g changed when it was asked again; the event must depend on %s alone",
                     goal->owner, goal->parameter, answer.x, goal->parameter);
+    pn_event_free(s.event);
     if (status != PN_OK)
         return status;
     *out = answer.x;

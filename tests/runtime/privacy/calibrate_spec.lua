@@ -169,6 +169,38 @@ describe("calibration of a program", function()
     end
   end)
 
+  it("asks slow accountants little, and gains by them", function()
+    local function noise(name)
+      local asked, steps = 0, 1000
+      local sigma, epsilon = calibrate.noise {
+        epsilon = 2,
+        delta = 1e-5,
+        accountant = name,
+        event = function(s)
+          asked = asked + 1
+          return sampled(0.01, s, steps)
+        end,
+      }
+      assert.is_true(asked <= 40 and epsilon <= 2 and epsilon > 2 * (1 - 1e-5))
+      return sigma
+    end
+    assert.is_true(noise "pld" < 0.95 * noise "rdp")
+    local sigma = calibrate.noise {
+      epsilon = 1,
+      delta = 1e-5,
+      accountant = "pld",
+      event = function(s)
+        return event.gaussian { sigma = s, sensitivity = 1 }
+      end,
+    }
+    local exact = calibrate.gaussian { epsilon = 1, delta = 1e-5 }
+    assert.is_true(sigma > exact * (1 - 1e-9) and sigma < exact * 1.0001)
+    local step = sampled(0.02, 1.5, 1)
+    local count, at = calibrate.steps { epsilon = 1, delta = 1e-5, accountant = "pld", event = step }
+    assert.is_true(at <= 1 and pn.accountant.pld {}:add(step, count + 1):epsilon(1e-5) > 1)
+    assert.is_true(count > calibrate.steps { epsilon = 1, delta = 1e-5, event = step })
+  end)
+
   it("finds the largest rate, the largest parameter and the most steps", function()
     local q, at_q = calibrate.rate {
       epsilon = 2,
