@@ -307,7 +307,7 @@ pn_status pn_calibrate_steps(size_t *out, double *reached, const pn_goal *goal, 
 
     steps.rises = steps.whole = true;
     steps.low = steps.start = 1.0;
-    steps.high = SIZE_MAX < 0x1p52 ? (double)(SIZE_MAX / 2) : 0x1p52;
+    steps.high = sizeof(size_t) > 4 ? 0x1p52 : (double)(UINT32_MAX / 2);
     status = pn_calibrate(&x, reached, &steps, &program, err);
     if (status != PN_OK)
         return status;
