@@ -8,8 +8,8 @@
  *
  * The MAC of a line is keyed BLAKE2b of the MAC before it and the line's text, 128 bits.  So without the key no line can be
  * changed, added, dropped, moved, or taken from another ledger, and cutting lines off the end shows against the head.
- * What this does not protect against: somebody who can read the key; and the return of an older copy of BOTH the ledger and
- * its head, which nothing on the same disk can tell from the past.
+ * What this does not protect against: somebody who can read the key; and the return of an older state of BOTH the ledger and its
+ * head (their removal, or the last record and its slot, included), which nothing on the same disk can tell from the past.
  *
  * Appending: write the line, sync it, write the head, sync it.  Whatever instruction the process dies at, on opening the file
  * is one of: as before; a torn last line with the head before it (it is cut off: its call never returned); a whole last line
