@@ -232,53 +232,43 @@ static int ledger_orders(lua_State *L)
 static const pnl_row ledger_rows[] = {
     { "price", ledger_price, PNL_METHOD, PNL_NOTHING, "L:price(e, count) -> number",
       "What count (1 when left out) times the event costs by itself, in the budget's unit: epsilon at the budget's "
-      "delta, "
-      "rho, or the Renyi divergence of the budget's order.  Spends nothing." },
+      "delta, rho, or the Renyi divergence of the budget's order.  Spends nothing." },
     { "covers", ledger_covers, PNL_METHOD, PNL_NOTHING, "L:covers(e, count) -> true, or false and why",
-      "Whether count (1 when left out) times the event would be admitted now, here and in every budget above.  Changes "
-      "nothing." },
+      "Whether count (1 when left out) times the event would be admitted now, here and in every budget above.  "
+      "Changes nothing." },
     { "reserve", ledger_reserve, PNL_METHOD, PNL_NOTHING, "L:reserve(e, count) -> L",
       "Fix the filter's orders for a run of count charges of the event; charges nothing, raises when they are not "
       "covered." },
     { "spend", ledger_spend, PNL_METHOD, PNL_NOTHING, "L:spend(e, label, count) -> L",
-      "Charge count (1 when left out) times the event under the label, in place.  The event must be for the budget's "
-      "neighbours.  A refusal raises with Requested, Remaining and Difference, and charges nothing.  With a file the "
-      "charge is on the disk on return; a slice charges the budgets above it too.  Guarantee: whatever was chosen "
-      "after "
-      "seeing earlier outputs, everything admitted together is within the budget (L.theorem).  Source: Feldman, Zrnic "
-      "(2021); Lecuyer (2021)." },
+      "Charge count (1 when left out) times the event under the label, in place.  The event must be for the "
+      "budget's neighbours.  A refusal raises with Requested, Remaining and Difference, and charges nothing.  With "
+      "a file the charge is on the disk on return; a slice charges the budgets above it too.  Guarantee: whatever "
+      "was chosen after seeing earlier outputs, everything admitted together is within the budget (L.theorem).  "
+      "Source: Feldman, Zrnic (2021); Lecuyer (2021)." },
     { "split", ledger_split, PNL_METHOD, PNL_NOTHING, "L:split(k) -> k ledgers",
       "k equal parts that add up to this budget, which is then used up; a request for L.epsilon / k fits a part "
-      "however it "
-      "was rounded.  Only before anything has been spent; a ledger that was split into k gives the same parts again.  "
-      "The "
-      "parts add up by basic composition however their charges interleave.  Source: Lyu (2022); Vadhan, Zhang "
-      "(2023)." },
+      "however it was rounded.  Only before anything has been spent; a ledger that was split into k gives the same "
+      "parts again.  The parts add up by basic composition however their charges interleave.  Source: Lyu (2022); "
+      "Vadhan, Zhang (2023)." },
     { "report", pnl_ledger_report, PNL_METHOD, PNL_NOTHING, "L:report() -> table",
-      "One row {label=, event=, count=, price=} for each charge, with spent, remaining, odometer and summary; prints "
-      "as a "
-      "table.  Charges of slices stand under \"name: label\"." },
+      "One row {label=, event=, count=, price=} for each charge, with spent, remaining, odometer and summary; "
+      "prints as a table.  Charges of slices stand under \"name: label\"." },
     { "odometer", pnl_ledger_odometer, PNL_METHOD, PNL_NOTHING, "L:odometer{delta=, first=, uniform=} -> table",
       "How much has been spent, valid wherever the analyst stops: {epsilon=, delta=, level=, statement=, naive=, "
-      "naive_label=}.  Filters at epsilon first * 2^k with delta/(k(k+1)) each; the smallest that is not exhausted.  "
-      "For "
-      "every rule that stops by looking at the outputs, (epsilon, delta) holds with the level then shown.  uniform = "
-      "true: "
-      "with probability 1 - delta the loss is below it at all times.  delta and first must be fixed beforehand; left "
-      "out "
-      "they follow from the budget.  naive is L.spent, which is not valid at data-dependent stopping.  Source: Lecuyer "
-      "(2021)." },
+      "naive_label=}.  Filters at epsilon first * 2^k with delta/(k(k+1)) each; the smallest that is not "
+      "exhausted.  For every rule that stops by looking at the outputs, (epsilon, delta) holds with the level then "
+      "shown.  uniform = true: with probability 1 - delta the loss is below it at all times.  delta and first must "
+      "be fixed beforehand; left out they follow from the budget.  naive is L.spent, which is not valid at "
+      "data-dependent stopping.  Source: Lecuyer (2021)." },
     { "close", ledger_close, PNL_METHOD, PNL_NOTHING, "L:close()",
       "No more charges, for good: every later one is refused, in slices and parts too, and after the file is opened "
-      "again.  "
-      "(To let go of a file without ending its budget: local L <close> = pn.ledger{path = ...}.)" },
+      "again.  (To let go of a file without ending its budget: local L <close> = pn.ledger{path = ...}.)" },
     { "remaining", ledger_remaining, PNL_FIELD, PNL_NOTHING, "L.remaining -> number",
-      "What a request may still cost, in the budget's unit.  Under an (epsilon, delta) filter: the largest epsilon of "
-      "a "
-      "zCDP release (a Gaussian one under the Gaussian filter) that would be admitted." },
+      "What a request may still cost, in the budget's unit.  Under an (epsilon, delta) filter: the largest epsilon "
+      "of a zCDP release (a Gaussian one under the Gaussian filter) that would be admitted." },
     { "spent", ledger_spent, PNL_FIELD, PNL_NOTHING, "L.spent -> number",
-      "Plain composition of everything charged, in the budget's unit: naive (not valid at data-dependent stopping; see "
-      "L:odometer)." },
+      "Plain composition of everything charged, in the budget's unit: naive (not valid at data-dependent stopping; "
+      "see L:odometer)." },
     { "epsilon", ledger_epsilon, PNL_FIELD, PNL_NOTHING, "L.epsilon -> number or nil", "The budget's epsilon." },
     { "delta", ledger_delta, PNL_FIELD, PNL_NOTHING, "L.delta -> number or nil", "The budget's delta; 0 for pure." },
     { "rho", ledger_rho, PNL_FIELD, PNL_NOTHING, "L.rho -> number or nil", "The budget's rho." },
@@ -295,15 +285,14 @@ static const pnl_row ledger_rows[] = {
       "The Renyi orders of the filter, fixed before the first charge; nil before, under rho and the Gaussian filter." },
     { "slack", ledger_slack, PNL_FIELD, PNL_NOTHING, "L.slack -> {epsilon=, tail=}",
       "What the noise as drawn may add to the statement about ideal noise, in total.  (epsilon, delta) and pure "
-      "budgets "
-      "have charged it; a budget of rho or of one order is approximate by it." },
+      "budgets have charged it; a budget of rho or of one order is approximate by it." },
     { "name", ledger_name, PNL_FIELD, PNL_NOTHING, "L.name -> string or nil", "The name of a slice or part." },
     { "path", ledger_path, PNL_FIELD, PNL_NOTHING, "L.path -> string or nil", "The file that keeps the charges." },
     { "ended", ledger_ended, PNL_FIELD, PNL_NOTHING, "L.ended -> string or nil",
       "Why no charge will be admitted any more; nil while the budget is open." },
     { "recovered", ledger_recovered, PNL_FIELD, PNL_NOTHING, "L.recovered -> boolean",
-      "Whether opening the file cut off a torn last record: a charge that never returned, so nothing was released for "
-      "it." },
+      "Whether opening the file cut off a torn last record: a charge that never returned, so nothing was released "
+      "for it." },
     { "__tostring", pnl_ledger_tostring, PNL_META, PNL_NOTHING, "tostring(L) -> string",
       "The budget, what is spent and what remains." },
     PNL_ROW_END,

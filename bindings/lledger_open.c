@@ -132,23 +132,19 @@ void pnl_open_ledger(lua_State *L)
     lua_setfield(L, -2, "ledger");
     pnl_reference(
         L, "", "ledger", PNL_NOTHING,
-        "pn.ledger{epsilon=, delta=} or {epsilon=} (pure), {rho=}, {alpha=, epsilon=}; filter=, orders=, neighbours=, "
-        "teaching=, path=, key=, parent=, name= -> ledger",
+        "pn.ledger{epsilon=, delta=} or {epsilon=} (pure), {rho=}, {alpha=, epsilon=}; filter=, orders=, "
+        "neighbours=, teaching=, path=, key=, parent=, name= -> ledger",
         "Open a privacy budget for one neighbouring relation.  Every release is charged to it before its noise is "
-        "drawn; "
-        "what it does not cover is refused, and the ledger stays usable.  Releases may be chosen after seeing earlier "
-        "ones: the filter is fully adaptive (L.theorem).  path: keep the charges in a file, made when there is none, "
-        "opened with its own budget when none is given; every charge is on the disk before anything is released, so "
-        "whenever the process dies, all that was released is charged.  The file is text for people to read.  key: the "
-        "file that authenticates it, path .. \".key\" when left out, made at the first opening.  Without the key "
-        "nobody can "
-        "change the ledger, or cut it short of what path .. \".head\" says, and not be noticed.  Who reads the key can "
-        "forge "
-        "the ledger, and older copies of ledger and head together, or the removal of both, are not noticed.  parent, "
-        "name: a "
-        "slice of another budget, such as a student's of a class's: charges need room in both, and the filter above "
-        "bounds "
-        "everything, whichever slices interleave.",
+        "drawn; what it does not cover is refused, and the ledger stays usable.  Releases may be chosen after "
+        "seeing earlier ones: the filter is fully adaptive (L.theorem).  path: keep the charges in a file, made "
+        "when there is none, opened with its own budget when none is given; every charge is on the disk before "
+        "anything is released, so whenever the process dies, all that was released is charged.  The file is text "
+        "for people to read.  key: the file that authenticates it, path .. \".key\" when left out, made at the "
+        "first opening.  Without the key nobody can change the ledger, or cut it short of what path .. \".head\" "
+        "says, and not be noticed.  Who reads the key can forge the ledger, and older copies of ledger and head "
+        "together, or the removal of both, are not noticed.  parent, name: a slice of another budget, such as a "
+        "student's of a class's: charges need room in both, and the filter above bounds everything, whichever "
+        "slices interleave.",
         "Feldman, Zrnic (2021); Lecuyer (2021); Smith, Thakurta (2022); Koskela, Tobaben, Honkela (2023)", params);
     pnl_register(L, &pnl_ledger_class);
 }
