@@ -3,7 +3,7 @@
  *
  * The certificate.  Lattice laws above and below the record (pld_law.c); mass outside the window, dropped frequencies and
  * rounding of the transform (pld_side.c); rounding of the tails, which is the same as P, Q and the knots being off by a
- * relative 2^-48 a record: delta times (1 +- 2^-47 records), epsilon +- 2^-49 (128 + 4 max|L|) a record. */
+ * relative 2^-48 a record, and of the tilt: delta times (1 +- 2^-44 records), epsilon +- 2^-49 (128 + 4 max|L|) a record. */
 #include <math.h>
 
 #include "core/alloc.h"
@@ -15,15 +15,16 @@
 #define MAX_POINTS   ((double)(1 << 22))
 #define MAX_ATTEMPTS 4
 #define ROOT_STEPS   44
+#define EXPENSIVE    1e5
 
 typedef struct problem {
     const pn_pld_record *records;
     size_t n;
     double h, delta, epsilon; /* the question: delta, or epsilon when delta is 0 */
     bool by_transform;
-    pn_cells *cells[2]; /* dominating; attained, where it is another pair */
-    pn_law *laws[2];    /* upper, lower */
-    double shift, factor;
+    pn_cells *cells[2];           /* dominating; attained, where it is another pair */
+    pn_law *laws[2];              /* upper, lower */
+    double shift, factor, points; /* points: of all lattices and the window, together */
     pn_pld_bounds answer;
 } problem;
 
@@ -95,7 +96,8 @@ static pn_status make_cells(problem *self, pn_err *err)
             status = pn_cells_new(&self->cells[1][r], &record->attained, self->h, tail, err);
         self->shift += count * 0x1p-49 *
                        (128.0 + 4.0 * fmax(fabs((double)c->first), fabs((double)c->first + (double)c->n)) * c->h);
-        self->factor += count * 0x1p-47;
+        self->factor += count * 0x1p-44;
+        self->points += (double)c->n;
     }
     return status;
 }
@@ -116,7 +118,7 @@ static pn_status make_laws(problem *self, bool upper, bool mirrored, pn_err *err
 
 /* ---- composition ---- */
 
-static pn_status compose(const problem *self, pn_side sides[2], bool *fits, pn_err *err)
+static pn_status compose(problem *self, pn_side sides[2], bool *fits, pn_err *err)
 {
     double low = fmin(sides[0].lowest, sides[1].lowest), high = fmax(sides[0].highest, sides[1].highest);
     double points = ceil((high - low) / self->h) + 3.0;
@@ -126,6 +128,7 @@ static pn_status compose(const problem *self, pn_side sides[2], bool *fits, pn_e
     *fits = points <= MAX_POINTS; /* false for NaN and infinity too */
     if (!*fits)
         return PN_OK;
+    self->points += points;
     for (size_t i = 0; i < 2; i++)
         pn_side_place(&sides[i], low, points < 32.0 ? 32 : (size_t)points);
     if (!self->by_transform && points > 2048.0)
@@ -282,6 +285,7 @@ static pn_status attempt(problem *self, double h, pn_err *err)
     for (size_t r = 0; r < self->n; r++)
         two = two || self->records[r].two_directions;
     self->h = h;
+    self->points = 0.0;
     self->answer = (pn_pld_bounds){ 0.0, 0.0 };
     status = make_cells(self, err);
     if (status == PN_OK)
@@ -341,13 +345,15 @@ static double fit_step(const pn_pld_record *records, size_t n, double h)
     return alike ? span : span / ceil(span / h);
 }
 
-/* How far apart the bounds may be. */
+/* How far apart the bounds may be; less is asked of a question that has become expensive. */
 static double wanted_width(const problem *self)
 {
     double high = self->answer.high;
 
     if (self->delta == 0.0)
         return 1e-2 * high;
+    if (self->points > EXPENSIVE)
+        return 2e-3 * high;
     return fmin(high < 10.0 ? 1e-4 : 2e-4 * high, 4e-3 * high);
 }
 

@@ -195,7 +195,7 @@ static size_t kept(const pn_side *side, double *loss)
     double cut;
 
     *loss = PN_SIDE_TAIL + 4.0 + log(1.0 + 1.0 / (side->tilt * side->h + 1.0 / (double)side->size));
-    s.limit = exp(-*loss / s.law->count) - 1e-13;
+    s.limit = exp(-*loss / s.law->count) - 1e-12; /* what |phi| and the total mass are rounded by */
     find_centre(&s);
     find_moments(&s);
     find_variation(&s);

@@ -55,7 +55,7 @@ static void place(pn_cells *out, const pn_pair *pair, double tail)
     double span = (pair->high - pair->low) / h;
 
     out->offset = 0.0;
-    if (pair->p_high > 0.0 && fabs(span - rint(span)) < 1e-9 * span && pair->high < MAX_LOSS) {
+    if (pair->p_high > 0.0 && fabs(span - rint(span)) <= 4e-15 * span && pair->high < MAX_LOSS) {
         out->first = (int64_t)floor(pair->low / h);
         out->offset = pair->low - (double)out->first * h;
         out->n = (size_t)rint(span) + 1;
@@ -77,11 +77,11 @@ static void fill(pn_cells *out, const pn_pair *pair)
 {
     pn_tails left, right;
 
-    pair->tails(pair, knot(out, 0), &left);
+    /* the knots on atoms must not miss them by rounding */
+    pair->tails(pair, out->p_top > 0.0 ? pair->low : knot(out, 0), &left);
     out->p_below = left.p_below;
     out->q_below = left.q_below;
     for (size_t j = 0; j + 1 < out->n; j++, left = right) {
-        /* the knot on an atom must not fall short of it by rounding */
         bool top = j + 2 == out->n && out->p_top > 0.0;
 
         pair->tails(pair, top ? pair->high : knot(out, j + 1), &right);

@@ -216,7 +216,9 @@ double pn_side_delta(const pn_side *side, double epsilon)
     value = exp(-side->tilt * distance) * plain - exp(-(side->tilt + 1.0) * distance) * more;
     value += (side->upper ? 1.0 : -1.0) * allowance(side, start, epsilon);
     scale = side->log_scale - side->tilt * epsilon;
-    if (!(value > 0.0))
+    if (isnan(value) || isnan(scale))
+        return side->upper ? 1.0 : 0.0;
+    if (value <= 0.0)
         return side->infinite;
     return fmin(1.0, side->infinite + exp(fmin(scale + log(value), 1.0)));
 }

@@ -148,23 +148,31 @@ static pn_status finish(work *w, pn_side *side, size_t part, pn_err *err)
     return PN_OK;
 }
 
-/* The transform is off by at most eta in the Euclidean norm, relatively; a power by its exponent times that. */
-static void set_errors(pn_side *side, size_t size)
+static double square_norm(const pn_law *law)
 {
-    double eta = 0x1p-49 * log2((double)size + 2.0), sum = eta;
+    double sum = law->p ? 0.0 : 1.0;
 
-    for (size_t r = 0; r < side->n; r++) {
-        const pn_law *law = &side->laws[r];
+    for (size_t j = 0; j < law->n; j++)
+        sum += law->tilted[j] * law->tilted[j];
+    return sum;
+}
+
+/* The transform of both sides together is off by at most eta of its Euclidean norm; a power by its exponent times that. */
+static void set_errors(pn_side *sides, size_t n, size_t size)
+{
+    double eta = 0x1p-49 * log2((double)size + 2.0), sum = 2.0 * eta;
+
+    for (size_t r = 0; r < sides[0].n; r++) {
         double square = 0.0;
 
-        if (!law->p)
-            continue;
-        for (size_t j = 0; j < law->n; j++)
-            square += law->tilted[j] * law->tilted[j];
-        sum += law->count * (2.0 * eta * sqrt(square) + 0x1p-50);
+        for (size_t part = 0; part < n; part++)
+            square += square_norm(&sides[part].laws[r]);
+        sum += fmax(sides[0].laws[r].count, sides[n - 1].laws[r].count) * (2.0 * eta * sqrt(square) + 0x1p-50);
     }
-    side->error_norm = sum;
-    side->error_mean = 0x1p-51; /* the running sums: at most 1 each, rounded once a point */
+    for (size_t part = 0; part < n; part++) {
+        sides[part].error_norm = sum;
+        sides[part].error_mean = 0x1p-51; /* the running sums: at most 1 each, rounded once a point */
+    }
 }
 
 static void work_clear(work *w)
@@ -207,8 +215,8 @@ pn_status pn_side_by_transform(pn_side *sides, size_t n, pn_err *err)
         status = backward(&w, n, err);
     for (size_t part = 0; part < n && status == PN_OK; part++) {
         status = finish(&w, &sides[part], part, err);
-        set_errors(&sides[part], w.size);
     }
+    set_errors(sides, n, w.size);
     work_clear(&w);
     return status;
 }
