@@ -30,6 +30,7 @@ extern "C" {
 #include "privacy/ledger.h"
 #include "privacy/mechanism.h"
 #include "privacy/pair.h"
+#include "privacy/selftest.h"
 #include "privacy/sampler.h"
 
 #include "objective/loss.h"

@@ -197,7 +197,9 @@ static pn_status ask(pld_accountant *self, double delta, pn_err *err)
         c->high = ideal.high;
         c->order = 0.0;
     }
-    c->low = fmin(c->high, fmax(0.0, ideal.low - slack.epsilon));
+    c->low = fmax(0.0, ideal.low - slack.epsilon);
+    if (c->low <= c->high * (1.0 + 1e-9))
+        c->low = fmin(c->low, c->high); /* more than rounding apart would be a wrong curve, and has to show */
     c->delta = delta;
     c->has_interval = true;
     return PN_OK;

@@ -85,7 +85,7 @@ static pn_status make_cells(problem *self, pn_err *err)
     pn_status status = PN_OK;
 
     self->shift = 0.0;
-    self->factor = 0x1p-29; /* room for the share of delta that belongs to the tails of sampled noise */
+    self->factor = PN_PLD_SHARE;
     for (size_t r = 0; r < self->n && status == PN_OK; r++) {
         const pn_pld_record *record = &self->records[r];
         pn_cells *c = &self->cells[0][r];
@@ -177,7 +177,8 @@ static double solve_upper(const pn_side *side, double delta)
  * starts from the upper one. */
 static double solve_lower(const pn_side *side, double delta, double upper)
 {
-    double high = fmin(upper, window_high(side)), bottom = window_low(side), step = side->h / 16.0, low;
+    double high = fmin(upper, window_high(side)), bottom = window_low(side),
+           step = fmin(side->h, 1.0 / side->tilt) / 16.0, low;
 
     for (low = high; !(pn_side_delta(side, low) >= delta); step *= 2.0) {
         if (low <= bottom)

@@ -2,7 +2,7 @@
  * Depends on: pld_side.h, numeric/blas.h, numeric/simd.h.  Used by: pld.c.
  *
  * A law composed many times is smooth: with phi the coefficient of one record, |phi|^count is negligible but at a few low
- * frequencies, which cost a matrix product instead of a transform.  That the others are negligible is shown, not assumed.
+ * frequencies, which cost sums over the law instead of a transform.  That the others are negligible is shown, not assumed.
  * For all angles w in [cut, pi] of one record that carries most of the variance:
  *   |phi(w)|^2 <= 1 - w^2 v + w^4 u         v, u from moments over a set: 1 - cos x >= x^2/2 - x^4/24, and >= 0 elsewhere
  *   |phi(w')|  <= |phi(w)| + |w' - w| E|J|  between the two others
@@ -15,7 +15,7 @@
 #include "numeric/simd.h"
 #include "privacy/pld_side.h"
 
-enum { RINGS = 10, COLUMNS = 128, STEPS = 300 };
+enum { RINGS = 10, COLUMNS = 64, STEPS = 300 };
 
 typedef struct shape {
     const pn_law *law;
@@ -206,9 +206,8 @@ static size_t kept(const pn_side *side, double *loss)
 /* ---- the sums ---- */
 
 typedef struct table {
-    double *wave; /* [256 x 2 columns]: cos and then sin of 2 pi k i/size */
-    double *sums; /* [blocks x 2 columns] */
-    double re[COLUMNS], im[COLUMNS], power_re[COLUMNS], power_im[COLUMNS], log_size[COLUMNS], log_error[COLUMNS];
+    double *wave; /* [2 columns x 256]: cos of 2 pi k i/size for every k, and then sin */
+    double sums[2 * COLUMNS], re[COLUMNS], im[COLUMNS], log_size[COLUMNS], log_error[COLUMNS];
     size_t from, columns, size;
 } table;
 
@@ -217,40 +216,36 @@ static void fill_wave(table *t)
     const pn_simd *simd = pn_simd_best();
     double step = PN_TURN / (double)t->size;
 
-    for (size_t i = 0; i < PN_LAW_BLOCK; i++) {
-        double *row = t->wave + 2 * i * t->columns;
+    for (size_t k = 0; k < t->columns; k++) {
+        double *row = t->wave + k * PN_LAW_BLOCK, *sine = row + t->columns * PN_LAW_BLOCK;
 
-        for (size_t k = 0; k < t->columns; k++)
-            row[k] = step * (double)((t->from + k) * i % t->size);
-        simd->sin(t->columns, row, row + t->columns);
-        simd->cos(t->columns, row, row);
+        for (size_t i = 0; i < PN_LAW_BLOCK; i++)
+            row[i] = step * (double)((t->from + k) * i % t->size);
+        simd->sin(PN_LAW_BLOCK, row, sine);
+        simd->cos(PN_LAW_BLOCK, row, row);
     }
 }
 
 /* exp(i 2 pi k (first + 256 a)/size) by exact arithmetic on the index. */
 static void add_block(table *t, const pn_law *law, size_t a)
 {
-    const double *row = t->sums + 2 * a * t->columns;
     double step = PN_TURN / (double)t->size;
     int64_t size = (int64_t)t->size, at = (law->first + (int64_t)(a * PN_LAW_BLOCK)) % size;
 
+    pn_simd_best()->dense_times(t->wave, 2 * t->columns, PN_LAW_BLOCK, law->tilted + a * PN_LAW_BLOCK, t->sums);
     for (size_t k = 0; k < t->columns; k++) {
         double angle = step * (double)((int64_t)(t->from + k) * at % size), c = cos(angle), s = sin(angle);
 
-        t->re[k] += c * row[k] - s * row[t->columns + k];
-        t->im[k] += s * row[k] + c * row[t->columns + k];
+        t->re[k] += c * t->sums[k] - s * t->sums[t->columns + k];
+        t->im[k] += s * t->sums[k] + c * t->sums[t->columns + k];
     }
 }
 
-static pn_status add_record(table *t, pn_side *side, const pn_law *law, pn_err *err)
+static void add_record(table *t, pn_side *side, const pn_law *law)
 {
     size_t blocks = law->padded / PN_LAW_BLOCK;
     double error = 0x1p-53 * (2.0 * PN_LAW_BLOCK + (double)blocks + 16.0);
-    pn_mat out = { t->sums, blocks, 2 * t->columns }, left = { law->tilted, blocks, PN_LAW_BLOCK };
-    pn_status status = pn_mat_times_mat(out, left, (pn_mat){ t->wave, PN_LAW_BLOCK, 2 * t->columns }, err);
 
-    if (status != PN_OK)
-        return status;
     memset(t->re, 0, sizeof t->re);
     memset(t->im, 0, sizeof t->im);
     for (size_t a = 0; a < blocks; a++)
@@ -262,7 +257,6 @@ static pn_status add_record(table *t, pn_side *side, const pn_law *law, pn_err *
         t->log_error[k] += law->count * log(modulus_k + error + 1e-300);
     }
     pn_side_multiply_power(side->re + t->from, side->im + t->from, t->re, t->im, t->columns, law->count);
-    return PN_OK;
 }
 
 /* |prod phi^count| may be off by what every |phi| being larger by its error would make of it. */
@@ -276,56 +270,39 @@ static void add_errors(const table *t, pn_side *side)
     }
 }
 
-static pn_status add_columns(table *t, pn_side *side, pn_err *err)
+static void add_columns(table *t, pn_side *side)
 {
-    pn_status status = PN_OK;
-
     for (size_t k = 0; k < t->columns; k++) {
         side->re[t->from + k] = 1.0;
         side->im[t->from + k] = 0.0;
         t->log_size[k] = t->log_error[k] = 0.0;
     }
-    for (size_t r = 0; r < side->n && status == PN_OK; r++)
+    for (size_t r = 0; r < side->n; r++)
         if (side->laws[r].p)
-            status = add_record(t, side, &side->laws[r], err);
+            add_record(t, side, &side->laws[r]);
     add_errors(t, side);
-    return status;
-}
-
-static size_t most_blocks(const pn_side *sides, size_t n)
-{
-    size_t most = 0;
-
-    for (size_t part = 0; part < n; part++)
-        for (size_t r = 0; r < sides[part].n; r++)
-            most = sides[part].laws[r].padded > most ? sides[part].laws[r].padded : most;
-    return most / PN_LAW_BLOCK;
 }
 
 static pn_status sum_all(pn_side *sides, size_t n, size_t frequencies, pn_err *err)
 {
     table t = { .size = sides[0].size };
-    pn_status status = PN_OK;
+    bool enough;
 
     t.wave = pn_alloc((size_t)2 * PN_LAW_BLOCK * COLUMNS, sizeof *t.wave);
-    t.sums = pn_alloc(2 * COLUMNS * most_blocks(sides, n), sizeof *t.sums);
+    enough = t.wave != NULL;
     for (size_t part = 0; part < n; part++) {
         sides[part].re = pn_alloc(frequencies, sizeof *sides[part].re);
         sides[part].im = pn_alloc(frequencies, sizeof *sides[part].im);
-        if (!sides[part].re || !sides[part].im)
-            status = PN_ENOMEM;
+        enough = enough && sides[part].re && sides[part].im;
     }
-    if (!t.wave || !t.sums || status != PN_OK)
-        status = pn_fail(err, PN_ENOMEM, "accountant.pld: out of memory for %zu frequencies", frequencies);
-    for (t.from = 0; t.from < frequencies && status == PN_OK; t.from += t.columns) {
+    for (t.from = 0; enough && t.from < frequencies; t.from += t.columns) {
         t.columns = frequencies - t.from < COLUMNS ? frequencies - t.from : COLUMNS;
         fill_wave(&t);
-        for (size_t part = 0; part < n && status == PN_OK; part++)
-            status = add_columns(&t, &sides[part], err);
+        for (size_t part = 0; part < n; part++)
+            add_columns(&t, &sides[part]);
     }
     pn_free(t.wave);
-    pn_free(t.sums);
-    return status;
+    return enough ? PN_OK : pn_fail(err, PN_ENOMEM, "accountant.pld: out of memory for %zu frequencies", frequencies);
 }
 
 /* In seconds, about: 2 flops a product at 8 Gflop/s against a transform at 6 ns n log2 n. */

@@ -148,7 +148,9 @@ static double split(const view *v, size_t j, double grow, double spread, double 
     double p = v->mirrored ? v->cells->q[cell] : v->cells->p[cell];
     double q = v->mirrored ? v->cells->p[cell] : v->cells->q[cell];
 
-    *left = fmin(fmax(0.0, (grow * q - p) / spread), p);
+    *left = (grow * q - p) / spread;
+    *left = *left > 0.0 ? *left : 0.0;
+    *left = *left < p ? *left : p;
     return p;
 }
 

@@ -80,10 +80,16 @@ static double least_tilt(const pn_side *side)
     return log(1e-3 / span);
 }
 
+/* ... and above this one it falls faster than the lattice can show. */
+static double greatest_tilt(const pn_side *side)
+{
+    return log(20.0 / side->h);
+}
+
 double pn_side_tilt_for_delta(const pn_side *side, double delta, double *epsilon)
 {
     tilt_search search = { side, log(delta), 0.0 };
-    double from = least_tilt(side), at = pn_golden_min(epsilon_at, &search, from, from + 30.0, 0.01);
+    double at = pn_golden_min(epsilon_at, &search, least_tilt(side), greatest_tilt(side), 0.02);
 
     *epsilon = epsilon_at(&search, at);
     return exp(at);
@@ -92,9 +98,8 @@ double pn_side_tilt_for_delta(const pn_side *side, double delta, double *epsilon
 double pn_side_tilt_for_epsilon(const pn_side *side, double epsilon)
 {
     tilt_search search = { side, 0.0, epsilon };
-    double from = least_tilt(side);
 
-    return exp(pn_golden_min(log_delta_at, &search, from, from + 30.0, 0.01));
+    return exp(pn_golden_min(log_delta_at, &search, least_tilt(side), greatest_tilt(side), 0.02));
 }
 
 static void add_moments(pn_side *side, const pn_law *law)

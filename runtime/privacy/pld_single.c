@@ -81,5 +81,5 @@ static double boundary(const pn_pld_record *record, double delta, bool upper)
 
 pn_pld_bounds pn_pld_single_epsilon(const pn_pld_record *record, double delta)
 {
-    return (pn_pld_bounds){ boundary(record, delta, false), boundary(record, delta, true) };
+    return (pn_pld_bounds){ boundary(record, delta * (1.0 + PN_PLD_SHARE), false), boundary(record, delta, true) };
 }

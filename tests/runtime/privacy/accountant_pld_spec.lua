@@ -1,0 +1,262 @@
+-- accountant_pld_spec.lua -- certified intervals of composed events, and advanced composition.  Numbers come from
+-- accounting.md, its last section, items 1, 3, 4, 6, 7, 8, and from closed forms named beside them.
+local pn = require "penumbra"
+local event, accountant = pn.event, pn.accountant
+local inf = math.huge
+
+local function poisson(q, z, neighbours)
+  neighbours = neighbours or "add_remove"
+  return event.poisson_sampled { q = q, event = event.gaussian { sigma = z, sensitivity = 1, neighbours = neighbours } }
+end
+
+local function fixed(batch, n, z)
+  return event.fixed_sampled { batch = batch, n = n, event = event.gaussian { sigma = z, sensitivity = 1 } }
+end
+
+local function interval(e, count, delta, options)
+  local low, high = accountant.pld(options or {}):add(e, count):epsilon_interval(delta)
+  assert.is_true(0 <= low and low <= high)
+  return low, high
+end
+
+-- The interval lies in [from, to] and is narrower than `width`.
+local function inside(from, to, width, e, count, delta)
+  local low, high = interval(e, count, delta)
+  assert.is_true(from <= low and high <= to, ("[%.9g, %.9g]"):format(low, high))
+  assert.is_true(high - low <= width, ("[%.9g, %.9g]"):format(low, high))
+end
+
+describe("accountant.pld", function()
+  it("gives the intervals of the specification for sampled Gaussians", function()
+    inside(5.1900, 5.1930, 1e-4, poisson(0.01, 1.1), 10000, 1e-5) -- item 1; the upper end there is 5.19262 at h = 1e-4
+    inside(0.7494, 0.7496, 1e-4, fixed(1, 100, 1.5), 500, 1e-5) -- item 6
+    inside(0.62190, 0.62208, 1e-4, poisson(0.01, 2), 1000, 1e-5) -- item 7: 0.62203, 0.71857, 1.20520
+    inside(0.71848, 0.71862, 1e-4, fixed(1, 100, 2), 1000, 1e-5)
+    inside(1.20510, 1.20525, 1e-4, poisson(0.01, 2, "replace_one"), 1000, 1e-5)
+    inside(6.1877 - 1e-4, 6.1877 + 6e-5, 1e-4, poisson(0.01, 1), 10000, 1e-5) -- 6.1877 on a lattice of 1e-4
+  end)
+
+  it("has the exact Gaussian inside", function()
+    inside(4.3771, 4.3773, 1e-8, event.gaussian { sigma = 10, sensitivity = 1 }, 100, 1e-5) -- item 3
+    local exact = { [0.01] = { 1e-6, 0.0291 }, [1] = { 1e-5, 4.3771780957 }, [5] = { 1e-5, 33.1037323359 } } -- item 2
+    for mu, case in pairs(exact) do
+      local low, high = interval(event.gaussian { sigma = 1 / mu, sensitivity = 1 }, 1, case[1])
+      if mu >= 1 then
+        assert.near(case[2], low, 3e-9)
+        assert.near(case[2], high, 3e-9)
+      end
+      -- 10000 of them with 100 times the noise are the same mechanism
+      local many_low, many_high = interval(event.gaussian { sigma = 100 / mu, sensitivity = 1 }, 10000, case[1])
+      assert.is_true(many_low <= high * (1 + 1e-9) and low <= many_high * (1 + 1e-9))
+    end
+  end)
+
+  it("has optimal composition inside", function()
+    inside(4.774567586, 4.774567590, 1e-8, event.pure { epsilon = 0.1 }, 100, 1e-6) -- item 4
+    local rr = event.pure { epsilon = math.log(3) }
+    -- once: delta(eps) = 3/4 - exp(eps)/4
+    local low, high = interval(rr, 1, 0.1)
+    assert.near(math.log(2.6), low, 1e-9)
+    assert.near(math.log(2.6), high, 1e-9)
+    assert.is_true(low <= math.log(2.6) and math.log(2.6) <= high)
+  end)
+
+  it("knows the profile of one Laplace release", function()
+    -- delta(eps) = 1 - exp((eps - e)/2) for eps <= e
+    local acc = accountant.pld {}:add(event.laplace { scale = 2, sensitivity = 1 })
+    for _, delta in ipairs { 1e-9, 1e-3, 0.1 } do
+      local low, high = acc:epsilon_interval(delta)
+      local exact = 0.5 + 2 * math.log(1 - delta)
+      assert.near(exact, low, 1e-9)
+      assert.near(exact, high, 1e-9)
+      assert.is_true(low <= exact + 1e-15 and exact - 1e-15 <= high)
+    end
+    assert.equal(0.5, (acc:epsilon(0)))
+  end)
+
+  it("lies between its own lower end and the Renyi bound", function()
+    for _, e in ipairs {
+      event.exponential { epsilon = 0.2 },
+      event.report_noisy_max { scale = 10, sensitivity = 1 },
+      event.laplace { scale = 5, sensitivity = 1 },
+      event.pure { epsilon = 0.2 },
+      event.sparse_vector { epsilon = 0.2 },
+      event.gaussian { sigma = 5, sensitivity = 1 },
+      fixed(3, 100, 1),
+      poisson(0.05, 1, "replace_one"),
+      event.compose { event.laplace { scale = 5, sensitivity = 1 }, fixed(3, 100, 1) },
+    } do
+      local low, high = interval(e, 20, 1e-6)
+      local renyi = accountant.rdp {}:add(e, 20):epsilon(1e-6)
+      assert.is_true(low > 0 and high <= renyi * (1 + 1e-12), tostring(e))
+    end
+  end)
+
+  it("gives narrow intervals for mixtures of everything", function()
+    local acc = accountant.pld {}
+    acc:add(event.pure { epsilon = 0.1 }, 5):add(poisson(0.02, 1.3, "replace_one"), 300)
+    acc:add(event.laplace { scale = 7, sensitivity = 1 }, 20):add(event.gaussian { sigma = 5, sensitivity = 1 }, 3)
+    local low, high = acc:epsilon_interval(1e-6)
+    assert.is_true(high - low < 1e-3 * high)
+    assert.is_true(high < accountant.rdp {}:add(event.pure { epsilon = 0.1 }, 5):add(poisson(0.02, 1.3, "replace_one"), 300)
+      :add(event.laplace { scale = 7, sensitivity = 1 }, 20):add(event.gaussian { sigma = 5, sensitivity = 1 }, 3)
+      :epsilon(1e-6))
+  end)
+
+  it("holds out at extreme parameters", function()
+    for _, case in ipairs {
+      { poisson(0.01, 1), 10000, 1e-12 }, -- tiny delta
+      { poisson(0.001, 2), 1000000, 1e-6 }, -- many steps
+      { poisson(0.01, 0.3), 100, 1e-5 }, -- little noise
+      { poisson(0.1, 0.7), 2000, 1e-5 }, -- epsilon above 50
+      { event.laplace { scale = 1, sensitivity = 1 }, 20, 1e-6 }, -- nearly all of the largest loss
+      { event.pure { epsilon = 1 }, 3, 1e-9 },
+      { poisson(0.01, 1), 2, 1e-5 },
+    } do
+      local low, high = interval(case[1], case[2], case[3])
+      assert.is_true(high < inf and high - low <= 0.01 * high, ("[%.9g, %.9g]"):format(low, high))
+      assert.is_true(high <= accountant.rdp {}:add(case[1], case[2]):epsilon(case[3]))
+    end
+  end)
+
+  it("falls with noise and delta, and rises with the rate and the count", function()
+    local base = interval(poisson(0.02, 1.5), 100, 1e-5)
+    for _, case in ipairs {
+      { poisson(0.02, 1.6), 100, 1e-5 },
+      { poisson(0.018, 1.5), 100, 1e-5 },
+      { poisson(0.02, 1.5), 90, 1e-5 },
+      { poisson(0.02, 1.5), 100, 2e-5 },
+    } do
+      local _, high = interval(case[1], case[2], case[3])
+      assert.is_true(high < base) -- even the upper end is below the other's lower end
+    end
+  end)
+
+  it("does not mind order or grouping, nor a question asked twice", function()
+    local a, b = event.laplace { scale = 9, sensitivity = 1 }, event.pure { epsilon = 0.05 }
+    local one = accountant.pld {}:add(a, 7):add(b, 9)
+    local two = accountant.pld {}:add(b, 9):add(a, 3):add(a, 4)
+    assert.near(one:epsilon(1e-6), two:epsilon(1e-6), 1e-9)
+    assert.equal(one:epsilon(1e-6), one:epsilon(1e-6))
+    local before = one:epsilon(1e-6)
+    one:add(b)
+    assert.is_true(one:epsilon(1e-6) > before)
+  end)
+
+  it("inverts itself", function()
+    local acc = accountant.pld {}:add(poisson(0.02, 1.2), 400)
+    for _, delta in ipairs { 1e-8, 1e-5, 1e-3 } do
+      local epsilon = acc:epsilon(delta)
+      assert.is_true(acc:delta(epsilon) <= delta * 1.01 and acc:delta(epsilon) >= 0.99 * delta)
+    end
+    assert.equal(0, accountant.pld {}:add(event.pure { epsilon = 0.5 }, 2):delta(1))
+    assert.equal(0, (accountant.pld {}:epsilon(1e-6)))
+    assert.equal(0, accountant.pld {}:delta(0))
+  end)
+
+  it("costs nothing where nothing is sampled", function()
+    local low, high = interval(poisson(0, 1), 100, 1e-6)
+    assert.equal(0, low)
+    assert.equal(0, high)
+  end)
+
+  it("covers pure composition at delta 0", function()
+    local low, high = interval(event.pure { epsilon = 0.25 }, 4, 0)
+    assert.near(1, low, 1e-9)
+    assert.equal(1, high)
+    assert.equal(inf, (accountant.pld {}:add(event.gaussian { sigma = 1, sensitivity = 1 }):epsilon(0)))
+  end)
+
+  it("takes a lattice step, and is never below the finer answer with a coarse one", function()
+    local _, fine = interval(poisson(0.01, 1), 1000, 1e-5)
+    local low, coarse = interval(poisson(0.01, 1), 1000, 1e-5, { discretization = 1e-3 })
+    assert.is_true(low < fine and fine < coarse)
+    assert.has_error(function()
+      accountant.pld { discretization = 0 }
+    end)
+    assert.has_error(function()
+      accountant.pld { discretization = 0 / 0 }
+    end)
+    local ok, message = pcall(interval, poisson(0.01, 1), 1000, 1e-5, { discretization = 1e-8 })
+    assert.is_false(ok)
+    assert.matches("a step of 1e%-08 needs %d+ points, at most 4194304 are allowed", message)
+  end)
+
+  it("refuses events that are only Renyi bounds, and says what takes them", function()
+    for _, e in ipairs { event.zcdp { rho = 0.1 }, event.rdp { alpha = 4, epsilon = 0.1 } } do
+      local acc = accountant.pld {}
+      local ok, message = pcall(acc.add, acc, e)
+      assert.is_false(ok)
+      assert.matches("only a bound on Renyi divergences; use accountant.rdp", message, 1, true)
+      ok = pcall(acc.add, acc, event.compose { event.pure { epsilon = 1 }, e })
+      assert.is_false(ok)
+      assert.equal("accountant.pld: nothing added", tostring(acc))
+    end
+  end)
+
+  it("refuses to mix relations", function()
+    local acc = accountant.pld {}:add(poisson(0.01, 1))
+    local ok, message = pcall(acc.add, acc, fixed(1, 100, 1))
+    assert.is_false(ok)
+    assert.matches("what they protect differs", message, 1, true)
+  end)
+
+  it("refuses a delta outside [0, 1), and an interval where there is no lower bound", function()
+    local acc = accountant.pld {}:add(event.pure { epsilon = 1 })
+    for _, delta in ipairs { -1e-9, 1, 0 / 0, inf } do
+      assert.is_false((pcall(acc.epsilon_interval, acc, delta)))
+    end
+    local rdp = accountant.rdp {}
+    local ok, message = pcall(rdp.epsilon_interval, rdp, 1e-6)
+    assert.is_false(ok)
+    assert.matches("accountant.rdp knows no lower bound; use accountant.pld", message, 1, true)
+  end)
+
+  it("adds the distance of sampled noise from the ideal law", function()
+    local ideal = accountant.pld {}:add(event.laplace { scale = 10, sensitivity = 1 }, 10):epsilon(1e-6)
+    local drawn = accountant.pld {}:add(event.laplace { scale = 10, sensitivity = 1, draws = 1000 }, 10):epsilon(1e-6)
+    assert.is_true(drawn >= ideal and drawn - ideal < 1e-12)
+  end)
+end)
+
+describe("accountant.advanced", function()
+  it("is the textbook formula", function()
+    local acc = accountant.advanced {}:add(event.pure { epsilon = 0.1 }, 100)
+    assert.near(6.308231, acc:epsilon(1e-6), 2e-6) -- item 4
+    local other = accountant.advanced {}:add(event.pure { epsilon = 0.1 }, 50):add(event.laplace { scale = 5, sensitivity = 1 }, 20)
+    local drift = 50 * 0.1 * (math.exp(0.1) - 1) / (math.exp(0.1) + 1) + 20 * 0.2 * (math.exp(0.2) - 1) / (math.exp(0.2) + 1)
+    assert.near(drift + math.sqrt(2 * math.log(1e6) * (50 * 0.01 + 20 * 0.04)), other:epsilon(1e-6), 1e-8)
+  end)
+
+  it("never exceeds basic composition, and is above the certified interval", function()
+    local acc = accountant.advanced {}:add(event.pure { epsilon = 0.5 }, 3)
+    assert.near(1.5, acc:epsilon(1e-6), 1e-9)
+    assert.near(1.5, acc:epsilon(0), 1e-9)
+    assert.equal(0, acc:delta(1.6))
+    local low = interval(event.pure { epsilon = 0.1 }, 100, 1e-6)
+    assert.is_true(low < accountant.advanced {}:add(event.pure { epsilon = 0.1 }, 100):epsilon(1e-6))
+    local hundred = accountant.advanced {}:add(event.pure { epsilon = 0.1 }, 100)
+    assert.near(1e-6, hundred:delta(hundred:epsilon(1e-6)), 1e-11)
+    assert.equal(1, hundred:delta(0.5))
+  end)
+
+  it("refuses events without a pure epsilon", function()
+    local acc = accountant.advanced {}
+    local ok, message = pcall(acc.add, acc, event.gaussian { sigma = 1, sensitivity = 1 })
+    assert.is_false(ok)
+    assert.matches("event.gaussian has no pure epsilon", message, 1, true)
+  end)
+end)
+
+describe("accountant.selftest", function()
+  it("finds nothing wrong, and prints what it looked at", function()
+    local report = accountant.selftest()
+    assert.equal(0, report.failed, tostring(report))
+    assert.is_true(report.passed > 400)
+    assert.equal(report.passed, #report.rows)
+    local row = report.rows[1]
+    assert.is_true(row.passed and #row.claim > 0 and #row.subject > 0 and type(row.got) == "number")
+    assert.matches("count k equals k times +(%d+) of +%1\n", tostring(report))
+    assert.matches("%d+ passed, 0 failed$", tostring(report))
+  end)
+end)
