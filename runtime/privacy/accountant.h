@@ -58,6 +58,8 @@ double pn_zcdp_rho(double epsilon, double delta);
  * that is charged for it agree to the last bit whatever is drawn. */
 #define PN_TAIL_SHARE 0x1p-30
 
+/** What the cut of sampled noise adds to delta at an ideal epsilon: see pn_slack. */
+double pn_slack_tail(pn_slack slack, double epsilon);
 /** delta (1 - PN_TAIL_SHARE), rounded downward; 0 stays 0. */
 double pn_ideal_delta(double delta);
 /** What an ideal epsilon at pn_ideal_delta(delta) means for the noise as drawn: epsilon + slack.epsilon, or +inf when the tails

@@ -55,14 +55,10 @@ double pn_terms_zcdp(const pn_terms *self)
 
 pn_slack pn_terms_slack(const pn_terms *self)
 {
-    pn_slack sum = { 0.0, 0.0 };
+    pn_slack sum = { 0.0, 0.0, 0.0 };
 
-    for (size_t i = 0; i < self->count; i++) {
-        pn_slack one = pn_event_slack(self->terms[i].event, self->terms[i].count);
-
-        sum.epsilon += one.epsilon;
-        sum.tail += one.tail;
-    }
+    for (size_t i = 0; i < self->count; i++)
+        pn_slack_add(&sum, 1.0, pn_event_slack(self->terms[i].event, self->terms[i].count));
     return sum;
 }
 

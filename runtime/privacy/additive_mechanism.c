@@ -216,20 +216,22 @@ static const pn_param analytic_params[] = {
 };
 
 /* Exact epsilon at delta of gaussian(sigma, sensitivity, draws), sampled noise included. */
-static double analytic_epsilon(double sigma, double sensitivity, pn_slack slack, double delta)
+static double analytic_epsilon(double sigma, double sensitivity, size_t dim, double delta)
 {
-    return pn_slack_epsilon(pn_gaussian_epsilon(sensitivity / sigma, pn_ideal_delta(delta)), delta, slack);
+    double mu = sensitivity / sigma;
+
+    return pn_slack_epsilon(pn_gaussian_epsilon(mu, pn_ideal_delta(delta)), delta, pn_gaussian_slack((double)dim, mu));
 }
 
 /* The smallest sigma whose charged event keeps (epsilon, delta); NaN when there is none. */
 static double analytic_sigma(double epsilon, double delta, double sensitivity, size_t dim, double bound)
 {
-    pn_slack slack = { (double)dim * 2.0 * PN_GAUSSIAN_ETA, (double)dim * PN_GAUSSIAN_TAIL };
-    double mu = epsilon > slack.epsilon ? pn_gaussian_mu(epsilon - slack.epsilon, pn_ideal_delta(delta)) : 0.0;
+    double slack = (double)dim * 2.0 * PN_GAUSSIAN_ETA;
+    double mu = epsilon > slack ? pn_gaussian_mu(epsilon - slack, pn_ideal_delta(delta)) : 0.0;
     double sigma = mu > 0.0 ? pn_scale_for(pn_lattice_l2, sensitivity, dim, bound, mu) : NAN;
 
     for (double inflate = 0x1p-52; sigma <= 0x1p900 && inflate < 0x1p-20; inflate *= 2.0) {
-        if (analytic_epsilon(sigma, pn_lattice_l2(sensitivity, sigma, dim, bound, 1), slack, delta) <= epsilon)
+        if (analytic_epsilon(sigma, pn_lattice_l2(sensitivity, sigma, dim, bound, 1), dim, delta) <= epsilon)
             return sigma;
         sigma *= 1.0 + inflate;
     }
@@ -286,7 +288,7 @@ static const pn_param laplace_params[] = {
 /* The smallest scale whose charged event costs at most epsilon; NaN when there is none. */
 static double laplace_scale(double epsilon, double sensitivity, size_t dim, double bound)
 {
-    pn_slack slack = { (double)dim * 2.0 * PN_LAPLACE_ETA, 0.0 };
+    pn_slack slack = { (double)dim * 2.0 * PN_LAPLACE_ETA, 0.0, 0.0 };
     double ratio = epsilon - slack.epsilon;
 
     while (ratio > 0.0 && pn_slack_epsilon(ratio, 0.0, slack) > epsilon)

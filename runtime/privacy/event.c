@@ -75,22 +75,26 @@ void pn_event_describe(const pn_event *event, char *text, size_t size)
     event->ops->describe(event, text, size);
 }
 
+void pn_slack_add(pn_slack *sum, double count, pn_slack one)
+{
+    sum->epsilon += count * one.epsilon;
+    sum->tail += count * one.tail;
+    sum->window += count * one.window;
+}
+
 pn_slack pn_event_slack(const pn_event *event, size_t count)
 {
-    pn_slack sum = { 0.0, 0.0 };
+    pn_slack sum = { 0.0, 0.0, 0.0 };
     size_t parts;
     const pn_term *terms = pn_event_terms(event, &parts);
-    pn_term self = { (pn_event *)(size_t)event, 1 };
 
-    if (!terms) {
-        terms = &self;
-        parts = 1;
-    }
+    if (!terms && event->ops->slack)
+        pn_slack_add(&sum, (double)count, event->ops->slack(event));
     for (size_t i = 0; i < parts; i++) {
-        pn_slack one = terms[i].event->ops->slack ? terms[i].event->ops->slack(terms[i].event) : (pn_slack){ 0.0, 0.0 };
+        const pn_event *one = terms[i].event;
 
-        sum.epsilon += (double)count * (double)terms[i].count * one.epsilon;
-        sum.tail += (double)count * (double)terms[i].count * one.tail;
+        if (one->ops->slack)
+            pn_slack_add(&sum, (double)count * (double)terms[i].count, one->ops->slack(one));
     }
     return sum;
 }

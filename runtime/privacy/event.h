@@ -17,10 +17,13 @@ extern const char *const pn_neighbours_names[];
 
 typedef struct pn_event pn_event;
 
-/* Sampled noise differs a little from the ideal law (random/noise.h).  If the ideal interaction is (epsilon, delta)-DP, the
- * one that ran is (epsilon + slack.epsilon, exp(slack.epsilon/2) (delta + exp(epsilon) slack.tail)).  Slacks add up. */
+/* Sampled noise differs a little from the ideal law (random/noise.h), and is cut: an output in the window that one data set
+ * can reach may lie outside that of its neighbour.  If the ideal interaction is (epsilon, delta)-DP, the one that ran is
+ *     (epsilon + slack.epsilon, exp(slack.epsilon/2) (delta + min(exp(epsilon) slack.tail, slack.window))) - DP.
+ * tail: the mass outside the window of the data set itself, which exp(epsilon) carries over to the neighbour; window: the
+ * mass outside the neighbour's window, 2 Q(13 - mu) a draw, which needs no epsilon.  Slacks add up. */
 typedef struct pn_slack {
-    double epsilon, tail;
+    double epsilon, tail, window;
 } pn_slack;
 
 typedef struct pn_event_ops {
@@ -81,6 +84,10 @@ pn_status pn_event_compose(pn_event **out, pn_event *const *events, size_t count
 /** `event`, count times (count >= 1).  Keeps it. */
 pn_status pn_event_repeated(pn_event **out, pn_event *event, size_t count, pn_err *err);
 
+/** The slack of `draws` scalar Gaussian draws whose values a record moves by at most mu standard deviations. */
+pn_slack pn_gaussian_slack(double draws, double mu);
+/** sum += count * one. */
+void pn_slack_add(pn_slack *sum, double count, pn_slack one);
 /** The slack of `event` taken `count` times. */
 pn_slack pn_event_slack(const pn_event *event, size_t count);
 

@@ -13,6 +13,13 @@ double pn_ideal_delta(double delta)
     return delta * (1.0 - PN_TAIL_SHARE);
 }
 
+double pn_slack_tail(pn_slack slack, double epsilon)
+{
+    double carried = slack.tail > 0.0 ? exp(fmin(epsilon + log(slack.tail), 1.0)) * (1.0 + 0x1p-40) : 0.0;
+
+    return fmin(carried, slack.window);
+}
+
 /* The next double above a sum that was rounded down. */
 static double add_upward(double x, double y)
 {
@@ -21,15 +28,17 @@ static double add_upward(double x, double y)
     return sum - x < y ? nextafter(sum, INFINITY) : sum;
 }
 
-/* `epsilon` holds at delta (1 - share): is exp(half) (delta (1 - share) + exp(epsilon) tail) <= delta?  In logarithms, with a
+/* `epsilon` holds at delta (1 - share): is exp(half) (delta (1 - share) + tail) <= delta?  In logarithms, with a
  * millionth of the room for rounding. */
 static double with_slack(double epsilon, double delta, double share, pn_slack slack)
 {
     double half = slack.epsilon / 2.0, room = -expm1(half + log1p(-share)) * (1.0 - 1e-6);
 
-    if (slack.epsilon == 0.0 && slack.tail == 0.0)
+    double outside = pn_slack_tail(slack, epsilon);
+
+    if (slack.epsilon == 0.0 && outside == 0.0)
         return epsilon;
-    if (!(room > 0.0) || (slack.tail > 0.0 && !(epsilon + half + log(slack.tail) <= log(delta * room))))
+    if (!(room > 0.0) || (outside > 0.0 && !(half + log(outside) <= log(delta * room))))
         return INFINITY;
     return add_upward(epsilon, slack.epsilon);
 }
@@ -56,7 +65,7 @@ double pn_curve_release_epsilon(const pn_curve *curve, double rho, double delta,
 
 double pn_slack_delta(double delta, double epsilon, pn_slack slack)
 {
-    double tail = slack.tail > 0.0 ? exp(fmin(epsilon + log(slack.tail), 1.0)) : 0.0;
+    double tail = pn_slack_tail(slack, epsilon);
 
     if (epsilon < slack.epsilon) /* below what drawn noise can have: H at 1 exceeds H at e^s by at most e^s - 1 */
         delta += expm1(slack.epsilon);

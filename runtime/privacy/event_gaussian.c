@@ -1,5 +1,7 @@
 /* event_gaussian.c -- Gaussian noise, and curves that are declared outright: zCDP and one order of RDP.
  * Depends on: event_leaf.h, random/noise.h (constants).  Used by: the table in event.c.  Spec: accounting.md section 2. */
+#include <math.h>
+
 #include "privacy/event_leaf.h"
 #include "privacy/pair_event.h"
 #include "random/noise.h"
@@ -32,11 +34,19 @@ static pn_status gaussian_create(pn_event **out, const pn_arg *args, pn_neighbou
     return pn_leaf_new(out, &pn_event_gaussian_ops, args, mu * mu / 2.0, neighbours, err);
 }
 
+/* The neighbour's window is off by at most mu; half a step of rounding and erfc's error are in the last factor. */
+pn_slack pn_gaussian_slack(double draws, double mu)
+{
+    double outside = fmin(1.0, erfc((PN_GAUSSIAN_CUT - mu) / sqrt(2.0)) * (1.0 + 0x1p-30));
+
+    return (pn_slack){ draws * 2.0 * PN_GAUSSIAN_ETA, draws * PN_GAUSSIAN_TAIL, draws * outside };
+}
+
 static pn_slack gaussian_slack(const pn_event *self)
 {
-    double draws = ((const pn_leaf *)self)->values[2];
+    const double *values = ((const pn_leaf *)self)->values;
 
-    return (pn_slack){ draws * 2.0 * PN_GAUSSIAN_ETA, draws * PN_GAUSSIAN_TAIL };
+    return pn_gaussian_slack(values[2], values[1] / values[0]);
 }
 
 const pn_event_ops pn_event_gaussian_ops = {

@@ -79,7 +79,7 @@ static pn_status laplace_create(pn_event **out, const pn_arg *args, pn_neighbour
 
 static pn_slack laplace_slack(const pn_event *self)
 {
-    return (pn_slack){ ((const pn_leaf *)self)->values[2] * 2.0 * PN_LAPLACE_ETA, 0.0 };
+    return (pn_slack){ ((const pn_leaf *)self)->values[2] * 2.0 * PN_LAPLACE_ETA, 0.0, 0.0 };
 }
 
 const pn_event_ops pn_event_laplace_ops = {

@@ -10,6 +10,7 @@
 #include "core/alloc.h"
 #include "privacy/event_leaf.h"
 #include "privacy/event_sampled.h"
+#include "random/noise.h"
 #include "privacy/pair_event.h"
 #include "privacy/sampled_curve.h"
 
@@ -156,10 +157,16 @@ static double zcdp(const pn_event *self)
     return s->gaussian ? unsampled_zcdp(s) : fmin(s->level * s->level / 2.0, unsampled_zcdp(s));
 }
 
-/* A mixture of laws that are each close to the ideal one is as close to the mixture of those. */
+/* A mixture of laws that are each close to the ideal one is as close to the mixture of those.  Where both data sets toss the
+ * same coins their values differ by one contribution at most, or by two when a record may be exchanged for its opposite. */
 static pn_slack slack(const pn_event *self)
 {
-    return pn_event_slack(((const pn_sampled *)self)->inner, 1);
+    const pn_sampled *s = (const pn_sampled *)self;
+    pn_slack inner = pn_event_slack(s->inner, 1);
+
+    if (s->gaussian && is_poisson_replace(s))
+        inner.window = pn_gaussian_slack(inner.tail / PN_GAUSSIAN_TAIL, 2.0 / s->level).window;
+    return inner;
 }
 
 /* ---- the rows ---- */

@@ -80,17 +80,20 @@ static void add(const pn_filter *filter, size_t j, const pn_event *event, size_t
 
 /* ---- totals against the limit ---- */
 
-/* Noise as drawn, on a path of charges that may adapt to each other: exp(S/2) (delta (1 - share) + exp(epsilon) T) <= delta.
- * The slack S of the exponents and the tails T may be largest on different paths, so each has its own part of the share: a
- * 128th is for S, which at 2^-76 a draw is plenty.  epsilon is that of the path, which proves no less than the limit does. */
-static bool tails_fit(const pn_filter *filter, double epsilon, pn_slack slack)
+/* Noise as drawn, on a path of charges that may adapt to each other: exp(S/2) (delta (1 - share) + T) <= delta.  The slack S of
+ * the exponents and the tails T may be largest on different paths, so each has its own part of the share: a 128th is for S,
+ * which at 2^-76 a draw is plenty.  T is at most its largest value on any path, as a sum of chances that are each known
+ * before the draw; where they are carried over by exp(epsilon), epsilon is the limit, since what a path spends after a miss
+ * may depend on it. */
+static bool tails_fit(const pn_filter *filter, pn_slack slack)
 {
     double half = slack.epsilon / 2.0, tail_part = filter->share * (1.0 - 0x1p-7);
+    double tail = pn_slack_tail(slack, filter->limit);
 
-    if (slack.epsilon == 0.0 && slack.tail == 0.0)
+    if (slack.epsilon == 0.0 && tail == 0.0)
         return true;
     return half + log1p(-filter->share) <= log1p(-tail_part) &&
-           (slack.tail == 0.0 || epsilon + half + log(slack.tail) <= log(filter->delta * tail_part));
+           (tail == 0.0 || half + log(tail) <= log(filter->delta * tail_part));
 }
 
 /* The share of epsilon that the Gaussian filter leaves for S. */
@@ -107,11 +110,11 @@ static double convert(const pn_filter *filter, const pn_measure *measure, double
     switch (filter->kind) {
     case PN_FILTER_RENYI:
         total = isinf(alpha) ? total : pn_rdp_epsilon(alpha, total, filter->delta_each);
-        return tails_fit(filter, total, slack) ? total + slack.epsilon : INFINITY;
+        return tails_fit(filter, slack) ? total + slack.epsilon : INFINITY;
     case PN_FILTER_ORDER: /* the density ratio moves by exp(slack/2) at most, in both laws */
         return total + slack.epsilon * (isinf(alpha) ? 1.0 : (alpha - 0.5) / (alpha - 1.0));
     case PN_FILTER_GAUSSIAN:
-        if (!isfinite(total) || !tails_fit(filter, filter->limit, slack) || slack.epsilon > slack_share(filter))
+        if (!isfinite(total) || !tails_fit(filter, slack) || slack.epsilon > slack_share(filter))
             return INFINITY;
         return total > 0.0 ? pn_gaussian_epsilon(sqrt(total), filter->delta_each) + slack_share(filter) : 0.0;
     case PN_FILTER_RHO:
@@ -125,7 +128,7 @@ static bool holds(const pn_filter *filter, const pn_measure *measure, double tot
 {
     if (filter->kind != PN_FILTER_GAUSSIAN)
         return pn_within(convert(filter, measure, total, slack), filter->limit, filter->slop);
-    return pn_within(total, filter->reach, filter->slop) && tails_fit(filter, filter->limit, slack) &&
+    return pn_within(total, filter->reach, filter->slop) && tails_fit(filter, slack) &&
            slack.epsilon <= slack_share(filter);
 }
 
@@ -143,13 +146,13 @@ static double budget_at(const pn_filter *filter, const pn_measure *measure)
 
 pn_slack pn_filter_slack(const pn_filter *filter)
 {
-    return (pn_slack){ filter->slack.high, filter->tail.high };
+    return (pn_slack){ filter->slack.high, filter->tail.high, filter->window.high };
 }
 
 void pn_filter_start(pn_filter *filter, pn_filter_kind kind, double limit, double delta, double share,
                      const double *orders, size_t count)
 {
-    const pn_slack none = { 0.0, 0.0 };
+    const pn_slack none = { 0.0, 0.0, 0.0 };
 
     filter->kind = kind;
     filter->limit = limit;
@@ -158,7 +161,7 @@ void pn_filter_start(pn_filter *filter, pn_filter_kind kind, double limit, doubl
     filter->delta_each = delta * (1.0 - share) / (double)count;
     filter->reach = 0.0;
     filter->count = count;
-    filter->slack = filter->tail = (pn_sum){ 0.0, 0.0 };
+    filter->slack = filter->tail = filter->window = (pn_sum){ 0.0, 0.0 };
     if (kind == PN_FILTER_GAUSSIAN) {
         filter->reach = pn_gaussian_mu(limit - slack_share(filter), filter->delta_each);
         filter->reach *= filter->reach;
@@ -185,9 +188,10 @@ void pn_filter_default_orders(double epsilon, double delta, double orders[PN_FIL
 
 static pn_slack slack_after(const pn_filter *filter, const pn_event *event, size_t count)
 {
-    pn_slack one = pn_event_slack(event, count), sum = pn_filter_slack(filter);
+    pn_slack sum = pn_filter_slack(filter);
 
-    return (pn_slack){ sum.epsilon + one.epsilon, sum.tail + one.tail };
+    pn_slack_add(&sum, 1.0, pn_event_slack(event, count));
+    return sum;
 }
 
 static double total_after(const pn_filter *filter, size_t j, const pn_event *event, size_t count)
@@ -217,6 +221,7 @@ void pn_filter_charge(pn_filter *filter, pn_event *event, size_t count)
 
     pn_sum_add_one(&filter->slack, one.epsilon);
     pn_sum_add_one(&filter->tail, one.tail);
+    pn_sum_add_one(&filter->window, one.window);
     for (size_t j = 0; j < filter->count; j++) {
         pn_measure *measure = &filter->measure[j];
 

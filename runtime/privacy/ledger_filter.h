@@ -42,8 +42,8 @@ typedef struct pn_filter {
     double reach;      /* of mu^2, under the Gaussian filter */
     size_t count;      /* 0: the orders have not been chosen */
     pn_measure *measure;
-    pn_sum slack, tail;     /* of the noise as drawn, added up */
-    pn_filter_cache *cache; /* NULL: none */
+    pn_sum slack, tail, window; /* of the noise as drawn, added up */
+    pn_filter_cache *cache;     /* NULL: none */
 } pn_filter;
 
 /* A double stands for a number to its last digit: w/3, w/3 and w/3 are w. */

@@ -15,10 +15,11 @@
 
 #define PN_LATTICE_BITS 40 /* S = 2^40 steps in one standard deviation, or one Laplace scale */
 
-/* How far the sampled law is from the rounded continuous one, per scalar draw.  N Gaussian draws turn an ideal (epsilon,
- * delta) into (epsilon + 2 N eta, exp(N eta) (delta + exp(epsilon) N tail)); N Laplace draws add 2 N of their own eta. */
+/* How far the sampled law is from the rounded continuous one, per scalar draw.  N Gaussian draws add 2 N eta to
+ * epsilon and, for the cut, a little to delta (privacy/event.h, pn_slack); N Laplace draws add 2 N of their own eta. */
 #define PN_GAUSSIAN_ETA  0x1p-76
 #define PN_GAUSSIAN_TAIL 0x1p-125
+#define PN_GAUSSIAN_CUT  13.0 /* standard deviations */
 #define PN_LAPLACE_ETA   0x1p-90
 
 /** out[n]: independent K with P(K = k) proportional to exp(-k^2 / 2^81), cut at |k| <= 13 * 2^40.  The same seed gives the

@@ -5,6 +5,7 @@
 #include "check.h"
 #include "privacy/accountant.h"
 #include "privacy/conversion.h"
+#include "random/noise.h"
 #include "privacy/event_curve.h"
 #include "privacy/sampled_curve.h"
 
@@ -147,7 +148,7 @@ static void test_tails_take_more_of_delta_before_they_refuse(void)
         for (double draws = 0.0; draws < 1e9; draws = draws * 100.0 + 1.0) {
             model m = { 0, rho, 0, 0 };
             pn_curve curve = { rdp, &m };
-            pn_slack slack = { draws * 0x1p-75, draws * 0x1p-125 };
+            pn_slack slack = { draws * 0x1p-75, draws * 0x1p-125, INFINITY };
             double epsilon = pn_curve_release_epsilon(&curve, rho, 1e-6, slack, &order);
             double ideal = pn_zcdp_epsilon(rho, 1e-6), needs = draws > 0.0 ? ideal + log(slack.tail) : -INFINITY;
 
@@ -161,16 +162,31 @@ static void test_tails_take_more_of_delta_before_they_refuse(void)
     }
 }
 
+/* erfc((13 - mu)/sqrt 2) to 20 digits by mpmath; it bounds what exp(epsilon) would blow up. */
+static void test_the_window_of_the_neighbour_needs_no_epsilon(void)
+{
+    pn_slack one = pn_gaussian_slack(1000.0, 1.0), wide = pn_gaussian_slack(1.0, 5.0),
+             none = pn_gaussian_slack(1.0, 40.0);
+
+    CHECK(one.window >= 1000.0 * 3.5529642241553594e-33 && one.window <= 1000.0 * 3.55296423e-33);
+    CHECK(wide.window >= 1.2441921148543566e-15 && wide.window <= 1.24419213e-15);
+    CHECK(none.window >= 1.0);
+    CHECK(pn_gaussian_slack(1.0, 0.0).window <= PN_GAUSSIAN_TAIL); /* 2 Q(13) */
+    CHECK(pn_slack_tail(one, 0.0) >= 1000.0 * PN_GAUSSIAN_TAIL && pn_slack_tail(one, 0.0) <= 1001.0 * PN_GAUSSIAN_TAIL);
+    CHECK(pn_slack_tail(one, 700.0) == one.window);
+    CHECK(pn_slack_epsilon(700.0, 1e-6, one) == 700.0 + one.epsilon);
+}
+
 static void test_slack_is_rounded_upward(void)
 {
-    CHECK(pn_slack_epsilon(1.0, 1e-6, (pn_slack){ 0.0, 0.0 }) == 1.0);
-    CHECK(pn_slack_epsilon(1.0, 1e-6, (pn_slack){ 1e-22, 0.0 }) == nextafter(1.0, 2.0));
-    CHECK(pn_slack_epsilon(1.0, 0.0, (pn_slack){ 1e-22, 0.0 }) == nextafter(1.0, 2.0));
-    CHECK(isinf(pn_slack_epsilon(1.0, 0.0, (pn_slack){ 1e-22, 1e-37 })));
-    CHECK(isinf(pn_slack_epsilon(1.0, 1e-6, (pn_slack){ 1e-8, 0.0 }))); /* exp(1e-8/2) exceeds what 2^-30 leaves */
-    CHECK(pn_slack_delta(0.0, 0.0, (pn_slack){ 1e-3, 0.0 }) >= expm1(1e-3));
-    CHECK(pn_slack_delta(1e-6, 1.0, (pn_slack){ 0.0, 1e-7 }) >= 1e-6 + exp(1.0) * 1e-7);
-    CHECK(pn_slack_delta(0.5, 800.0, (pn_slack){ 0.0, 1e-7 }) == 1.0);
+    CHECK(pn_slack_epsilon(1.0, 1e-6, (pn_slack){ 0.0, 0.0, 0.0 }) == 1.0);
+    CHECK(pn_slack_epsilon(1.0, 1e-6, (pn_slack){ 1e-22, 0.0, 0.0 }) == nextafter(1.0, 2.0));
+    CHECK(pn_slack_epsilon(1.0, 0.0, (pn_slack){ 1e-22, 0.0, 0.0 }) == nextafter(1.0, 2.0));
+    CHECK(isinf(pn_slack_epsilon(1.0, 0.0, (pn_slack){ 1e-22, 1e-37, INFINITY })));
+    CHECK(isinf(pn_slack_epsilon(1.0, 1e-6, (pn_slack){ 1e-8, 0.0, 0.0 }))); /* exp(1e-8/2) exceeds what 2^-30 leaves */
+    CHECK(pn_slack_delta(0.0, 0.0, (pn_slack){ 1e-3, 0.0, 0.0 }) >= expm1(1e-3));
+    CHECK(pn_slack_delta(1e-6, 1.0, (pn_slack){ 0.0, 1e-7, INFINITY }) >= 1e-6 + exp(1.0) * 1e-7);
+    CHECK(pn_slack_delta(0.5, 800.0, (pn_slack){ 0.0, 1e-7, INFINITY }) == 1.0);
 }
 
 int main(void)
@@ -180,6 +196,7 @@ int main(void)
     test_moments_accountant();
     test_the_specification();
     test_tails_take_more_of_delta_before_they_refuse();
+    test_the_window_of_the_neighbour_needs_no_epsilon();
     test_slack_is_rounded_upward();
     return check_summary();
 }
