@@ -94,9 +94,15 @@ static int ledger_split(lua_State *L)
 
 static int ledger_close(lua_State *L)
 {
+    pn_ledger_close(check(L));
+    return 0;
+}
+
+static int ledger_retire(lua_State *L)
+{
     pn_err err;
 
-    pnl_status(L, pn_ledger_close(check(L), &err), &err);
+    pnl_status(L, pn_ledger_retire(check(L), &err), &err);
     return 0;
 }
 
@@ -183,7 +189,7 @@ static int ledger_alpha(lua_State *L)
 
 static int ledger_filter(lua_State *L)
 {
-    return push_text(L, pnl_filter_names[budget(L)->gaussian]);
+    return push_text(L, pnl_filter_names[pn_ledger_gaussian(check(L))]);
 }
 
 static int ledger_recovered(lua_State *L)
@@ -261,8 +267,11 @@ static const pnl_row ledger_rows[] = {
       "be fixed beforehand; left out they follow from the budget.  naive is L.spent, which is not valid at "
       "data-dependent stopping.  Source: Lecuyer (2021)." },
     { "close", ledger_close, PNL_METHOD, PNL_NOTHING, "L:close()",
+      "No more charges through this object, its slices and parts; lets go of the file.  What is left of a budget in a "
+      "file can be spent after opening it again." },
+    { "retire", ledger_retire, PNL_METHOD, PNL_NOTHING, "L:retire()",
       "No more charges, for good: every later one is refused, in slices and parts too, and after the file is opened "
-      "again.  (To let go of a file without ending its budget: local L <close> = pn.ledger{path = ...}.)" },
+      "again." },
     { "remaining", ledger_remaining, PNL_FIELD, PNL_NOTHING, "L.remaining -> number",
       "What a request may still cost, in the budget's unit.  Under an (epsilon, delta) filter: the largest epsilon "
       "of a zCDP release (a Gaussian one under the Gaussian filter) that would be admitted." },
@@ -274,7 +283,7 @@ static const pnl_row ledger_rows[] = {
     { "rho", ledger_rho, PNL_FIELD, PNL_NOTHING, "L.rho -> number or nil", "The budget's rho." },
     { "alpha", ledger_alpha, PNL_FIELD, PNL_NOTHING, "L.alpha -> number or nil",
       "The Renyi order of which epsilon is the limit; nil for other budgets." },
-    { "filter", ledger_filter, PNL_FIELD, PNL_NOTHING, "L.filter -> string", "\"renyi\" or \"gaussian\"." },
+    { "filter", ledger_filter, PNL_FIELD, PNL_NOTHING, "L.filter -> string", "\"renyi\" or \"gaussian\"; before the first charge, what was asked for." },
     { "theorem", ledger_theorem, PNL_FIELD, PNL_NOTHING, "L.theorem -> string",
       "The theorem by which everything admitted stays within the budget, with its source." },
     { "neighbours", ledger_neighbours, PNL_FIELD, PNL_NOTHING, "L.neighbours -> string",

@@ -68,8 +68,8 @@ double pn_slack_epsilon(double epsilon, double delta, pn_slack slack);
 /** What an ideal delta at epsilon - slack.epsilon means for the noise as drawn, at epsilon; in [0, 1]. */
 double pn_slack_delta(double delta, double epsilon, pn_slack slack);
 
-/** epsilon(delta) of `event` taken `count` times by Renyi orders in (1, inf], slack included: the price that plans and ledgers
- *  use; the minimising order in *order (may be NULL). */
+/** epsilon(delta) of `event` taken `count` times, slack included: the price that plans and ledgers use.  The exact curve when all
+ *  of it is Gaussian noise, else the best Renyi order in (1, inf]; the order in *order (may be NULL), 0 for the exact curve. */
 double pn_event_epsilon(const pn_event *event, size_t count, double delta, double *order);
 
 #endif

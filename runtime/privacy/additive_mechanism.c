@@ -223,10 +223,11 @@ static double analytic_epsilon(double sigma, double sensitivity, size_t dim, dou
     return pn_slack_epsilon(pn_gaussian_epsilon(mu, pn_ideal_delta(delta)), delta, pn_gaussian_slack((double)dim, mu));
 }
 
-/* The smallest sigma whose charged event keeps (epsilon, delta); NaN when there is none. */
-static double analytic_sigma(double epsilon, double delta, double sensitivity, size_t dim, double bound)
+/* The smallest sigma whose charged event keeps (epsilon, delta), less the little that the price of an event and the Gaussian
+ * filter of a ledger keep, so that a ledger of just (epsilon, delta) admits it; NaN when there is none. */
+static double analytic_sigma(double total, double delta, double sensitivity, size_t dim, double bound)
 {
-    double slack = (double)dim * 2.0 * PN_GAUSSIAN_ETA;
+    double epsilon = total - fmin(0x1p-35, total / 2.0) - 0x1p-38 * total, slack = (double)dim * 2.0 * PN_GAUSSIAN_ETA;
     double mu = epsilon > slack ? pn_gaussian_mu(epsilon - slack, pn_ideal_delta(delta)) : 0.0;
     double sigma = mu > 0.0 ? pn_scale_for(pn_lattice_l2, sensitivity, dim, bound, mu) : NAN;
 

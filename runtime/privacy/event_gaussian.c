@@ -34,6 +34,17 @@ static pn_status gaussian_create(pn_event **out, const pn_arg *args, pn_neighbou
     return pn_leaf_new(out, &pn_event_gaussian_ops, args, mu * mu / 2.0, neighbours, err);
 }
 
+double pn_gaussian_mu_squared(const pn_event *leaf)
+{
+    const double *values = ((const pn_leaf *)leaf)->values;
+    double mu;
+
+    if (leaf->ops != &pn_event_gaussian_ops)
+        return INFINITY;
+    mu = values[1] / values[0];
+    return mu * mu;
+}
+
 /* The neighbour's window is off by at most mu; half a step of rounding and erfc's error are in the last factor. */
 pn_slack pn_gaussian_slack(double draws, double mu)
 {

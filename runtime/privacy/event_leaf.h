@@ -28,6 +28,12 @@ void pn_leaf_args(const pn_event *self, pn_arg *args);
  *  parameters that have their fallback are left out. */
 void pn_leaf_describe(const pn_event *self, char *text, size_t size);
 
+/* Of epsilon, what the Gaussian filter leaves for the slack of the exponents: 2^-36, and a quarter of a tiny epsilon. */
+#define PN_SLACK_SHARE 0x1p-36
+
+/** (sensitivity/sigma)^2 of a leaf; infinite for what is not Gaussian noise. */
+double pn_gaussian_mu_squared(const pn_event *leaf);
+
 /* Events inside events are flattened when they are composed, so that a sum never recurses. */
 typedef struct pn_term {
     pn_event *event; /* no composition itself */

@@ -16,9 +16,6 @@
 
 #define CACHED_PARTS 8 /* of a composed event */
 
-/* Beyond it the tails of drawn noise, times exp(epsilon), leave no room for charges that adapt to each other. */
-#define MAX_GAUSSIAN_EPSILON 20.0
-
 /* ---- budgets ---- */
 
 static pn_status check_amounts(const pn_budget *budget, pn_err *err)
@@ -53,9 +50,6 @@ static pn_status check_budget(const pn_budget *budget, pn_err *err)
         return status;
     if (budget->order_count > 0 && !filtered)
         return pn_fail(err, PN_EINVAL, "ledger: orders belong to a budget with epsilon and delta > 0; leave them out");
-    if (budget->gaussian && budget->epsilon > MAX_GAUSSIAN_EPSILON)
-        return pn_fail(err, PN_EINVAL, "ledger: the Gaussian filter is for epsilon up to %g, got %g",
-                       MAX_GAUSSIAN_EPSILON, budget->epsilon);
     if (budget->gaussian && (!filtered || budget->order_count > 0))
         return pn_fail(err, PN_EINVAL,
                        "ledger: the Gaussian filter is for a budget with epsilon and delta > 0, and has no orders");
@@ -228,7 +222,7 @@ const char *pn_ledger_theorem(const pn_ledger *ledger)
         return "the fully adaptive filter of zCDP (Feldman, Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023)";
     if (budget->alpha > 0.0)
         return "the fully adaptive Renyi filter of one order (Feldman, Zrnic 2021; Lecuyer 2021)";
-    if (budget->gaussian)
+    if (ledger->filter.kind == PN_FILTER_GAUSSIAN)
         return "the fully adaptive Gaussian filter (Smith, Thakurta 2022; Koskela, Tobaben, Honkela 2023)";
     if (budget->delta == 0.0)
         return "the fully adaptive filter of pure privacy (Rogers, Roth, Ullman, Vadhan 2016)";
@@ -237,11 +231,15 @@ const char *pn_ledger_theorem(const pn_ledger *ledger)
 
 const char *pn_ledger_ended(const pn_ledger *ledger)
 {
+    if (ledger->retired)
+        return "the budget was retired";
     if (ledger->closed)
         return "the ledger is closed";
     if (ledger->parts > 0)
         return "the budget was split";
     for (const pn_ledger *node = ledger; node->parent; node = node->parent) {
+        if (node->parent->retired)
+            return "the budget above it was retired";
         if (node->parent->closed)
             return "the ledger above it is closed";
         if (node->parent->parts > 0 && !node->part)
@@ -250,9 +248,14 @@ const char *pn_ledger_ended(const pn_ledger *ledger)
     return ledger->root->store ? pn_store_broken(ledger->root->store) : NULL;
 }
 
+bool pn_ledger_gaussian(const pn_ledger *ledger)
+{
+    return ledger->filter.kind == PN_FILTER_GAUSSIAN;
+}
+
 size_t pn_ledger_order_count(const pn_ledger *ledger)
 {
-    return pn_ledger_is_rho(ledger) || ledger->budget.gaussian ? 0 : ledger->filter.count;
+    return pn_ledger_is_rho(ledger) || ledger->filter.kind == PN_FILTER_GAUSSIAN ? 0 : ledger->filter.count;
 }
 
 double pn_ledger_order(const pn_ledger *ledger, size_t index, bool *alive)
@@ -272,7 +275,7 @@ double pn_ledger_price(const pn_ledger *ledger, const pn_event *event, size_t co
     pn_filter filter;
     pn_measure measure = { 0.0, { 0.0, 0.0 }, true };
 
-    if (!ledger->fixed || ledger->filter.kind == PN_FILTER_RENYI)
+    if (ledger->filter.kind == PN_FILTER_RENYI)
         return pn_event_epsilon(event, count, ledger->budget.delta, NULL);
     filter = ledger->filter;
     filter.measure = &measure;
@@ -300,7 +303,7 @@ double pn_ledger_spent(const pn_ledger *ledger)
 
     if (ledger->count == 0)
         return 0.0;
-    if (ledger->fixed && ledger->filter.kind != PN_FILTER_RENYI)
+    if (ledger->filter.kind != PN_FILTER_RENYI)
         return pn_filter_spent(&ledger->filter);
     for (size_t i = 0; i < ledger->count; i++)
         pn_event_add_zcdp(ledger->entries[i].event, ledger->entries[i].count, &rho);

@@ -5,8 +5,9 @@
  * of one order.  (epsilon, delta): the fully adaptive Renyi filter over orders that are fixed at the FIRST charge, before
  * anything has been released: the default J orders with delta/J each when the first request fits them, else the request's own
  * best order alone with all of delta.  Either choice looks at the first request only, so the orders are fixed beforehand as the
- * theorem asks (Feldman, Zrnic 2021; Lecuyer 2021).  Or, on request and for Gaussian noise only, the Gaussian filter: sums of
- * mu^2 up to the mu of the budget, no loss at all (Smith, Thakurta 2022; Koskela, Tobaben, Honkela 2023).
+ * theorem asks (Feldman, Zrnic 2021; Lecuyer 2021).  For Gaussian noise only, when asked for or when the first request fits
+ * nothing else, the Gaussian filter: sums of mu^2 up to the mu of the budget, no loss at all (Smith, Thakurta 2022; Koskela,
+ * Tobaben, Honkela 2023); it then admits no other event.
  *
  * Why the filter is valid.  Whether order j survives release i is known before release i is drawn, so its lifetime is a
  * stopping time and the interaction cut there is RDP(alpha_j, B_j).  A release is admitted only if some order survives it,
@@ -97,6 +98,8 @@ const char *pn_ledger_theorem(const pn_ledger *ledger);
 /** Whether opening the file cut off a torn last record: a charge that did not return, so nothing was released for it. */
 bool pn_ledger_recovered(const pn_ledger *ledger);
 
+/** Whether sums of mu^2 are kept, asked for or chosen at the first charge; other events are then refused. */
+bool pn_ledger_gaussian(const pn_ledger *ledger);
 /** The orders of the filter and how many there are; 0 before they are chosen and for rho. */
 size_t pn_ledger_order_count(const pn_ledger *ledger);
 /** Order `index`, and whether it is alive (may be NULL). */
@@ -156,9 +159,13 @@ double pn_ledger_odometer(const pn_ledger *ledger, const pn_odometer *options, s
  *  Errors: PN_EINVAL for k 0; PN_EUNSUPPORTED once something has been spent or split otherwise, or closed; PN_ENOMEM; PN_EIO. */
 pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *err);
 
+/** No more charges through this object and, at the root, its slices and parts; lets go of the file.  What is left of a budget
+ *  in a file can be spent after opening it again.  Once closed, again nothing. */
+void pn_ledger_close(pn_ledger *ledger);
+
 /** No more charges, for good: every later one is PN_EBUDGET, also in its slices and parts, also after the file is opened again.
  *  Errors: PN_EIO when the file cannot say so. */
-pn_status pn_ledger_close(pn_ledger *ledger, pn_err *err);
+pn_status pn_ledger_retire(pn_ledger *ledger, pn_err *err);
 
 /* The record of charges; consecutive charges of the same event under the same label are one entry with a count. */
 typedef struct pn_charge {

@@ -16,9 +16,17 @@
 
 /* ---- admission ---- */
 
+static bool choose_gaussian(const pn_budget *budget, const pn_event *event, size_t count, pn_filter *filter)
+{
+    const double none = 0.0;
+
+    pn_filter_start(filter, PN_FILTER_GAUSSIAN, budget->epsilon, budget->delta, PN_TAIL_SHARE, &none, 1);
+    return pn_filter_admits(filter, event, count);
+}
+
 /* Orders from the first request alone: the default ones with delta/J each when they cover it, else its own best order with
- * all of delta (at large epsilon with a larger share for the tails, as prices do).  False when neither does; `filter` then
- * holds nothing of use. */
+ * all of delta (at large epsilon with a larger share for the tails, as prices do), else mu^2 when it is all Gaussian.  False
+ * when nothing does; `filter` then holds nothing of use. */
 static bool choose(const pn_ledger *ledger, const pn_event *event, size_t count, pn_filter *filter)
 {
     static const double shares[] = { PN_TAIL_SHARE, 0x1p-10, 0.5 };
@@ -32,12 +40,12 @@ static bool choose(const pn_ledger *ledger, const pn_event *event, size_t count,
         return true;
     if (!pn_within(pn_event_epsilon(event, count, budget->delta, &best), budget->epsilon, filter->slop))
         return false;
-    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+    for (size_t i = 0; best > 1.0 && i < sizeof shares / sizeof shares[0]; i++) {
         pn_filter_start(filter, PN_FILTER_RENYI, budget->epsilon, budget->delta, shares[i], &best, 1);
         if (pn_filter_admits(filter, event, count))
             return true;
     }
-    return false;
+    return choose_gaussian(budget, event, count, filter);
 }
 
 /* The filter under which the request is admitted: the ledger's own, or (while nothing is charged) a new choice in the
@@ -292,17 +300,25 @@ pn_status pn_ledger_spend(pn_ledger *ledger, pn_event *event, size_t count, cons
 
 /* ---- charges from a file ---- */
 
-/* "8,16,24" of at most PN_FILTER_DEFAULT_ORDERS orders up to `;` or the end, with "@0.5" where the share of the tails is another
+/* "gaussian", or "8,16,24" of at most PN_FILTER_DEFAULT_ORDERS orders up to `;` or the end, with "@0.5" where the share of the tails is another
  * one; "-" leaves the filter as it is. */
 static pn_status read_orders(pn_ledger *node, const char **cursor, pn_err *err)
 {
     double orders[PN_FILTER_DEFAULT_ORDERS], share = PN_TAIL_SHARE;
+    const double none = 0.0;
     size_t count = 0;
     char *end;
 
     node->passage->found = &node->filter;
     if (**cursor == '-') {
         (*cursor)++;
+        return PN_OK;
+    }
+    if (strncmp(*cursor, "gaussian", 8) == 0 && !node->fixed) {
+        *cursor += 8;
+        node->passage->found = &node->passage->scratch;
+        pn_filter_start(&node->passage->scratch, PN_FILTER_GAUSSIAN, node->budget.epsilon, node->budget.delta,
+                        PN_TAIL_SHARE, &none, 1);
         return PN_OK;
     }
     while (count < PN_FILTER_DEFAULT_ORDERS) {

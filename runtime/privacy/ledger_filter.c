@@ -13,24 +13,12 @@ bool pn_within(double total, double limit, double slop)
 
 /* ---- one event at one measure ---- */
 
-/* (sensitivity/sigma)^2; infinite for what is no Gaussian noise. */
-static double mu_squared(const pn_event *leaf)
-{
-    const double *values = ((const pn_leaf *)leaf)->values;
-    double mu;
-
-    if (leaf->ops != &pn_event_gaussian_ops)
-        return INFINITY;
-    mu = values[1] / values[0];
-    return mu * mu;
-}
-
 static double value_of(const pn_filter *filter, size_t j, const pn_event *leaf)
 {
     double order = filter->measure[j].order;
 
     if (filter->kind == PN_FILTER_GAUSSIAN)
-        return mu_squared(leaf);
+        return pn_gaussian_mu_squared(leaf);
     return order > 0.0 ? leaf->ops->rdp(leaf, order) : leaf->ops->zcdp(leaf);
 }
 

@@ -49,9 +49,6 @@ typedef struct pn_filter {
 /* A double stands for a number to its last digit: w/3, w/3 and w/3 are w. */
 #define PN_FILTER_SLOP 0x1p-50
 
-/* Of epsilon, what the Gaussian filter leaves for the slack of the exponents: 2^-36, and a quarter of a tiny epsilon. */
-#define PN_SLACK_SHARE 0x1p-36
-
 /** Does a total stay within a limit, which it may exceed by slop, relative? */
 bool pn_within(double total, double limit, double slop);
 

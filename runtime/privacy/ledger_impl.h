@@ -37,7 +37,8 @@ struct pn_ledger {
     pn_ledger **children;
     size_t child_count, child_room;
     size_t parts; /* that it was split into; 0: it was not */
-    bool closed;
+    bool closed;  /* in this process */
+    bool retired; /* for good */
 
     pn_budget budget;
     double *orders;   /* owned copy behind budget.orders; NULL without */
@@ -76,7 +77,7 @@ pn_status pn_record_open(pn_ledger *root, pn_err *err);
 pn_status pn_record_spend(pn_ledger *ledger, const pn_event *event, size_t count, const char *label, pn_err *err);
 pn_status pn_record_slice(pn_ledger *parent, const pn_ledger *child, pn_err *err);
 pn_status pn_record_split(pn_ledger *ledger, size_t k, pn_err *err);
-pn_status pn_record_close(pn_ledger *ledger, pn_err *err);
+pn_status pn_record_retire(pn_ledger *ledger, pn_err *err);
 
 /** Charge without asking: `lists` has the orders chosen at this charge for the ledger and those above it, as written by
  *  pn_record_spend.  For reading a file. */

@@ -6,7 +6,7 @@
  *     2 slice - epsilon=0.5,delta=1e-06,neighbours=replace_one "ann"
  *     3 spend 1 2 exponential(epsilon=0.1) 9.2,...;- "her choices"
  *     4 split 1 3
- *     5 close -
+ *     5 retire -
  *
  * number, what, to whom ("-" the ledger itself, 2.1 the first slice of its second one), and for a charge: how many times, the
  * event, the Renyi orders that this charge fixed (in the slice; in the ledger above it; ...), the label. */
@@ -97,6 +97,10 @@ static void add_choice(pn_text *text, const pn_ledger *node)
 
     if (node->fixed || node->count > 0 || found->count == 0) {
         pn_text_add(text, "-");
+        return;
+    }
+    if (found->kind == PN_FILTER_GAUSSIAN) {
+        pn_text_add(text, "gaussian");
         return;
     }
     for (size_t j = 0; j < found->count; j++)
@@ -199,7 +203,7 @@ pn_status pn_record_split(pn_ledger *ledger, size_t k, pn_err *err)
     return end(&text, &numbers, ledger, status, err);
 }
 
-pn_status pn_record_close(pn_ledger *ledger, pn_err *err)
+pn_status pn_record_retire(pn_ledger *ledger, pn_err *err)
 {
     plain_numbers numbers;
     pn_text text;
@@ -207,7 +211,7 @@ pn_status pn_record_close(pn_ledger *ledger, pn_err *err)
 
     if (!ledger->root->store)
         return PN_OK;
-    if ((status = begin(&text, &numbers, ledger, "close", err)) != PN_OK)
+    if ((status = begin(&text, &numbers, ledger, "retire", err)) != PN_OK)
         return status;
     return end(&text, &numbers, ledger, status, err);
 }
@@ -395,7 +399,7 @@ static pn_status take_split(pn_ledger *node, const char *cursor, pn_err *err)
 
 static pn_status take_record(reader *self, size_t number, const char *record, pn_err *err)
 {
-    static const char *const kinds[] = { "open ", "spend ", "slice ", "split ", "close " };
+    static const char *const kinds[] = { "open ", "spend ", "slice ", "split ", "retire " };
     const char *cursor = record;
     pn_ledger *node = self->root;
     size_t said = 0, kind = 0;
@@ -412,7 +416,7 @@ static pn_status take_record(reader *self, size_t number, const char *record, pn
     if (status != PN_OK)
         return status;
     if (kind == 4) {
-        node->closed = true;
+        node->retired = true;
         return PN_OK;
     }
     if (!skip(&cursor, " "))

@@ -208,7 +208,7 @@ pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *
 
     if (k == 0)
         return pn_fail(err, PN_EINVAL, "ledger: split needs a whole number from 1, got 0");
-    if (ledger->parts == k && !ledger->closed) {
+    if (ledger->parts == k && !ledger->closed && !ledger->retired) {
         hand_out(ledger, out);
         return PN_OK;
     }
@@ -237,10 +237,19 @@ pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *
 
 /* ---- the end ---- */
 
-pn_status pn_ledger_close(pn_ledger *ledger, pn_err *err)
+pn_status pn_ledger_retire(pn_ledger *ledger, pn_err *err)
 {
-    pn_status status = ledger->closed ? PN_OK : pn_record_close(ledger, err);
+    pn_status status = ledger->retired ? PN_OK : pn_record_retire(ledger, err);
 
-    ledger->closed = true; /* also when the file could not say so: here at least nothing more is charged */
+    ledger->retired = true; /* also when the file could not say so: here at least nothing more is charged */
     return status;
+}
+
+void pn_ledger_close(pn_ledger *ledger)
+{
+    ledger->closed = true;
+    if (ledger->parent)
+        return;
+    pn_store_close(ledger->store);
+    ledger->store = NULL;
 }

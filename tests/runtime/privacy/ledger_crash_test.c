@@ -440,7 +440,7 @@ static void test_no_charge_no_noise(void)
         continue;
     CHECK(pn_mechanism_release(mechanism, ledger, NULL, used, scores, 3, &release, &err) == PN_EIO);
     limit_file_size(RLIM_INFINITY);
-    CHECK(pn_ledger_close(ledger, &err) == PN_OK);
+    CHECK(pn_ledger_retire(ledger, &err) == PN_OK);
     CHECK(pn_mechanism_release(mechanism, ledger, NULL, used, scores, 3, &release, &err) == PN_EBUDGET);
     CHECK(release.index == 99);
     CHECK(pn_rng_u64(used) == pn_rng_u64(fresh));
@@ -464,7 +464,7 @@ static void test_child_does_not_charge(void)
         pn_err err;
         bool refused = spend(ledger, 1, &err) == PN_EUNSUPPORTED && strstr(err.message, "only process") &&
                        pn_ledger_spent(ledger) == 0.0 && pn_ledger_split(ledger, 1, &part, &err) == PN_EUNSUPPORTED &&
-                       pn_ledger_close(ledger, &err) == PN_EUNSUPPORTED;
+                       pn_ledger_retire(ledger, &err) == PN_EUNSUPPORTED;
 
         pn_ledger_free(ledger); /* and letting go of it takes nothing from the parent */
         _exit(refused ? 0 : 1);

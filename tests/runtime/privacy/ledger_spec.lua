@@ -490,7 +490,6 @@ describe("every ledger", function()
       { { rho = 1, alpha = 2 }, "alpha goes with epsilon alone" },
       { { epsilon = 1, delta = 1e-6, alpha = 2 }, "alpha goes with epsilon alone" },
       { { epsilon = 1, filter = "gaussian" }, "Gaussian filter is for a budget with epsilon and delta" },
-      { { epsilon = 50, delta = 1e-6, filter = "gaussian" }, "for epsilon up to 20, got 50" },
       { { epsilon = 1, delta = 1e-6, filter = "gaussian", orders = { 8 } }, "has no orders" },
       { { epsilon = 1, filter = "none" }, '"renyi" or "gaussian", got "none"' },
       { { epsilon = 1, orders = { 2 } }, "orders belong to a budget with epsilon and delta" },
@@ -500,5 +499,46 @@ describe("every ledger", function()
     for _, case in ipairs(cases) do
       assert.matches(case[2], refused(pn.ledger, case[1]))
     end
+  end)
+end)
+
+describe("a ledger for Gaussian noise alone", function()
+  it("admits a release for exactly its budget, by the Gaussian filter", function()
+    for _, epsilon in ipairs { 0.01, 1, 8, 30 } do
+      local m = pn.mechanism.analytic_gaussian { epsilon = epsilon, delta = 1e-5, sensitivity = 1 }
+      local L = pn.ledger { epsilon = epsilon, delta = 1e-5 }
+      assert.is_true(L:price(m.event) <= epsilon)
+      assert.near(epsilon, L:price(m.event), 1e-9)
+      m:release(0, { ledger = L })
+      assert.equal("gaussian", L.filter)
+      assert.is_nil(L.orders)
+      assert.near(epsilon, L.spent, 1e-9)
+      assert.matches("gaussian events only", select(2, pcall(L.spend, L, event.pure { epsilon = 1e-6 })), 1, true)
+    end
+  end)
+
+  it("keeps its choice in the file", function()
+    local path = os.tmpname()
+    os.remove(path)
+    local e = event.gaussian { sigma = 4, sensitivity = 1 }
+    local first = pn.ledger { epsilon = e:epsilon(1e-5), delta = 1e-5, path = path }
+    first:spend(e, "all")
+    first:close()
+    local second = pn.ledger { path = path }
+    assert.equal("gaussian", second.filter)
+    assert.equal(first.spent, second.spent)
+    assert.is_false((second:covers(event.gaussian { sigma = 400, sensitivity = 1 })))
+    second:close()
+    for _, tail in ipairs { "", ".key", ".head" } do os.remove(path .. tail) end
+  end)
+
+  it("admits what it reserved, step by step", function()
+    local e = event.gaussian { sigma = 30, sensitivity = 1, draws = 54 }
+    local total = event.repeated(e, 100)
+    local L = pn.ledger { epsilon = total:epsilon(1e-6), delta = 1e-6 }
+    L:reserve(e, 100)
+    for _ = 1, 100 do L:spend(e, "step") end
+    assert.equal("gaussian", L.filter)
+    assert.is_false((L:covers(e)))
   end)
 end)
