@@ -24,7 +24,8 @@ typedef struct pn_accountant_ops {
     pn_status (*epsilon)(const pn_accountant *self, double delta, double *epsilon, double *order, pn_err *err);
     /* Smallest delta certified at epsilon >= 0; in [0, 1]. */
     pn_status (*delta)(const pn_accountant *self, double epsilon, double *delta, pn_err *err);
-    /* Certified bounds low <= epsilon <= high on the exact answer for the worst mechanism that the events describe; NULL: none. */
+    /* Certified bounds on epsilon at delta; NULL: none.  high is what `epsilon` gives; low is below the epsilon of the composed
+     * loss pairs of the events (pn_event_ops.pairs, attained), so no analysis of these pairs gets below it. */
     pn_status (*interval)(const pn_accountant *self, double delta, double *low, double *high, pn_err *err);
     double (*rdp)(const pn_accountant *self, double alpha); /* composed curve; +inf where unknown */
     double (*zcdp)(const pn_accountant *self);              /* composed rho; +inf where unknown */

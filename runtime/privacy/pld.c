@@ -13,7 +13,8 @@
 #include "privacy/pld_single.h"
 
 #define MAX_POINTS   ((double)(1 << 22))
-#define MAX_ATTEMPTS 4
+#define MAX_TOTAL    ((double)(1 << 23))
+#define MAX_ATTEMPTS 6
 #define ROOT_STEPS   44
 #define EXPENSIVE    1e5
 
@@ -98,6 +99,10 @@ static pn_status make_cells(problem *self, pn_err *err)
                        (128.0 + 4.0 * fmax(fabs((double)c->first), fabs((double)c->first + (double)c->n)) * c->h);
         self->factor += count * 0x1p-44;
         self->points += (double)c->n;
+        if (status == PN_OK && self->points > MAX_TOTAL)
+            status = pn_fail(err, PN_EUNSUPPORTED,
+                             "accountant.pld: a step of %g needs more than %.0f points for %zu different events",
+                             self->h, MAX_TOTAL, self->n);
     }
     return status;
 }
@@ -360,7 +365,7 @@ static double wanted_width(const problem *self)
 
 static pn_status search(problem *self, const pn_pld_options *options, pn_err *err)
 {
-    bool fixed = options->step > 0.0, same = true;
+    bool fixed = options->step > 0.0, same = true, found = false;
     double h = fixed ? options->step : step_for(self->records, self->n, options);
     double width;
     pn_pld_bounds best = { 0.0, self->delta > 0.0 ? INFINITY : 1.0 };
@@ -372,13 +377,14 @@ static pn_status search(problem *self, const pn_pld_options *options, pn_err *er
         status = attempt(self, fixed ? h : fit_step(self->records, self->n, h), err);
         if (status == PN_EUNSUPPORTED && !fixed) {
             status = PN_OK;
-            h *= 4.0;
-            if (i > 0)
+            if (found)
                 break;
+            h *= 4.0;
             continue;
         }
         if (status != PN_OK)
             break;
+        found = true;
         best.low = fmax(best.low, self->answer.low);
         best.high = fmin(best.high, self->answer.high);
         width = best.high - best.low;

@@ -103,6 +103,33 @@ describe("accountant.pld", function()
       :epsilon(1e-6))
   end)
 
+  it("agrees with direct integration of two and three steps", function()
+    -- delta_T(eps) = E_P[delta_{T-1}(eps - L)] by the trapezoid rule, in another program
+    inside(0.2453, 0.2455, 1e-4, poisson(0.01, 1), 2, 1e-5)
+    for _, case in ipairs {
+      { poisson(0.01, 1), 2, 1e-5, 0.2454706012 },
+      { poisson(0.01, 1, "replace_one"), 2, 1e-5, 0.2577575574 },
+      { poisson(0.05, 1.5), 3, 1e-4, 0.3105485284 },
+      { poisson(0.1, 0.8, "replace_one"), 2, 1e-6, 3.9857171077 },
+      { poisson(0.3, 0.6), 3, 1e-8, 14.3304378419 },
+      { poisson(0.3, 0.6, "replace_one"), 3, 1e-8, 15.3991378286 },
+    } do
+      local low, high = interval(case[1], case[2], case[3])
+      assert.is_true(low <= case[4] and case[4] <= high, ("[%.10f, %.10f]"):format(low, high))
+    end
+  end)
+
+  it("takes many different events", function()
+    local acc = accountant.pld {}
+    for i = 1, 60 do
+      acc:add(poisson(0.01, 1 + i / 60), 10)
+    end
+    local low, high = acc:epsilon_interval(1e-5)
+    local most = interval(poisson(0.01, 1), 600, 1e-5)
+    local _, least = interval(poisson(0.01, 2), 600, 1e-5)
+    assert.is_true(least < low and high < most and high - low < 0.01 * high)
+  end)
+
   it("holds out at extreme parameters", function()
     for _, case in ipairs {
       { poisson(0.01, 1), 10000, 1e-12 }, -- tiny delta
