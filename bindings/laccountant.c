@@ -285,7 +285,7 @@ static const pnl_class pnl_selftest_class = { "pn.selftest", free_report,
 static int selftest(lua_State *L)
 {
     void **slot = pnl_newbox(L, &pnl_selftest_class);
-    pn_err err;
+    pn_err err = { 0 };
 
     *slot = pn_calloc(1, sizeof(report));
     if (!*slot)
