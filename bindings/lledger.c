@@ -57,9 +57,16 @@ static int ledger_spend(lua_State *L)
 {
     pn_ledger *self = check(L);
     pn_event *event = pnl_check_event(L, 2);
-    const char *label = luaL_optstring(L, 3, "");
     size_t count = pnl_opt_count(L, 4, "ledger:spend");
+    const char *label = "";
     pn_err err;
+
+    if (!lua_isnoneornil(L, 3)) {
+        if (lua_type(L, 3) != LUA_TSTRING)
+            return pnl_error(L, "ledger:spend: label must be a string, got %s; the count comes third",
+                             luaL_tolstring(L, 3, NULL));
+        label = lua_tostring(L, 3);
+    }
 
     pnl_status(L, pn_ledger_spend(self, event, count, label, &err), &err);
     lua_settop(L, 1);
@@ -283,7 +290,8 @@ static const pnl_row ledger_rows[] = {
     { "rho", ledger_rho, PNL_FIELD, PNL_NOTHING, "L.rho -> number or nil", "The budget's rho." },
     { "alpha", ledger_alpha, PNL_FIELD, PNL_NOTHING, "L.alpha -> number or nil",
       "The Renyi order of which epsilon is the limit; nil for other budgets." },
-    { "filter", ledger_filter, PNL_FIELD, PNL_NOTHING, "L.filter -> string", "\"renyi\" or \"gaussian\"; before the first charge, what was asked for." },
+    { "filter", ledger_filter, PNL_FIELD, PNL_NOTHING, "L.filter -> string",
+      "\"renyi\" or \"gaussian\"; before the first charge, what was asked for." },
     { "theorem", ledger_theorem, PNL_FIELD, PNL_NOTHING, "L.theorem -> string",
       "The theorem by which everything admitted stays within the budget, with its source." },
     { "neighbours", ledger_neighbours, PNL_FIELD, PNL_NOTHING, "L.neighbours -> string",

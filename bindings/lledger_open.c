@@ -110,6 +110,10 @@ static int ledger_new(lua_State *L)
         return pnl_error(L, "ledger: a slice is kept in its parent's file; leave path out");
     if (key && !path)
         return pnl_error(L, "ledger: key is the key of a file; give path as well");
+    if (name && !*name)
+        return pnl_error(L, "ledger: name is empty; leave it out for \"slice N\"");
+    if (args[ORDERS].given && args[ORDERS].vector.n == 0)
+        return pnl_error(L, "ledger: orders is empty; leave it out, and the first request chooses");
     if (name && !args[PARENT].given)
         return pnl_error(L, "ledger: name is the name of a slice; give parent as well");
     slot = (pn_ledger **)pnl_newbox(L, &pnl_ledger_class);
@@ -137,7 +141,8 @@ void pnl_open_ledger(lua_State *L)
         "Open a privacy budget for one neighbouring relation.  Every release is charged to it before its noise is "
         "drawn; what it does not cover is refused, and the ledger stays usable.  Releases may be chosen after "
         "seeing earlier ones: the filter is fully adaptive (L.theorem).  path: keep the charges in a file, made "
-        "when there is none, opened with its own budget when none is given; every charge is on the disk before "
+        "when there is none or an empty one, opened with its own budget when none is given; every charge is on the "
+        "disk before "
         "anything is released, so whenever the process dies, all that was released is charged.  The file is text "
         "for people to read.  key: the file that authenticates it, path .. \".key\" when left out, made at the "
         "first opening.  Without the key nobody can change the ledger, or cut it short of what path .. \".head\" "

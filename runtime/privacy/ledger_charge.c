@@ -96,8 +96,11 @@ static pn_status refuse_by_filter(const pn_ledger *ledger, const pn_event *event
                        ledger->budget.delta, order, asked, left);
     }
     amount(numbers, sizeof numbers, unit, asked, left);
-    return pn_fail(err, PN_EBUDGET, "ledger: %s (Renyi epsilon at order %.4g, the filter's order that comes closest)",
-                   numbers, order);
+    return pn_fail(
+        err, PN_EBUDGET,
+        "ledger: a price of %.6g at delta %g does not fit what was spent before: %s at Renyi order %.4g, the "
+        "filter's order that comes closest",
+        price, ledger->budget.delta, numbers, order);
 }
 
 static pn_status refuse_ended(const pn_ledger *ledger, const pn_event *event, size_t count, const char *why,
@@ -122,9 +125,11 @@ static pn_status refuse(const pn_ledger *ledger, const pn_ledger *at, const pn_e
     } else {
         status = refuse_by_filter(at, event, count, requested, err);
     }
-    if (at == ledger)
+    if (!ledger->name)
         return status;
-    (void)snprintf(context, sizeof context, "ledger: \"%.60s\" has room, the budget above it has not", ledger->name);
+    (void)snprintf(context, sizeof context,
+                   at == ledger ? "slice \"%.60s\"" : "slice \"%.60s\" has room, the budget above it has not",
+                   ledger->name);
     return pn_fail_in(err, status, context);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "privacy/event_leaf.h"
 #include "privacy/ledger_impl.h"
 
 /* ---- the family ---- */
@@ -38,17 +39,20 @@ void pn_ledger_adopt(pn_ledger *parent, pn_ledger *child, bool part)
 
 static void describe(const pn_budget *b, char *text, size_t size)
 {
+    char first[32], second[32];
     size_t used;
 
+    pn_shortest(isnan(b->rho) ? b->epsilon : b->rho, first, sizeof first);
+    pn_shortest(b->alpha > 0.0 ? b->alpha : b->delta, second, sizeof second);
     if (!isnan(b->rho))
-        used = (size_t)snprintf(text, size, "rho=%.17g", b->rho);
-    else if (b->alpha > 0.0)
-        used = (size_t)snprintf(text, size, "alpha=%.17g, epsilon=%.17g", b->alpha, b->epsilon);
+        used = (size_t)snprintf(text, size, "rho=%s", first);
     else
-        used = (size_t)snprintf(text, size, "epsilon=%.17g, delta=%.17g", b->epsilon, b->delta);
+        used = (size_t)snprintf(text, size, "epsilon=%s, %s=%s", first, b->alpha > 0.0 ? "alpha" : "delta", second);
     if (used < size)
-        (void)snprintf(text + used, size - used, ", %s%s%s, %zu orders given", pn_neighbours_names[b->neighbours],
-                       b->teaching ? ", teaching" : "", b->gaussian ? ", Gaussian filter" : "", b->order_count);
+        used += (size_t)snprintf(text + used, size - used, ", %s%s%s", pn_neighbours_names[b->neighbours],
+                                 b->teaching ? ", teaching" : "", b->gaussian ? ", Gaussian filter" : "");
+    if (used < size && b->order_count > 0)
+        (void)snprintf(text + used, size - used, ", %zu orders given", b->order_count);
 }
 
 static bool same_number(double a, double b)

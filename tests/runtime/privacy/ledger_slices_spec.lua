@@ -223,8 +223,16 @@ describe("a slice of a budget", function()
     assert.equal(0.25, pn.ledger({ parent = L, name = "ann" }).spent)
     assert.equal(0.25, pn.ledger({ parent = L, name = "ann", epsilon = 0.6 }).spent)
     local message = refused(pn.ledger, { parent = L, name = "ann", epsilon = 0.7 })
-    assert.matches("ann has the budget epsilon=0.59999999999999998, .* not epsilon=0.69999999999999996", message)
+    assert.matches("ann has the budget epsilon=0.6, .* not epsilon=0.7,", message)
     assert.matches('no slice "eve" yet', refused(pn.ledger, { parent = L, name = "eve" }), 1, true)
+  end)
+
+  it("says which slice refuses, and takes no empty name", function()
+    local class = pn.ledger { epsilon = 1 }
+    local ann = pn.ledger { parent = class, name = "ann", epsilon = 0.25 }
+    assert.matches('slice "ann": ledger: Requested epsilon 0.5', refused(charge, ann, 0.5), 1, true)
+    assert.matches("name is empty", refused(pn.ledger, { parent = class, name = "", epsilon = 0.1 }), 1, true)
+    assert.matches("orders is empty", refused(pn.ledger, { epsilon = 1, delta = 1e-6, orders = {} }), 1, true)
   end)
 
   it("is closed when its parent is", function()

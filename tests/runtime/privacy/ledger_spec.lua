@@ -502,6 +502,18 @@ describe("every ledger", function()
   end)
 end)
 
+describe("spend", function()
+  it("refuses a label that is a number: the count comes after the label", function()
+    local L = pn.ledger { epsilon = 1 }
+    local ok, message = pcall(L.spend, L, event.pure { epsilon = 0.001 }, 100)
+    assert.is_false(ok)
+    assert.matches("label must be a string, got 100; the count comes third", message, 1, true)
+    assert.equal(0, L.spent)
+    L:spend(event.pure { epsilon = 0.001 }, nil, 100)
+    assert.near(0.1, L.spent, 1e-15)
+  end)
+end)
+
 describe("a ledger for Gaussian noise alone", function()
   it("admits a release for exactly its budget, by the Gaussian filter", function()
     for _, epsilon in ipairs { 0.01, 1, 8, 30 } do
