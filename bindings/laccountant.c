@@ -96,6 +96,18 @@ static int accountant_neighbours(lua_State *L)
     return 1;
 }
 
+/* rho says something of unsampled Gaussian noise; under sampling it is the worst case, which misleads. */
+static void push_summary(lua_State *L, const pn_accountant *self)
+{
+    char text[160], rho[48] = "";
+
+    if (strcmp(self->ops->name, "zcdp") == 0)
+        (void)snprintf(rho, sizeof rho, ", rho %.6g", self->ops->zcdp(self));
+    (void)snprintf(text, sizeof text, "accountant.%s: %.15g release%s, %s%s", self->ops->name, self->releases,
+                   self->releases == 1.0 ? "" : "s", pn_neighbours_names[self->neighbours], rho);
+    lua_pushstring(L, text);
+}
+
 static int accountant_tostring(lua_State *L)
 {
     pn_accountant *self = check(L);
@@ -103,17 +115,19 @@ static int accountant_tostring(lua_State *L)
     if (self->events == 0)
         lua_pushfstring(L, "accountant.%s: nothing added", self->ops->name);
     else
-        lua_pushfstring(L, "accountant.%s: %I added, %s, rho %f", self->ops->name, (LUAI_UACINT)self->events,
-                        pn_neighbours_names[self->neighbours], self->ops->zcdp(self));
+        push_summary(L, self);
     return 1;
 }
 
 static const pnl_row accountant_rows[] = {
     { "add", accountant_add, PNL_METHOD, PNL_NOTHING, "acc:add(e, count) -> acc",
-      "Add the event, count times (1 when left out), in place. All events must be for the same neighbours." },
+      "Add the event, count times (1 when left out), in place.  All events must be for the same neighbours "
+      "(acc.neighbours)." },
     { "epsilon", accountant_epsilon, PNL_METHOD, PNL_NOTHING, "acc:epsilon(delta) -> epsilon, order",
       "Smallest certified epsilon at delta in [0, 1) and the Renyi order that gives it: math.huge for pure "
-      "composition, 0 where no order does (an infinite epsilon, or one that does not come from a Renyi curve). "
+      "composition, 0 where no order does (an infinite epsilon, or one that does not come from a Renyi curve).  A "
+      "Renyi "
+      "bound R at order alpha gives R + ln(1 - 1/alpha) - (ln delta + ln alpha)/(alpha - 1). "
       "Source: Canonne, Kamath, Steinke (2020), Proposition 12." },
     { "epsilon_interval", accountant_interval, PNL_METHOD, PNL_NOTHING, "acc:epsilon_interval(delta) -> low, high",
       "Certified bounds on the smallest epsilon at delta in [0, 1): high is the one that is charged; low is the "
@@ -305,11 +319,13 @@ static const pnl_row library_rows[] = {
 static int accountant_new(lua_State *L)
 {
     const pn_accountant_ops *ops = lua_touserdata(L, lua_upvalueindex(1));
-    const char *owner = lua_pushfstring(L, "accountant.%s", ops->name);
+    char owner[64];
     pn_arg args[MAX_PARAMS];
     pn_accountant **slot;
     pn_err err;
 
+    lua_settop(L, 1);
+    (void)snprintf(owner, sizeof owner, "accountant.%s", ops->name);
     pnl_options(L, 1, owner, ops->params, args, NULL);
     slot = (pn_accountant **)pnl_newbox(L, &pnl_accountant_class);
     pnl_status(L, pn_accountant_new(slot, ops->name, args, &err), &err);
@@ -325,7 +341,10 @@ void pnl_open_accountant(lua_State *L)
         lua_pushlightuserdata(L, (void *)(size_t)table[i]);
         lua_pushcclosure(L, accountant_new, 1);
         lua_setfield(L, -2, table[i]->name);
-        lua_pushfstring(L, "pn.accountant.%s{} -> accountant", table[i]->name);
+        if (pn_param_count(table[i]->params) > 0)
+            lua_pushfstring(L, "pn.accountant.%s{%s=} -> accountant", table[i]->name, table[i]->params[0].name);
+        else
+            lua_pushfstring(L, "pn.accountant.%s{} -> accountant", table[i]->name);
         pnl_reference(L, "accountant", table[i]->name, PNL_NOTHING, lua_tostring(L, -1), table[i]->doc,
                       table[i]->source, table[i]->params);
         lua_pop(L, 1);

@@ -53,6 +53,7 @@ pn_status pn_accountant_add(pn_accountant *accountant, pn_event *event, size_t c
     if (status == PN_OK) {
         accountant->neighbours = event->neighbours;
         accountant->events++;
+        accountant->releases += (double)count * pn_event_releases(event);
     }
     return status;
 }

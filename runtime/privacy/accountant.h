@@ -34,7 +34,8 @@ typedef struct pn_accountant_ops {
 struct pn_accountant {
     const pn_accountant_ops *ops;
     pn_neighbours neighbours; /* of the first event; later ones must agree */
-    size_t events;
+    size_t events;            /* calls of add */
+    double releases;          /* counts and all */
 };
 
 const pn_accountant_ops *const *pn_accountant_table(void);

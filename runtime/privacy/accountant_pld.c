@@ -46,8 +46,12 @@ static void destroy(pn_accountant *base)
 
 static pn_status create(pn_accountant **out, const pn_arg *args, pn_err *err)
 {
-    pld_accountant *self = pn_calloc(1, sizeof *self);
+    pld_accountant *self;
 
+    if (args[0].given && !(args[0].real >= 1e-8 && args[0].real <= 0.1))
+        return pn_fail(err, PN_EINVAL, "accountant.pld: discretization must be between 1e-8 and 0.1, got %g",
+                       args[0].real);
+    self = pn_calloc(1, sizeof *self);
     if (self)
         self->cache = pn_calloc(1, sizeof *self->cache);
     if (!self || !self->cache) {
@@ -267,7 +271,9 @@ static double zcdp(const pn_accountant *base)
 
 static const pn_param params[] = {
     { "discretization", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
-      "distance of two losses on the lattice; when absent it is made smaller until the two bounds meet" },
+      "distance of two losses on the lattice, from 1e-8 to 0.1; when absent it is made smaller until the two bounds "
+      "meet; "
+      "not used where the law is exact (a single release, Gaussians alone)" },
     PN_PARAM_END,
 };
 

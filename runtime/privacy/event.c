@@ -75,6 +75,17 @@ void pn_event_describe(const pn_event *event, char *text, size_t size)
     event->ops->describe(event, text, size);
 }
 
+double pn_event_releases(const pn_event *event)
+{
+    size_t parts;
+    const pn_term *terms = pn_event_terms(event, &parts);
+    double sum = terms ? 0.0 : 1.0;
+
+    for (size_t i = 0; i < parts; i++)
+        sum += (double)terms[i].count;
+    return sum;
+}
+
 void pn_slack_add(pn_slack *sum, double count, pn_slack one)
 {
     sum->epsilon += count * one.epsilon;

@@ -84,6 +84,8 @@ pn_status pn_event_compose(pn_event **out, pn_event *const *events, size_t count
 /** `event`, count times (count >= 1).  Keeps it. */
 pn_status pn_event_repeated(pn_event **out, pn_event *event, size_t count, pn_err *err);
 
+/** How many releases a composed event is; 1 for any other. */
+double pn_event_releases(const pn_event *event);
 /** The slack of `draws` scalar Gaussian draws whose values a record moves by at most mu standard deviations. */
 pn_slack pn_gaussian_slack(double draws, double mu);
 /** sum += count * one. */

@@ -55,9 +55,10 @@ describe("pn.accountant", function()
   it("adds in place and prints what it holds", function()
     local acc = pn.accountant.rdp {}
     assert.equal("accountant.rdp: nothing added", tostring(acc))
+    assert.equal("accountant.rdp: nothing added", tostring(pn.accountant.rdp()))
     assert.is_nil(acc.neighbours)
     assert.equal(acc, acc:add(event.zcdp { rho = 0.25 }, 2))
-    assert.matches("accountant.rdp: 1 added, replace_one, rho 0.5", tostring(acc), 1, true)
+    assert.matches("accountant.rdp: 2 releases, replace_one", tostring(acc), 1, true)
     assert.equal(0, (pn.accountant.zcdp {}:epsilon(1e-6)))
   end)
 
