@@ -47,7 +47,7 @@ const pn_term *pn_event_terms(const pn_event *event, size_t *count);
 void pn_event_add_rdp(const pn_event *event, size_t count, double alpha, pn_sum *sum);
 void pn_event_add_zcdp(const pn_event *event, size_t count, pn_sum *sum);
 
-/** Same mechanism, same numbers, same relation.  False for long compositions that are two objects. */
+/** Same mechanism, same numbers, same relation. */
 bool pn_event_same(const pn_event *a, const pn_event *b);
 
 /** `value` in the fewest digits that read back as the same double. */
