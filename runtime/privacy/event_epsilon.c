@@ -89,30 +89,26 @@ static double repeated_rdp(const void *self, double alpha)
     return sum.high;
 }
 
-/* mu^2 of all of it; infinite when something is not Gaussian noise. */
-static double mu_squared(const pn_event *event, size_t count)
+void pn_event_add_mu_squared(const pn_event *event, size_t count, pn_sum *sum)
 {
     size_t parts;
     const pn_term *terms = pn_event_terms(event, &parts);
-    pn_sum sum = { 0.0, 0.0 };
 
     if (!terms)
-        pn_sum_add(&sum, (double)count, pn_gaussian_mu_squared(event));
+        pn_sum_add(sum, (double)count, pn_gaussian_mu_squared(event));
     for (size_t i = 0; i < parts; i++)
-        pn_sum_add(&sum, (double)count * (double)terms[i].count, pn_gaussian_mu_squared(terms[i].event));
-    return sum.high;
+        pn_sum_add(sum, (double)count * (double)terms[i].count, pn_gaussian_mu_squared(terms[i].event));
 }
 
-/* The exact price of Gaussian noise, as the Gaussian filter of a ledger charges it: with the share of epsilon that the filter
- * keeps for the slack, and a little for the rounding of its inverse. */
-static double exact_gaussian(const pn_event *event, size_t count, double delta)
+/* As the Gaussian filter of a ledger charges it: with the share of epsilon that the filter keeps for the slack, and a little for
+ * the rounding of its inverse. */
+double pn_gaussian_price(double mu_squared, double delta, pn_slack slack)
 {
-    double total = mu_squared(event, count), epsilon;
-    pn_slack slack = pn_event_slack(event, count);
+    double epsilon;
 
-    if (!(isfinite(total) && total > 0.0 && delta > 0.0))
+    if (!(isfinite(mu_squared) && mu_squared > 0.0 && delta > 0.0))
         return INFINITY;
-    epsilon = pn_gaussian_epsilon(sqrt(total), pn_ideal_delta(delta));
+    epsilon = pn_gaussian_epsilon(sqrt(mu_squared), pn_ideal_delta(delta));
     if (slack.epsilon > fmin(PN_SLACK_SHARE, epsilon / 4.0) ||
         isinf(with_slack(epsilon, delta, PN_TAIL_SHARE * (1.0 - 0x1p-7), slack)))
         return INFINITY;
@@ -121,7 +117,9 @@ static double exact_gaussian(const pn_event *event, size_t count, double delta)
 
 double pn_event_epsilon(const pn_event *event, size_t count, double delta, double *order)
 {
-    double exact = exact_gaussian(event, count, delta);
+    pn_slack slack = pn_event_slack(event, count);
+    pn_sum mu_squared = { 0.0, 0.0 };
+    double exact;
 
     repeated r = { event, count };
     pn_curve curve = { repeated_rdp, &r };
@@ -129,7 +127,9 @@ double pn_event_epsilon(const pn_event *event, size_t count, double delta, doubl
     double renyi;
 
     pn_event_add_zcdp(event, count, &rho);
-    renyi = pn_curve_release_epsilon(&curve, rho.high, delta, pn_event_slack(event, count), order);
+    pn_event_add_mu_squared(event, count, &mu_squared);
+    exact = pn_gaussian_price(mu_squared.high, delta, slack);
+    renyi = pn_curve_release_epsilon(&curve, rho.high, delta, slack, order);
     if (exact < renyi && order)
         *order = 0.0;
     return fmin(exact, renyi);

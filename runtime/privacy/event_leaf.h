@@ -33,6 +33,10 @@ void pn_leaf_describe(const pn_event *self, char *text, size_t size);
 
 /** (sensitivity/sigma)^2 of a leaf; infinite for what is not Gaussian noise. */
 double pn_gaussian_mu_squared(const pn_event *leaf);
+/** sum += count * mu^2 over the flattened terms. */
+void pn_event_add_mu_squared(const pn_event *event, size_t count, pn_sum *sum);
+/** The exact epsilon at delta of Gaussian noise of that total mu^2, slack included; +inf where there is none. */
+double pn_gaussian_price(double mu_squared, double delta, pn_slack slack);
 
 /* Events inside events are flattened when they are composed, so that a sum never recurses. */
 typedef struct pn_term {

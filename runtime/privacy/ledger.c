@@ -299,15 +299,20 @@ double pn_ledger_rdp(const void *self, double alpha)
 double pn_ledger_spent(const pn_ledger *ledger)
 {
     pn_curve curve = { pn_ledger_rdp, ledger };
-    pn_sum rho = { 0.0, 0.0 };
+    pn_sum rho = { 0.0, 0.0 }, mu_squared = { 0.0, 0.0 };
+    pn_slack slack = pn_filter_slack(&ledger->filter);
+    double exact;
 
     if (ledger->count == 0)
         return 0.0;
     if (ledger->filter.kind != PN_FILTER_RENYI)
         return pn_filter_spent(&ledger->filter);
-    for (size_t i = 0; i < ledger->count; i++)
+    for (size_t i = 0; i < ledger->count; i++) {
         pn_event_add_zcdp(ledger->entries[i].event, ledger->entries[i].count, &rho);
-    return pn_curve_release_epsilon(&curve, rho.high, ledger->budget.delta, pn_filter_slack(&ledger->filter), NULL);
+        pn_event_add_mu_squared(ledger->entries[i].event, ledger->entries[i].count, &mu_squared);
+    }
+    exact = pn_gaussian_price(mu_squared.high, ledger->budget.delta, slack);
+    return fmin(exact, pn_curve_release_epsilon(&curve, rho.high, ledger->budget.delta, slack, NULL));
 }
 
 static double own_remaining(const pn_ledger *ledger)
