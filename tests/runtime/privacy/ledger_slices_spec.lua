@@ -228,10 +228,10 @@ describe("a slice of a budget", function()
   end)
 
   it("says which slice refuses, and takes no empty name", function()
-    local class = pn.ledger { epsilon = 1 }
-    local ann = pn.ledger { parent = class, name = "ann", epsilon = 0.25 }
+    local budget = pn.ledger { epsilon = 1 }
+    local ann = pn.ledger { parent = budget, name = "ann", epsilon = 0.25 }
     assert.matches('slice "ann": ledger: Requested epsilon 0.5', refused(charge, ann, 0.5), 1, true)
-    assert.matches("name is empty", refused(pn.ledger, { parent = class, name = "", epsilon = 0.1 }), 1, true)
+    assert.matches("name is empty", refused(pn.ledger, { parent = budget, name = "", epsilon = 0.1 }), 1, true)
     assert.matches("orders is empty", refused(pn.ledger, { epsilon = 1, delta = 1e-6, orders = {} }), 1, true)
   end)
 
