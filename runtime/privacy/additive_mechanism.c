@@ -71,13 +71,13 @@ static void additive_describe(const pn_mechanism *base, char *text, size_t size)
     pn_event_describe(base->event, cost, sizeof cost);
     (void)snprintf(
         text, size,
-        "%s: adds %s %.9g to each of %zu value%s\n"
+        "%s: adds %s %.9g to %s%zu value%s\n"
         "  one release costs %s: rho %.9g\n"
         "  %s\n"
         "  values rounded to multiples of 2^-40 of that (%.9g), which adds %.3g to the sensitivity %.9g: charged\n"
         "  values beyond +-%.9g are %s",
-        base->ops->name, self->law, self->scale, base->dim, base->dim == 1 ? "" : "s", cost,
-        base->event->ops->zcdp(base->event), pn_mechanism_protects(base->event->neighbours),
+        base->ops->name, self->law, self->scale, base->dim == 1 ? "" : "each of ", base->dim, base->dim == 1 ? "" : "s",
+        cost, base->event->ops->zcdp(base->event), pn_mechanism_protects(base->event->neighbours),
         pn_lattice_step(self->scale), self->charged - self->sensitivity, self->sensitivity,
         bounded ? base->domain : self->limit * pn_lattice_step(self->scale), bounded ? "refused" : "clamped");
 }
@@ -193,7 +193,9 @@ static pn_status gaussian_create(pn_mechanism **out, const pn_arg *args, pn_neig
 const pn_mechanism_ops pn_mechanism_gaussian = {
     .name = "gaussian",
     .doc = "Adds Gaussian noise of standard deviation sigma to one or more values: integers on a lattice of 2^-40 "
-           "sigma, so that no bit of the result says more than the event.",
+           "sigma, so that no bit of the result says more than the event.  Guarantee, between the neighbours that the "
+           "sensitivity is for: rho-zCDP with rho = (sensitivity/sigma)^2/2, Renyi divergence rho alpha at every order "
+           "alpha; no pure epsilon.  Exchanging a record moves a sum by up to twice what one record adds to it.",
     .source = "Canonne, Kamath, Steinke (2020); Mironov (2012) for why not in floating point",
     .params = gaussian_params,
     .output = PN_GIVES_VALUES,
@@ -261,8 +263,10 @@ static pn_status analytic_create(pn_mechanism **out, const pn_arg *args, pn_neig
 
 const pn_mechanism_ops pn_mechanism_analytic_gaussian = {
     .name = "analytic_gaussian",
-    .doc = "As gaussian, with the smallest sigma that keeps epsilon at delta, also above epsilon 1, what rounding and "
-           "sampling cost included.  An accountant that adds up Renyi divergences prices the same event higher.",
+    .doc = "As gaussian, with the smallest sigma for which one release is (epsilon, delta)-DP between the neighbours "
+           "that the sensitivity is for, also above epsilon 1: delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - "
+           "epsilon/mu) with mu = sensitivity/sigma, what rounding and sampling cost included.  A ledger that adds up "
+           "Renyi divergences prices the same event higher; filter = \"gaussian\" charges just this.",
     .source = "Balle, Wang (2018), Algorithm 1",
     .params = analytic_params,
     .output = PN_GIVES_VALUES,
@@ -292,8 +296,10 @@ static double laplace_scale(double epsilon, double sensitivity, size_t dim, doub
     pn_slack slack = { (double)dim * 2.0 * PN_LAPLACE_ETA, 0.0, 0.0 };
     double ratio = epsilon - slack.epsilon;
 
-    while (ratio > 0.0 && pn_slack_epsilon(ratio, 0.0, slack) > epsilon)
-        ratio = nextafter(ratio, 0.0);
+    /* Steps that double: beside a slack near epsilon, single ones of a tiny ratio would never change the sum. */
+    for (double back = 0.0; ratio > 0.0 && pn_slack_epsilon(ratio, 0.0, slack) > epsilon;
+         back = fmax(2.0 * back, epsilon * 0x1p-53))
+        ratio = nextafter(ratio, 0.0) - back;
     return ratio > 0.0 ? pn_scale_for(pn_lattice_l1, sensitivity, dim, bound, ratio) : NAN;
 }
 
@@ -322,8 +328,9 @@ static pn_status laplace_create(pn_mechanism **out, const pn_arg *args, pn_neigh
 
 const pn_mechanism_ops pn_mechanism_laplace = {
     .name = "laplace",
-    .doc = "Adds Laplace noise to one or more values: integers on a lattice of 2^-40 scale.  epsilon-DP with no "
-           "delta; epsilon is the charged sensitivity over the scale.",
+    .doc = "Adds Laplace noise to one or more values: integers on a lattice of 2^-40 scale.  Guarantee, between the "
+           "neighbours that the sensitivity is for: epsilon-DP with no delta, epsilon = sensitivity/scale, and "
+           "epsilon^2/2-zCDP.  Exchanging a record moves a sum by up to twice what one record adds to it.",
     .source = "Dwork, McSherry, Nissim, Smith (2006); Canonne, Kamath, Steinke (2020)",
     .params = laplace_params,
     .output = PN_GIVES_VALUES,
