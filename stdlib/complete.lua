@@ -33,7 +33,10 @@ local function field(value, key)
     return raw_field(value, key)
   end
   local class = class_of(value)
-  local fields = class and rawget(class, "__fields")
+  local methods, fields = class and rawget(class, "__methods"), class and rawget(class, "__fields")
+  if type(methods) == "table" and methods[key] then
+    return methods[key]
+  end
   if type(fields) == "table" and fields[key] then
     local fine, result = pcall(function() return value[key] end)
     return fine and result or nil
@@ -95,23 +98,28 @@ local function globals(prefix)
   return found
 end
 
+-- The options of an entry: its parameters, and what its signature shows as `name=`, as m:release(x, {ledger=, rng=}).
+local function option_names(entry)
+  local list = {}
+  for _, param in ipairs(entry and entry.params or {}) do list[#list + 1] = param.name end
+  for name in (entry and entry.signature or ""):gmatch "([%a_][%w_]*)=" do list[#list + 1] = name end
+  return list
+end
+
 -- Options, when the line ends inside the table of a call whose options are known: set.l1_ball{di
 local function options(before)
-  local callee, inside = before:match "([%a_][%w_.]*)%s*{([^{}]*)$"
+  before = before:gsub("function%s*%b().-%f[%w]end%f[%W]", ""):gsub("%b{}", "")
+  local callee, inside = before:match "([%a_][%w_.:]*)%s*{([^{}]*)$"
   if not callee then
-    callee, inside = before:match "([%a_][%w_.]*)%s*%([^(){}]*{([^{}]*)$"
+    callee, inside = before:match "([%a_][%w_.:]*)%s*%([^(){}]*{([^{}]*)$"
   end
   local prefix = inside and (inside:match "^%s*([%a_]?[%w_]*)$" or inside:match ",%s*([%a_]?[%w_]*)$")
   local value = prefix and follow(callee)
   local name = value ~= nil and names.of(value)
-  local entry = name and require "penumbra.core".reference()[name]
-  if not entry or not entry.params then
-    return nil
-  end
   local found, seen = {}, {}
-  for _, param in ipairs(entry.params) do
-    if not inside:find("%f[%w_]" .. param.name .. "%s*=") then
-      add(found, seen, prefix, param.name, "=")
+  for _, option in ipairs(option_names(name and require "penumbra.core".reference()[name])) do
+    if not inside:find("%f[%w_]" .. option .. "%s*=") then
+      add(found, seen, prefix, option, "=")
     end
   end
   return #found > 0 and found or nil

@@ -40,6 +40,18 @@ describe("complete", function()
     pn.reference()["zoo.build"], pn.zoo = known, walked
   end)
 
+  it("offers the options of methods, and those that only a signature shows", function()
+    _G.zoo.m = pn.mechanism.gaussian { sigma = 1, sensitivity = 1 }
+    _G.zoo.ledger, _G.zoo.pn = pn.ledger { epsilon = 1 }, pn
+    assert.equal("label=\nledger=\nrng=", complete "zoo.m:release(3, {")
+    assert.equal("label=", complete "zoo.m:release({1, 2}, {ledger = L, la")
+    assert.equal("delta=\nfirst=\nuniform=", complete "zoo.ledger:odometer{")
+    assert.equal("path=", complete "zoo.pn.ledger{pat")
+    assert.equal("accountant=\ndelta=\nepsilon=\nevent=", complete "zoo.pn.calibrate.noise{")
+    assert.equal("delta=", complete "zoo.pn.calibrate.noise{event = function(s) return e{sigma = s} end, de")
+    assert.equal("score=", complete "zoo.pn.audit(function(d, rng) return d end, {neighbours = {1, 2}, sc")
+  end)
+
   it("offers nothing where nothing is known", function()
     for _, line in ipairs { "zoo.unicorn", "nothing.at.all", "f().x", "12", "1.5", "zoo.lion.x" } do
       assert.equal("", complete(line), line)
