@@ -40,6 +40,32 @@ describe("the example", function()
     says(text, "test accuracy", "without privacy", "holds")
   end)
 
+  it("private_mean pays before it draws, comes back to its budget another day, and is refused what that does not cover", function()
+    local text, ok = run "private_mean"
+    assert.is_true(ok, text)
+    says(text, "laplace           epsilon 0.2000", "gaussian          epsilon 0.4299", "most people are from",
+      "another day\nledger(epsilon=1, delta=1e-06, replace_one)", "spent 0.7984, remaining 0.368289, entries 3",
+      "refused: ledger: Requested epsilon 0.9, Remaining 0.368289", "fullest decade")
+    -- Secure noise of standard deviation 0.25 and 0.36; the clipped mean is 41.27.  Beyond 8 once in 1e13 runs at most.
+    for value in text:gmatch "mean by %a+%s+([%d.-]+)" do
+      assert.is_true(math.abs(tonumber(value) - 41) < 8, text)
+    end
+    local folder = text:match "file (%S+)/ages.ledger"
+    assert.is_nil(io.open(folder .. "/ages.ledger"), "the folder is left behind")
+  end)
+
+  it("class_budget stops the class at its budget, brackets the Renyi answer and refutes only the false claim", function()
+    local text, ok = run "class_budget"
+    assert.is_true(ok, text)
+    says(text, "seeded noise: no privacy", "ada: laplace", "carl: laplace", "daniel  refused", "emmy    refused", "ada again")
+    local rdp = tonumber(text:match "epsilon <= ([%d.]+)")
+    local low, high = text:match "epsilon in %[([%d.]+), ([%d.]+)%]"
+    assert.is_true(tonumber(low) <= tonumber(high) and tonumber(high) < rdp, text)
+    local verdicts = {}
+    for verdict in text:gmatch "claimed  epsilon = 1: ([%a ]+)" do verdicts[#verdicts + 1] = verdict end
+    assert.same({ "not refuted", "VIOLATED" }, verdicts)
+  end)
+
   it("lasso_rate finds the slope and stays below the bound", function()
     local text, ok = run("lasso_rate", "3")
     assert.is_true(ok, text)
