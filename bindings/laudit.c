@@ -73,6 +73,9 @@ static void begin_kind(lua_State *L, call *self)
     } else if (lua_type(L, -1) == LUA_TBOOLEAN || lua_type(L, -1) == LUA_TSTRING) {
         self->kind = LABEL;
     } else {
+        if (!lua_istable(L, -1) && !pnl_test(L, -1, &pnl_vec_class))
+            luaL_error(L, "audit: the function must return a number, a boolean, a string or a vector, got %s",
+                       luaL_typename(L, -1));
         self->dim = pnl_check_vec(L, lua_gettop(L)).n;
         self->kind = VECTOR;
     }
@@ -171,6 +174,9 @@ static int one_run_body(lua_State *L)
     }
     lua_pushvalue(L, RNG);
     lua_call(L, 2, 1);
+    if (!lua_istable(L, -1) && !pnl_test(L, -1, &pnl_vec_class))
+        luaL_error(L, "audit: the function must return a vector of one score per canary, got %s",
+                   luaL_typename(L, -1)); /* no value: it may come from records */
     scores = pnl_check_vec(L, lua_gettop(L));
     if (scores.n != self->n)
         luaL_error(L, "audit: the function must return one score per canary, %d, got %d", (int)self->n, (int)scores.n);
@@ -264,7 +270,7 @@ static double claimed_epsilon(pn_event *event, double delta)
 static int field(lua_State *L, const char *name, int type, const char *what)
 {
     if (lua_getfield(L, 2, name) != LUA_TNIL && lua_type(L, -1) != type)
-        pnl_error(L, "audit: %s must be %s, got %s", name, what, luaL_typename(L, -1));
+        pnl_error(L, "audit: %s must be %s, got %s", name, what, pnl_got(L, -1));
     return lua_gettop(L);
 }
 
@@ -276,7 +282,7 @@ static const pn_rng *push_parent(lua_State *L, pnl_audit *self)
 
     if (lua_getfield(L, 2, "rng") != LUA_TNIL) {
         if (!pnl_test(L, -1, &pnl_rng_class))
-            pnl_error(L, "audit: rng must be an open pn.rng, got %s", luaL_typename(L, -1));
+            pnl_error(L, "audit: rng must be an open pn.rng, got %s", pnl_got(L, -1));
         pnl_pin(L, -1);
         slot = NULL;
     } else {
@@ -305,9 +311,10 @@ static void check_forms(lua_State *L, const pn_arg *args, int neighbours, int sc
     if (!lua_isnil(L, neighbours) && lua_rawlen(L, neighbours) != 2)
         pnl_error(L, "audit: neighbours must hold two data sets, got %d", (int)lua_rawlen(L, neighbours));
     if (args[EVENT].given && args[EPSILON].given)
-        pnl_error(L, "audit: claim either an event or an epsilon");
+        pnl_error(L, "audit: claim either an event or an epsilon, not both");
     if (args[TRIALS].count > MOST_SIZE || args[CANARIES].count > MOST_SIZE)
-        pnl_error(L, "audit: at most 2^30 trials or canaries");
+        pnl_error(L, "audit: trials and canaries must be at most 2^30, got %zu",
+                  args[CANARIES].given ? args[CANARIES].count : args[TRIALS].count);
     if (!args[CANARIES].given && args[TRIALS].count < 100)
         pnl_error(L, "audit: trials must be at least 100, got %zu", args[TRIALS].count);
 }
@@ -354,8 +361,12 @@ static int audit_run(lua_State *L)
     size_t guesses;
     pn_err err;
 
-    luaL_checktype(L, 1, LUA_TFUNCTION);
-    luaL_checktype(L, 2, LUA_TTABLE);
+    if (!lua_isfunction(L, 1))
+        return pnl_error(L, "audit: the first argument must be the mechanism, function(data, rng), got %s",
+                         pnl_got(L, 1));
+    if (!lua_istable(L, 2))
+        return pnl_error(L, "audit: the second argument must be the options, {neighbours = {D, D2}, ...}, got %s",
+                         pnl_got(L, 2));
     lua_settop(L, 2);
     pnl_options(L, 2, "audit", audit_params, args, audit_extra);
     pnl_status(L, pn_args_check("audit", audit_params, args, &err), &err);
@@ -392,23 +403,21 @@ void pnl_open_audit(lua_State *L)
     lua_setfield(L, -2, "audit");
     pnl_reference(
         L, "", "audit", PNL_RAW,
-        "pn.audit(function(data, rng) ... return output end, {neighbours={D, D2}, trials=, delta=, event=}) -> result",
-        "How private a mechanism can at most be, from running it `trials` times on each of two neighbouring data sets "
-        "that "
-        "the auditor makes up: an event that one of them makes more likely is chosen on the first half of the runs and "
-        "counted on the second.  output: a number (the score itself); a whole number of at most 64 kinds, a boolean or "
-        "a "
-        "string (a category: its likelihood ratio is learned); a vector (projected on the difference of the means); "
-        "score = function(output) -> number replaces this.  Or in one run: "
-        "pn.audit(function(included, rng) ... return scores end, {canaries=m, delta=}): included holds m booleans, "
-        "fair "
-        "coins that say which canaries take part (neighbours add_remove); scores, larger for more likely present.  "
-        "The function draws "
-        "from a stream split from rng; without rng a seeded one, so releases need a teaching ledger: the law is "
-        "that "
-        "of secure noise, which rng = pn.rng.secure() gives.  event= or epsilon= is a claim: result.violated says "
-        "whether it "
-        "is refuted.  Errors raised in the function reach the caller as they are.  Also: rng=, score=, progress=.",
+        "pn.audit(function(data, rng) ... return output end, {neighbours={D, D2}, trials=, delta=, event=, rng=, "
+        "score=, progress=}) -> result",
+        "How private a mechanism can at most be: a lower bound on epsilon at delta that a mechanism which keeps "
+        "(epsilon, delta)-DP exceeds with chance at most 1 - confidence.  The function runs `trials` times on each of "
+        "two neighbouring data sets that the auditor makes up; an event that one of them makes more likely is chosen "
+        "on the first half of the runs and counted on the second, and exact binomial (Clopper-Pearson) bounds p1 from "
+        "below and p2 from above give epsilon >= ln((p1 - delta) / p2).  output: a number (the score itself); a whole "
+        "number of at most 64 kinds, a boolean or a string (a category: its likelihood ratio is learned); a vector "
+        "(projected on the difference of the means); score = function(output) -> number replaces this.  Or in one "
+        "run: pn.audit(function(included, rng) ... return scores end, {canaries=m, delta=}): included holds m "
+        "booleans, fair coins that say which canaries take part (neighbours add_remove); scores, larger for more "
+        "likely present.  The function draws from a stream split from rng; without rng a seeded one, so releases need "
+        "a teaching ledger: the law is that of secure noise, which rng = pn.rng.secure() gives.  event= or epsilon= is "
+        "a claim: result.violated says whether it is refuted.  Errors raised in the function reach the caller as they "
+        "are.",
         "Jagielski, Ullman, Oprea (2020); Nasr et al. (2023); Steinke, Nasr, Jagielski (2023), with a sharp "
         "bound; Mahloujifar, Melis, Chaudhuri (2025)",
         audit_params);

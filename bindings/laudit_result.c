@@ -89,6 +89,7 @@ static int audit_hits(lua_State *L)
         lua_pushinteger(L, (lua_Integer)self->result.hits[i]);
         lua_rawseti(L, -2, i + 1);
     }
+    pnl_list(L);
     return 1;
 }
 

@@ -130,7 +130,7 @@ static void read_goal(lua_State *L, pn_goal *goal)
     if (lua_getfield(L, 1, "accountant") == LUA_TSTRING)
         goal->accountant = lua_tostring(L, -1);
     else if (!lua_isnil(L, -1))
-        pnl_error(L, "%s: accountant must be a name, as \"rdp\", got %s", goal->owner, luaL_typename(L, -1));
+        pnl_error(L, "%s: accountant must be a name, as \"rdp\", got %s", goal->owner, pnl_got(L, -1));
     lua_getfield(L, 1, "event");
 }
 
@@ -173,7 +173,7 @@ static int search(lua_State *L, pn_goal goal)
     read_goal(L, &goal);
     if (!lua_isfunction(L, -1))
         return pnl_error(L, "%s: event must be a function(%s) that returns a pn.event, got %s", goal.owner,
-                         goal.parameter, luaL_typename(L, -1));
+                         goal.parameter, pnl_got(L, -1));
     c.function = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK, goal.owner);
     pnl_status(L, pn_calibrate(&x, &reached, &goal, &program, &err), &err);
@@ -217,52 +217,66 @@ static int calibrate_steps(lua_State *L)
     read_goal(L, &goal);
     event = pnl_test(L, -1, &pnl_event_class);
     if (!event)
-        return pnl_error(L, "calibrate.steps: event must be a pn.event, got %s", luaL_typename(L, -1));
+        return pnl_error(L, "calibrate.steps: event must be a pn.event, got %s", pnl_got(L, -1));
     pnl_status(L, pn_calibrate_steps(&steps, &reached, &goal, event, &err), &err);
     lua_pushinteger(L, (lua_Integer)steps);
     lua_pushnumber(L, reached);
     return 2;
 }
 
+/* ---- the library ---- */
+
+static const char *const accountant_choices[] = { "rdp", "zcdp", "pld", "advanced", NULL };
+static const char *const event_class[] = { "pn.event", NULL };
+
+/* For help and completion; read_goal reads the last two itself. */
+static const pn_param search_params[] = {
+    { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "the target epsilon" },
+    { "delta", PN_REAL, PN_REQUIRED, PN_UNIT_INTERVAL, 0.0, NULL, "the target delta, below 1" },
+    { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountant_choices, "who adds up" },
+    { "event", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, event_class,
+      "from the unknown to its event, as a function; for steps, the event itself" },
+    PN_PARAM_END,
+};
+
 static const pnl_row calibrate_rows[] = {
     { "rho", calibrate_rho, PNL_FUNCTION, PNL_NOTHING, "pn.calibrate.rho{epsilon=, delta=} -> rho",
-      "The largest rho of zero-concentrated privacy that is (epsilon, delta) by the optimal conversion, to 1e-9 on the "
-      "safe "
-      "side. Source: Canonne, Kamath, Steinke (2020)." },
+      "The largest rho for which every rho-zCDP mechanism is (epsilon, delta)-DP by the optimal conversion: the least "
+      "over alpha of rho alpha + ln(1 - 1/alpha) - ln(alpha delta)/(alpha - 1) is epsilon, to 1e-9 on the safe side." },
     { "exponential", calibrate_exponential, PNL_FUNCTION, PNL_NOTHING,
       "pn.calibrate.exponential{epsilon=, delta=, count=} or {rho=, count=} -> epsilon per selection, order",
-      "The largest epsilon of one exponential mechanism such that count of them stay within the total; with the Renyi "
-      "order of "
-      "the conversion (math.huge for pure composition; none under rho)." },
+      "The largest epsilon of one exponential mechanism such that count of them, each chosen after the ones before, "
+      "stay within the total; with the Renyi order of the conversion (math.huge for pure composition; none under rho, "
+      "where epsilon^2/8 is what one costs)." },
     { "report_noisy_max", calibrate_report_noisy_max, PNL_FUNCTION, PNL_NOTHING,
       "pn.calibrate.report_noisy_max{epsilon=, delta=, count=} or {rho=, count=} -> epsilon per selection, order",
-      "The largest 2 sensitivity/scale of one report noisy max such that count of them stay within the total; with the "
-      "Renyi "
-      "order of the conversion (math.huge for pure composition; none under rho)." },
+      "The largest epsilon = 2 sensitivity/scale of one report noisy max or permute and flip such that count of them "
+      "stay within the total; with the Renyi order of the conversion (math.huge for pure composition; none under rho, "
+      "where epsilon^2/2 is what one costs)." },
     { "gaussian", calibrate_gaussian, PNL_FUNCTION, PNL_NOTHING,
       "pn.calibrate.gaussian{epsilon=, delta=, sensitivity=} -> sigma",
-      "The least standard deviation of Gaussian noise that makes one release of this l2 sensitivity (1 when left out) "
-      "(epsilon, delta)-DP, by its exact curve; right for epsilon above 1 too, where the rule sqrt(2 ln(1.25/delta)) "
-      "is "
-      "not. A Renyi ledger charges more than the exact curve for it. Source: Balle, Wang (2018)." },
+      "The least standard deviation of ideal Gaussian noise that makes one release of this l2 sensitivity (1 when left "
+      "out), between neighbours of whichever kind it was computed for, (epsilon, delta)-DP: with mu = "
+      "sensitivity/sigma, delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu).  Right for epsilon above "
+      "1 too, where the rule sqrt(2 ln(1.25/delta)) is not.  A Renyi ledger charges more than the exact curve; filter "
+      "= \"gaussian\" charges just that.  pn.mechanism.analytic_gaussian also covers rounding and sampling." },
     { "laplace", calibrate_laplace, PNL_FUNCTION, PNL_NOTHING, "pn.calibrate.laplace{epsilon=, sensitivity=} -> scale",
-      "The least scale of Laplace noise that makes one release of this l1 sensitivity (1 when left out) epsilon-DP: "
-      "sensitivity/epsilon. Source: Dwork, McSherry, Nissim, Smith (2006)." },
+      "The least scale of Laplace noise that makes one release of this l1 sensitivity (1 when left out), between "
+      "neighbours of whichever kind it was computed for, epsilon-DP: sensitivity/epsilon." },
     { "noise", calibrate_noise, PNL_FUNCTION, PNL_NOTHING,
       "pn.calibrate.noise{epsilon=, delta=, accountant=, event=function(sigma) return e end} -> sigma, epsilon",
       "The least noise for which the event that the function describes costs at most (epsilon, delta) by the named "
-      "accountant (\"rdp\" when left out), and what it then costs; sigma from 2^-10 to 2^20, to 1e-6 on the safe side. "
-      "The "
-      "cost must fall as sigma grows. Errors that the function raises come back as they are; a target out of reach "
-      "names the least epsilon. Source: accounting.md section 6." },
+      "accountant, and what it then costs; sigma from 2^-10 to 2^20, to 1e-6 on the safe side.  The cost must fall as "
+      "sigma grows.  Errors that the function raises come back as they are; a target out of reach names the least "
+      "epsilon." },
     { "rate", calibrate_rate, PNL_FUNCTION, PNL_NOTHING,
       "pn.calibrate.rate{epsilon=, delta=, accountant=, event=function(q) return e end} -> q, epsilon",
-      "The largest sampling rate, at most 1, for which the event costs at most (epsilon, delta); otherwise as "
-      "calibrate.noise." },
+      "The largest sampling rate, at most 1, for which the event costs at most (epsilon, delta), and what it then "
+      "costs; otherwise as calibrate.noise." },
     { "epsilon", calibrate_epsilon, PNL_FUNCTION, PNL_NOTHING,
       "pn.calibrate.epsilon{epsilon=, delta=, accountant=, event=function(x) return e end} -> x, epsilon",
-      "The largest x, at most 2^20, for which the event costs at most (epsilon, delta): the epsilon of one release, or "
-      "any parameter whose cost grows with it; otherwise as calibrate.noise." },
+      "The largest x, at most 2^20, for which the event costs at most (epsilon, delta), and what it then costs: the "
+      "epsilon of one release, or any parameter whose cost grows with it; otherwise as calibrate.noise." },
     { "steps", calibrate_steps, PNL_FUNCTION, PNL_NOTHING,
       "pn.calibrate.steps{epsilon=, delta=, accountant=, event=e} -> count, epsilon",
       "How many times the event can be taken within (epsilon, delta), and what that costs; an error when not even once "
@@ -270,10 +284,33 @@ static const pnl_row calibrate_rows[] = {
     PNL_ROW_END,
 };
 
+typedef struct addition {
+    const char *source;
+    const pn_param *params;
+} addition;
+
+#define RENYI "Mironov (2017); Canonne, Kamath, Steinke (2020), Proposition 12"
+
+/* What a row has no place for: by the order of the rows. */
+static const addition additions[] = {
+    { "Bun, Steinke (2016); Canonne, Kamath, Steinke (2020), Proposition 12", rho_params },
+    { "Cesar, Rogers (2021); Dong, Durfee, Rogers (2020)", selection_params },
+    { "Dwork, Roth (2014), section 3.3; McKenna, Sheldon (2020)", selection_params },
+    { "Balle, Wang (2018), Theorem 8", gaussian_params },
+    { "Dwork, McSherry, Nissim, Smith (2006)", laplace_params },
+    { RENYI, search_params },
+    { RENYI, search_params },
+    { RENYI, search_params },
+    { RENYI, search_params },
+};
+
 void pnl_open_calibrate(lua_State *L)
 {
     pnl_library(L, "calibrate",
                 "The largest privacy parameter, the least noise and the most steps that a total allows.",
                 calibrate_rows);
+    for (size_t i = 0; calibrate_rows[i].name; i++)
+        pnl_reference(L, "calibrate", calibrate_rows[i].name, calibrate_rows[i].reveals, calibrate_rows[i].signature,
+                      calibrate_rows[i].doc, additions[i].source, additions[i].params);
     lua_setfield(L, -2, "calibrate");
 }

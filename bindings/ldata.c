@@ -400,7 +400,7 @@ static const pnl_row data_rows[] = {
     { "clip_rows", data_clip_rows, PNL_METHOD, PNL_NOTHING, "d:clip_rows(norm, bound) -> data",
       "Scale each row whose norm exceeds the bound down to it and record the bound, with those it implies in the other "
       "norms.  norm is \"l2\", \"l1\" or \"linf\"; bound a positive number.  The bound holds in real arithmetic: rows "
-      "within rounding of it (about p 2^-51) are scaled, too.  Source: noise.md, section 3." },
+      "within rounding of it (about p 2^-51) are scaled, too." },
     { "rescale", data_rescale, PNL_METHOD, PNL_NOTHING, "d:rescale(low, high) -> data",
       "Feature j clamped to the public range [low[j], high[j]] and mapped to [-1, 1], which is then enforced (linf <= "
       "1); "

@@ -1,6 +1,7 @@
 /* levent.c -- pn.event: one constructor per row of the runtime's table, compose and repeated.
  * Depends on: pnl.h, lprivacy_check.h, privacy/accountant.h.  Used by: lprivacy.c. */
 #include <math.h>
+#include <stdio.h>
 
 #include "lprivacy.h"
 #include "lprivacy_check.h"
@@ -68,15 +69,17 @@ static int event_tostring(lua_State *L)
 
 static const pnl_row event_rows[] = {
     { "rdp", event_rdp, PNL_METHOD, PNL_NOTHING, "e:rdp(alpha) -> number",
-      "Bound on the Renyi divergence of order alpha, a number greater than 1 or math.huge; math.huge where there is "
-      "none. "
-      "Source: Mironov (2017)." },
+      "Bound on the Renyi divergence of order alpha between the outputs on any two neighbouring data sets, in both "
+      "directions; alpha: a number greater than 1 or math.huge (the pure epsilon).  math.huge where there is no "
+      "bound.  Source: Mironov (2017)." },
     { "epsilon", event_epsilon, PNL_METHOD, PNL_NOTHING, "e:epsilon(delta) -> epsilon, order",
-      "Smallest certified epsilon at delta in [0, 1), and the Renyi order that gives it (math.huge for pure "
-      "composition, 0 "
-      "with an infinite epsilon)." },
+      "What the event costs by itself: the smallest epsilon at delta in [0, 1) that its Renyi curve certifies, and the "
+      "order that gives it (math.huge for pure composition, 0 with an infinite epsilon): the least over alpha of "
+      "e:rdp(alpha) + ln(1 - 1/alpha) - ln(alpha delta)/(alpha - 1).  pn.accountant.pld can be sharper.  Source: "
+      "Canonne, Kamath, Steinke (2020), Proposition 12." },
     { "rho", event_rho, PNL_FIELD, PNL_NOTHING, "e.rho -> number",
-      "Smallest known rho of zero-concentrated privacy; math.huge when none is known." },
+      "Smallest known rho of zero-concentrated privacy, e:rdp(alpha) <= rho alpha at every order; math.huge when none "
+      "is known.  Source: Bun, Steinke (2016)." },
     { "neighbours", event_neighbours, PNL_FIELD, PNL_NOTHING, "e.neighbours -> string",
       "The neighbouring relation: \"replace_one\", \"add_remove\" or \"zero_out\"." },
     { "name", event_name, PNL_FIELD, PNL_NOTHING, "e.name -> string", "The kind of event, as in pn.event." },
@@ -111,11 +114,13 @@ static pn_neighbours relation_of(const pn_event_ops *ops, const pn_arg *args, co
 static int event_new(lua_State *L)
 {
     const pn_event_ops *ops = lua_touserdata(L, lua_upvalueindex(1));
-    const char *owner = lua_pushfstring(L, "event.%s", ops->name);
     pn_arg args[MAX_PARAMS], relation[1];
     pn_event **slot;
+    char owner[64];
     pn_err err;
 
+    (void)snprintf(owner, sizeof owner, "event.%s", ops->name);
+    lua_settop(L, 1);
     pnl_options2(L, 1, owner, ops->params, args, pnl_neighbours_params, relation, NULL);
     pnl_status(L, pn_args_check(owner, pnl_neighbours_params, relation, &err), &err);
     slot = (pn_event **)pnl_newbox(L, &pnl_event_class);
@@ -129,17 +134,16 @@ static int event_compose(lua_State *L)
     pn_event **parts, **slot;
     pn_err err;
 
-    luaL_checktype(L, 1, LUA_TTABLE);
-    count = lua_rawlen(L, 1);
+    count = lua_istable(L, 1) ? lua_rawlen(L, 1) : 0;
     if (count == 0)
-        return pnl_error(L, "event.compose: expected a list of events, {e1, e2, ...}");
+        return pnl_error(L, "event.compose: expected a list of events, {e1, e2, ...}, got %s", pnl_got(L, 1));
     parts = lua_newuserdatauv(L, (size_t)count * sizeof *parts, 0);
     for (lua_Unsigned i = 0; i < count; i++) {
         lua_rawgeti(L, 1, (lua_Integer)i + 1);
         parts[i] = pnl_test(L, -1, &pnl_event_class);
         if (!parts[i])
             return pnl_error(L, "event.compose: entry %llu must be a pn.event, got %s", (unsigned long long)i + 1,
-                             luaL_typename(L, -1));
+                             pnl_got(L, -1));
         lua_pop(L, 1); /* the list at 1 keeps it alive */
     }
     slot = (pn_event **)pnl_newbox(L, &pnl_event_class);
@@ -160,11 +164,11 @@ static int event_repeated(lua_State *L)
 
 static const pnl_row library_rows[] = {
     { "compose", event_compose, PNL_FUNCTION, PNL_NOTHING, "pn.event.compose{e1, e2, ...} -> event",
-      "All of the events, in sequence or each chosen after seeing the ones before; they must be for the same "
-      "neighbours. "
-      "Renyi bounds and rho add up." },
+      "All of the events, in sequence or each chosen after seeing the outputs before; they must be for the same "
+      "neighbours.  Renyi bounds and rho add up.  Source: Mironov (2017), Proposition 1; Bun, Steinke (2016)." },
     { "repeated", event_repeated, PNL_FUNCTION, PNL_NOTHING, "pn.event.repeated(e, count) -> event",
-      "The event, count times." },
+      "The event, count times: count times its Renyi bounds and rho.  Error unless count is a whole number from 1.  "
+      "Source: Mironov (2017), Proposition 1." },
     PNL_ROW_END,
 };
 
@@ -191,7 +195,10 @@ void pnl_open_event(lua_State *L)
 {
     const pn_event_ops *const *table = pn_event_table();
 
-    pnl_library(L, "event", "What private releases cost: events with their Renyi and zCDP curves.", library_rows);
+    pnl_library(
+        L, "event",
+        "What private releases cost: events, each with its neighbouring relation and its Renyi and zCDP curves.",
+        library_rows);
     for (size_t i = 0; table[i]; i++) {
         lua_pushlightuserdata(L, (void *)(size_t)table[i]);
         lua_pushcclosure(L, event_new, 1);

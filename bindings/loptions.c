@@ -5,20 +5,37 @@
 
 #include "pnl.h"
 
+const char *pnl_got(lua_State *L, int index)
+{
+    int type = lua_type(L, index);
+
+    if (type == LUA_TNONE)
+        return "nothing";
+    if (type == LUA_TSTRING)
+        return lua_pushfstring(L, "the string \"%s\"", lua_tostring(L, index));
+    if (type == LUA_TNUMBER && isnan(lua_tonumber(L, index)))
+        return "nan"; /* Lua prints the sign of some */
+    if (type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TNIL)
+        return luaL_tolstring(L, index, NULL);
+    if (luaL_getmetafield(L, index, "__name") == LUA_TSTRING) /* what it is: an address or pages of text help nobody */
+        return lua_pushfstring(L, "a %s", lua_tostring(L, -1));
+    return lua_pushfstring(L, "a %s", luaL_typename(L, index));
+}
+
 size_t pnl_check_count(lua_State *L, int index, const char *what)
 {
     int exact = 0;
     lua_Integer value = lua_tointegerx(L, index, &exact);
 
     if (lua_type(L, index) != LUA_TNUMBER || !exact || value < 1)
-        luaL_error(L, "%s must be a whole number from 1, got %s", what, luaL_tolstring(L, index, NULL));
+        luaL_error(L, "%s must be a whole number from 1, got %s", what, pnl_got(L, index));
     return (size_t)value;
 }
 
 double pnl_check_finite(lua_State *L, int index, const char *what)
 {
     if (lua_type(L, index) != LUA_TNUMBER || !isfinite(lua_tonumber(L, index)))
-        luaL_error(L, "%s must be a finite number, got %s", what, luaL_tolstring(L, index, NULL));
+        luaL_error(L, "%s must be a finite number, got %s", what, pnl_got(L, index));
     return lua_tonumber(L, index);
 }
 
@@ -36,11 +53,19 @@ static const pnl_class *class_by_name(const char *name)
 
 static int wrong_type(lua_State *L, const char *owner, const pn_param *param)
 {
-    if (lua_type(L, -1) == LUA_TSTRING)
-        return luaL_error(L, "%s: %s must be %s, got the string \"%s\"", owner, param->name, pn_param_expects(param),
-                          lua_tostring(L, -1));
-    return luaL_error(L, "%s: %s must be %s, got %s", owner, param->name, pn_param_expects(param),
-                      luaL_tolstring(L, -1, NULL));
+    luaL_Buffer names;
+    const char *got = pnl_got(L, -1);
+
+    if (param->kind != PN_CHOICE)
+        return luaL_error(L, "%s: %s must be %s, got %s", owner, param->name, pn_param_expects(param), got);
+    luaL_buffinit(L, &names);
+    for (size_t i = 0; param->choices[i]; i++) {
+        luaL_addstring(&names, i == 0 ? "\"" : param->choices[i + 1] ? ", \"" : " or \"");
+        luaL_addstring(&names, param->choices[i]);
+        luaL_addstring(&names, "\"");
+    }
+    luaL_pushresult(&names);
+    return luaL_error(L, "%s: %s must be %s, got %s", owner, param->name, lua_tostring(L, -1), got);
 }
 
 /* The value is on the top of the stack and stays there: buffers must outlive the call. */
@@ -88,7 +113,7 @@ static void read_value(lua_State *L, const char *owner, const pn_param *param, p
 
         arg->object = cls ? pnl_test(L, -1, cls) : NULL;
         if (!arg->object)
-            luaL_error(L, "%s: %s must be a %s, got %s", owner, param->name, param->choices[0], luaL_typename(L, -1));
+            luaL_error(L, "%s: %s must be a %s, got %s", owner, param->name, param->choices[0], pnl_got(L, -1));
         break;
     }
     }
@@ -171,7 +196,7 @@ void pnl_options2(lua_State *L, int index, const char *owner, const pn_param *fi
         index = 0;
     } else {
         if (!lua_istable(L, index))
-            luaL_error(L, "%s: expected one table of options, got %s", owner, luaL_typename(L, index));
+            luaL_error(L, "%s: expected one table of options, got %s", owner, pnl_got(L, index));
         /* Options are read several times, and the objects in them are kept alive: __index could give another each time. */
         if (luaL_getmetafield(L, index, "__index") != LUA_TNIL)
             luaL_error(L, "%s: the table of options must not have __index in its metatable; copy the options out",

@@ -11,17 +11,12 @@ const pn_param pnl_neighbours_params[] = {
     PN_PARAM_END,
 };
 
-static const char *got(lua_State *L, int index)
-{
-    return lua_isnone(L, index) ? "nothing" : luaL_tolstring(L, index, NULL);
-}
-
 double pnl_check_delta(lua_State *L, int index, const char *method)
 {
     double delta = lua_tonumber(L, index);
 
     if (lua_type(L, index) != LUA_TNUMBER || !(delta >= 0.0 && delta < 1.0))
-        luaL_error(L, "%s: delta must be a number from 0 up to but not including 1, got %s", method, got(L, index));
+        luaL_error(L, "%s: delta must be a number from 0 up to but not including 1, got %s", method, pnl_got(L, index));
     return delta;
 }
 
@@ -31,7 +26,7 @@ double pnl_check_order(lua_State *L, int index, const char *method)
 
     if (lua_type(L, index) != LUA_TNUMBER || !(alpha > 1.0))
         luaL_error(L, "%s: alpha must be a number greater than 1 (math.huge is allowed), got %s", method,
-                   got(L, index));
+                   pnl_got(L, index));
     return alpha;
 }
 
@@ -40,7 +35,7 @@ double pnl_check_epsilon(lua_State *L, int index, const char *method)
     double epsilon = lua_tonumber(L, index);
 
     if (lua_type(L, index) != LUA_TNUMBER || !(epsilon >= 0.0 && isfinite(epsilon)))
-        luaL_error(L, "%s: epsilon must be a number from 0, got %s", method, got(L, index));
+        luaL_error(L, "%s: epsilon must be a number from 0, got %s", method, pnl_got(L, index));
     return epsilon;
 }
 
@@ -56,6 +51,8 @@ size_t pnl_opt_count(lua_State *L, int index, const char *method)
 
 pn_event *pnl_check_event(lua_State *L, int index)
 {
+    if (pnl_test(L, index, &pnl_mechanism_class))
+        luaL_error(L, "expected a pn.event, got a pn.mechanism; give its event, as in m.event");
     return pnl_check(L, index, &pnl_event_class);
 }
 

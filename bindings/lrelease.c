@@ -138,6 +138,7 @@ static int receipt_neighbours(lua_State *L)
 static int receipt_tostring(lua_State *L)
 {
     const receipt *self = check_receipt(L);
+    bool named = strcmp(self->label, self->mechanism) != 0;
     char text[400], cost[80];
 
     if (self->simulated)
@@ -146,8 +147,8 @@ static int receipt_tostring(lua_State *L)
         (void)snprintf(cost, sizeof cost, "rho %.6g", cost_rho(self));
     else
         (void)snprintf(cost, sizeof cost, "epsilon %.6g at delta %.6g", cost_epsilon(self), self->delta);
-    (void)snprintf(text, sizeof text, "release(%.100s by %s): %s, %s", self->label, self->mechanism, cost,
-                   pn_neighbours_names[self->event->neighbours]);
+    (void)snprintf(text, sizeof text, "release(%.100s%s%s): %s, %s", self->label, named ? " by " : "",
+                   named ? self->mechanism : "", cost, pn_neighbours_names[self->event->neighbours]);
     lua_pushstring(L, text);
     return 1;
 }
@@ -156,7 +157,8 @@ static const pnl_row receipt_rows[] = {
     { "private", receipt_private, PNL_FIELD, PNL_NOTHING, "r.private -> boolean",
       "False when the noise came from a seeded stream: it protects nobody." },
     { "epsilon", receipt_epsilon, PNL_FIELD, PNL_NOTHING, "r.epsilon -> number or nil",
-      "What the release costs by itself at the ledger's delta; math.huge when it is not private; nil under rho." },
+      "What the release costs by itself at the ledger's delta, as m.event:epsilon(delta); math.huge when it is not "
+      "private; nil under rho." },
     { "delta", receipt_delta, PNL_FIELD, PNL_NOTHING, "r.delta -> number or nil",
       "The ledger's delta, at which epsilon is stated; nil under rho." },
     { "rho", receipt_rho, PNL_FIELD, PNL_NOTHING, "r.rho -> number",
@@ -199,13 +201,13 @@ static void read_options(lua_State *L, int options, release_call *call)
         pnl_error(L, "%s: a release is paid from a ledger; give ledger = pn.ledger{epsilon = ...}", call->name);
     call->ledger = pnl_test(L, -1, &pnl_ledger_class);
     if (!call->ledger)
-        pnl_error(L, "%s: ledger must be an open pn.ledger, got %s", call->name, luaL_typename(L, -1));
+        pnl_error(L, "%s: ledger must be an open pn.ledger, got %s", call->name, pnl_got(L, -1));
     type = option(L, options, "label");
     if (type != LUA_TNIL && type != LUA_TSTRING)
-        pnl_error(L, "%s: label must be a string, got %s", call->name, luaL_typename(L, -1));
+        pnl_error(L, "%s: label must be a string, got %s", call->name, pnl_got(L, -1));
     call->label = type == LUA_TNIL ? call->name : lua_tostring(L, -1);
     if (option(L, options, "rng") != LUA_TNIL && !pnl_test(L, -1, &pnl_rng_class))
-        pnl_error(L, "%s: rng must be an open pn.rng, got %s", call->name, luaL_typename(L, -1));
+        pnl_error(L, "%s: rng must be an open pn.rng, got %s", call->name, pnl_got(L, -1));
     call->rng_index = lua_gettop(L);
     call->rng = pnl_rng(L, -1);
 }
@@ -275,6 +277,7 @@ static void push_value(lua_State *L, const release_call *call, const pn_release 
             lua_pushboolean(L, out->above[i]);
             lua_rawseti(L, -2, (lua_Integer)i + 1);
         }
+        pnl_list(L);
         break;
     }
 }

@@ -50,6 +50,7 @@ static int rng_permutation(lua_State *L)
         lua_pushinteger(L, (lua_Integer)order[i] + 1);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+    pnl_list(L);
     return 1;
 }
 
@@ -74,10 +75,14 @@ static int rng_ball(lua_State *L)
 static int rng_split(lua_State *L)
 {
     const pn_rng *parent = check_rng(L);
-    lua_Integer stream = luaL_checkinteger(L, 2);
-    pn_rng **slot = (pn_rng **)pnl_newbox(L, &pnl_rng_class);
+    int exact = 0;
+    lua_Integer stream = lua_tointegerx(L, 2, &exact);
+    pn_rng **slot;
     pn_err err;
 
+    if (lua_type(L, 2) != LUA_TNUMBER || !exact)
+        return pnl_error(L, "rng:split: the stream must be a whole number, got %s", pnl_got(L, 2));
+    slot = (pn_rng **)pnl_newbox(L, &pnl_rng_class);
     pnl_status(L, pn_rng_split(slot, parent, (uint64_t)stream, &err), &err);
     return 1;
 }
@@ -109,8 +114,8 @@ static const pnl_row rng_rows[] = {
       "unless n is a whole number from 1." },
     { "split", rng_split, PNL_METHOD, PNL_NOTHING, "rng:split(stream) -> rng",
       "An independent stream.  Of a seeded one: determined by its seed and the whole number `stream`, whatever has "
-      "been "
-      "drawn before.  Of a secure one: keyed anew by the operating system." },
+      "been drawn before.  Of a secure one: keyed anew by the operating system.  Error unless stream is a whole "
+      "number." },
     { "__tostring", rng_tostring, PNL_META, PNL_NOTHING, "tostring(rng) -> string",
       "Whether the stream is secure or seeded." },
     PNL_ROW_END,
@@ -149,10 +154,9 @@ static int new_seeded(lua_State *L)
     pn_rng **slot;
     pn_err err;
 
-    lua_settop(L, 1);
     seed = lua_tointegerx(L, 1, &exact);
     if (lua_type(L, 1) != LUA_TNUMBER || !exact)
-        return pnl_error(L, "rng.seeded: the seed must be a whole number, got %s", luaL_tolstring(L, 1, NULL));
+        return pnl_error(L, "rng.seeded: the seed must be a whole number, got %s", pnl_got(L, 1));
     slot = (pn_rng **)pnl_newbox(L, &pnl_rng_class);
     pnl_status(L, pn_rng_seeded(slot, (uint64_t)seed, &err), &err);
     return 1;
@@ -160,11 +164,10 @@ static int new_seeded(lua_State *L)
 
 static const pnl_row library_rows[] = {
     { "secure", new_secure, PNL_FUNCTION, PNL_NOTHING, "pn.rng.secure() -> rng",
-      "A stream keyed by the operating system: the only kind that protects anybody." },
+      "A stream keyed by the operating system (libsodium): the only kind that protects anybody." },
     { "seeded", new_seeded, PNL_FUNCTION, PNL_NOTHING, "pn.rng.seeded(seed) -> rng",
       "The same stream for the same whole number on every platform, for teaching and tests.  rng.simulated is true, "
-      "and "
-      "whatever it touches is marked so.  Error unless the seed is a whole number." },
+      "and whatever it touches is marked so.  Error unless the seed is a whole number." },
     PNL_ROW_END,
 };
 

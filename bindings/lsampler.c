@@ -34,12 +34,14 @@ static const pn_param event_params[] = {
 static int sampler_event(lua_State *L)
 {
     pn_sampler *sampler = check_sampler(L);
-    const char *owner = lua_pushfstring(L, "sampler.%s:event", sampler->ops->name);
     double sensitivity, rounded;
     pn_arg args[EVENT_PARAMS];
     pn_event **slot;
+    char owner[64];
     pn_err err;
 
+    (void)snprintf(owner, sizeof owner, "sampler.%s:event", sampler->ops->name);
+    lua_settop(L, 2);
     pnl_options(L, 2, owner, event_params, args, NULL);
     pnl_status(L, pn_args_check(owner, event_params, args, &err), &err);
     if (!(args[SIGMA].real >= 0x1p-900 && args[SIGMA].real <= 0x1p900))
@@ -81,6 +83,7 @@ static int sampler_draw(lua_State *L)
         lua_pushinteger(L, (lua_Integer)sampler->indices[i] + 1);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+    pnl_list(L);
     return 1;
 }
 
@@ -130,8 +133,9 @@ static const pnl_row sampler_rows[] = {
     { "event", sampler_event, PNL_METHOD, PNL_NOTHING, "s:event{sigma=, contribution=, dim=, bound=} -> event",
       "What Gaussian noise of standard deviation sigma on the sum over one batch (over all batches of a pass, when "
       "shuffled) costs.  contribution: bound on the l2 norm of what one record adds to the sum.  dim: how many values "
-      "the sum has, 1 when absent.  bound: public bound on every value.  What rounding to the lattice adds is in it.  "
-      "Error for numbers outside their ranges.  Source: accounting.md, section 4." },
+      "the sum has, 1 when absent.  bound: public bound on every value.  The event is gaussian{sigma=, sensitivity=} "
+      "inside what the scheme makes of it, for s.neighbours; rounding to the lattice is in its sensitivity.  Error for "
+      "numbers outside their ranges.  Source: that of the scheme, help \"sampler.poisson\" and so on." },
     { "events", sampler_events, PNL_METHOD, PNL_NOTHING, "s:events(batches) -> integer",
       "How many events so many batches cost; a pass that is begun costs all of its event.  Error unless batches is a "
       "whole number from 1." },
@@ -166,11 +170,13 @@ const pnl_class pnl_sampler_class = {
 static int sampler_new(lua_State *L)
 {
     const pn_sampler_ops *ops = lua_touserdata(L, lua_upvalueindex(1));
-    const char *owner = lua_pushfstring(L, "sampler.%s", ops->name);
     pn_arg args[MAX_PARAMS], relation[1];
     pn_sampler **slot;
+    char owner[64];
     pn_err err;
 
+    (void)snprintf(owner, sizeof owner, "sampler.%s", ops->name);
+    lua_settop(L, 1);
     pnl_options2(L, 1, owner, ops->params, args, pnl_neighbours_params, relation, NULL);
     pnl_status(L, pn_args_check(owner, pnl_neighbours_params, relation, &err), &err);
     slot = (pn_sampler **)pnl_newbox(L, &pnl_sampler_class);

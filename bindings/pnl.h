@@ -98,6 +98,8 @@ int pnl_error(lua_State *L, const char *format, ...) PN_PRINTF(2, 3);
 
 /* ---- arguments ---- */
 
+/** What stands at `index`, for messages: "nothing", a number, "the string \"x\"", "a pn.event", "a table"; may push. */
+const char *pnl_got(lua_State *L, int index);
 /** A whole number >= 1 that fits size_t; raises with the argument's name. */
 size_t pnl_check_count(lua_State *L, int index, const char *what);
 /** A finite number. */
@@ -120,6 +122,9 @@ void pnl_options2(lua_State *L, int index, const char *owner, const pn_param *fi
 
 /* ---- shared objects of the module ---- */
 
+/** Give the table on the top (a plain list or record of results) a text of its own, "{true, false}", instead of an address;
+ *  to everything else it stays a plain table. */
+void pnl_list(lua_State *L);
 /** The module's task: all processors, Ctrl-C in the program, progress when somebody listens. */
 pn_task *pnl_task(lua_State *L);
 /** The rng at `index`, or the module's secure one when nil or none. */

@@ -127,7 +127,7 @@ static pn_status check_one(const char *owner, const pn_param *param, pn_arg *arg
     case PN_REAL:
         if (!in_range(param->range, arg->real))
             return pn_fail(err, PN_EINVAL, "%s: %s must be %s, got %g", owner, param->name, pn_param_expects(param),
-                           arg->real);
+                           isnan(arg->real) ? (double)NAN : arg->real); /* never "-nan" */
         return PN_OK;
     case PN_COUNT:
         if (arg->count < 1)

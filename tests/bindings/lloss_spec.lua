@@ -16,7 +16,7 @@ describe("pn.loss", function()
   end)
 
   it("says that options come in a table", function()
-    assert.has_error(function() pn.loss.squared(3) end, "loss.squared: expected one table of options, got number")
+    assert.has_error(function() pn.loss.squared(3) end, "loss.squared: expected one table of options, got 3")
   end)
 end)
 

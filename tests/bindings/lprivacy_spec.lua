@@ -44,7 +44,7 @@ describe("pn.event", function()
   end)
 
   it("composes events only", function()
-    assert.matches("entry 2 must be a pn.event, got number", refused(event.compose, { event.pure { epsilon = 1 }, 3 }))
+    assert.matches("entry 2 must be a pn.event, got 3", refused(event.compose, { event.pure { epsilon = 1 }, 3 }))
     assert.matches("expected a list of events", refused(event.compose, {}))
     local message = refused(event.repeated, event.pure { epsilon = 1 }, 1.5)
     assert.matches("count must be a whole number from 1, got 1.5", message, 1, true)
@@ -132,7 +132,45 @@ describe("pn.ledger", function()
   end)
 end)
 
+describe("messages of privacy's constructors", function()
+  it("name the first missing option when no table is given", function()
+    assert.matches("event.gaussian: sigma is missing; give a positive number", refused(event.gaussian), 1, true)
+    assert.matches("sampler.full: n is missing", refused(pn.sampler.full), 1, true)
+    local sampler = pn.sampler.full { n = 3 }
+    assert.matches("sampler.full:event: sigma is missing", refused(sampler.event, sampler), 1, true)
+    assert.matches("mechanism.gaussian: sigma is missing", refused(pn.mechanism.gaussian), 1, true)
+  end)
+
+  it("say what was given, without addresses or pages of text", function()
+    local e = event.pure { epsilon = 1 }
+    assert.matches("must be a positive number, got a table$", refused(event.pure, { epsilon = {} }))
+    assert.matches("must be a positive number, got a function$", refused(event.pure, { epsilon = print }))
+    assert.matches("must be a positive number, got a pn.event$", refused(event.pure, { epsilon = e }))
+    assert.matches("must be a positive number, got nan$", refused(event.pure, { epsilon = 0 / 0 }))
+    assert.matches('neighbours must be "replace_one", "add_remove" or "zero_out", got 3$',
+      refused(event.pure, { epsilon = 1, neighbours = 3 }))
+    assert.matches("event.repeated: count must be a whole number from 1, got nothing$", refused(event.repeated, e))
+  end)
+
+  it("tell who gives a mechanism where its event belongs", function()
+    local m = pn.mechanism.gaussian { sigma = 1, sensitivity = 1 }
+    assert.matches("expected a pn.event, got a pn.mechanism; give its event, as in m.event",
+      refused(event.repeated, m, 2), 1, true)
+  end)
+end)
+
 describe("the reference", function()
+  it("gives every mechanism, event, sampler and calibration its source, and no source that readers have not", function()
+    for name, entry in pairs(pn.reference()) do
+      local library = name:match "^(%a+)%."
+      if entry.kind == "function" and (library == "mechanism" or library == "event" or library == "calibrate"
+        or library == "sampler" and name ~= "sampler.with_replacement") then
+        assert.is_truthy(entry.source or entry.doc:find("Source: ", 1, true), name)
+      end
+      assert.is_nil((entry.doc .. (entry.source or "")):match "%a+%.md", name)
+    end
+  end)
+
   it("documents every event, accountant and calibration with its options and source", function()
     local reference = pn.reference()
     for name in pairs(event) do

@@ -99,7 +99,7 @@ describe("the receipt of a release", function()
     assert.is_nil(r.epsilon)
     assert.is_nil(r.delta)
     assert.equal(gaussian.event.rho, r.rho)
-    assert.matches("release(gaussian by gaussian): rho 0.125, replace_one", tostring(r), 1, true)
+    assert.matches("release(gaussian): rho 0.125, replace_one", tostring(r), 1, true)
   end)
 
   it("says of seeded noise that it protects nobody", function()

@@ -214,7 +214,7 @@ describe("a sampled event without a proof", function()
     end
     refused("q is missing", event.poisson_sampled, { event = g })
     refused("event is missing", event.poisson_sampled, { q = 0.1 })
-    refused("event must be a pn.event, got number", event.poisson_sampled, { q = 0.1, event = 3 })
+    refused("event must be a pn.event, got 3", event.poisson_sampled, { q = 0.1, event = 3 })
     for _, bad in ipairs { 0, -1, 1.5, "2" } do
       refused("batch must be a whole number from 1", fixed, bad, 10, r)
       refused("n must be a whole number from 1", fixed, 1, bad, r)

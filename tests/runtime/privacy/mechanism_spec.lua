@@ -191,7 +191,7 @@ describe("a release", function()
     refused(function() m:release({ 1, 2 }) end,
       "exponential: a release is paid from a ledger; give ledger = pn.ledger{")
     refused(function() m:release({ 1, 2 }, { ledger = 5 }) end,
-      "exponential: ledger must be an open pn.ledger, got number")
+      "exponential: ledger must be an open pn.ledger, got 5")
   end)
 
   it("refuses seeded noise on a real budget, and charges nothing for it", function()
@@ -217,8 +217,8 @@ describe("a release", function()
   it("refuses an empty query and unknown options", function()
     local ledger = pn.ledger { epsilon = 1 }
     refused(function() m:release({}, { ledger = ledger }) end, "at least 1")
-    refused(function() m:release({ 1 }, { ledger = ledger, label = 3 }) end, "label must be a string, got number")
-    refused(function() m:release({ 1 }, { ledger = ledger, rng = 3 }) end, "rng must be an open pn.rng, got number")
+    refused(function() m:release({ 1 }, { ledger = ledger, label = 3 }) end, "label must be a string, got 3")
+    refused(function() m:release({ 1 }, { ledger = ledger, rng = 3 }) end, "rng must be an open pn.rng, got 3")
     refused(function() m:release({ 1 }, { ledger = ledger, seed = 3 }) end,
       "exponential: unknown option 'seed'; it takes ledger, rng, label")
     assert.equal(1, ledger.remaining)

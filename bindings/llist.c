@@ -1,0 +1,98 @@
+/* llist.c -- plain tables of results that print themselves: {true, false}, {epsilon = 1, delta = 1e-06}.
+ * Depends on: pnl.h.  Used by: bindings that return lists or records. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pnl.h"
+
+#define MOST_SHOWN 100
+
+static const char list_key = 'l';
+
+/* The value on the top becomes its text, with strings quoted. */
+static void to_text(lua_State *L)
+{
+    if (lua_type(L, -1) == LUA_TSTRING)
+        lua_pushfstring(L, "\"%s\"", lua_tostring(L, -1));
+    else
+        (void)luaL_tolstring(L, -1, NULL);
+    lua_remove(L, -2);
+}
+
+/* The texts of the table's list part follow on the stack; returns how many. */
+static int push_items(lua_State *L)
+{
+    lua_Unsigned count = lua_rawlen(L, 1);
+    int shown = count < MOST_SHOWN ? (int)count : MOST_SHOWN;
+
+    for (int i = 1; i <= shown; i++) {
+        lua_rawgeti(L, 1, i);
+        to_text(L);
+    }
+    if (count > MOST_SHOWN) {
+        lua_pushfstring(L, "... %I more", (LUAI_UACINT)(count - MOST_SHOWN));
+        shown++;
+    }
+    return shown;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* As push_items, "name = value" for the string keys in alphabetical order. */
+static int push_fields(lua_State *L)
+{
+    const char *names[MOST_SHOWN];
+    int count = 0;
+
+    lua_pushnil(L);
+    while (lua_next(L, 1)) {
+        lua_pop(L, 1);
+        if (lua_type(L, -1) == LUA_TSTRING && count < MOST_SHOWN)
+            names[count++] = lua_tostring(L, -1); /* the table keeps it */
+    }
+    qsort(names, (size_t)count, sizeof names[0], by_name);
+    for (int i = 0; i < count; i++) {
+        lua_getfield(L, 1, names[i]);
+        to_text(L);
+        lua_pushfstring(L, "%s = %s", names[i], lua_tostring(L, -1));
+        lua_remove(L, -2);
+    }
+    return count;
+}
+
+static int list_tostring(lua_State *L)
+{
+    luaL_Buffer text;
+    int count;
+
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    luaL_checkstack(L, 2 * MOST_SHOWN + 8, "list");
+    count = push_items(L);
+    count += push_fields(L);
+    luaL_buffinit(L, &text);
+    luaL_addchar(&text, '{');
+    for (int i = 0; i < count; i++) {
+        luaL_addstring(&text, i ? ", " : "");
+        luaL_addstring(&text, lua_tostring(L, 2 + i));
+    }
+    luaL_addchar(&text, '}');
+    luaL_pushresult(&text);
+    return 1;
+}
+
+void pnl_list(lua_State *L)
+{
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &list_key) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_createtable(L, 0, 1);
+        lua_pushcfunction(L, list_tostring);
+        lua_setfield(L, -2, "__tostring");
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &list_key);
+    }
+    lua_setmetatable(L, -2);
+}
