@@ -22,8 +22,7 @@ static const pn_param gaussian_params[] = {
     { "sensitivity", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "l2 sensitivity of the query" },
     { "draws", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "scalar draws of lattice noise in one release, whose distance from the ideal law is then charged; ideal noise "
-      "when "
-      "absent" },
+      "when absent" },
     PN_PARAM_END,
 };
 

@@ -67,8 +67,7 @@ static const pn_param laplace_params[] = {
     { "sensitivity", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "l1 sensitivity of the query" },
     { "draws", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "scalar draws of lattice noise in one release, whose distance from the ideal law is then charged; ideal noise "
-      "when "
-      "absent" },
+      "when absent" },
     PN_PARAM_END,
 };
 
@@ -119,7 +118,7 @@ const pn_event_ops pn_event_report_noisy_max_ops = {
     .doc = "One selection by exponential noise (permute and flip) or Laplace noise on scores that each move by at most "
            "sensitivity between the event's neighbours: e-DP with e = 2 sensitivity/scale, charged as the Laplace "
            "mechanism with that e; it is not of bounded range e.",
-    .source = "accounting.md section 2: the hazard rate of the noise is at most 1/scale",
+    .source = "Dwork, Roth (2014), section 3.3; McKenna, Sheldon (2020): the noise's hazard rate is at most 1/scale",
     .params = noisy_max_params,
     .create = noisy_max_create,
     .destroy = pn_leaf_destroy,

@@ -34,8 +34,7 @@ const pn_event_ops pn_event_sparse_vector_ops = {
     .doc =
         "One run of above-threshold over any number of adaptive queries, until it has said \"above\" `answers` times: "
         "epsilon-DP in total for the event's neighbours, charged as any pure mechanism. Only the comparisons are "
-        "published; a number for a "
-        "positive query is another release.",
+        "published; a number for a positive query is another release.",
     .source = "Lyu, Su, Li (2017); Dwork, Roth (2014), Algorithm 2",
     .params = params,
     .create = create,

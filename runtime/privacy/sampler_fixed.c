@@ -37,8 +37,10 @@ static pn_status draw(pn_sampler *self, pn_rng *rng, size_t *count, pn_err *err)
 
 const pn_sampler_ops pn_sampler_fixed = {
     .name = "fixed",
-    .doc = "Exactly `batch` different records in every batch, every subset equally likely.  replace_one only.",
-    .source = "Balle, Barthe, Gaboardi (2018); accounting.md section 4b",
+    .doc = "Exactly `batch` different records in every batch, every subset equally likely; replace_one only.  Its "
+           "event is fixed_sampled of Gaussian noise with sensitivity 2 contribution: the exchanged record may be in "
+           "the batch.",
+    .source = "Balle, Barthe, Gaboardi (2018); Sason, Verdu (2016)",
     .params = params,
     .create = create,
     .destroy = pn_sampler_destroy,

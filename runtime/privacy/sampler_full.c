@@ -27,8 +27,9 @@ static pn_status draw(pn_sampler *self, pn_rng *rng, size_t *count, pn_err *err)
 
 const pn_sampler_ops pn_sampler_full = {
     .name = "full",
-    .doc = "All records in every batch.  A record of contribution C moves the sum by C, or by 2 C when it is replaced.",
-    .source = "accounting.md section 1",
+    .doc = "All records in every batch.  Its event is Gaussian noise: a record of contribution C moves the sum by C "
+           "when it is added, removed or made null, and by 2 C when it is replaced.",
+    .source = "Mironov (2017); Bun, Steinke (2016)",
     .params = params,
     .create = create,
     .destroy = pn_sampler_destroy,

@@ -54,8 +54,10 @@ static pn_status draw(pn_sampler *self, pn_rng *rng, size_t *count, pn_err *err)
 
 const pn_sampler_ops pn_sampler_poisson = {
     .name = "poisson",
-    .doc = "Each record is in each batch with probability q, independently; batches vary in size.  The rate that is "
-           "charged is that of the coins, q rounded up to 64 bits.",
+    .doc =
+        "Each record is in each batch with probability q, independently; batches vary in size.  The rate that is "
+        "charged is that of the coins, q rounded up to 64 bits.  Its event is poisson_sampled of Gaussian noise with "
+        "sensitivity contribution.",
     .source = "Mironov, Talwar, Zhang (2019); Zhu, Dong, Wang (2022) for replace_one",
     .params = params,
     .create = create,

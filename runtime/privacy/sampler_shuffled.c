@@ -74,8 +74,9 @@ static pn_status draw(pn_sampler *base, pn_rng *rng, size_t *count, pn_err *err)
 const pn_sampler_ops pn_sampler_shuffled = {
     .name = "shuffled",
     .doc = "Passes over all records in random order, in disjoint batches.  One event covers a whole pass; nothing is "
-           "gained from the secrecy of the order.  replace_one and zero_out only.",
-    .source = "parallel composition; accounting.md section 4e",
+           "gained from the secrecy of the order.  The event is Gaussian noise: a record of contribution C is in one "
+           "batch of the pass and moves it by 2 C when it is replaced, by C when it is made null; no other neighbours.",
+    .source = "McSherry (2009), parallel composition",
     .params = params,
     .create = create,
     .destroy = destroy,

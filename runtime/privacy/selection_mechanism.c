@@ -157,19 +157,19 @@ static pn_status check_options(const pn_selection_options *options, pn_err *err)
         return pn_fail(err, PN_EINVAL, "selection: there is no law number %d", (int)options->law);
     name = ops_of(options->law)->name;
     if ((unsigned)options->neighbours > PN_ZERO_OUT)
-        return pn_fail(err, PN_EINVAL, "%s: there is no neighbouring relation number %d", name,
+        return pn_fail(err, PN_EINVAL, "mechanism.%s: there is no neighbouring relation number %d", name,
                        (int)options->neighbours);
     if (outside(options->epsilon, 0x1p-40, 0x1p10))
-        return pn_fail(err, PN_EINVAL, "%s: epsilon of one release must be between 2^-40 and 1024, got %g", name,
-                       options->epsilon);
+        return pn_fail(err, PN_EINVAL, "mechanism.%s: epsilon of one release must be between 2^-40 and 1024, got %g",
+                       name, options->epsilon);
     if (outside(options->sensitivity, 0x1p-900, 0x1p900))
-        return pn_fail(err, PN_EINVAL, "%s: sensitivity must be a positive number (2^-900 to 2^900), got %g", name,
+        return pn_fail(err, PN_EINVAL, "mechanism.%s: sensitivity must be from 2^-900 to 2^900, got %g", name,
                        options->sensitivity);
     if (outside(options->score_bound, 0x1p-900, 0x1p900))
-        return pn_fail(err, PN_EINVAL, "%s: score_bound must be a positive number (2^-900 to 2^900), got %g", name,
+        return pn_fail(err, PN_EINVAL, "mechanism.%s: score_bound must be from 2^-900 to 2^900, got %g", name,
                        options->score_bound);
     if (outside(options->score_error, 0.0, 0x1p900))
-        return pn_fail(err, PN_EINVAL, "%s: score_error must be a number from 0 to 2^900, got %g", name,
+        return pn_fail(err, PN_EINVAL, "mechanism.%s: score_error must be a number from 0 to 2^900, got %g", name,
                        options->score_error);
     return PN_OK;
 }
@@ -309,7 +309,8 @@ static pn_status noisy_max_create(pn_mechanism **out, const pn_arg *args, pn_nei
 const pn_mechanism_ops pn_mechanism_exponential = {
     .name = "exponential",
     .doc = "Chooses one of n scores (larger is better) with probability proportional to exp(epsilon score / (2 "
-           "sensitivity)): epsilon-DP and of bounded range epsilon, so many of them add up best under rho.",
+           "sensitivity)).  Guarantee, between neighbours that move every score by at most sensitivity: epsilon-DP, "
+           "of bounded range epsilon and so epsilon^2/8-zCDP: many of them add up best under rho or delta.",
     .source = "McSherry, Talwar (2007); Canonne, Kamath, Steinke (2020) for the exact coins",
     .params = epsilon_params,
     .output = PN_GIVES_INDEX,
@@ -324,8 +325,10 @@ const pn_mechanism_ops pn_mechanism_permute_and_flip = {
     .name = "permute_and_flip",
     .doc =
         "Chooses one of n scores (larger is better) by visiting them in random order and taking each with probability "
-        "exp(-epsilon (max - score) / (2 sensitivity)), which is report noisy max with exponential noise: epsilon-DP, "
-        "never worse in expected score than the exponential mechanism at the same epsilon.",
+        "exp(-epsilon (max - score) / (2 sensitivity)), which is report noisy max with exponential noise.  Guarantee, "
+        "between neighbours that move every score by at most sensitivity: epsilon-DP and epsilon^2/2-zCDP.  Never "
+        "worse in expected score than the exponential mechanism at the same epsilon; that one adds up better over "
+        "many.",
     .source = "McKenna, Sheldon (2020)",
     .params = epsilon_params,
     .output = PN_GIVES_INDEX,
@@ -340,7 +343,8 @@ const pn_mechanism_ops pn_mechanism_report_noisy_max = {
     .name = "report_noisy_max",
     .doc =
         "Adds discrete Laplace noise of the given scale to n scores (larger is better) and reveals only which one is "
-        "the largest: epsilon-DP with epsilon = 2 sensitivity / scale, rounded down to 20 significant bits.",
+        "the largest.  Guarantee, between neighbours that move every score by at most sensitivity: epsilon-DP and "
+        "epsilon^2/2-zCDP with epsilon = 2 sensitivity / scale, rounded down to 20 significant bits.",
     .source = "Dwork, Roth (2014), section 3.3; Canonne, Kamath, Steinke (2020), Algorithm 2",
     .params = scale_params,
     .output = PN_GIVES_INDEX,

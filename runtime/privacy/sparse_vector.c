@@ -347,9 +347,11 @@ static pn_status sparse_create(pn_mechanism **out, const pn_arg *args, pn_neighb
 
 const pn_mechanism_ops pn_mechanism_sparse_vector = {
     .name = "sparse_vector",
-    .doc = "Says for each value of a stream whether it reaches the threshold, and halts after so many that did: "
-           "epsilon-DP for any number of queries.  release answers a list, open a stream.  A number for a value that "
-           "was above is a release of its own.",
+    .doc =
+        "Says for each value of a stream whether it reaches the threshold, and halts after so many that did.  "
+        "Guarantee, between neighbours that move every value by at most sensitivity: epsilon-DP and epsilon^2/2-zCDP "
+        "for the whole run, however many queries and however chosen.  release answers a list, open a stream.  A "
+        "number for a value that was above is a release of its own.",
     .source = "Dwork, Naor, Reingold, Rothblum, Vadhan (2009); Lyu, Su, Li (2017), Algorithm 7 with its best split",
     .params = sparse_params,
     .output = PN_GIVES_ANSWERS,
