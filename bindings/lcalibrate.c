@@ -258,8 +258,8 @@ static const pnl_row calibrate_rows[] = {
       "The least standard deviation of ideal Gaussian noise that makes one release of this l2 sensitivity (1 when left "
       "out), between neighbours of whichever kind it was computed for, (epsilon, delta)-DP: with mu = "
       "sensitivity/sigma, delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu).  Right for epsilon above "
-      "1 too, where the rule sqrt(2 ln(1.25/delta)) is not.  A Renyi ledger charges more than the exact curve; filter "
-      "= \"gaussian\" charges just that.  pn.mechanism.analytic_gaussian also covers rounding and sampling." },
+      "1 too, where the rule sqrt(2 ln(1.25/delta)) is not.  pn.mechanism.analytic_gaussian also covers rounding and "
+      "sampling." },
     { "laplace", calibrate_laplace, PNL_FUNCTION, PNL_NOTHING, "pn.calibrate.laplace{epsilon=, sensitivity=} -> scale",
       "The least scale of Laplace noise that makes one release of this l1 sensitivity (1 when left out), between "
       "neighbours of whichever kind it was computed for, epsilon-DP: sensitivity/epsilon." },
