@@ -214,6 +214,7 @@ static int ledger_slack(lua_State *L)
     lua_setfield(L, -2, "epsilon");
     lua_pushnumber(L, slack.tail);
     lua_setfield(L, -2, "tail");
+    pnl_list(L);
     return 1;
 }
 
@@ -235,8 +236,10 @@ static int ledger_orders(lua_State *L)
         lua_setfield(L, -2, "order");
         lua_pushboolean(L, alive);
         lua_setfield(L, -2, "alive");
+        pnl_list(L);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+    pnl_list(L);
     return 1;
 }
 

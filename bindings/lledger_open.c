@@ -36,7 +36,7 @@ static const char *text_option(lua_State *L, const char *name)
     if (!lua_istable(L, 1) || lua_getfield(L, 1, name) == LUA_TNIL)
         return NULL;
     if (lua_type(L, -1) != LUA_TSTRING)
-        pnl_error(L, "ledger: %s must be a string, got %s", name, luaL_typename(L, -1));
+        pnl_error(L, "ledger: %s must be a string, got %s", name, pnl_got(L, -1));
     if (strlen(lua_tostring(L, -1)) != lua_rawlen(L, -1))
         pnl_error(L, "ledger: %s must not have a zero byte in it", name);
     return lua_tostring(L, -1);

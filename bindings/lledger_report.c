@@ -2,6 +2,7 @@
  * Depends on: lledger.h, lprivacy_check.h.  Used by: lledger.c. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lledger.h"
 #include "lprivacy_check.h"
@@ -58,7 +59,17 @@ int pnl_ledger_tostring(lua_State *L)
 
 static const char report_key = 'p', odometer_key = 'o';
 
-/* Length of the longest t[i].field, at least that of the heading (and at most 60). */
+#define WIDEST 72
+
+/* `text` in at most WIDEST characters, with a sign where it was cut. */
+static void cut(char out[WIDEST + 1], const char *text)
+{
+    (void)snprintf(out, WIDEST + 1, "%s", text);
+    if (strlen(text) > WIDEST)
+        memcpy(out + WIDEST - 3, "...", 3);
+}
+
+/* Length of the longest t[i].field, at least that of the heading (and at most WIDEST). */
 static int width_of(lua_State *L, int table, const char *field, size_t rows, size_t at_least)
 {
     size_t width = at_least;
@@ -72,21 +83,20 @@ static int width_of(lua_State *L, int table, const char *field, size_t rows, siz
         width = length > width ? length : width;
         lua_pop(L, 3);
     }
-    return width > 60 ? 60 : (int)width;
+    return width > WIDEST ? WIDEST : (int)width;
 }
 
 static void push_row(lua_State *L, int row, int label_width, int event_width)
 {
-    char text[400];
-    const char *label, *event;
+    char text[400], label[WIDEST + 1], event[WIDEST + 1];
 
     lua_getfield(L, row, "label");
     lua_getfield(L, row, "event");
     lua_getfield(L, row, "count");
     lua_getfield(L, row, "price");
-    label = luaL_tolstring(L, row + 1, NULL);
-    event = luaL_tolstring(L, row + 2, NULL);
-    (void)snprintf(text, sizeof text, "%-*.60s  %-*.60s  %10.0f  %12.6g\n", label_width, label, event_width, event,
+    cut(label, luaL_tolstring(L, row + 1, NULL));
+    cut(event, luaL_tolstring(L, row + 2, NULL));
+    (void)snprintf(text, sizeof text, "%-*s  %-*s  %10.0f  %12.6g\n", label_width, label, event_width, event,
                    lua_tonumber(L, row + 3), lua_tonumber(L, row + 4));
     for (char *c = text; c[0] && c[1]; c++) { /* a label may hold anything; a row is one line */
         if ((unsigned char)*c < ' ')
@@ -156,17 +166,23 @@ static void push_summary(lua_State *L, const pn_ledger *self)
 {
     pn_slack slack = pn_ledger_slack(self);
     pn_odometer options = pn_ledger_odometer_default(self);
+    const pn_budget *budget = pn_ledger_budget(self);
     const char *ended = pn_ledger_ended(self);
     char line[400];
+    double level;
 
     push_budget(L, pn_ledger_budget(self));
     (void)snprintf(line, sizeof line, ": spent %.6g, remaining %.6g%s", pn_ledger_spent(self),
                    pn_ledger_remaining(self), warning(pn_ledger_budget(self)));
     lua_pushfstring(L, "budget %s%s", lua_tostring(L, -1), line);
     lua_remove(L, -2);
-    (void)snprintf(line, sizeof line,
-                   "\nspent is " NAIVE "; odometer: epsilon %.6g at delta %.6g, wherever the analyst stops",
-                   pn_ledger_odometer(self, &options, NULL), options.delta);
+    level = pn_ledger_odometer(self, &options, NULL);
+    if (level < budget->epsilon || isnan(budget->epsilon))
+        (void)snprintf(line, sizeof line,
+                       "\nspent is " NAIVE "; odometer: epsilon %.6g at delta %.6g, wherever the analyst stops", level,
+                       options.delta);
+    else
+        (void)snprintf(line, sizeof line, "\nspent is " NAIVE "; the budget itself holds wherever the analyst stops");
     lua_pushstring(L, line);
     lua_pushfstring(L, "\nby %s", pn_ledger_theorem(self));
     (void)snprintf(line, sizeof line, "\nnoise as drawn: epsilon %.3g and tails %.3g beyond the ideal, %s",

@@ -482,7 +482,7 @@ describe("every ledger", function()
       { { epsilon = 1, neighbours = "same" }, '"replace_one", "add_remove" or "zero_out"' },
       { { epsilon = 1, paht = "x" }, "unknown option 'paht'" },
       { { epsilon = 1, path = "" }, "path is empty" },
-      { { epsilon = 1, path = 3 }, "path must be a string, got number" },
+      { { epsilon = 1, path = 3 }, "path must be a string, got 3" },
       { { epsilon = 1, path = "a\0b" }, "zero byte" },
       { { epsilon = 1, key = "x" }, "key is the key of a file" },
       { { epsilon = 1, name = "x" }, "name is the name of a slice" },
