@@ -29,7 +29,7 @@ static const pn_param audit_params[] = {
       "assume Gaussian-DP: sharper, and true only where that holds" },
     { "event", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, event_name,
       "the claim, as an event; its epsilon at delta is tested" },
-    { "epsilon", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.0, NULL, "the claim, as a number" },
+    { "epsilon", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, NAN, NULL, "the claim, as a number; none when left out" },
     PN_PARAM_END,
 };
 static const char *const audit_extra[] = { "neighbours", "rng", "score", "progress", NULL };

@@ -227,15 +227,27 @@ static int calibrate_steps(lua_State *L)
 /* ---- the library ---- */
 
 static const char *const accountant_choices[] = { "rdp", "zcdp", "pld", "advanced", NULL };
-static const char *const event_class[] = { "pn.event", NULL };
+static const char *const function_name[] = { "function", NULL };
+static const char *const event_name[] = { "pn.event", NULL };
 
 /* For help and completion; read_goal reads the last two itself. */
+#define SEARCH_PARAMS                                                                                                  \
+    { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "the target epsilon" },                                 \
+        { "delta", PN_REAL, PN_REQUIRED, PN_UNIT_INTERVAL, 0.0, NULL, "the target delta, below 1" },                   \
+    {                                                                                                                  \
+        "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountant_choices, "who adds up"                           \
+    }
+
 static const pn_param search_params[] = {
-    { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "the target epsilon" },
-    { "delta", PN_REAL, PN_REQUIRED, PN_UNIT_INTERVAL, 0.0, NULL, "the target delta, below 1" },
-    { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountant_choices, "who adds up" },
-    { "event", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, event_class,
-      "from the unknown to its event, as a function; for steps, the event itself" },
+    SEARCH_PARAMS,
+    { "event", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, function_name,
+      "from the unknown number to the event that it makes" },
+    PN_PARAM_END,
+};
+
+static const pn_param steps_params[] = {
+    SEARCH_PARAMS,
+    { "event", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, event_name, "one step" },
     PN_PARAM_END,
 };
 
@@ -301,7 +313,7 @@ static const addition additions[] = {
     { RENYI, search_params },
     { RENYI, search_params },
     { RENYI, search_params },
-    { RENYI, search_params },
+    { RENYI, steps_params },
 };
 
 void pnl_open_calibrate(lua_State *L)

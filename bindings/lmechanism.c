@@ -41,16 +41,18 @@ static int mechanism_tostring(lua_State *L)
 
 static const pnl_row mechanism_rows[] = {
     { "release", pnl_mechanism_release, PNL_METHOD, PNL_PAID, "m:release(x, {ledger=, rng=, label=}) -> value, release",
-      "Charges m.event to the ledger, then draws, then returns what the mechanism gives (the index of the chosen "
-      "score, from 1; the noisy number or pn.vec; a list of true and false up to where it halted) and a pn.release "
-      "that says what it cost.  x: number, vector or table of finite numbers, the exact values, whose sensitivity the "
-      "caller vouches for.  rng: the module's secure stream when absent; a seeded one is refused unless the ledger "
-      "was opened with teaching = true.  label: what the ledger's report says.  Errors, all before the charge and the "
+      "Charges m.event to the ledger, then draws, then returns what the mechanism gives and a pn.release that says "
+      "what "
+      "it cost.  value: the index of the chosen score, from 1; the noisy number or pn.vec; a list of true and false up "
+      "to where it halted.  x: number, vector or table of finite numbers, the exact values, whose sensitivity the "
+      "caller vouches for.  rng: the module's secure stream when absent; a seeded one is refused unless the ledger was "
+      "opened with teaching = true.  label: what the ledger's report says.  Errors, all before the charge and the "
       "first draw: no ledger, a budget that does not cover it, another number of values than dim, a NaN, an infinity "
       "or a value beyond the bound (the message does not say which)." },
     { "open", pnl_mechanism_open, PNL_METHOD, PNL_PAID, "m:open{ledger=, rng=, label=} -> run, release",
-      "sparse_vector only: charges m.event to the ledger, draws the threshold's noise, and returns a pn.sparse_run "
-      "that answers values one by one, each chosen after the answers before.  Options and errors as m:release." },
+      "Opens a run of sparse_vector (no other mechanism): charges m.event to the ledger, draws the threshold's noise, "
+      "and returns a pn.sparse_run that answers values one by one, each chosen after the answers before, and a "
+      "pn.release.  Options and errors as m:release." },
     { "event", mechanism_event, PNL_FIELD, PNL_NOTHING, "m.event -> event",
       "What one release costs, the rounding of parameters and scores included." },
     { "name", mechanism_name, PNL_FIELD, PNL_NOTHING, "m.name -> string", "The mechanism's name in pn.mechanism." },

@@ -5,23 +5,6 @@
 
 #include "pnl.h"
 
-const char *pnl_got(lua_State *L, int index)
-{
-    int type = lua_type(L, index);
-
-    if (type == LUA_TNONE)
-        return "nothing";
-    if (type == LUA_TSTRING)
-        return lua_pushfstring(L, "the string \"%s\"", lua_tostring(L, index));
-    if (type == LUA_TNUMBER && isnan(lua_tonumber(L, index)))
-        return "nan"; /* Lua prints the sign of some */
-    if (type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TNIL)
-        return luaL_tolstring(L, index, NULL);
-    if (luaL_getmetafield(L, index, "__name") == LUA_TSTRING) /* what it is: an address or pages of text help nobody */
-        return lua_pushfstring(L, "a %s", lua_tostring(L, -1));
-    return lua_pushfstring(L, "a %s", luaL_typename(L, index));
-}
-
 size_t pnl_check_count(lua_State *L, int index, const char *what)
 {
     int exact = 0;

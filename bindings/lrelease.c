@@ -225,7 +225,8 @@ static void read_query(lua_State *L, int index, release_call *call)
     }
     call->scalar = lua_type(L, index) == LUA_TNUMBER;
     if (!call->scalar && lua_type(L, index) != LUA_TTABLE)
-        pnl_error(L, expected, call->name, luaL_typename(L, index));
+        pnl_error(L, expected, call->name,
+                  lua_isuserdata(L, index) ? pnl_got(L, index) : luaL_typename(L, index)); /* no value: types only */
     if (!call->scalar)
         n = lua_rawlen(L, index);
     copy = lua_newuserdatauv(L, (n ? n : 1) * sizeof *copy, 0);
@@ -234,7 +235,7 @@ static void read_query(lua_State *L, int index, release_call *call)
         copy[0] = lua_tonumber(L, index);
     for (size_t i = 0; i < n && !call->scalar; i++) {
         if (lua_rawgeti(L, index, (lua_Integer)i + 1) != LUA_TNUMBER)
-            pnl_error(L, expected, call->name, "one with something else in it");
+            pnl_error(L, expected, call->name, "a table with something else in it");
         copy[i] = lua_tonumber(L, -1);
         lua_pop(L, 1);
     }

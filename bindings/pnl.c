@@ -124,6 +124,37 @@ void *pnl_check(lua_State *L, int index, const pnl_class *cls)
 /* Every box's metatable carries this key. */
 static const char box_key = 'b';
 
+static bool is_closed(lua_State *L, int index)
+{
+    const box *self = lua_touserdata(L, index);
+    bool closed = false;
+
+    if (lua_type(L, index) == LUA_TUSERDATA && lua_getmetatable(L, index)) {
+        closed = lua_rawgetp(L, -1, &box_key) != LUA_TNIL && !self->object;
+        lua_pop(L, 2);
+    }
+    return closed;
+}
+
+const char *pnl_got(lua_State *L, int index)
+{
+    int type = lua_type(L, index);
+
+    index = lua_absindex(L, index);
+    if (type == LUA_TNONE)
+        return "nothing";
+    if (type == LUA_TSTRING)
+        return lua_pushfstring(L, "the string \"%s\"", lua_tostring(L, index));
+    if (type == LUA_TNUMBER && lua_tonumber(L, index) != lua_tonumber(L, index))
+        return "nan"; /* Lua prints the sign of some */
+    if (type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TNIL)
+        return luaL_tolstring(L, index, NULL);
+    /* What it is: an address or pages of text help nobody. */
+    if (luaL_getmetafield(L, index, "__name") == LUA_TSTRING)
+        return lua_pushfstring(L, is_closed(L, index) ? "a closed %s" : "a %s", lua_tostring(L, -1));
+    return lua_pushfstring(L, "a %s", luaL_typename(L, index));
+}
+
 void pnl_pin(lua_State *L, int index)
 {
     index = lua_absindex(L, index);
@@ -197,7 +228,10 @@ static void push_params(lua_State *L, const pn_param *params)
         lua_createtable(L, 0, 6);
         lua_pushstring(L, params[i].name);
         lua_setfield(L, -2, "name");
-        lua_pushstring(L, pn_param_expects(&params[i]));
+        if (params[i].kind == PN_OBJECT && params[i].choices)
+            lua_pushfstring(L, "a %s", params[i].choices[0]);
+        else
+            lua_pushstring(L, pn_param_expects(&params[i]));
         lua_setfield(L, -2, "expects");
         lua_pushstring(L, params[i].doc);
         lua_setfield(L, -2, "doc");

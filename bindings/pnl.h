@@ -98,7 +98,8 @@ int pnl_error(lua_State *L, const char *format, ...) PN_PRINTF(2, 3);
 
 /* ---- arguments ---- */
 
-/** What stands at `index`, for messages: "nothing", a number, "the string \"x\"", "a pn.event", "a table"; may push. */
+/** What stands at `index`, for messages: "nothing", a number, "the string \"x\"", "a pn.event", "a closed pn.ledger", "a table".
+ *  May push. */
 const char *pnl_got(lua_State *L, int index);
 /** A whole number >= 1 that fits size_t; raises with the argument's name. */
 size_t pnl_check_count(lua_State *L, int index, const char *what);

@@ -32,7 +32,8 @@ end
 local function first_sentence(text)
   local sentence = (text or ""):match "^(.-%.)%s" or text or ""
   local head = #sentence > 56 and sentence:match "^(.-[%w)])[;:]%s"
-  return head and head .. "." or sentence
+  local inside = head and head:gsub("%b()", ""):find("(", 1, true) -- a bracket that would stay open
+  return head and not inside and head .. "." or sentence
 end
 
 -- Rows { left, right } as two columns.

@@ -118,8 +118,9 @@ static pn_status check_one(const char *owner, const pn_param *param, pn_arg *arg
 {
     if (!arg->given) {
         if (param->need == PN_REQUIRED)
-            return pn_fail(err, PN_EINVAL, "%s: %s is missing; give %s (%s)", owner, param->name,
-                           pn_param_expects(param), param->doc);
+            return pn_fail(err, PN_EINVAL, "%s: %s is missing; give %s%s (%s)", owner, param->name,
+                           param->kind == PN_OBJECT ? "a " : "",
+                           param->kind == PN_OBJECT ? param->choices[0] : pn_param_expects(param), param->doc);
         fill_fallback(param, arg);
         return PN_OK;
     }

@@ -79,8 +79,8 @@ static pn_status check_shape(const pn_mechanism *mechanism, size_t n, const pn_r
     if (n == 0)
         return pn_fail(err, PN_EDIM, "%s: the query has 0 values, a release needs at least 1", name);
     if (mechanism->dim != 0 && n != mechanism->dim)
-        return pn_fail(err, PN_EDIM, "%s: the query has %zu values and the mechanism was made with dim = %zu", name, n,
-                       mechanism->dim);
+        return pn_fail(err, PN_EDIM, "%s: the query has %zu value%s and the mechanism was made with dim = %zu", name, n,
+                       n == 1 ? "" : "s", mechanism->dim);
     if ((gives == PN_GIVES_VALUES && !out->values) || (gives == PN_GIVES_ANSWERS && !out->above))
         return pn_fail(err, PN_EINVAL, "%s: a release needs a buffer for what it gives", name);
     return PN_OK;

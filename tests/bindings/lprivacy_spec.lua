@@ -152,6 +152,16 @@ describe("messages of privacy's constructors", function()
     assert.matches("event.repeated: count must be a whole number from 1, got nothing$", refused(event.repeated, e))
   end)
 
+  it("say that an object is closed", function()
+    local kept
+    do
+      local ledger <close> = pn.ledger { epsilon = 1 }
+      kept = ledger
+    end
+    local m = pn.mechanism.gaussian { sigma = 1, sensitivity = 1 }
+    assert.matches("ledger must be an open pn.ledger, got a closed pn.ledger$", refused(m.release, m, 1, { ledger = kept }))
+  end)
+
   it("tell who gives a mechanism where its event belongs", function()
     local m = pn.mechanism.gaussian { sigma = 1, sensitivity = 1 }
     assert.matches("expected a pn.event, got a pn.mechanism; give its event, as in m.event",
