@@ -139,12 +139,15 @@ static bool is_closed(lua_State *L, int index)
 const char *pnl_got(lua_State *L, int index)
 {
     int type = lua_type(L, index);
+    char text[80];
 
     index = lua_absindex(L, index);
     if (type == LUA_TNONE)
         return "nothing";
-    if (type == LUA_TSTRING)
-        return lua_pushfstring(L, "the string \"%s\"", lua_tostring(L, index));
+    if (type == LUA_TSTRING) {
+        (void)snprintf(text, sizeof text, "%.60s%s", lua_tostring(L, index), lua_rawlen(L, index) > 60 ? "..." : "");
+        return lua_pushfstring(L, "the string \"%s\"", text);
+    }
     if (type == LUA_TNUMBER && lua_tonumber(L, index) != lua_tonumber(L, index))
         return "nan"; /* Lua prints the sign of some */
     if (type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TNIL)

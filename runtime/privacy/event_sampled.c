@@ -210,7 +210,8 @@ const pn_event_ops pn_event_poisson_sampled_ops = {
         "its size is published. Gaussian noise: Renyi divergence of the mixture (1-q) N(0, z^2) + q N(1, z^2) from "
         "N(0, z^2), z = sigma/sensitivity, for add_remove and zero_out; from (1-q) N(0, z^2) + q N(-1, z^2) for "
         "replace_one, where the same coin decides on either version of the record. A pure epsilon becomes ln(1 + q "
-        "(e^epsilon - 1)), for add_remove and zero_out only. The neighbours are the inner event's when left out.",
+        "(e^epsilon - 1)), for add_remove and zero_out only. The neighbours are the inner event's when left out. "
+        "dp_accounting and Opacus state their figures for add_remove; replace_one, the default here, costs more.",
     .source = "Mironov, Talwar, Zhang (2019); Zhu, Dong, Wang (2022); Balle, Barthe, Gaboardi (2018)",
     .params = poisson_params,
     .create = poisson_create,
