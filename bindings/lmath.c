@@ -248,7 +248,8 @@ void pnl_add_number(luaL_Buffer *text, double x)
 
 void pnl_callable(lua_State *L, const char *library, lua_CFunction call, const char *signature, const char *doc)
 {
-    lua_createtable(L, 0, 1);
+    if (!lua_getmetatable(L, -1))
+        lua_createtable(L, 0, 1);
     lua_pushcfunction(L, call);
     lua_setfield(L, -2, "__call");
     lua_setmetatable(L, -2);

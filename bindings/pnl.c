@@ -395,6 +395,38 @@ void pnl_register(lua_State *L, const pnl_class *cls)
     lua_pop(L, 1);
 }
 
+/* upvalue 1: the library's name */
+static int library_missing(lua_State *L)
+{
+    const char *library = lua_tostring(L, lua_upvalueindex(1));
+
+    if (lua_type(L, 2) != LUA_TSTRING)
+        return 0;
+    return luaL_error(L, "pn.%s has no '%s'; help \"%s\" lists what it has", library, lua_tostring(L, 2), library);
+}
+
+static int library_tostring(lua_State *L)
+{
+    lua_pushfstring(L, "library %s: help \"%s\" lists what it has", lua_tostring(L, lua_upvalueindex(1)),
+                    lua_tostring(L, lua_upvalueindex(1)));
+    return 1;
+}
+
+/* A misspelt name is an error that says so, and a library prints its name, not an address. */
+static void set_library_class(lua_State *L, const char *library)
+{
+    lua_createtable(L, 0, 4);
+    lua_pushliteral(L, "pn.library");
+    lua_setfield(L, -2, "__name");
+    lua_pushstring(L, library);
+    lua_pushcclosure(L, library_missing, 1);
+    lua_setfield(L, -2, "__index");
+    lua_pushstring(L, library);
+    lua_pushcclosure(L, library_tostring, 1);
+    lua_setfield(L, -2, "__tostring");
+    lua_setmetatable(L, -2);
+}
+
 void pnl_library(lua_State *L, const char *library, const char *doc, const pnl_row *rows)
 {
     lua_newtable(L);
@@ -411,5 +443,6 @@ void pnl_library(lua_State *L, const char *library, const char *doc, const pnl_r
         lua_getfield(L, -1, library);
         set_text(L, "kind", "library");
         lua_pop(L, 2);
+        set_library_class(L, library);
     }
 }

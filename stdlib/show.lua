@@ -36,7 +36,8 @@ end
 
 local function own_text(value)
   local metatable = debug.getmetatable(value)
-  return type(metatable) == "table" and (rawget(metatable, "__tostring") or rawget(metatable, "__name"))
+  return type(metatable) == "table" and rawget(metatable, "__name") ~= "pn.library" -- which shows what is in it
+    and (rawget(metatable, "__tostring") or rawget(metatable, "__name"))
 end
 
 -- Keys that are not in the list part: strings first, in order, then the others.

@@ -152,6 +152,15 @@ describe("messages of privacy's constructors", function()
     assert.matches("event.repeated: count must be a whole number from 1, got nothing$", refused(event.repeated, e))
   end)
 
+  it("name a library and the name that it has not", function()
+    assert.equal('pn.mechanism has no \'guassian\'; help "mechanism" lists what it has',
+      (refused(function() return pn.mechanism.guassian { sigma = 1 } end):gsub("^%S+:%d+: ", "")))
+    assert.equal('library event: help "event" lists what it has', tostring(pn.event))
+    assert.matches("pn.data.synthetic has no 'laso'", refused(function() return pn.data.synthetic.laso {} end), 1, true)
+    assert.is_nil(pn.event[1])
+    assert.equal(3, #pn.vec { 1, 2, 3 })
+  end)
+
   it("say that an object is closed", function()
     local kept
     do
