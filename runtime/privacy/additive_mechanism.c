@@ -66,20 +66,23 @@ static void additive_describe(const pn_mechanism *base, char *text, size_t size)
 {
     const additive *self = (const additive *)base;
     bool bounded = isfinite(base->domain);
-    char cost[256];
+    double epsilon = base->event->ops->rdp(base->event, INFINITY);
+    char cost[256], pure[40] = "";
 
     pn_event_describe(base->event, cost, sizeof cost);
-    (void)snprintf(
-        text, size,
-        "%s: adds %s %.9g to %s%zu value%s\n"
-        "  one release costs %s: rho %.9g\n"
-        "  %s\n"
-        "  values rounded to multiples of 2^-40 of that (%.9g), which adds %.3g to the sensitivity %.9g: charged\n"
-        "  values beyond +-%.9g are %s",
-        base->ops->name, self->law, self->scale, base->dim == 1 ? "" : "each of ", base->dim, base->dim == 1 ? "" : "s",
-        cost, base->event->ops->zcdp(base->event), pn_mechanism_protects(base->event->neighbours),
-        pn_lattice_step(self->scale), self->charged - self->sensitivity, self->sensitivity,
-        bounded ? base->domain : self->limit * pn_lattice_step(self->scale), bounded ? "refused" : "clamped");
+    if (isfinite(epsilon))
+        (void)snprintf(pure, sizeof pure, "epsilon %.9g, ", epsilon);
+    (void)snprintf(text, size,
+                   "%s: adds %s %.9g to %s%zu value%s\n"
+                   "  one release costs %s: %srho %.9g\n"
+                   "  %s\n"
+                   "  rounded to multiples of 2^-40 of that; the %.3g this adds to the sensitivity %.9g is charged\n"
+                   "  values beyond +-%.9g are %s",
+                   base->ops->name, self->law, self->scale, base->dim == 1 ? "" : "each of ", base->dim,
+                   base->dim == 1 ? "" : "s", cost, pure, base->event->ops->zcdp(base->event),
+                   pn_mechanism_protects(base->event->neighbours), self->charged - self->sensitivity, self->sensitivity,
+                   bounded ? base->domain : self->limit * pn_lattice_step(self->scale),
+                   bounded ? "refused" : "clamped");
 }
 
 /* ---- making ---- */

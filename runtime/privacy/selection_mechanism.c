@@ -126,12 +126,12 @@ static void selection_describe(const pn_mechanism *base, char *text, size_t size
     (void)snprintf(text, size,
                    "%s: %s\n"
                    "  one release costs %s: epsilon %.17g, %s\n"
-                   "  sensitivity %.9g; scores %s beyond +-%.9g, rounded down to multiples of 2^%d (%.9g)\n"
+                   "  sensitivity %.9g; scores %s beyond +-%.9g, rounded down to multiples of 2^%d\n"
                    "  one record moves a rounded score by at most %llu units, and the law uses this number",
                    base->ops->name, laws[self->law], cost, pn_dyadic_value(self->epsilon),
                    pn_neighbours_names[base->event->neighbours], self->sensitivity,
                    isfinite(base->domain) ? "refused" : "clamped", self->score_bound, self->unit_exponent,
-                   ldexp(1.0, self->unit_exponent), (unsigned long long)self->shift);
+                   (unsigned long long)self->shift);
 }
 
 /* ---- making ---- */

@@ -127,7 +127,7 @@ describe("selection", function()
     it("of " .. name .. " gives the noise of a bigger unit when scores have errors", function()
       -- score_error 1 makes the unit 2 and D = ceil(1/2) + 1 = 2: the exponent of a gap of 8 is epsilon 4/(2*2)
       local m = make(name, 2, 1, { score_error = 1 })
-      assert.matches("multiples of 2^1 ", tostring(m), 1, true)
+      assert.matches("multiples of 2^1\n", tostring(m), 1, true)
       assert.matches("at most 2 units", tostring(m), 1, true)
     end)
   end
@@ -232,7 +232,7 @@ describe("a mechanism", function()
     assert.matches("exponential(epsilon=0.5)", text, 1, true)
     assert.matches("replace_one", text, 1, true)
     -- unit 2^-20 = sensitivity 2^-20, D = 2^20 + 1
-    assert.matches("refused beyond +-16, rounded down to multiples of 2^-20 ", text, 1, true)
+    assert.matches("refused beyond +-16, rounded down to multiples of 2^-20\n", text, 1, true)
     assert.matches("at most 1048577 units", text, 1, true)
   end)
 
