@@ -205,7 +205,7 @@ describe("a sampled event without a proof", function()
 
   it("is refused for draws with replacement, which have no event", function()
     refused("batch must be at most n = 3, got 4 .draws with replacement have no event", fixed, 4, 3, r)
-    assert.is_nil(event.with_replacement)
+    assert.is_nil(rawget(event, "with_replacement"))
   end)
 
   it("is refused for parameters outside their ranges", function()
