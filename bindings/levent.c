@@ -172,25 +172,6 @@ static const pnl_row library_rows[] = {
     PNL_ROW_END,
 };
 
-/* One reference entry with the event's own options and `neighbours`. */
-static void enter_event(lua_State *L, const pn_event_ops *ops)
-{
-    pn_param params[MAX_PARAMS + 2];
-    size_t count = pn_param_count(ops->params);
-
-    for (size_t i = 0; i < count; i++)
-        params[i] = ops->params[i];
-    params[count] = pnl_neighbours_params[0];
-    params[count + 1] = (pn_param)PN_PARAM_END;
-    lua_pushfstring(L, "pn.event.%s{", ops->name);
-    for (size_t i = 0; i <= count; i++)
-        lua_pushfstring(L, "%s%s=", i ? ", " : "", params[i].name);
-    lua_pushliteral(L, "} -> event");
-    lua_concat(L, (int)count + 3);
-    pnl_reference(L, "event", ops->name, PNL_NOTHING, lua_tostring(L, -1), ops->doc, ops->source, params);
-    lua_pop(L, 1);
-}
-
 void pnl_open_event(lua_State *L)
 {
     const pn_event_ops *const *table = pn_event_table();
@@ -203,7 +184,7 @@ void pnl_open_event(lua_State *L)
         lua_pushlightuserdata(L, (void *)(size_t)table[i]);
         lua_pushcclosure(L, event_new, 1);
         lua_setfield(L, -2, table[i]->name);
-        enter_event(L, table[i]);
+        pnl_enter_row(L, "event", table[i]->name, "event", table[i]->params, table[i]->doc, table[i]->source);
     }
     lua_setfield(L, -2, "event");
     pnl_register(L, &pnl_event_class);

@@ -92,33 +92,12 @@ static int mechanism_new(lua_State *L)
     return 1;
 }
 
-/* The row's own options and `neighbours`, in the signature and in the reference. */
-static void enter_mechanism(lua_State *L, const pn_mechanism_ops *ops)
-{
-    pn_param params[MAX_PARAMS + 2];
-    size_t count = pn_param_count(ops->params);
-
-    for (size_t i = 0; i < count; i++)
-        params[i] = ops->params[i];
-    params[count] = pnl_neighbours_params[0];
-    params[count + 1] = (pn_param)PN_PARAM_END;
-    lua_pushfstring(L, "pn.mechanism.%s{", ops->name);
-    for (size_t i = 0; i <= count; i++)
-        lua_pushfstring(L, "%s%s=", i ? ", " : "", params[i].name);
-    lua_pushliteral(L, "} -> mechanism");
-    lua_concat(L, (int)count + 3);
-    pnl_reference(L, "mechanism", ops->name, PNL_NOTHING, lua_tostring(L, -1), ops->doc, ops->source, params);
-    lua_pop(L, 1);
-}
-
 static void add_constructor(lua_State *L, const pn_mechanism_ops *ops)
 {
-    if (pn_param_count(ops->params) > MAX_PARAMS)
-        pnl_error(L, "mechanism.%s has more options than the binding reads", ops->name);
     lua_pushlightuserdata(L, (void *)(size_t)ops);
     lua_pushcclosure(L, mechanism_new, 1);
     lua_setfield(L, -2, ops->name);
-    enter_mechanism(L, ops);
+    pnl_enter_row(L, "mechanism", ops->name, "mechanism", ops->params, ops->doc, ops->source);
 }
 
 void pnl_open_mechanism(lua_State *L)

@@ -49,6 +49,29 @@ size_t pnl_opt_count(lua_State *L, int index, const char *method)
     return pnl_check_count(L, index, what);
 }
 
+#define MAX_PARAMS 16
+
+void pnl_enter_row(lua_State *L, const char *library, const char *name, const char *result, const pn_param *params,
+                   const char *doc, const char *source)
+{
+    pn_param all[MAX_PARAMS + 2];
+    size_t count = pn_param_count(params);
+
+    if (count > MAX_PARAMS)
+        pnl_error(L, "%s.%s has more options than the binding reads", library, name);
+    for (size_t i = 0; i < count; i++)
+        all[i] = params[i];
+    all[count] = pnl_neighbours_params[0];
+    all[count + 1] = (pn_param)PN_PARAM_END;
+    lua_pushfstring(L, "pn.%s.%s{", library, name);
+    for (size_t i = 0; i <= count; i++)
+        lua_pushfstring(L, "%s%s=", i ? ", " : "", all[i].name);
+    lua_pushfstring(L, "} -> %s", result);
+    lua_concat(L, (int)count + 3);
+    pnl_reference(L, library, name, PNL_NOTHING, lua_tostring(L, -1), doc, source, all);
+    lua_pop(L, 1);
+}
+
 pn_event *pnl_check_event(lua_State *L, int index)
 {
     if (pnl_test(L, index, &pnl_mechanism_class))

@@ -198,25 +198,10 @@ static const pnl_row library_rows[] = {
 
 static void add_constructor(lua_State *L, const pn_sampler_ops *ops)
 {
-    pn_param params[MAX_PARAMS + 2];
-    size_t count = pn_param_count(ops->params);
-
-    if (count > MAX_PARAMS)
-        pnl_error(L, "sampler.%s has more options than the binding reads", ops->name);
     lua_pushlightuserdata(L, (void *)(size_t)ops);
     lua_pushcclosure(L, sampler_new, 1);
     lua_setfield(L, -2, ops->name);
-    for (size_t i = 0; i < count; i++)
-        params[i] = ops->params[i];
-    params[count] = pnl_neighbours_params[0];
-    params[count + 1] = (pn_param)PN_PARAM_END;
-    lua_pushfstring(L, "pn.sampler.%s{", ops->name);
-    for (size_t i = 0; i <= count; i++)
-        lua_pushfstring(L, "%s%s=", i ? ", " : "", params[i].name);
-    lua_pushliteral(L, "} -> sampler");
-    lua_concat(L, (int)count + 3);
-    pnl_reference(L, "sampler", ops->name, PNL_NOTHING, lua_tostring(L, -1), ops->doc, ops->source, params);
-    lua_pop(L, 1);
+    pnl_enter_row(L, "sampler", ops->name, "sampler", ops->params, ops->doc, ops->source);
 }
 
 void pnl_open_sampler(lua_State *L)

@@ -5,42 +5,19 @@
  * For teaching and for reproducing papers: "rdp" and "pld" are never worse in practice.  All of delta goes to the slack. */
 #include <math.h>
 
-#include "core/alloc.h"
 #include "privacy/accountant_ops.h"
 #include "privacy/accountant_terms.h"
 #include "privacy/composition.h"
-
-typedef struct advanced_accountant {
-    pn_accountant base;
-    pn_terms terms;
-} advanced_accountant;
 
 /* What the formulas need; `common` is the epsilon that all events share, 0 when they differ. */
 typedef struct sums {
     double count, total, drift, squares, common;
 } sums;
 
-static const pn_terms *terms_of(const pn_accountant *base)
-{
-    return &((const advanced_accountant *)base)->terms;
-}
-
 static pn_status create(pn_accountant **out, const pn_arg *args, pn_err *err)
 {
-    advanced_accountant *self = pn_calloc(1, sizeof *self);
-
     (void)args;
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "accountant.advanced: out of memory");
-    self->base.ops = &pn_accountant_advanced_ops;
-    *out = &self->base;
-    return PN_OK;
-}
-
-static void destroy(pn_accountant *base)
-{
-    pn_terms_clear(&((advanced_accountant *)base)->terms);
-    pn_free(base);
+    return pn_terms_accountant_new(out, &pn_accountant_advanced_ops, err);
 }
 
 static pn_status refuse_impure(void *visitor, const pn_event *event, double count, pn_err *err)
@@ -61,9 +38,7 @@ static pn_status add(pn_accountant *base, pn_event *event, size_t count, pn_err 
     pn_terms list = { &one, 1, 1 };
     pn_status status = pn_terms_walk(&list, refuse_impure, NULL, err);
 
-    if (status != PN_OK)
-        return status;
-    return pn_terms_add(&((advanced_accountant *)base)->terms, event, count, "advanced", err);
+    return status == PN_OK ? pn_terms_accountant_add(base, event, count, err) : status;
 }
 
 static pn_status add_event(void *visitor, const pn_event *event, double count, pn_err *err)
@@ -84,7 +59,7 @@ static sums sums_of(const pn_accountant *base)
 {
     sums s = { 0 };
 
-    (void)pn_terms_walk(terms_of(base), add_event, &s, NULL);
+    (void)pn_terms_walk(pn_terms_of(base), add_event, &s, NULL);
     return s;
 }
 
@@ -105,7 +80,7 @@ static pn_status epsilon(const pn_accountant *base, double delta, double *out, d
     sums s = sums_of(base);
 
     (void)err;
-    *out = pn_slack_epsilon(ideal_epsilon(&s, pn_ideal_delta(delta)), delta, pn_terms_slack(terms_of(base)));
+    *out = pn_slack_epsilon(ideal_epsilon(&s, pn_ideal_delta(delta)), delta, pn_terms_slack(pn_terms_of(base)));
     if (order)
         *order = 0.0;
     return PN_OK;
@@ -115,7 +90,7 @@ static pn_status epsilon(const pn_accountant *base, double delta, double *out, d
 static pn_status delta(const pn_accountant *base, double at_epsilon, double *out, pn_err *err)
 {
     sums s = sums_of(base);
-    pn_slack slack = pn_terms_slack(terms_of(base));
+    pn_slack slack = pn_terms_slack(pn_terms_of(base));
     double drift = s.common > 0.0 ? s.count * s.common * expm1(s.common) : s.drift;
     double room = fmax(0.0, at_epsilon - slack.epsilon) - drift;
 
@@ -149,7 +124,7 @@ const pn_accountant_ops pn_accountant_advanced_ops = {
            "rdp and pld give smaller numbers.",
     .source = "Dwork, Rothblum, Vadhan (2010); Kairouz, Oh, Viswanath (2015)",
     .create = create,
-    .destroy = destroy,
+    .destroy = pn_terms_accountant_destroy,
     .add = add,
     .epsilon = epsilon,
     .delta = delta,

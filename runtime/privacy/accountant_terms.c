@@ -101,3 +101,37 @@ pn_status pn_terms_walk(const pn_terms *self, pn_terms_visit visit, void *visito
     }
     return status;
 }
+
+/* ---- an accountant that is nothing else ---- */
+
+pn_status pn_terms_accountant_new(pn_accountant **out, const pn_accountant_ops *ops, pn_err *err)
+{
+    pn_terms_accountant *self = pn_calloc(1, sizeof *self);
+
+    if (!self)
+        return pn_fail(err, PN_ENOMEM, "accountant.%s: out of memory", ops->name);
+    self->base.ops = ops;
+    *out = &self->base;
+    return PN_OK;
+}
+
+void pn_terms_accountant_destroy(pn_accountant *self)
+{
+    pn_terms_clear(&((pn_terms_accountant *)self)->terms);
+    pn_free(self);
+}
+
+pn_status pn_terms_accountant_add(pn_accountant *self, pn_event *event, size_t count, pn_err *err)
+{
+    return pn_terms_add(&((pn_terms_accountant *)self)->terms, event, count, self->ops->name, err);
+}
+
+double pn_terms_accountant_rdp(const pn_accountant *self, double alpha)
+{
+    return pn_terms_rdp(pn_terms_of(self), alpha);
+}
+
+double pn_terms_accountant_zcdp(const pn_accountant *self)
+{
+    return pn_terms_zcdp(pn_terms_of(self));
+}

@@ -3,12 +3,31 @@
 #ifndef PN_PRIVACY_ACCOUNTANT_TERMS_H
 #define PN_PRIVACY_ACCOUNTANT_TERMS_H
 
+#include "privacy/accountant.h"
 #include "privacy/event_leaf.h"
 
 typedef struct pn_terms {
     pn_term *terms; /* consecutive equal events are one term */
     size_t count, room;
 } pn_terms;
+
+/* An accountant that is a list of terms and nothing else. */
+typedef struct pn_terms_accountant {
+    pn_accountant base;
+    pn_terms terms;
+} pn_terms_accountant;
+
+pn_status pn_terms_accountant_new(pn_accountant **out, const pn_accountant_ops *ops, pn_err *err);
+void pn_terms_accountant_destroy(pn_accountant *self);
+/** For pn_accountant_ops.add, .rdp and .zcdp. */
+pn_status pn_terms_accountant_add(pn_accountant *self, pn_event *event, size_t count, pn_err *err);
+double pn_terms_accountant_rdp(const pn_accountant *self, double alpha);
+double pn_terms_accountant_zcdp(const pn_accountant *self);
+
+static inline const pn_terms *pn_terms_of(const pn_accountant *self)
+{
+    return &((const pn_terms_accountant *)self)->terms;
+}
 
 /** Keeps the event.  Errors: PN_ENOMEM, in the name of `owner`. */
 pn_status pn_terms_add(pn_terms *self, pn_event *event, size_t count, const char *owner, pn_err *err);

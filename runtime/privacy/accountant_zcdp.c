@@ -33,12 +33,10 @@ static void destroy(pn_accountant *base)
 static pn_status add(pn_accountant *base, pn_event *event, size_t count, pn_err *err)
 {
     zcdp_accountant *self = (zcdp_accountant *)base;
-    pn_slack one = pn_event_slack(event, count);
 
     (void)err;
     pn_event_add_zcdp(event, count, &self->rho);
-    self->slack.epsilon += one.epsilon;
-    self->slack.tail += one.tail;
+    pn_slack_add(&self->slack, 1.0, pn_event_slack(event, count));
     return PN_OK;
 }
 
