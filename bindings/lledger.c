@@ -1,6 +1,7 @@
 /* lledger.c -- pn.ledger: methods and fields of a privacy budget that is charged before noise is drawn.
  * Depends on: lledger.h, lprivacy_check.h.  Used by: lledger_open.c, every binding that takes a ledger. */
 #include <math.h>
+#include <string.h>
 
 #include "lledger.h"
 #include "lprivacy_check.h"
@@ -15,23 +16,22 @@ static const pn_budget *budget(lua_State *L)
     return pn_ledger_budget(check(L));
 }
 
-/* ---- charging ---- */
+/* ---- charging ----
+ * The ledger is looked up last: making a message may run a collector that runs code which closes it. */
 
 static int ledger_price(lua_State *L)
 {
-    pn_ledger *self = check(L);
-    pn_event *event = pnl_check_event(L, 2);
+    size_t count = pnl_opt_count(L, 3, "ledger:price");
 
-    lua_pushnumber(L, pn_ledger_price(self, event, pnl_opt_count(L, 3, "ledger:price")));
+    lua_pushnumber(L, pn_ledger_price(check(L), pnl_check_event(L, 2), count));
     return 1;
 }
 
 static int ledger_covers(lua_State *L)
 {
-    pn_ledger *self = check(L);
-    pn_event *event = pnl_check_event(L, 2);
+    size_t count = pnl_opt_count(L, 3, "ledger:covers");
     pn_err err;
-    pn_status status = pn_ledger_covers(self, event, pnl_opt_count(L, 3, "ledger:covers"), &err);
+    pn_status status = pn_ledger_covers(check(L), pnl_check_event(L, 2), count, &err);
 
     if (status != PN_OK && status != PN_EBUDGET)
         pnl_status(L, status, &err);
@@ -44,19 +44,16 @@ static int ledger_covers(lua_State *L)
 
 static int ledger_reserve(lua_State *L)
 {
-    pn_ledger *self = check(L);
-    pn_event *event = pnl_check_event(L, 2);
+    size_t count = pnl_opt_count(L, 3, "ledger:reserve");
     pn_err err;
 
-    pnl_status(L, pn_ledger_reserve(self, event, pnl_opt_count(L, 3, "ledger:reserve"), &err), &err);
+    pnl_status(L, pn_ledger_reserve(check(L), pnl_check_event(L, 2), count, &err), &err);
     lua_settop(L, 1);
     return 1;
 }
 
 static int ledger_spend(lua_State *L)
 {
-    pn_ledger *self = check(L);
-    pn_event *event = pnl_check_event(L, 2);
     size_t count = pnl_opt_count(L, 4, "ledger:spend");
     const char *label = "";
     pn_err err;
@@ -66,9 +63,11 @@ static int ledger_spend(lua_State *L)
             return pnl_error(L, "ledger:spend: label must be a string, got %s; the count comes third",
                              luaL_tolstring(L, 3, NULL));
         label = lua_tostring(L, 3);
+        if (strlen(label) != lua_rawlen(L, 3))
+            return pnl_error(L, "ledger:spend: label must not have a zero byte in it");
     }
 
-    pnl_status(L, pn_ledger_spend(self, event, count, label, &err), &err);
+    pnl_status(L, pn_ledger_spend(check(L), pnl_check_event(L, 2), count, label, &err), &err);
     lua_settop(L, 1);
     return 1;
 }

@@ -137,8 +137,9 @@ static pn_status check_request(const pn_ledger *ledger, const pn_event *event, s
 {
     const char *ended = pn_ledger_ended(ledger);
 
-    if (count == 0)
-        return pn_fail(err, PN_EINVAL, "ledger: count must be a whole number from 1, got 0");
+    if (count == 0 || count > SIZE_MAX / 2)
+        return pn_fail(err, PN_EINVAL, "ledger: count must be a whole number from 1 to %zu, got %zu", SIZE_MAX / 2,
+                       count);
     if (event->neighbours != ledger->budget.neighbours)
         return pn_fail(
             err, PN_EPRIVACY,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sodium.h>
@@ -247,6 +248,14 @@ static pn_status write_record(pn_store *store, const char *line, size_t length, 
     return PN_OK;
 }
 
+bool pn_store_in_place(const pn_store *store)
+{
+    struct stat mine, there;
+
+    return fstat(store->fd, &mine) == 0 && stat(store->path, &there) == 0 && mine.st_ino == there.st_ino &&
+           mine.st_dev == there.st_dev;
+}
+
 pn_status pn_store_append(pn_store *store, const char *record, pn_err *err)
 {
     unsigned char mac[PN_MAC_BYTES];
@@ -257,6 +266,12 @@ pn_status pn_store_append(pn_store *store, const char *record, pn_err *err)
 
     if (store->broken)
         return pn_fail(err, PN_EIO, "ledger: %.300s: takes no more charges: %s", store->path, store->broken);
+    if (!pn_store_in_place(store))
+        return pn_fail(
+            err, PN_EIO,
+            "ledger: %.300s: is no longer the file that was opened (removed, replaced, or a relative path after "
+            "a change of directory); nothing was charged",
+            store->path);
     line = compose_line(store, record, mac, &length);
     if (!line)
         return pn_fail(err, PN_ENOMEM, "ledger: out of memory for a record");

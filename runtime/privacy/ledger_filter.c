@@ -72,7 +72,7 @@ static void add(const pn_filter *filter, size_t j, const pn_event *event, size_t
  * the exponents and the tails T may be largest on different paths, so each has its own part of the share: a 128th is for S,
  * which at 2^-76 a draw is plenty.  T is at most its largest value on any path, as a sum of chances that are each known
  * before the draw; where they are carried over by exp(epsilon), epsilon is the limit, since what a path spends after a miss
- * may depend on it. */
+ * may depend on it.  Twice T has to fit: some paths may be bounded by their windows and others by exp(epsilon). */
 static bool tails_fit(const pn_filter *filter, pn_slack slack)
 {
     double half = slack.epsilon / 2.0, tail_part = filter->share * (1.0 - 0x1p-7);
@@ -81,7 +81,7 @@ static bool tails_fit(const pn_filter *filter, pn_slack slack)
     if (slack.epsilon == 0.0 && tail == 0.0)
         return true;
     return half + log1p(-filter->share) <= log1p(-tail_part) &&
-           (tail == 0.0 || half + log(tail) <= log(filter->delta * tail_part));
+           (tail == 0.0 || half + log(2.0 * tail) <= log(filter->delta * tail_part));
 }
 
 /* The share of epsilon that the Gaussian filter leaves for S. */

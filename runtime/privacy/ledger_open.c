@@ -61,22 +61,13 @@ static pn_status open_files(pn_store *store, bool create, pn_err *err)
     return error ? cannot_open(store->path, error, err) : PN_OK;
 }
 
-/* Who made the file may have failed and removed it before it was locked here. */
-static bool is_still_there(const pn_store *store)
-{
-    struct stat mine, there;
-
-    return fstat(store->fd, &mine) == 0 && stat(store->path, &there) == 0 && mine.st_ino == there.st_ino &&
-           mine.st_dev == there.st_dev;
-}
-
 static pn_status lock(pn_store *store, pn_err *err)
 {
     char slot[PN_SLOT + 1] = "";
     long holder = 0;
 
     if (flock(store->fd, LOCK_EX | LOCK_NB) == 0) {
-        if (!is_still_there(store))
+        if (!pn_store_in_place(store)) /* who made it may have failed and removed it before it was locked here */
             return pn_fail(err, PN_EIO, "ledger: %.300s: was replaced while it was opened; try again", store->path);
         pn_store_sign(store);
         return PN_OK;

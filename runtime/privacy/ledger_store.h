@@ -49,4 +49,7 @@ pn_status pn_store_make_head(pn_store *store, pn_err *err);
 /** Say who has the ledger open, for the message of who finds it locked; nothing depends on it. */
 void pn_store_sign(const pn_store *store);
 
+/** Whether the path still names the file that is open: not removed, not replaced. */
+bool pn_store_in_place(const pn_store *store);
+
 #endif

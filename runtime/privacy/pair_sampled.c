@@ -24,7 +24,9 @@ static double remove_position(const pn_pair *self, double loss)
 {
     double q = self->parameters[Q], z = self->parameters[Z], odds;
 
-    if (loss > 1.0)
+    if (loss < -0.5) /* (1-q) may be tiny beside 1, and e^loss as tiny */
+        odds = loss > log1p(-q) ? loss + log(-expm1(log1p(-q) - loss)) - log(q) : -INFINITY;
+    else if (loss > 1.0)
         odds = loss + log1p(-(1.0 - q) * exp(-loss)) - log(q);
     else
         odds = expm1(loss) + q > 0.0 ? log((expm1(loss) + q) / q) : -INFINITY;

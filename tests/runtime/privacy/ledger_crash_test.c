@@ -360,10 +360,10 @@ static void test_sync_that_fails(void)
     }
 }
 
-/* A file that takes no writes any more, in place of the one behind `fd`. */
-static void spoil(int fd)
+/* The file behind `fd` takes no writes any more. */
+static void spoil(int fd, const char *path)
 {
-    int dead = open("/dev/null", O_RDONLY);
+    int dead = open(path, O_RDONLY);
 
     CHECK(dead >= 0 && dup2(dead, fd) == fd);
     (void)close(dead);
@@ -377,7 +377,7 @@ static void test_disk_that_cannot_even_be_restored(void)
     for (int head = 0; head < 2; head++) {
         remove_files();
         CHECK(open_ledger(&ledger, true, &err) == PN_OK && spend(ledger, 1, &err) == PN_OK);
-        spoil(head ? ledger->store->head : ledger->store->fd);
+        spoil(head ? ledger->store->head : ledger->store->fd, ledger->store->path);
         CHECK(spend(ledger, 1, &err) == PN_EIO);
         CHECK(strstr(err.message, "nothing was released") && strstr(err.message, "takes no more"));
         CHECK(pn_ledger_ended(ledger) != NULL && pn_ledger_remaining(ledger) == 0.0);
