@@ -239,6 +239,7 @@ static int report_rows(lua_State *L)
         lua_setfield(L, -2, "passed");
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+    pnl_list(L);
     return 1;
 }
 

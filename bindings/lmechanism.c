@@ -29,6 +29,17 @@ static int mechanism_name(lua_State *L)
     return 1;
 }
 
+static int mechanism_scale(lua_State *L)
+{
+    double scale = check_mechanism(L)->scale;
+
+    if (scale > 0.0)
+        lua_pushnumber(L, scale);
+    else
+        lua_pushnil(L);
+    return 1;
+}
+
 static int mechanism_tostring(lua_State *L)
 {
     const pn_mechanism *mechanism = check_mechanism(L);
@@ -56,6 +67,10 @@ static const pnl_row mechanism_rows[] = {
     { "event", mechanism_event, PNL_FIELD, PNL_NOTHING, "m.event -> event",
       "What one release costs, the rounding of parameters and scores included." },
     { "name", mechanism_name, PNL_FIELD, PNL_NOTHING, "m.name -> string", "The mechanism's name in pn.mechanism." },
+    { "scale", mechanism_scale, PNL_FIELD, PNL_NOTHING, "m.scale -> number or nil",
+      "Of the noise on each released value: sigma of a Gaussian, b of a Laplace (standard deviation sqrt(2) b); nil "
+      "where "
+      "no value is released." },
     { "__tostring", mechanism_tostring, PNL_META, PNL_NOTHING, "tostring(m) -> string",
       "The law, its exact cost, who it protects, and the lattice to which values are rounded." },
     PNL_ROW_END,

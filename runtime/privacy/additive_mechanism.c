@@ -130,7 +130,7 @@ static pn_status additive_new(pn_mechanism **out, const request *want, pn_err *e
     self = pn_calloc(1, sizeof *self);
     if (!self)
         return pn_fail(err, PN_ENOMEM, "mechanism.%s: out of memory", want->ops->name);
-    self->base = (pn_mechanism){ .ops = want->ops, .domain = want->bound, .dim = want->dim };
+    self->base = (pn_mechanism){ .ops = want->ops, .domain = want->bound, .dim = want->dim, .scale = want->scale };
     self->add = want->add;
     self->law = want->law;
     self->scale = want->scale;

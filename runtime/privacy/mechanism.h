@@ -46,6 +46,7 @@ struct pn_mechanism {
     pn_event *event; /* owned: what one release costs, all rounding included */
     double domain;   /* inputs beyond +-domain are refused before the charge; INFINITY: clamped by the lattice alone */
     size_t dim;      /* number of inputs that the event is for; 0: any number */
+    double scale;    /* of the noise on each value: sigma or b, public; 0 where values are not released */
 };
 
 const pn_mechanism_ops *const *pn_mechanism_table(void);

@@ -252,3 +252,12 @@ describe("additive mechanisms", function()
     end)
   end
 end)
+
+describe("the scale of a mechanism", function()
+  it("is that of the noise on each value, for error bars", function()
+    local m = pn.mechanism.analytic_gaussian { epsilon = 1, delta = 1e-5, sensitivity = 1 }
+    assert.near(3.730631635, m.scale, 1e-7)
+    assert.equal(2, pn.mechanism.laplace { scale = 2, sensitivity = 1 }.scale)
+    assert.is_nil(pn.mechanism.exponential { epsilon = 1, sensitivity = 1 }.scale)
+  end)
+end)
