@@ -10,7 +10,7 @@
 /* ln of the term of l: C(k,l) (e^((k-l)e) - e^(target + l e)) / (1 + e^e)^k; -inf where it is cut off. */
 static double log_term(double e, double k, double l, double target)
 {
-    double gap = (k - 2.0 * l) * e - target;
+    double gap = fma(k - 2.0 * l, e, -target); /* next to k e every digit of the product counts */
 
     if (!(gap > 0.0))
         return -INFINITY;
@@ -23,7 +23,7 @@ double pn_kov_delta(double epsilon, double delta, size_t count, double target)
 
     if (!(epsilon > 0.0 && isfinite(epsilon) && delta >= 0.0 && delta < 1.0 && count > 0 && target >= 0.0))
         return NAN;
-    for (double l = 0.0; l < k && (k - 2.0 * l) * epsilon > target; l += 1.0) {
+    for (double l = 0.0; l < k && fma(k - 2.0 * l, epsilon, -target) > 0.0; l += 1.0) {
         double x = log_term(epsilon, k, l, target);
 
         if (x > top) {
@@ -54,6 +54,8 @@ double pn_kov_epsilon(double epsilon, double delta, size_t count, double target)
     question q = { epsilon, delta, target, count };
     double high = (double)count * epsilon;
 
+    if (fma((double)count, epsilon, -high) > 0.0)
+        high = nextafter(high, INFINITY);
     if (isnan(pn_kov_delta(epsilon, delta, count, 0.0)) || !(target > 0.0 && target < 1.0))
         return NAN;
     if (is_private(&q, 0.0))

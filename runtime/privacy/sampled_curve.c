@@ -26,12 +26,14 @@ typedef struct quadrature {
     double threshold;  /* logarithms of f below it do not matter */
 } quadrature;
 
-/* ln(1 - q + q e^w).  Beyond 700, 1 - q is 1 or does not count. */
+/* ln(1 - q + q e^w).  Beyond 700, 1 - q is 1 or does not count; where the ratio is small, 1 - q must not drown in 1. */
 static double log_ratio(const quadrature *s, double w)
 {
-    double t = w + s->log_q;
+    double t = w + s->log_q, above = s->q * expm1(w);
 
-    return w < 700.0 ? log1p(s->q * expm1(w)) : fmax(t, 0.0) + log1p(exp(-fabs(t)));
+    if (above < -0.5)
+        return log((1.0 - s->q) + s->q * exp(w));
+    return w < 700.0 ? log1p(above) : fmax(t, 0.0) + log1p(exp(-fabs(t)));
 }
 
 static double log_up(const quadrature *s, double x)

@@ -118,12 +118,23 @@ static void *lua_allocate(void *self, void *block, size_t old_size, size_t new_s
     return moved || new_size > old_size ? moved : block;
 }
 
+/* One script, once. */
+typedef struct attempt {
+    const script *script;
+    bool for_good;
+} attempt;
+
+/* Lua calls a finalizer once.  When there is no memory left even for that call, what the object owns is lost, and nobody
+ * outside Lua can help it.  So where memory is gone for good the collector rests until the state is closed, which has room
+ * for such calls. */
 static int run_script(lua_State *L)
 {
-    const script *self = lua_touserdata(L, 1);
+    const attempt *self = lua_touserdata(L, 1);
 
+    if (self->for_good)
+        (void)lua_gc(L, LUA_GCSTOP);
     luaL_openlibs(L);
-    if (luaL_loadstring(L, self->text) != LUA_OK)
+    if (luaL_loadstring(L, self->script->text) != LUA_OK)
         return lua_error(L);
     luaL_requiref(L, "penumbra.core", luaopen_penumbra_core, 0);
     lua_call(L, 1, 0);
@@ -154,7 +165,8 @@ static pn_status scenario(void *self, pn_err *err)
 static void one_round(const script *self, long fail_at, bool for_good)
 {
     fail_alloc count = { .fail_at = fail_at, .for_good = for_good };
-    pn_status status = fail_alloc_run(&count, scenario, (void *)(size_t)self);
+    attempt one = { self, for_good };
+    pn_status status = fail_alloc_run(&count, scenario, &one);
 
     if (!CHECK(status == PN_OK || status == PN_ENOMEM) || !CHECK(count.live == 0))
         (void)fprintf(stderr, "    %s: allocation %ld failed%s\n", self->name, fail_at, for_good ? " for good" : "");
@@ -166,8 +178,9 @@ static void one_round(const script *self, long fail_at, bool for_good)
 static long sweep(const script *self, long from)
 {
     fail_alloc count = { .fail_at = 0 };
+    attempt one = { self, false };
 
-    if (!CHECK(fail_alloc_run(&count, scenario, (void *)(size_t)self) == PN_OK) || !CHECK(count.live == 0))
+    if (!CHECK(fail_alloc_run(&count, scenario, &one) == PN_OK) || !CHECK(count.live == 0))
         return 0;
     for (long k = from; k <= count.calls; k++) {
         one_round(self, k, false);

@@ -35,6 +35,20 @@ static void test_kov_delta(void)
     CHECK(isnan(pn_kov_delta(1.0, 0.0, 3, -1.0)));
 }
 
+/* Where the target is next to count epsilon only the digits behind those of the product are left.  mpmath, 60 digits. */
+static void test_kov_next_to_the_sum(void)
+{
+    static const double row[][4] = { { 15.892000592189735, 11, 174.81200273731142, 3.7767633269079959e-6 },
+                                     { 14.573189948349704, 23, 335.1833688120409, 2.2914756175688874e-12 },
+                                     { 0.0013105854589993509, 19, 0.024900148353537883, 1.8836645621057546e-12 } };
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        double got = pn_kov_delta(row[i][0], 0.0, (size_t)row[i][1], row[i][2]);
+
+        CHECK(got >= row[i][3] && got <= row[i][3] * (1.0 + 1e-10));
+    }
+}
+
 static void test_kov_epsilon(void)
 {
     CHECK_CLOSE(pn_kov_epsilon(0.1, 0.0, 100, 1e-6), 4.774567588, 6e-10);
@@ -43,6 +57,7 @@ static void test_kov_epsilon(void)
     CHECK(pn_kov_epsilon(0.1, 0.0, 3, 0.9) == 0.0);
     CHECK(isinf(pn_kov_epsilon(0.1, 0.01, 10, 0.01)));
     CHECK(isnan(pn_kov_epsilon(0.1, 0.0, 10, 0.0)));
+    CHECK(pn_kov_epsilon(15.892000592189735, 0.0, 11, 3.77e-6) <= 11 * 15.892000592189735 * (1.0 + 1e-15));
 }
 
 /* It knows that each release is no worse than randomised response, as the pure Renyi curve does, and loses nothing after. */
@@ -71,6 +86,7 @@ static void test_advanced(void)
 int main(void)
 {
     test_kov_delta();
+    test_kov_next_to_the_sum();
     test_kov_epsilon();
     test_kov_is_never_worse_than_renyi_or_advanced();
     test_advanced();

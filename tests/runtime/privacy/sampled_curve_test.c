@@ -48,6 +48,19 @@ static void test_against_many_digits(void)
     }
 }
 
+/* Next to q = 1 what is left of 1 - q decides how far the second mode reaches.  mpmath, 40 digits. */
+static void test_replace_next_to_full_samples(void)
+{
+    static const double row[][4] = {
+        { 0.999999999999, 1.0, 20.0, 35.580904433041524 },
+        { 0.999999999999, 1.0, 15.0, 29.35739790140943 },
+        { 0.999999999999999, 0.7, 12.5, 45.198953496075511 },
+    };
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        CHECK(just_above(pn_curve_poisson_replace(row[i][0], row[i][1], row[i][2]), row[i][3]));
+}
+
 /* accounting.md, items 1, 2, 6 and 7; of item 6 it gives six digits. */
 static void test_the_specification(void)
 {
@@ -331,6 +344,7 @@ static void test_poisson_by_enumeration(void)
 int main(void)
 {
     test_against_many_digits();
+    test_replace_next_to_full_samples();
     test_the_specification();
     test_fixed_size_is_between_poisson_and_wang();
     test_sum_and_integral_agree();
