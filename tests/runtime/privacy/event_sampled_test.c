@@ -61,6 +61,22 @@ static void test_slack_passes_on(void)
     pn_event_free(inner);
 }
 
+/* Under one coin the values of two data sets differ by one contribution, by two where a record may become its opposite. */
+static void test_windows_hold_what_a_coin_moves(void)
+{
+    static const pn_neighbours relation[] = { PN_ADD_REMOVE, PN_ZERO_OUT, PN_REPLACE_ONE };
+
+    for (size_t i = 0; i < 3; i++) {
+        pn_event *inner = gaussian(0.5, 7, relation[i]), *event = NULL;
+        double mu = relation[i] == PN_REPLACE_ONE ? 8.0 : 4.0;
+
+        CHECK(pn_event_poisson_sampled(&event, 0.1, inner, relation[i], NULL) == PN_OK);
+        CHECK(pn_event_slack(event, 1).window == pn_gaussian_slack(7.0, mu).window);
+        pn_event_free(event);
+        pn_event_free(inner);
+    }
+}
+
 /* A run of sparse vector keeps its number of answers, and costs the same whatever it is. */
 static void test_sparse_vector(void)
 {
@@ -178,6 +194,7 @@ int main(void)
 {
     test_fields_and_arguments();
     test_slack_passes_on();
+    test_windows_hold_what_a_coin_moves();
     test_sparse_vector();
     test_calibration_reaches_the_target();
     test_calibration_passes_failures_on();

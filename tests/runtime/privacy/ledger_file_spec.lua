@@ -355,6 +355,35 @@ describe("the authentication of a ledger", function()
     assert.equal(4 / 16, spent())
   end)
 
+  it("does not take the head of a copy that went another way", function()
+    local mine = history(2)
+    put(mine[1][1], mine[1][2])
+    with({}, function(L)
+      L:spend(event.pure { epsilon = 1 / 16 }, "something else")
+    end)
+    write(".head", mine[2][2]) -- as many records, the same key and name
+    assert.matches("is of another or an older ledger", refused(pn.ledger, { path = path }), 1, true)
+  end)
+
+  it("remembers the share of delta that the first charge fixed for tails", function()
+    for _, sigma in ipairs { 0.165, 0.155 } do
+      remove()
+      local e = event.gaussian { sigma = sigma, sensitivity = 1, draws = 10 }
+      local small = event.pure { epsilon = 1e-9 }
+      local left, spent_there
+      with({ epsilon = e:epsilon(1e-6) * 1.5, delta = 1e-6 }, function(L)
+        L:spend(e, "most of it")
+        left, spent_there = L.remaining, L.spent
+        assert.is_true((L:covers(small)))
+      end)
+      with({}, function(L)
+        assert.equal(left, L.remaining)
+        assert.equal(spent_there, L.spent)
+        assert.is_true((L:covers(small)))
+      end)
+    end
+  end)
+
   it("does not take the lines of another ledger with the same key", function()
     local key = path .. ".key"
     local mine = history(2)[2]

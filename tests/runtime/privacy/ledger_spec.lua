@@ -334,6 +334,25 @@ describe("noise as drawn", function()
     assert.matches("beyond the ideal, charged", tostring(both:report()), 1, true)
   end)
 
+  it("takes its share of delta and its distance from the ideal out of an order's budget", function()
+    -- B of order 64 at delta (1 - 2^-30), noise.md's S of 2^37 draws on top; both to 1e-13.
+    local alpha, delta, draws = 64, 1e-6, math.tointeger(2 ^ 37)
+    local function limit(share)
+      return 1 - math.log(1 - 1 / alpha) + (math.log(delta) + math.log(alpha) + share) / (alpha - 1)
+    end
+    local function admits(rdp, count)
+      local L = pn.ledger { epsilon = 1, delta = delta, orders = { alpha } }
+      local sigma = math.sqrt(alpha / (2 * rdp))
+      return (L:covers(event.gaussian { sigma = sigma, sensitivity = 1, draws = count }))
+    end
+    local share = math.log(1 - 2 ^ -30)
+    assert.is_true(admits(limit(share) * (1 - 1e-13)))
+    assert.is_false(admits(limit(0) * (1 - 1e-13)))
+    local slack = draws * 2 ^ -75
+    assert.is_true(admits(limit(share) - slack - 1e-13, draws))
+    assert.is_false(admits(limit(share) - slack / 2, draws))
+  end)
+
   it("is refused where it would need more of delta than its share", function()
     -- Half of the slack is draws 2^-76; a 128th of 2^-30 is for it.
     for _, filter in ipairs { "renyi", "gaussian" } do
