@@ -16,10 +16,11 @@
 typedef struct release_call {
     pn_mechanism *mechanism;
     const char *name;
+    pn_output gives;
     pn_ledger *ledger;
     const char *label;
     pn_rng *rng;
-    int rng_index; /* of the option, nil when absent */
+    int ledger_index, rng_index; /* of the options; rng is nil when absent */
     pn_vec query;
     bool scalar;
 } release_call;
@@ -45,10 +46,9 @@ static const receipt *check_receipt(lua_State *L)
     return pnl_check(L, 1, &pnl_release_class);
 }
 
-/* Pushed before anything is charged. */
-static receipt *push_receipt(lua_State *L, const release_call *call)
+/* Into the box at `slot`, before anything is charged. */
+static void fill_receipt(lua_State *L, void **slot, const release_call *call)
 {
-    void **slot = pnl_newbox(L, &pnl_release_class);
     size_t length = strlen(call->label);
     const pn_budget *budget = pn_ledger_budget(call->ledger);
     receipt *self = pn_alloc(1, sizeof *self + length + 1);
@@ -61,7 +61,6 @@ static receipt *push_receipt(lua_State *L, const release_call *call)
     self->delta = isnan(budget->rho) ? budget->delta : NAN;
     self->simulated = pn_rng_simulated(call->rng);
     *slot = self;
-    return self;
 }
 
 static double cost_epsilon(const receipt *self)
@@ -199,9 +198,7 @@ static void read_options(lua_State *L, int options, release_call *call)
     pnl_options(L, options, call->name, none, unused, extra);
     if (option(L, options, "ledger") == LUA_TNIL)
         pnl_error(L, "%s: a release is paid from a ledger; give ledger = pn.ledger{epsilon = ...}", call->name);
-    call->ledger = pnl_test(L, -1, &pnl_ledger_class);
-    if (!call->ledger)
-        pnl_error(L, "%s: ledger must be an open pn.ledger, got %s", call->name, pnl_got(L, -1));
+    call->ledger_index = lua_gettop(L);
     type = option(L, options, "label");
     if (type != LUA_TNIL && type != LUA_TSTRING)
         pnl_error(L, "%s: label must be a string, got %s", call->name, pnl_got(L, -1));
@@ -209,7 +206,18 @@ static void read_options(lua_State *L, int options, release_call *call)
     if (option(L, options, "rng") != LUA_TNIL && !pnl_test(L, -1, &pnl_rng_class))
         pnl_error(L, "%s: rng must be an open pn.rng, got %s", call->name, pnl_got(L, -1));
     call->rng_index = lua_gettop(L);
-    call->rng = pnl_rng(L, -1);
+    (void)pnl_rng(L, -1); /* makes the one that is used when there is no option */
+}
+
+/* The objects of the call.  Any allocation of Lua's may run a finalizer, and that may close each of them; from here on to
+ * the end of the release nothing allocates. */
+static void resolve(lua_State *L, release_call *call)
+{
+    call->mechanism = pnl_check(L, 1, &pnl_mechanism_class);
+    call->ledger = pnl_test(L, call->ledger_index, &pnl_ledger_class);
+    if (!call->ledger)
+        pnl_error(L, "%s: ledger must be an open pn.ledger, got %s", call->name, pnl_got(L, call->ledger_index));
+    call->rng = pnl_rng(L, call->rng_index);
 }
 
 /* A number, a table or a pn.vec at `index`.  Messages name types, never values or places. */
@@ -246,7 +254,7 @@ static void read_query(lua_State *L, int index, release_call *call)
 /* Buffers for what the mechanism gives, on the stack. */
 static void reserve(lua_State *L, const release_call *call, pn_release *out)
 {
-    switch (call->mechanism->ops->output) {
+    switch (call->gives) {
     case PN_GIVES_INDEX:
         lua_pushnil(L);
         break;
@@ -262,7 +270,7 @@ static void reserve(lua_State *L, const release_call *call, pn_release *out)
 /* The value at `place` (the buffer of reserve) becomes what the script sees, on the top. */
 static void push_value(lua_State *L, const release_call *call, const pn_release *out, int place)
 {
-    switch (call->mechanism->ops->output) {
+    switch (call->gives) {
     case PN_GIVES_INDEX:
         lua_pushinteger(L, (lua_Integer)out->index + 1);
         break;
@@ -287,16 +295,22 @@ int pnl_mechanism_release(lua_State *L)
 {
     release_call call = { .mechanism = pnl_check(L, 1, &pnl_mechanism_class) };
     pn_release out = { 0 };
+    void **slot;
     int place;
     pn_err err;
 
     call.name = call.mechanism->ops->name;
+    call.gives = call.mechanism->ops->output;
     lua_settop(L, 3);
     read_query(L, 2, &call);
     read_options(L, 3, &call);
     reserve(L, &call, &out);
     place = lua_gettop(L);
-    (void)push_receipt(L, &call);
+    slot = pnl_newbox(L, &pnl_release_class);
+    resolve(L, &call);
+    if (lua_type(L, 2) == LUA_TUSERDATA)
+        call.query = pnl_check_vec(L, 2);
+    fill_receipt(L, slot, &call);
     pnl_status(L,
                pn_mechanism_release(call.mechanism, call.ledger, call.label, call.rng, call.query.data, call.query.n,
                                     &out, &err),
@@ -386,6 +400,7 @@ int pnl_mechanism_open(lua_State *L)
 {
     release_call call = { .mechanism = pnl_check(L, 1, &pnl_mechanism_class) };
     pn_sparse_run **slot;
+    void **receipt_slot;
     int box;
     pn_err err;
 
@@ -396,7 +411,9 @@ int pnl_mechanism_open(lua_State *L)
     box = lua_gettop(L);
     if (!lua_isnil(L, call.rng_index))
         pnl_keep(L, box, call.rng_index);
-    (void)push_receipt(L, &call);
+    receipt_slot = pnl_newbox(L, &pnl_release_class);
+    resolve(L, &call);
+    fill_receipt(L, receipt_slot, &call);
     pnl_status(L, pn_sparse_open(slot, call.mechanism, call.ledger, call.label, call.rng, &err), &err);
     return 2;
 }

@@ -261,3 +261,48 @@ describe("the scale of a mechanism", function()
     assert.is_nil(pn.mechanism.exponential { epsilon = 1, sensitivity = 1 }.scale)
   end)
 end)
+
+describe("a finalizer that runs during a release", function()
+  -- A vector of this size makes the collector work before the charge; a young generation, however full the heap is.
+  local n, ran = 300000, false
+  local function closing(object)
+    ran = false
+    for _ = 1, 20 do
+      setmetatable({}, {
+        __gc = function()
+          local _ <close> = object
+          ran = true
+        end,
+      })
+    end
+  end
+
+  setup(function()
+    collectgarbage "generational"
+  end)
+  teardown(function()
+    collectgarbage "incremental"
+  end)
+
+  it("may close what the release needs, which is then refused and not charged", function()
+    local query = pn.vec.zeros(n)
+    for _, which in ipairs { "ledger", "mechanism", "rng", "query" } do
+      local used = {
+        ledger = pn.ledger { rho = 1 },
+        mechanism = pn.mechanism.gaussian { sigma = 1, sensitivity = 1, dim = n },
+        rng = pn.rng.secure(),
+        query = query:slice(1, n),
+      }
+      local L = used.ledger
+      collectgarbage()
+      closing(used[which])
+      local ok, message = pcall(used.mechanism.release, used.mechanism, used.query, { ledger = L, rng = used.rng })
+      assert.is_true(ran)
+      assert.is_false(ok)
+      assert.matches(which == "ledger" and "must be an open pn.ledger" or "closed", message)
+      if which ~= "ledger" then
+        assert.equal(0, L.spent)
+      end
+    end
+  end)
+end)

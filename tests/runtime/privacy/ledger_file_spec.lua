@@ -368,8 +368,8 @@ describe("the authentication of a ledger", function()
   it("remembers the share of delta that the first charge fixed for tails", function()
     for _, sigma in ipairs { 0.165, 0.155 } do
       remove()
-      local e = event.gaussian { sigma = sigma, sensitivity = 1, draws = 10 }
       local small = event.pure { epsilon = 1e-9 }
+      local e = event.compose { event.gaussian { sigma = sigma, sensitivity = 1, draws = 10 }, small }
       local left, spent_there
       with({ epsilon = e:epsilon(1e-6) * 1.5, delta = 1e-6 }, function(L)
         L:spend(e, "most of it")
