@@ -16,36 +16,44 @@
 
 /* ---- admission ---- */
 
-static bool choose_gaussian(const pn_budget *budget, const pn_event *event, size_t count, pn_filter *filter)
+/* `order` alone, or mu^2 where it is 0. */
+static bool choose_one(const pn_budget *budget, const pn_event *event, size_t count, double order, double share,
+                       pn_filter *filter)
 {
-    const double none = 0.0;
-
-    pn_filter_start(filter, PN_FILTER_GAUSSIAN, budget->epsilon, budget->delta, PN_TAIL_SHARE, &none, 1);
+    pn_filter_start(filter, order > 0.0 ? PN_FILTER_RENYI : PN_FILTER_GAUSSIAN, budget->epsilon, budget->delta, share,
+                    &order, 1);
     return pn_filter_admits(filter, event, count);
 }
 
-/* Orders from the first request alone: the default ones with delta/J each when they cover it, else its own best order with
- * all of delta (at large epsilon with a larger share for the tails, as prices do), else mu^2 when it is all Gaussian.  False
- * when nothing does; `filter` then holds nothing of use. */
+static bool choose_default(const pn_budget *budget, const pn_event *event, size_t count, double share,
+                           pn_filter *filter)
+{
+    double orders[PN_FILTER_DEFAULT_ORDERS];
+
+    pn_filter_default_orders(budget->epsilon, budget->delta, orders);
+    pn_filter_start(filter, PN_FILTER_RENYI, budget->epsilon, budget->delta, share, orders, PN_FILTER_DEFAULT_ORDERS);
+    return pn_filter_admits(filter, event, count);
+}
+
+/* Orders from the first request alone: the default ones with delta/J each when they cover it, else the one of its price with
+ * all of delta, or mu^2 when the price is that of Gaussian noise.  At large epsilon with a larger share for the tails, as
+ * prices do.  False when nothing covers it; `filter` then holds nothing of use. */
 static bool choose(const pn_ledger *ledger, const pn_event *event, size_t count, pn_filter *filter)
 {
     static const double shares[] = { PN_TAIL_SHARE, 0x1p-10, 0.5 };
     const pn_budget *budget = &ledger->budget;
-    double orders[PN_FILTER_DEFAULT_ORDERS], best;
+    double order;
 
-    pn_filter_default_orders(budget->epsilon, budget->delta, orders);
-    pn_filter_start(filter, PN_FILTER_RENYI, budget->epsilon, budget->delta, shares[0], orders,
-                    PN_FILTER_DEFAULT_ORDERS);
-    if (pn_filter_admits(filter, event, count))
+    if (choose_default(budget, event, count, shares[0], filter))
         return true;
-    if (!pn_within(pn_event_epsilon(event, count, budget->delta, &best), budget->epsilon, filter->slop))
+    if (!pn_within(pn_event_epsilon(event, count, budget->delta, &order), budget->epsilon, filter->slop))
         return false;
-    for (size_t i = 0; best > 1.0 && i < sizeof shares / sizeof shares[0]; i++) {
-        pn_filter_start(filter, PN_FILTER_RENYI, budget->epsilon, budget->delta, shares[i], &best, 1);
-        if (pn_filter_admits(filter, event, count))
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+        if (choose_one(budget, event, count, order, shares[i], filter) ||
+            choose_default(budget, event, count, shares[i], filter))
             return true;
     }
-    return choose_gaussian(budget, event, count, filter);
+    return false;
 }
 
 /* The filter under which the request is admitted: the ledger's own, or (while nothing is charged) a new choice in the
@@ -306,12 +314,37 @@ pn_status pn_ledger_spend(pn_ledger *ledger, pn_event *event, size_t count, cons
 
 /* ---- charges from a file ---- */
 
+/* "@0.5" where the share of the tails is not the usual one. */
+static double read_share(const char **cursor)
+{
+    double share = PN_TAIL_SHARE;
+    char *end;
+
+    if (**cursor == '@') {
+        share = strtod(*cursor + 1, &end);
+        *cursor = end;
+    }
+    return share;
+}
+
+static pn_status read_gaussian(pn_ledger *node, const char **cursor, pn_err *err)
+{
+    double share = read_share(cursor);
+    const double none = 0.0;
+
+    if (!(share > 0.0 && share < 1.0) || !strchr("; ", **cursor))
+        return pn_text_malformed(err, "orders", *cursor);
+    node->passage->found = &node->passage->scratch;
+    pn_filter_start(&node->passage->scratch, PN_FILTER_GAUSSIAN, node->budget.epsilon, node->budget.delta, share, &none,
+                    1);
+    return PN_OK;
+}
+
 /* "gaussian", or "8,16,24" of at most PN_FILTER_DEFAULT_ORDERS orders up to `;` or the end, with "@0.5" where the share of the tails is another
  * one; "-" leaves the filter as it is. */
 static pn_status read_orders(pn_ledger *node, const char **cursor, pn_err *err)
 {
-    double orders[PN_FILTER_DEFAULT_ORDERS], share = PN_TAIL_SHARE;
-    const double none = 0.0;
+    double orders[PN_FILTER_DEFAULT_ORDERS], share;
     size_t count = 0;
     char *end;
 
@@ -322,10 +355,7 @@ static pn_status read_orders(pn_ledger *node, const char **cursor, pn_err *err)
     }
     if (strncmp(*cursor, "gaussian", 8) == 0 && !node->fixed) {
         *cursor += 8;
-        node->passage->found = &node->passage->scratch;
-        pn_filter_start(&node->passage->scratch, PN_FILTER_GAUSSIAN, node->budget.epsilon, node->budget.delta,
-                        PN_TAIL_SHARE, &none, 1);
-        return PN_OK;
+        return read_gaussian(node, cursor, err);
     }
     while (count < PN_FILTER_DEFAULT_ORDERS) {
         orders[count] = strtod(*cursor, &end);
@@ -336,10 +366,7 @@ static pn_status read_orders(pn_ledger *node, const char **cursor, pn_err *err)
         if (*end != ',')
             break;
     }
-    if (**cursor == '@') {
-        share = strtod(*cursor + 1, &end);
-        *cursor = end;
-    }
+    share = read_share(cursor);
     if (count == 0 || node->fixed || !(share > 0.0 && share < 1.0) || !strchr("; ", **cursor))
         return pn_text_malformed(err, "orders", *cursor);
     pn_filter_start(&node->passage->scratch, PN_FILTER_RENYI, node->budget.epsilon, node->budget.delta, share, orders,

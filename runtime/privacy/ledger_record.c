@@ -99,11 +99,9 @@ static void add_choice(pn_text *text, const pn_ledger *node)
         pn_text_add(text, "-");
         return;
     }
-    if (found->kind == PN_FILTER_GAUSSIAN) {
+    if (found->kind == PN_FILTER_GAUSSIAN)
         pn_text_add(text, "gaussian");
-        return;
-    }
-    for (size_t j = 0; j < found->count; j++)
+    for (size_t j = 0; j < found->count && found->kind != PN_FILTER_GAUSSIAN; j++)
         add_number(text, j ? "," : "", found->measure[j].order);
     if (found->share != PN_TAIL_SHARE)
         add_number(text, "@", found->share);

@@ -98,10 +98,16 @@ static inline void sampler_fill(pn_rng *rng, const sampler_shape *shape, size_t 
             sampler_word parts = sampler_split(shape, word);
             size_t bin = shape->slots[parts.slot];
 
-            if (parts.y < shape->low[bin] && (parts.offset != 0 || !parts.negative))
-                out[done++] = sampler_number(shape, parts, bin);
-            else if (sampler_resolve(rng, shape, word, &out[done]))
-                done++;
+            uint64_t low = shape->low[bin];
+            bool near = parts.y - low < shape->high[bin] - low; /* unsigned: not below low */
+
+            /* the tail's slot is marked as the last bin */
+            if (near || bin + 1 == shape->body || (parts.offset == 0 && parts.negative)) {
+                done += sampler_resolve(rng, shape, word, &out[done]);
+            } else { /* kept or not: a branch would be mispredicted at every rejected word */
+                out[done] = sampler_number(shape, parts, bin);
+                done += parts.y < low;
+            }
         }
     }
 }

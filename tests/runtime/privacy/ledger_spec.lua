@@ -303,6 +303,17 @@ describe("a large budget", function()
     end
   end)
 
+  it("admits its price where the budget is larger than the request", function()
+    for _, sigma in ipairs { 1, 0.3, 0.2, 0.165, 0.155 } do
+      local e = event.gaussian { sigma = sigma, sensitivity = 1, draws = 10 }
+      for _, factor in ipairs { 1, 1.05, 1.5, 3 } do
+        local L = pn.ledger { epsilon = factor * e:epsilon(1e-6), delta = 1e-6 }
+        L:spend(e, "it")
+        assert.near(e:epsilon(1e-6), L.spent, 1e-3 * L.spent)
+      end
+    end
+  end)
+
   it("admits small charges of drawn noise", function()
     local L = pn.ledger { epsilon = 200, delta = 1e-6 }
     local e = event.gaussian { sigma = 1, sensitivity = 1, draws = 1000 }
