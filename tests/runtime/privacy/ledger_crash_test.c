@@ -361,9 +361,9 @@ static void test_sync_that_fails(void)
 }
 
 /* The file behind `fd` takes no writes any more. */
-static void spoil(int fd, const char *path)
+static void spoil(int fd, const char *file)
 {
-    int dead = open(path, O_RDONLY);
+    int dead = open(file, O_RDONLY);
 
     CHECK(dead >= 0 && dup2(dead, fd) == fd);
     (void)close(dead);
