@@ -80,7 +80,7 @@ static void free_ledger(void *ledger)
 /* Boxes first, all of them empty: what pn_ledger_split returns is then owned at once. */
 static int ledger_split(lua_State *L)
 {
-    pn_ledger *self = check(L), **parts;
+    pn_ledger **parts;
     size_t k = pnl_check_count(L, 2, "ledger:split: k");
     void ***slots;
     pn_err err;
@@ -92,7 +92,7 @@ static int ledger_split(lua_State *L)
     slots = lua_newuserdatauv(L, k * sizeof(void **), 0);
     for (size_t i = 0; i < k; i++)
         slots[i] = pnl_newbox(L, &pnl_ledger_class);
-    pnl_status(L, pn_ledger_split(self, k, parts, &err), &err);
+    pnl_status(L, pn_ledger_split(check(L), k, parts, &err), &err);
     for (size_t i = 0; i < k; i++)
         *slots[i] = parts[i];
     return (int)k;
