@@ -1,0 +1,69 @@
+/* bound.h -- certified extremes of an expression over a box, by outward-rounded intervals with branch and bound.
+ * Depends on: graph.h, interval.h.  Used by: objective, bindings.
+ * Source: Moore, Kearfott, Cloud (2009), Introduction to Interval Analysis, chapters 6 and 11 (mean value form, monotonicity
+ * test); the error-free transformations are Knuth's and Dekker's. */
+#ifndef PN_EXPR_BOUND_H
+#define PN_EXPR_BOUND_H
+
+#include "core/task.h"
+#include "expr/interval.h"
+
+/* Where a variable ranges: an interval (ends may be infinite), or a list of values when count > 0. */
+typedef struct pn_domain {
+    pn_interval range;
+    const double *values; /* [count], borrowed */
+    size_t count;
+} pn_domain;
+
+typedef struct pn_range {
+    pn_interval min, max; /* the minimum lies in `min`, the maximum in `max`; all values in [min.low, max.high] */
+    bool converged;       /* both to the tolerance; otherwise the bounds still hold */
+    size_t boxes;         /* that were looked at */
+} pn_range;
+
+#define PN_BOUND_TOLERANCE 1e-9  /* relative to max(|min|, |max|), what a search aims at */
+#define PN_BOUND_BOXES     20000 /* what it may cost */
+
+/**
+ * Enclose the extremes of the expression at `root` for variables in domains[pn_graph_variables].  The graph gains nodes
+ * (derivatives).  Deterministic: the effort is a number of boxes, not a time.
+ * Errors: PN_EUNSUPPORTED when it is unbounded or could not be bounded: the message names the sub-expression and the interval
+ *         of its argument, "log(z) is unbounded where z is in [0, 1e-12]"; PN_EDOMAIN when it may be undefined, likewise;
+ *         PN_EINVAL for a domain with low > high or NaN (names the variable); PN_ENOMEM; PN_ECANCELLED.
+ */
+pn_status pn_bound_range(pn_range *out, pn_graph *graph, pn_node root, const pn_domain *domains, pn_task *task,
+                         pn_err *err);
+
+/* How an expression jumps where one of its switches (where, sign, conditions) turns, as variable `variable` grows. */
+typedef struct pn_jump {
+    bool decided;     /* false: could not be shown either way */
+    double up, down;  /* bounds on the sizes of jumps upward and downward; 0 when one-sided limits agree within 2^-40 of the
+                         expression's magnitude, which is as near as doubles can tell; inf when not decided */
+    double where;     /* the variable's value at the largest jump */
+} pn_jump;
+
+/**
+ * Errors as pn_bound_range, except that unboundedness is `decided = false`.
+ * Exact when, apart from `variable`, the expression depends on variables with lists of values only, or on all variables through one
+ * common sub-expression such as z - y.
+ */
+pn_status pn_bound_jump(pn_jump *out, pn_graph *graph, pn_node root, unsigned variable, const pn_domain *domains,
+                        pn_task *task, pn_err *err);
+
+/* All that is certified of f as a function of one variable, the others ranging over their domains.
+ * Ranges are outward and have infinite ends where unbounded; ranges of derivatives hold wherever the derivative exists, and for
+ * the values that pn_graph_derivative gives at kinks. */
+typedef struct pn_shape {
+    pn_interval value, slope, curvature, third;
+    bool continuous;    /* f does not jump */
+    bool smooth;        /* nor does its slope: `curvature` bounds the Lipschitz constant of the slope */
+    bool twice_smooth;  /* nor does its curvature: `third` bounds the Lipschitz constant of the curvature */
+    bool convex;        /* continuous, curvature >= 0, the slope only jumps upward */
+    char missing[256];  /* why the first of value, slope, curvature, third is infinite, or what jumps; "" when all is well */
+} pn_shape;
+
+/** Errors: PN_EINVAL, PN_EDOMAIN (undefined on part of the domain), PN_ENOMEM, PN_ECANCELLED.  Unbounded parts are no error. */
+pn_status pn_shape_of(pn_shape *out, pn_graph *graph, pn_node root, unsigned variable, const pn_domain *domains,
+                      pn_task *task, pn_err *err);
+
+#endif

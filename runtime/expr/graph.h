@@ -1,0 +1,119 @@
+/* graph.h -- scalar expressions as hash-consed graphs: what a traced function or a loss's formula becomes.
+ * A node is an index into its graph; operands always have smaller indices than what uses them, so every algorithm here is one
+ * sweep over indices and none recurses.  Equal expressions are one node.
+ * Depends on: core.  Used by: expr, geometry, objective, bindings.
+ *
+ * Simplification happens when a node is made and never makes a value less accurate than the node's own error bound:
+ *   exact      x+0 x-0 x*1 x/1 x^1 x*(-1) --x  x^2 -> x*x  x-x stays; constants are folded only when the result is exact;
+ *              c*(d*x) is left alone; -(a-b) -> b-a; (-a)*(-b) -> a*b; (-a)*b, a*(-b), (-a)/b, a/(-b) -> -(..); a+(-b) -> a-b;
+ *              a-(-b) -> a+b; abs(-x), abs(abs x) -> abs x; min(a,a), max(a,a), where(c,a,a) -> a; operands of + * are ordered.
+ *   safer      log(1+exp x), log1p(exp x) -> softplus x; 1/(1+exp(-x)) and exp(x)/(1+exp x) -> sigmoid x; log(1+x) stays.
+ *              These replace a formula that overflows or cancels by the function of the same value that does not.
+ * 0*x is not 0 (x may be infinite) unless a derivative rule says so: derivatives drop terms whose factor is the constant 0. */
+#ifndef PN_EXPR_GRAPH_H
+#define PN_EXPR_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/status.h"
+
+typedef struct pn_graph pn_graph;
+typedef uint32_t pn_node;
+
+#define PN_NODE_NONE      UINT32_MAX
+#define PN_GRAPH_VARS_MAX 16
+#define PN_GRAPH_MAX      50000 /* nodes: a traced function that makes more is refused */
+
+typedef enum pn_opcode {
+    PN_X_CONST = 0, /* value */
+    PN_X_VAR,       /* variable number a */
+    /* of one operand */
+    PN_X_NEG,
+    PN_X_ABS,
+    PN_X_SIGN, /* -1, 0, 1 */
+    PN_X_SQRT,
+    PN_X_EXP,
+    PN_X_LOG,
+    PN_X_LOG1P,
+    PN_X_EXPM1,
+    PN_X_TANH,
+    PN_X_SIGMOID,
+    PN_X_SOFTPLUS,
+    PN_X_ERF,
+    PN_X_SIN,
+    PN_X_COS,
+    /* of two */
+    PN_X_ADD,
+    PN_X_SUB,
+    PN_X_MUL,
+    PN_X_DIV,
+    PN_X_POW,
+    PN_X_MIN,
+    PN_X_MAX,
+    PN_X_LT, /* 1 or 0 */
+    PN_X_LE,
+    /* of three */
+    PN_X_WHERE, /* a is not 0 ? b : c */
+    PN_X_COUNT
+} pn_opcode;
+
+typedef struct pn_term {
+    pn_opcode op;
+    pn_node a, b, c; /* operands; PN_NODE_NONE where there is none; a is the number of a variable */
+    double value;    /* of a constant */
+} pn_term;
+
+/** "exp", "+", "where" ...; operators +, -, *, /, ^ and "-" for NEG by their signs. */
+const char *pn_opcode_name(pn_opcode op);
+/** 0, 1, 2 or 3. */
+unsigned pn_opcode_operands(pn_opcode op);
+
+/**
+ * A graph over `count` variables; names (copied, at most 15 bytes each are kept) are for messages.
+ * Errors: PN_EINVAL for more than PN_GRAPH_VARS_MAX variables; PN_ENOMEM.
+ */
+pn_status pn_graph_new(pn_graph **out, const char *const *names, unsigned count, pn_err *err);
+pn_graph *pn_graph_keep(pn_graph *graph);
+void pn_graph_free(pn_graph *graph); /* drops one reference; NULL allowed */
+
+unsigned pn_graph_variables(const pn_graph *graph);
+const char *pn_graph_variable_name(const pn_graph *graph, unsigned variable);
+/** Nodes so far; those of an expression are at most its root. */
+size_t pn_graph_size(const pn_graph *graph);
+/** The term of a node; valid until the next node is made. */
+const pn_term *pn_graph_term(const pn_graph *graph, pn_node node);
+
+/* Builders.  They never fail visibly: after the first failure (memory, PN_GRAPH_MAX) or with an operand PN_NODE_NONE they
+ * return PN_NODE_NONE, and pn_graph_status tells why.  So formulas read as formulas. */
+pn_node pn_x_const(pn_graph *graph, double value);
+pn_node pn_x_var(pn_graph *graph, unsigned variable);
+pn_node pn_x_unary(pn_graph *graph, pn_opcode op, pn_node a);
+pn_node pn_x_binary(pn_graph *graph, pn_opcode op, pn_node a, pn_node b);
+pn_node pn_x_where(pn_graph *graph, pn_node condition, pn_node a, pn_node b);
+/** PN_OK, PN_ENOMEM or PN_EUNSUPPORTED "the expression has more than 50000 operations ..." since the graph was made. */
+pn_status pn_graph_status(const pn_graph *graph, pn_err *err);
+
+/** Whether the node is the constant `value` (0.0 matches both zeros). */
+bool pn_x_is(const pn_graph *graph, pn_node node, double value);
+/** used[0..root] tells which nodes the expression at `root` needs.  Errors: PN_ENOMEM. */
+pn_status pn_graph_used(const pn_graph *graph, pn_node root, bool *used);
+/** Whether the expression at `root` depends on the variable. */
+bool pn_graph_depends(const pn_graph *graph, pn_node root, unsigned variable);
+/** The expression with every variable v replaced by by[v] (PN_NODE_NONE: left alone), simplified again. */
+pn_node pn_graph_substitute(pn_graph *graph, pn_node root, const pn_node *by);
+
+/**
+ * d root / d variable, in the same graph.
+ * At kinks the derivative is one fixed element of the generalised gradient (of the one-sided limits): |x|' = sign(x), 0 at 0;
+ * min(a, b)' and max(a, b)': a' on ties; where(c, a, b)' takes the branch that the value takes; sign' and the
+ * conditions have derivative 0.  sqrt(x)' is +inf at 0, as it is.
+ * tanh' = 4 sigmoid(2x) sigmoid(-2x) and sigmoid' = sigmoid(x) sigmoid(-x), which do not cancel.
+ */
+pn_node pn_graph_derivative(pn_graph *graph, pn_node root, unsigned variable);
+
+/** The expression as text that Lua reads back: "softplus(-(y*z))".  Returns the length needed, as snprintf; truncates with "...". */
+size_t pn_graph_text(const pn_graph *graph, pn_node root, char *text, size_t size);
+
+#endif
