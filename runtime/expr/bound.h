@@ -36,10 +36,11 @@ pn_status pn_bound_range(pn_range *out, pn_graph *graph, pn_node root, const pn_
 
 /* How an expression jumps where one of its switches (where, sign, conditions) turns, as variable `variable` grows. */
 typedef struct pn_jump {
-    bool decided;     /* false: could not be shown either way */
-    double up, down;  /* bounds on the sizes of jumps upward and downward; 0 when one-sided limits agree within 2^-40 of the
+    bool decided; /* false: could not be shown either way */
+    double up,
+        down;     /* bounds on the sizes of jumps upward and downward; 0 when one-sided limits agree within 2^-40 of the
                          expression's magnitude, which is as near as doubles can tell; inf when not decided */
-    double where;     /* the variable's value at the largest jump */
+    double where; /* the variable's value at the largest jump */
 } pn_jump;
 
 /**
@@ -55,11 +56,12 @@ pn_status pn_bound_jump(pn_jump *out, pn_graph *graph, pn_node root, unsigned va
  * the values that pn_graph_derivative gives at kinks. */
 typedef struct pn_shape {
     pn_interval value, slope, curvature, third;
-    bool continuous;    /* f does not jump */
-    bool smooth;        /* nor does its slope: `curvature` bounds the Lipschitz constant of the slope */
-    bool twice_smooth;  /* nor does its curvature: `third` bounds the Lipschitz constant of the curvature */
-    bool convex;        /* continuous, curvature >= 0, the slope only jumps upward */
-    char missing[256];  /* why the first of value, slope, curvature, third is infinite, or what jumps; "" when all is well */
+    bool continuous;   /* f does not jump */
+    bool smooth;       /* nor does its slope: `curvature` bounds the Lipschitz constant of the slope */
+    bool twice_smooth; /* nor does its curvature: `third` bounds the Lipschitz constant of the curvature */
+    bool convex;       /* continuous, curvature >= 0, the slope only jumps upward */
+    char missing
+        [256]; /* why the first of value, slope, curvature, third is infinite, or what jumps; "" when all is well */
 } pn_shape;
 
 /** Errors: PN_EINVAL, PN_EDOMAIN (undefined on part of the domain), PN_ENOMEM, PN_ECANCELLED.  Unbounded parts are no error. */

@@ -97,8 +97,8 @@ pn_status pn_graph_status(const pn_graph *graph, pn_err *err);
 
 /** Whether the node is the constant `value` (0.0 matches both zeros). */
 bool pn_x_is(const pn_graph *graph, pn_node node, double value);
-/** used[0..root] tells which nodes the expression at `root` needs.  Errors: PN_ENOMEM. */
-pn_status pn_graph_used(const pn_graph *graph, pn_node root, bool *used);
+/** used[0..root] tells which nodes the expression at `root` needs. */
+void pn_graph_used(const pn_graph *graph, pn_node root, bool *used);
 /** Whether the expression at `root` depends on the variable. */
 bool pn_graph_depends(const pn_graph *graph, pn_node root, unsigned variable);
 /** The expression with every variable v replaced by by[v] (PN_NODE_NONE: left alone), simplified again. */
@@ -113,7 +113,7 @@ pn_node pn_graph_substitute(pn_graph *graph, pn_node root, const pn_node *by);
  */
 pn_node pn_graph_derivative(pn_graph *graph, pn_node root, unsigned variable);
 
-/** The expression as text that Lua reads back: "softplus(-(y*z))".  Returns the length needed, as snprintf; truncates with "...". */
-size_t pn_graph_text(const pn_graph *graph, pn_node root, char *text, size_t size);
+/** The expression as text that Lua reads back, "softplus(-(y*z))"; what is deeper than 40 levels or does not fit is "...". */
+void pn_graph_text(const pn_graph *graph, pn_node root, char *text, size_t size);
 
 #endif

@@ -1,0 +1,23 @@
+/* graph_impl.h -- the inside of a graph, shared by graph.c and simplify.c only. */
+#ifndef PN_EXPR_GRAPH_IMPL_H
+#define PN_EXPR_GRAPH_IMPL_H
+
+#include "expr/graph.h"
+
+#define PN_GRAPH_NAME 16
+
+struct pn_graph {
+    int references;
+    unsigned variables;
+    char names[PN_GRAPH_VARS_MAX][PN_GRAPH_NAME];
+    pn_term *terms; /* [capacity] */
+    size_t count, capacity;
+    uint32_t *slots; /* [slot_count] node + 1 by hash, 0 for none; slot_count is a power of two > 2 count */
+    size_t slot_count;
+    pn_status status; /* the first failure of a builder */
+};
+
+/** The node of this term, made when it is new; nothing is simplified. */
+pn_node pn_graph_intern(pn_graph *graph, pn_term term);
+
+#endif
