@@ -5,8 +5,9 @@
  *
  * Simplification happens when a node is made and never makes a value less accurate than the node's own error bound:
  *   exact      x+0 x-0 x*1 x/1 x^1 x*(-1) --x  x^2 -> x*x  x-x stays; constants are folded only when the result is exact;
- *              c*(d*x) is left alone; -(a-b) -> b-a; (-a)*(-b) -> a*b; (-a)*b, a*(-b), (-a)/b, a/(-b) -> -(..); a+(-b) -> a-b;
+ *              -(a-b) -> b-a; (-a)*(-b) -> a*b; (-a)*b, a*(-b), (-a)/b, a/(-b) -> -(..); a+(-b) -> a-b;
  *              a-(-b) -> a+b; abs(-x), abs(abs x) -> abs x; min(a,a), max(a,a), where(c,a,a) -> a; operands of + * are ordered.
+ *   closer     c*(d*x) -> (c*d)*x when c*d is exact, x*(1/y) -> x/y: one rounding fewer.
  *   safer      log(1+exp x), log1p(exp x) -> softplus x; 1/(1+exp(-x)) and exp(x)/(1+exp x) -> sigmoid x; log(1+x) stays.
  *              These replace a formula that overflows or cancels by the function of the same value that does not.
  * 0*x is not 0 (x may be infinite) unless a derivative rule says so: derivatives drop terms whose factor is the constant 0. */

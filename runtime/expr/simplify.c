@@ -220,8 +220,27 @@ static pn_node subtract(pn_graph *graph, pn_node a, pn_node b)
     return plain(graph, PN_X_SUB, a, b, PN_NODE_NONE);
 }
 
+/* c*(d*x) -> (c*d)*x when c*d is exact, and x*(1/y) -> x/y: one rounding fewer.  None when neither applies. */
+static pn_node fewer_roundings(pn_graph *graph, pn_node a, pn_node b)
+{
+    const pn_term *other = at(graph, b);
+    pn_node left = other->a, right = other->b;
+
+    if (other->op == PN_X_DIV && pn_x_is(graph, left, 1.0))
+        return pn_x_binary(graph, PN_X_DIV, a, right);
+    if (constant(graph, a) && other->op == PN_X_MUL && constant(graph, left)) {
+        pn_node product = pn_x_binary(graph, PN_X_MUL, a, left);
+
+        if (product != PN_NODE_NONE && constant(graph, product))
+            return pn_x_binary(graph, PN_X_MUL, product, right);
+    }
+    return PN_NODE_NONE;
+}
+
 static pn_node multiply(pn_graph *graph, pn_node a, pn_node b)
 {
+    pn_node better;
+
     bool minus_a = is_op(graph, a, PN_X_NEG), minus_b = is_op(graph, b, PN_X_NEG);
 
     if (pn_x_is(graph, a, 1.0))
@@ -237,7 +256,10 @@ static pn_node multiply(pn_graph *graph, pn_node a, pn_node b)
 
         return minus_a && minus_b ? product : pn_x_unary(graph, PN_X_NEG, product);
     }
-    return commuting(graph, PN_X_MUL, a, b);
+    better = fewer_roundings(graph, a, b);
+    if (better == PN_NODE_NONE)
+        better = fewer_roundings(graph, b, a);
+    return better != PN_NODE_NONE ? better : commuting(graph, PN_X_MUL, a, b);
 }
 
 static pn_node divide(pn_graph *graph, pn_node a, pn_node b)
