@@ -1,6 +1,8 @@
-/* loss.h -- losses l(z, y) of a linear predictor z = <x, theta>: the interface and the table of known losses.
- * A new loss is one file that fills a pn_loss_ops and one line in loss.c's table.
- * Depends on: core, numeric.  Used by: objective.c, bindings. */
+/* loss.h -- losses of one record: the interface and the table of known losses.
+ * A new loss l(z, y) of a linear predictor z = <x, theta> is one formula and one line in loss.c's table: derivatives, bounds and
+ * evaluation come from the expression (formula_loss.c), for built-in and typed losses alike.  A loss of several margins
+ * (softmax) or of the whole record (black_box) fills the functions itself.
+ * Depends on: core, expr.  Used by: objective.c, bindings. */
 #ifndef PN_OBJECTIVE_LOSS_H
 #define PN_OBJECTIVE_LOSS_H
 
@@ -9,45 +11,114 @@
 
 #include "core/param.h"
 #include "core/status.h"
+#include "core/task.h"
+#include "expr/bound.h"
 
 typedef struct pn_loss pn_loss;
 
-typedef struct pn_interval {
-    double low, high;
-} pn_interval;
+/* ---- labels ---- */
 
-typedef enum pn_labels { PN_LABELS_REAL = 0, PN_LABELS_BINARY /* exactly -1 and 1 */ } pn_labels;
+typedef enum pn_label_kind {
+    PN_LABELS_REAL = 0, /* any number; bounds need a range that the data set enforces */
+    PN_LABELS_VALUES,   /* one of values[count], public schema; other labels are refused */
+    PN_LABELS_INTERVAL, /* within range; the data set must enforce that */
+    PN_LABELS_CLASSES   /* a whole number from 1 to count, public schema */
+} pn_label_kind;
 
-/* Certified ranges over all z in a margin interval and all admissible labels.  Outward: the truth lies inside. */
-typedef struct pn_loss_range {
-    pn_interval value, slope, curvature; /* l, dl/dz, d2l/dz2 */
-} pn_loss_range;
+#define PN_LABEL_VALUES_MAX 64
+
+typedef struct pn_labels {
+    pn_label_kind kind;
+    size_t count;
+    double values[PN_LABEL_VALUES_MAX];
+    pn_interval range;
+} pn_labels;
+
+/** Index of the first of y[n] that the labels do not admit (their range included), or n. */
+size_t pn_labels_first_bad(const pn_labels *labels, const double *y, size_t n);
+/** "-1 and 1", "0, 1 or 2", "in [0, 1]", "real". */
+void pn_labels_describe(const pn_labels *labels, char *text, size_t size);
+
+/* ---- what is certified of a loss over a range of margins ---- */
+
+/* All admissible labels, every margin in the range.  Infinite where unbounded: `missing` says which sub-expression where. */
+typedef struct pn_loss_bounds {
+    pn_interval value, slope, curvature, third; /* l and its derivatives in one margin; softmax: of every entry of the
+                                                   gradient, eigenvalues of the Hessian, third derivative along unit vectors */
+    double slope_norm[PN_LP_COUNT];             /* largest norm of the gradient in the margins; all equal for one margin */
+    bool continuous;                            /* l does not jump: slope bounds its Lipschitz constant */
+    bool smooth;                                /* the slope does not jump: curvature bounds its Lipschitz constant */
+    bool twice_smooth;                          /* nor does the curvature */
+    bool convex;
+    char missing[256];
+} pn_loss_bounds;
+
+/* ---- the interface ---- */
 
 typedef struct pn_loss_ops {
     const char *name;
     const char *doc;
     const char *source;
     const pn_param *params;
+
+    /* Either a formula in the graph's variables 0 (z) and 1 (y) and the labels that it takes ... */
+    pn_node (*formula)(pn_graph *graph, const pn_arg *args);
     pn_labels labels;
-    bool convex;
-    bool quadratic; /* d2l/dz2 is constant: the gradient is affine in theta and may come from the Gram matrix */
+    /* ... or a constructor that fills in the rest. */
     pn_status (*create)(pn_loss **out, const pn_arg *args, pn_err *err);
     void (*destroy)(pn_loss *self);
-    /* A block of records, all arrays [count]; any output may be NULL.  z and y do not alias outputs. */
-    void (*evaluate)(const pn_loss *self, size_t count, const double *z, const double *y, double *value, double *slope,
-                     double *curvature);
-    /* z and y are finite intervals.  Errors: PN_EUNSUPPORTED with the reason when something is unbounded. */
-    pn_status (*range)(const pn_loss *self, pn_interval z, pn_interval y, pn_loss_range *out, pn_err *err);
+
+    /* A block of `count` <= PN_LOSS_BLOCK records; z, slope, along and out are [margins][count], y and value [count].  value or slope may be
+     * NULL.  Thread-safe, allocates nothing. */
+    void (*evaluate)(const pn_loss *self, size_t count, const double *z, const double *y, double *value, double *slope);
+    /* out = (Hessian in the margins) along */
+    void (*curve)(const pn_loss *self, size_t count, const double *z, const double *y, const double *along,
+                  double *out);
+    /* margin: range of every margin, ends may be infinite; y: enforced range of real labels (ignored for the other kinds). */
+    pn_status (*certify)(pn_loss *self, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err);
 } pn_loss_ops;
 
+#define PN_LOSS_BLOCK 256
+
 struct pn_loss {
-    const pn_loss_ops *ops;
+    const pn_loss_ops *ops; /* of formula losses: evaluate, curve and certify are the common ones */
+    const pn_loss_ops *row; /* the table's row: name, doc, source */
     int references;
+    pn_labels labels;
+    size_t margins; /* linear predictors a record has: theta is [margins][p]; 0 for a black box */
+    bool quadratic; /* d2l/dz2 is 1: the gradient may come from the Gram matrix */
 };
 
 const pn_loss_ops *const *pn_loss_table(void);
 pn_status pn_loss_new(pn_loss **out, const char *name, pn_arg *args, pn_err *err);
 pn_loss *pn_loss_keep(pn_loss *loss);
 void pn_loss_free(pn_loss *loss);
+
+/**
+ * A loss from an expression in variables 0 = z and 1 = y of `graph` (kept).  Compiles value, slope and curvature.
+ * Errors: what the graph, its derivatives and the compiler refuse; PN_ENOMEM.
+ */
+pn_status pn_loss_from_graph(pn_loss **out, pn_graph *graph, pn_node root, const pn_labels *labels, pn_err *err);
+
+/** The graph and root of a formula loss, else NULL. */
+pn_graph *pn_loss_graph(const pn_loss *loss, pn_node *root);
+
+/** As ops->certify after checks: PN_EINVAL when an interval has low > high or NaN.  Unbounded is no error: see `missing`. */
+pn_status pn_loss_certify(pn_loss *loss, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err);
+
+/* ---- black boxes ---- */
+
+/* l(theta, x, y) by a callback on the caller's thread: theta [p], x [p].  A status other than PN_OK ends the call with it. */
+typedef pn_status (*pn_record_fn)(void *self, const double *theta, const double *x, size_t p, double y, double *value,
+                                  pn_err *err);
+
+/**
+ * lipschitz: the declared l2 Lipschitz constant in theta, > 0 or 0 for none; solvers enforce it by clipping differences.
+ * release(self) is called when the loss is freed; may be NULL.
+ */
+pn_status pn_loss_black_box(pn_loss **out, pn_record_fn value, void (*release)(void *self), void *self,
+                            double lipschitz, pn_err *err);
+/** The callback of a black box; NULL for other losses. */
+pn_record_fn pn_loss_record(const pn_loss *loss, void **self, double *lipschitz);
 
 #endif

@@ -1,0 +1,66 @@
+/* regulariser.h -- data-free terms r(theta) of an objective: the interface and the table of known ones.
+ * A separable regulariser r(theta) = sum_j f(theta_j) is one formula and one line in regulariser.c's table; the others
+ * (group, nuclear) fill the functions themselves.  No privacy is involved: r does not depend on records.
+ * Depends on: core, numeric, expr.  Used by: objective.c, bindings.
+ * Spec: variance-reduced.md section 8 for the scaling (l2 is lambda/2 ||theta||^2); second-order.md section 9 for nonconvex. */
+#ifndef PN_OBJECTIVE_REGULARISER_H
+#define PN_OBJECTIVE_REGULARISER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/param.h"
+#include "core/status.h"
+#include "expr/bound.h"
+
+typedef struct pn_regulariser pn_regulariser;
+
+/* What is certified of r over all theta whose coordinates lie in a range. */
+typedef struct pn_regulariser_bounds {
+    double smoothness;        /* Lipschitz constant of the gradient in l2: largest |eigenvalue| of the Hessian; +inf at a kink */
+    double largest_curvature; /* largest eigenvalue; what bounds the growth above the tangent; +inf at a kink */
+    double strong_convexity;  /* lower bound on the Hessian's eigenvalues; negative when r is not convex, -inf when unknown */
+    double hessian_lipschitz; /* of theta -> Hessian, operator norm over l2; +inf when unknown */
+    bool convex;
+    char missing[256]; /* what is not bounded and why; "" when all is well */
+} pn_regulariser_bounds;
+
+typedef struct pn_regulariser_ops {
+    const char *name;
+    const char *doc;
+    const char *source;
+    const pn_param *params;
+
+    /* Either f in the graph's variable 0 ... */
+    pn_node (*formula)(pn_graph *graph, const pn_arg *args);
+    /* ... or a constructor and all of the following. */
+    pn_status (*create)(pn_regulariser **out, const pn_arg *args, pn_err *err);
+    void (*destroy)(pn_regulariser *self);
+    /* Whether r is defined on R^dim: sizes of groups and matrices.  Errors: PN_EDIM with both sizes. */
+    pn_status (*fits)(const pn_regulariser *self, size_t dim, pn_err *err);
+    /* *value = r(theta), gradient += its gradient (at kinks: the subgradient of smallest norm); either may be NULL. */
+    pn_status (*evaluate)(const pn_regulariser *self, size_t dim, const double *theta, double *value, double *gradient,
+                          pn_err *err);
+    /* out += Hessian(theta) v where r is twice differentiable.  Errors: PN_EUNSUPPORTED where there is none (nuclear). */
+    pn_status (*curve)(const pn_regulariser *self, size_t dim, const double *theta, const double *v, double *out,
+                       pn_err *err);
+    pn_status (*certify)(pn_regulariser *self, pn_interval coordinate, pn_regulariser_bounds *out, pn_err *err);
+} pn_regulariser_ops;
+
+struct pn_regulariser {
+    const pn_regulariser_ops *ops; /* of formulas: the common functions */
+    const pn_regulariser_ops *row; /* the table's row: name, doc, source */
+    int references;
+};
+
+const pn_regulariser_ops *const *pn_regulariser_table(void);
+pn_status pn_regulariser_new(pn_regulariser **out, const char *name, pn_arg *args, pn_err *err);
+pn_regulariser *pn_regulariser_keep(pn_regulariser *regulariser);
+void pn_regulariser_free(pn_regulariser *regulariser); /* NULL allowed */
+
+/** sum_j f(theta_j) for f in variable 0 of `graph` (kept).  Errors as pn_loss_from_graph. */
+pn_status pn_regulariser_from_graph(pn_regulariser **out, pn_graph *graph, pn_node root, pn_err *err);
+/** The graph and root of a separable regulariser, else NULL. */
+pn_graph *pn_regulariser_graph(const pn_regulariser *regulariser, pn_node *root);
+
+#endif
