@@ -4,7 +4,7 @@
  * Depends on: core.  Used by: expr, geometry, objective, bindings.
  *
  * Simplification happens when a node is made and never makes a value less accurate than the node's own error bound:
- *   exact      x+0 x-0 x*1 x/1 x^1 x*(-1) --x  x^2 -> x*x  x-x stays; constants are folded only when the result is exact;
+ *   exact      x+0 x-0 x*1 x/1 x^1 x*(-1) --x  x^2 -> x*x  x+x -> 2*x  x/2^k -> 2^-k*x;  x-x stays; constants are folded only when the result is exact;
  *              -(a-b) -> b-a; (-a)*(-b) -> a*b; (-a)*b, a*(-b), (-a)/b, a/(-b) -> -(..); a+(-b) -> a-b;
  *              a-(-b) -> a+b; abs(-x), abs(abs x) -> abs x; min(a,a), max(a,a), where(c,a,a) -> a; operands of + * are ordered.
  *   closer     c*(d*x) -> (c*d)*x when c*d is exact, x*(1/y) -> x/y: one rounding fewer.

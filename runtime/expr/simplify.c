@@ -202,6 +202,8 @@ static pn_node add(pn_graph *graph, pn_node a, pn_node b)
         return b;
     if (pn_x_is(graph, b, 0.0))
         return a;
+    if (a == b)
+        return pn_x_binary(graph, PN_X_MUL, pn_x_const(graph, 2.0), a);
     if (is_op(graph, b, PN_X_NEG))
         return pn_x_binary(graph, PN_X_SUB, a, at(graph, b)->a);
     if (is_op(graph, a, PN_X_NEG))
@@ -262,15 +264,28 @@ static pn_node multiply(pn_graph *graph, pn_node a, pn_node b)
     return better != PN_NODE_NONE ? better : commuting(graph, PN_X_MUL, a, b);
 }
 
+/* x / 2^k -> 2^-k x, unless the power underflows or overflows. */
+static bool has_exact_inverse(const pn_graph *graph, pn_node node, double *inverse)
+{
+    int exponent;
+
+    if (!constant(graph, node) || fabs(frexp(at(graph, node)->value, &exponent)) != 0.5)
+        return false;
+    *inverse = 1.0 / at(graph, node)->value;
+    return isnormal(*inverse) && isnormal(at(graph, node)->value);
+}
+
 static pn_node divide(pn_graph *graph, pn_node a, pn_node b)
 {
+    double inverse;
+
     bool minus_a = is_op(graph, a, PN_X_NEG), minus_b = is_op(graph, b, PN_X_NEG);
     pn_node u = one_plus_exp(graph, b);
 
     if (pn_x_is(graph, b, 1.0))
         return a;
-    if (pn_x_is(graph, b, -1.0))
-        return pn_x_unary(graph, PN_X_NEG, a);
+    if (has_exact_inverse(graph, b, &inverse)) /* -1 too */
+        return pn_x_binary(graph, PN_X_MUL, pn_x_const(graph, inverse), a);
     if (u != PN_NODE_NONE && pn_x_is(graph, a, 1.0))
         return pn_x_unary(graph, PN_X_SIGMOID, pn_x_unary(graph, PN_X_NEG, u));
     if (u != PN_NODE_NONE && is_op(graph, a, PN_X_EXP) && at(graph, a)->a == u)

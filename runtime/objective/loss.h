@@ -45,10 +45,10 @@ void pn_labels_describe(const pn_labels *labels, char *text, size_t size);
 typedef struct pn_loss_bounds {
     pn_interval value, slope, curvature, third; /* l and its derivatives in one margin; softmax: of every entry of the
                                                    gradient, eigenvalues of the Hessian, third derivative along unit vectors */
-    double slope_norm[PN_LP_COUNT];             /* largest norm of the gradient in the margins; all equal for one margin */
-    bool continuous;                            /* l does not jump: slope bounds its Lipschitz constant */
-    bool smooth;                                /* the slope does not jump: curvature bounds its Lipschitz constant */
-    bool twice_smooth;                          /* nor does the curvature */
+    double slope_norm[PN_LP_COUNT]; /* largest norm of the gradient in the margins; all equal for one margin */
+    bool continuous;                /* l does not jump: slope bounds its Lipschitz constant */
+    bool smooth;                    /* the slope does not jump: curvature bounds its Lipschitz constant */
+    bool twice_smooth;              /* nor does the curvature */
     bool convex;
     char missing[256];
 } pn_loss_bounds;

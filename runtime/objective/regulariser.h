@@ -17,9 +17,12 @@ typedef struct pn_regulariser pn_regulariser;
 
 /* What is certified of r over all theta whose coordinates lie in a range. */
 typedef struct pn_regulariser_bounds {
-    double smoothness;        /* Lipschitz constant of the gradient in l2: largest |eigenvalue| of the Hessian; +inf at a kink */
+    double gradient; /* largest |entry| of the (sub)gradient that `evaluate` gives; +inf when unbounded */
+    double
+        smoothness; /* Lipschitz constant of the gradient in l2: largest |eigenvalue| of the Hessian; +inf at a kink */
     double largest_curvature; /* largest eigenvalue; what bounds the growth above the tangent; +inf at a kink */
-    double strong_convexity;  /* lower bound on the Hessian's eigenvalues; negative when r is not convex, -inf when unknown */
+    double
+        strong_convexity; /* lower bound on the Hessian's eigenvalues; negative when r is not convex, -inf when unknown */
     double hessian_lipschitz; /* of theta -> Hessian, operator norm over l2; +inf when unknown */
     bool convex;
     char missing[256]; /* what is not bounded and why; "" when all is well */
