@@ -15,11 +15,11 @@ typedef struct pn_domain {
     size_t count;
 } pn_domain;
 
-typedef struct pn_range {
+typedef struct pn_extremes {
     pn_interval min, max; /* the minimum lies in `min`, the maximum in `max`; all values in [min.low, max.high] */
     bool converged;       /* both to the tolerance; otherwise the bounds still hold */
     size_t boxes;         /* that were looked at */
-} pn_range;
+} pn_extremes;
 
 #define PN_BOUND_TOLERANCE 1e-9  /* relative to max(|min|, |max|), what a search aims at */
 #define PN_BOUND_BOXES     20000 /* what it may cost */
@@ -31,7 +31,7 @@ typedef struct pn_range {
  *         of its argument, "log(z) is unbounded where z is in [0, 1e-12]"; PN_EDOMAIN when it may be undefined, likewise;
  *         PN_EINVAL for a domain with low > high or NaN (names the variable); PN_ENOMEM; PN_ECANCELLED.
  */
-pn_status pn_bound_range(pn_range *out, pn_graph *graph, pn_node root, const pn_domain *domains, pn_task *task,
+pn_status pn_bound_range(pn_extremes *out, pn_graph *graph, pn_node root, const pn_domain *domains, pn_task *task,
                          pn_err *err);
 
 /* How an expression jumps where one of its switches (where, sign, conditions) turns, as variable `variable` grows. */
