@@ -1,0 +1,177 @@
+/* formula_loss.c -- losses that are an expression in z and y: compiled, differentiated and bounded by the machinery of expr/.
+ * What the table builds and what a user types take the same way, so they cost and bound the same.
+ * Depends on: formula_loss.h, expr.  Used by: loss.c, bindings. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "expr/program.h"
+#include "objective/formula_loss.h"
+
+enum { Z = 0, Y = 1 };
+
+typedef struct formula_loss {
+    pn_loss base;
+    pn_graph *graph;
+    pn_node root;
+    pn_program *value, *slope, *both, *curvature;
+} formula_loss;
+
+static void formula_destroy(pn_loss *loss)
+{
+    formula_loss *self = (formula_loss *)loss;
+
+    pn_program_free(self->value);
+    pn_program_free(self->slope);
+    pn_program_free(self->both);
+    pn_program_free(self->curvature);
+    pn_graph_free(self->graph);
+    pn_free(self);
+}
+
+static void formula_evaluate(const pn_loss *loss, size_t count, const double *z, const double *y, double *value,
+                             double *slope)
+{
+    const formula_loss *self = (const formula_loss *)loss;
+    const double *inputs[2] = { z, y };
+
+    if (value && slope)
+        pn_program_run(self->both, count, inputs, (double *[2]){ value, slope });
+    else if (value)
+        pn_program_run(self->value, count, inputs, &value);
+    else if (slope)
+        pn_program_run(self->slope, count, inputs, &slope);
+}
+
+static void formula_curve(const pn_loss *loss, size_t count, const double *z, const double *y, const double *along,
+                          double *out)
+{
+    const formula_loss *self = (const formula_loss *)loss;
+    const double *inputs[2] = { z, y };
+
+    pn_program_run(self->curvature, count, inputs, &out);
+    for (size_t i = 0; i < count; i++)
+        out[i] *= along[i];
+}
+
+/* ---- bounds ---- */
+
+static pn_domain label_domain(const pn_labels *labels, pn_interval enforced)
+{
+    if (labels->kind == PN_LABELS_VALUES)
+        return (pn_domain){ { 0.0, 0.0 }, labels->values, labels->count };
+    if (labels->kind == PN_LABELS_INTERVAL) {
+        enforced.low = fmax(enforced.low, labels->range.low);
+        enforced.high = fmin(enforced.high, labels->range.high);
+    }
+    return (pn_domain){ enforced, NULL, 0 };
+}
+
+static pn_status formula_certify(pn_loss *loss, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err)
+{
+    formula_loss *self = (formula_loss *)loss;
+    const pn_domain domains[2] = { [Z] = { margin, NULL, 0 }, [Y] = label_domain(&loss->labels, y) };
+    pn_shape shape;
+    pn_status status = pn_shape_of(&shape, self->graph, self->root, Z, domains, NULL, err);
+
+    if (status != PN_OK)
+        return status;
+    *out = (pn_loss_bounds){ .value = shape.value,
+                             .slope = shape.slope,
+                             .curvature = shape.curvature,
+                             .third = shape.third,
+                             .continuous = shape.continuous,
+                             .smooth = shape.smooth,
+                             .twice_smooth = shape.twice_smooth,
+                             .convex = shape.convex };
+    memcpy(out->missing, shape.missing, sizeof out->missing);
+    for (int norm = 0; norm < PN_LP_COUNT; norm++)
+        out->slope_norm[norm] = pn_interval_magnitude(shape.slope);
+    return PN_OK;
+}
+
+static const pn_loss_ops formula_ops = {
+    .name = "glm",
+    .doc = "A loss typed as a formula of the margin z and the label y.",
+    .source = "traced from the user's function; derivatives and bounds from its expression",
+    .destroy = formula_destroy,
+    .evaluate = formula_evaluate,
+    .curve = formula_curve,
+    .certify = formula_certify,
+};
+
+/* ---- construction ---- */
+
+/* dl/dz = z - y: whatever the formula was, its gradient is that of the squared loss. */
+static bool is_quadratic(pn_graph *graph, pn_node slope)
+{
+    return slope != PN_NODE_NONE &&
+           slope == pn_x_binary(graph, PN_X_SUB, pn_x_var(graph, Z), pn_x_var(graph, Y));
+}
+
+static pn_status compile(formula_loss *self, pn_err *err)
+{
+    pn_node slope = pn_graph_derivative(self->graph, self->root, Z);
+    pn_node curvature = pn_graph_derivative(self->graph, slope, Z);
+    pn_status status = pn_graph_status(self->graph, err);
+
+    self->base.quadratic = status == PN_OK && is_quadratic(self->graph, slope);
+    if (status == PN_OK)
+        status = pn_program_new(&self->value, self->graph, &self->root, 1, err);
+    if (status == PN_OK)
+        status = pn_program_new(&self->slope, self->graph, &slope, 1, err);
+    if (status == PN_OK)
+        status = pn_program_new(&self->both, self->graph, (pn_node[2]){ self->root, slope }, 2, err);
+    if (status == PN_OK)
+        status = pn_program_new(&self->curvature, self->graph, &curvature, 1, err);
+    return status;
+}
+
+static pn_status from_graph(pn_loss **out, const pn_loss_ops *row, pn_graph *graph, pn_node root,
+                            const pn_labels *labels, pn_err *err)
+{
+    formula_loss *self = pn_calloc(1, sizeof *self);
+    pn_status status;
+
+    if (!self)
+        return pn_fail(err, PN_ENOMEM, "loss.%s: out of memory", row->name);
+    self->base = (pn_loss){ .ops = &formula_ops, .row = row, .references = 1, .labels = *labels, .margins = 1 };
+    self->graph = pn_graph_keep(graph);
+    self->root = root;
+    status = pn_graph_status(graph, err);
+    if (status == PN_OK)
+        status = compile(self, err);
+    if (status != PN_OK) {
+        formula_destroy(&self->base);
+        return status;
+    }
+    *out = &self->base;
+    return PN_OK;
+}
+
+pn_status pn_loss_from_graph(pn_loss **out, pn_graph *graph, pn_node root, const pn_labels *labels, pn_err *err)
+{
+    return from_graph(out, &formula_ops, graph, root, labels, err);
+}
+
+pn_status pn_formula_loss_new(pn_loss **out, const pn_loss_ops *row, const pn_arg *args, pn_err *err)
+{
+    static const char *const names[2] = { [Z] = "z", [Y] = "y" };
+    pn_graph *graph = NULL;
+    pn_status status = pn_graph_new(&graph, names, 2, err);
+
+    if (status == PN_OK)
+        status = from_graph(out, row, graph, row->formula(graph, args), &row->labels, err);
+    pn_graph_free(graph);
+    return status;
+}
+
+pn_graph *pn_loss_graph(const pn_loss *loss, pn_node *root)
+{
+    const formula_loss *self = (const formula_loss *)loss;
+
+    if (loss->ops != &formula_ops)
+        return NULL;
+    *root = self->root;
+    return self->graph;
+}
