@@ -14,6 +14,9 @@ typedef struct pn_simd {
     void (*dense_times)(const double *X, size_t rows, size_t cols, const double *w, double *z);
     /* g[j] += sum_r a[r] X[r][j].  Each g[j] takes a sum of at most `rows` products in row order. */
     void (*dense_add_transposed)(const double *X, size_t rows, size_t cols, const double *a, double *g);
+    /* The same for a matrix of floats: entries become doubles, which is exact, before they are multiplied. */
+    void (*dense_times_single)(const float *X, size_t rows, size_t cols, const double *w, double *z);
+    void (*dense_add_transposed_single)(const float *X, size_t rows, size_t cols, const double *a, double *g);
 
     /* Element-wise, in and out may be the same array; <= 1.0 ulp unless said. */
     void (*exp)(size_t n, const double *x, double *out);

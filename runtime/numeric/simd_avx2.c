@@ -19,6 +19,15 @@ static inline double sum_lanes(__m256d v)
     return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
 }
 
+/* The mask for as many floats. */
+static inline __m128i half_mask(__m256i mask)
+{
+    __m128 low = _mm_castsi128_ps(_mm256_castsi256_si128(mask));
+    __m128 high = _mm_castsi128_ps(_mm256_extracti128_si256(mask, 1));
+
+    return _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)));
+}
+
 #define PN_TABLE                  pn_simd_avx2
 #define PN_TABLE_NAME             "avx2"
 #define PN_WIDTH                  4
@@ -31,6 +40,8 @@ static inline double sum_lanes(__m256d v)
 #define PN_STORE(p, v)            _mm256_storeu_pd(p, v)
 #define PN_LOAD_PART(p, mask)     _mm256_maskload_pd(p, mask)
 #define PN_STORE_PART(p, mask, v) _mm256_maskstore_pd(p, mask, v)
+#define PN_LOAD_SINGLE(p)         _mm256_cvtps_pd(_mm_loadu_ps(p))
+#define PN_LOAD_SINGLE_PART(p, m) _mm256_cvtps_pd(_mm_maskload_ps(p, half_mask(m)))
 #define PN_ADD(a, b)              _mm256_add_pd(a, b)
 #define PN_DIV(a, b)              _mm256_div_pd(a, b)
 #define PN_MAX(a, b)              _mm256_max_pd(a, b)

@@ -21,6 +21,8 @@
 #define PN_STORE(p, v)            _mm512_storeu_pd(p, v)
 #define PN_LOAD_PART(p, mask)     _mm512_maskz_loadu_pd(mask, p)
 #define PN_STORE_PART(p, mask, v) _mm512_mask_storeu_pd(p, mask, v)
+#define PN_LOAD_SINGLE(p)         _mm512_cvtps_pd(_mm256_loadu_ps(p))
+#define PN_LOAD_SINGLE_PART(p, m) _mm512_cvtps_pd(_mm256_maskz_loadu_ps(m, p))
 #define PN_ADD(a, b)              _mm512_add_pd(a, b)
 #define PN_DIV(a, b)              _mm512_div_pd(a, b)
 #define PN_MAX(a, b)              _mm512_max_pd(a, b)

@@ -4,8 +4,8 @@
 
 #include "numeric/simd.h"
 
-/* A block of at most this many doubles (256 KiB) is prefetched one block ahead by dense_add_transposed. */
-#define PN_PREFETCH_DOUBLES 32768
+/* A block of at most this many bytes is prefetched one block ahead by dense_add_transposed. */
+#define PN_PREFETCH_BYTES ((size_t)256 << 10)
 
 extern const pn_simd pn_simd_base;
 #if defined(__x86_64__)
