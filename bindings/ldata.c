@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/rows.h"
 #include "ldata.h"
 #include "lnumbers.h"
 #include "pnl.h"
@@ -20,9 +21,11 @@ static pn_dataset **new_data(lua_State *L)
 
 static size_t weight_of(const pn_dataset *data)
 {
+    size_t entry = data->float32 ? sizeof(float) : sizeof(double);
+
     if (!data->sparse)
-        return data->n * (data->p + 1) * sizeof(double);
-    return data->csr.start[data->n] * (sizeof(double) + sizeof(uint32_t)) + data->n * 2 * sizeof(double);
+        return data->n * (data->p * entry + sizeof(double));
+    return data->csr.start[data->n] * (entry + sizeof(uint32_t)) + data->n * 2 * sizeof(double);
 }
 
 int pnl_data_made(lua_State *L, pn_dataset *const *slot, pn_status status, const pn_err *err)
@@ -52,17 +55,59 @@ static int data_sparse(lua_State *L)
     return 1;
 }
 
+static int data_storage(lua_State *L)
+{
+    lua_pushstring(L, check_data(L)->float32 ? "float32" : "float64");
+    return 1;
+}
+
+/* Names from a file, or nil. */
+static int data_features(lua_State *L)
+{
+    const pn_dataset *data = check_data(L);
+    const char *name = data->features;
+
+    if (!name) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_createtable(L, (int)data->p, 0);
+    for (size_t j = 1; j <= data->p; j++, name += strlen(name) + 1) {
+        lua_pushstring(L, name);
+        lua_rawseti(L, -2, (lua_Integer)j);
+    }
+    return 1;
+}
+
 static int data_name(lua_State *L)
 {
     lua_pushstring(L, check_data(L)->name);
     return 1;
 }
 
+static void push_widened_sparse(lua_State *L, const pn_dataset *data)
+{
+    const pn_csr *from = &data->csr;
+    pnl_sparse *made = pnl_new_sparse(L);
+    pn_err err;
+
+    pnl_status(L, pn_csr_init(&made->csr, from->rows, from->cols, from->start[from->rows], &err), &err);
+    memcpy(made->csr.start, from->start, (from->rows + 1) * sizeof *from->start);
+    memcpy(made->csr.column, from->column, from->start[from->rows] * sizeof *from->column);
+    pn_widen(made->csr.value, data->csr_single, from->start[from->rows]);
+    pnl_weigh(L, from->start[from->rows] * (sizeof(double) + sizeof(uint32_t)));
+}
+
 static int data_X(lua_State *L)
 {
     pn_dataset *data = check_data(L);
 
-    if (data->sparse) { /* a pn.sparse cannot be changed anyhow */
+    if (data->float32 && data->sparse) {
+        push_widened_sparse(L, data);
+    } else if (data->float32) {
+        pn_widen(pnl_new_mat(L, data->n, data->p), data->single, data->n * data->p);
+        pnl_freeze(L, -1);
+    } else if (data->sparse) { /* a pn.sparse cannot be changed anyhow */
         pnl_view_sparse(L, &data->csr, 1);
     } else {
         pnl_view_mat(L, data->dense, data->n, data->p, 1);
@@ -114,8 +159,8 @@ static int data_tostring(lua_State *L)
     char piece[160];
 
     luaL_buffinit(L, &text);
-    (void)snprintf(piece, sizeof piece, "%.80s: %zu x %zu, %s", data->name, data->n, data->p,
-                   data->sparse ? "sparse" : "dense");
+    (void)snprintf(piece, sizeof piece, "%.80s: %zu x %zu, %s%s", data->name, data->n, data->p,
+                   data->sparse ? "sparse" : "dense", data->float32 ? ", float32" : "");
     luaL_addstring(&text, piece);
     for (int norm = 0; norm < PN_LP_COUNT; norm++) {
         if (isnan(bounds->norm[norm]))
@@ -135,122 +180,6 @@ static int data_tostring(lua_State *L)
         (void)snprintf(piece, sizeof piece, "; labels in [%.6g, %.6g]", bounds->label_low, bounds->label_high);
     luaL_addstring(&text, piece);
     luaL_pushresult(&text);
-    return 1;
-}
-
-/* ---- summary ---- */
-
-static double field(lua_State *L, int table, const char *name)
-{
-    double value;
-
-    lua_getfield(L, table, name);
-    value = lua_tonumber(L, -1);
-    lua_pop(L, 1);
-    return value;
-}
-
-static void add_label_counts(lua_State *L, luaL_Buffer *text, int counts)
-{
-    for (lua_Integer k = 1; k <= 2; k++) {
-        char piece[80];
-        double label, count;
-
-        if (lua_rawgeti(L, counts, k) != LUA_TTABLE) {
-            lua_pop(L, 1);
-            return;
-        }
-        label = field(L, -1, "label");
-        count = field(L, -1, "count");
-        lua_pop(L, 1);
-        (void)snprintf(piece, sizeof piece, "%s%.6g (%.0f times)", k == 1 ? "; smallest: " : ", ", label, count);
-        luaL_addstring(text, piece);
-    }
-}
-
-/* Of the table that data_summary makes. */
-static int summary_tostring(lua_State *L)
-{
-    char piece[400];
-    luaL_Buffer text;
-    int counts;
-
-    lua_settop(L, 1);
-    lua_getfield(L, 1, "label_counts");
-    counts = lua_gettop(L);
-    lua_getfield(L, 1, "name");
-    (void)snprintf(piece, sizeof piece,
-                   "%.80s: %.0f records, %.0f features, %.4g %% of the entries are not zero\n"
-                   "largest row: l1 %.6g, l2 %.6g, linf %.6g\n"
-                   "labels: from %.6g to %.6g, mean %.6g",
-                   lua_isstring(L, -1) ? lua_tostring(L, -1) : "data", field(L, 1, "n"), field(L, 1, "p"),
-                   100.0 * field(L, 1, "density"), field(L, 1, "max_l1"), field(L, 1, "max_l2"),
-                   field(L, 1, "max_linf"), field(L, 1, "label_min"), field(L, 1, "label_max"),
-                   field(L, 1, "label_mean"));
-    lua_pop(L, 1);
-    luaL_buffinit(L, &text);
-    luaL_addstring(&text, piece);
-    if (lua_istable(L, counts))
-        add_label_counts(L, &text, counts);
-    (void)snprintf(piece, sizeof piece, "; others: %.0f\nThese are observed values of the records: not private.",
-                   field(L, 1, "other_labels"));
-    luaL_addstring(&text, piece);
-    luaL_pushresult(&text);
-    return 1;
-}
-
-static void set_number(lua_State *L, const char *name, double value)
-{
-    lua_pushnumber(L, value);
-    lua_setfield(L, -2, name);
-}
-
-static void set_count(lua_State *L, const char *name, size_t value)
-{
-    lua_pushinteger(L, (lua_Integer)value);
-    lua_setfield(L, -2, name);
-}
-
-static void set_label_counts(lua_State *L, const pn_dataset_summary *facts)
-{
-    double labels[2] = { facts->first_label, facts->second_label };
-    size_t counts[2] = { facts->first_count, facts->second_count };
-
-    lua_createtable(L, 2, 0);
-    for (int k = 0; k < 2 && counts[k] > 0; k++) {
-        lua_createtable(L, 0, 2);
-        set_number(L, "label", labels[k]);
-        set_count(L, "count", counts[k]);
-        lua_rawseti(L, -2, k + 1);
-    }
-    lua_setfield(L, -2, "label_counts");
-}
-
-static int data_summary(lua_State *L)
-{
-    const pn_dataset *data = check_data(L);
-    pn_dataset_summary facts;
-
-    pn_dataset_summarise(data, &facts);
-    lua_createtable(L, 0, 14);
-    lua_pushstring(L, data->name);
-    lua_setfield(L, -2, "name");
-    set_count(L, "n", data->n);
-    set_count(L, "p", data->p);
-    set_count(L, "nonzeros", facts.nonzeros);
-    set_number(L, "density", (double)facts.nonzeros / ((double)data->n * (double)data->p));
-    set_number(L, "max_l1", facts.max_norm[PN_L1]);
-    set_number(L, "max_l2", facts.max_norm[PN_L2]);
-    set_number(L, "max_linf", facts.max_norm[PN_LINF]);
-    set_number(L, "label_min", facts.label_min);
-    set_number(L, "label_max", facts.label_max);
-    set_number(L, "label_mean", facts.label_mean);
-    set_label_counts(L, &facts);
-    set_count(L, "other_labels", facts.other_count);
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, summary_tostring);
-    lua_setfield(L, -2, "__tostring");
-    lua_setmetatable(L, -2);
     return 1;
 }
 
@@ -296,6 +225,19 @@ static int data_clip_labels(lua_State *L)
     pn_err err;
 
     return pnl_data_made(L, slot, pn_dataset_clip_labels(slot, data, low, high, &err), &err);
+}
+
+static int data_float32(lua_State *L)
+{
+    const pn_dataset *data = check_data(L);
+    pn_dataset **slot;
+    pn_err err;
+
+    lua_settop(L, 1);
+    if (data->float32)
+        return 1;
+    slot = new_data(L);
+    return pnl_data_made(L, slot, pn_dataset_to_float32(slot, data, &err), &err);
 }
 
 static int data_with_labels(lua_State *L)
@@ -385,15 +327,23 @@ static const pnl_row data_rows[] = {
       "Number of records; public under replace-one neighbours." },
     { "p", data_p, PNL_FIELD, PNL_NOTHING, "d.p -> integer", "Number of features." },
     { "sparse", data_sparse, PNL_FIELD, PNL_NOTHING, "d.sparse -> boolean", "Whether features are stored sparse." },
+    { "storage", data_storage, PNL_FIELD, PNL_NOTHING, "d.storage -> string",
+      "\"float64\" or \"float32\": how the features are stored.  Labels and all sums are double in any case." },
+    { "features", data_features, PNL_FIELD, PNL_RAW, "d.features -> table or nil",
+      "The names of the p features: those of a CSV file's header, \"column=category\" for one of a text column, "
+      "\"bias\" for "
+      "that of add_bias; nil where there are none.  Categories that were found in the records are no public facts." },
     { "name", data_name, PNL_FIELD, PNL_NOTHING, "d.name -> string", "Where the data came from: a file's name." },
     { "X", data_X, PNL_FIELD, PNL_RAW, "d.X -> pn.mat or pn.sparse",
-      "The features, n x p: a view, which cannot be changed; copy it to do so." },
+      "The features, n x p: a view, which cannot be changed; copy it to do so.  Of float32 data it is a copy in "
+      "doubles, "
+      "made each time it is asked for." },
     { "y", data_y, PNL_FIELD, PNL_RAW, "d.y -> pn.vec",
       "The n labels: a view, which cannot be changed; copy it to do so." },
     { "bounds", data_bounds, PNL_FIELD, PNL_NOTHING, "d.bounds -> {l1=, l2=, linf=, labels={lo, hi}}",
       "What is enforced for every record that could have been loaded: row norms and the range of the labels; nil where "
       "nothing is.  Labels that are all -1 or 1 count as enforced: the alphabet is taken as public." },
-    { "summary", data_summary, PNL_METHOD, PNL_RAW, "d:summary() -> table",
+    { "summary", pnl_data_summary, PNL_METHOD, PNL_RAW, "d:summary() -> table",
       "Observed, not private: n, p, nonzeros, density, max_l1, max_l2, max_linf (largest row norms), label_min, "
       "label_max, label_mean, label_counts (the two smallest labels: {label=, count=}), other_labels.  Prints "
       "itself." },
@@ -415,6 +365,13 @@ static const pnl_row data_rows[] = {
     { "add_bias", data_add_bias, PNL_METHOD, PNL_NOTHING, "d:add_bias() -> data",
       "One more feature, the constant 1, at the end.  Row bounds grow: l1 by 1, l2 to sqrt(l2^2 + 1), linf to at least "
       "1." },
+    { "float32", data_float32, PNL_METHOD, PNL_NOTHING, "d:float32() -> data",
+      "The same records with the features stored as float32: half the memory, and dense passes over the data take "
+      "about "
+      "half the time.  Entries are rounded toward zero, so that every enforced row bound stays valid; labels stay "
+      "double, "
+      "and all sums are of doubles.  What is made of the result is float32, too; a float32 data set gives itself.  An "
+      "error, with its position, for an entry beyond 3.4e38." },
     { "take", data_take, PNL_METHOD, PNL_NOTHING, "d:take(n) -> data",
       "The first n records; bounds stay.  Error when there are fewer." },
     { "shuffle", data_shuffle, PNL_METHOD, PNL_NOTHING, "d:shuffle(rng) -> data",

@@ -4,9 +4,15 @@
 
 #include "data/dataset.h"
 
-/** n labels (uninitialised), no features yet, no bounds, a copy of `name`.  Errors: PN_ENOMEM. */
+/** n labels (uninitialised), no features yet and no names of them, no bounds, a copy of `name`.  Errors: PN_ENOMEM. */
 pn_status pn_dataset_shell(pn_dataset **out, size_t n, size_t p, const char *name, pn_err *err);
-/** All of it: features, labels, bounds, name.  Errors: PN_ENOMEM. */
+/** n labels and room for n x p features, of floats if those of `data` are; dense, or sparse with `entries` of them: all
+ *  uninitialised but the last csr.start.  Bounds and name as in `data`, no names of features.  Errors: PN_ENOMEM, PN_EDIM. */
+pn_status pn_dataset_like(pn_dataset **out, const pn_dataset *data, size_t n, size_t p, bool sparse, size_t entries,
+                          pn_err *err);
+/** Names of features: those of `data`, and `extra` if it is not NULL; nothing when `data` has none.  Errors: PN_ENOMEM. */
+pn_status pn_dataset_name_features(pn_dataset *made, const pn_dataset *data, const char *extra, pn_err *err);
+/** All of it: features and their names, labels, bounds, name.  Errors: PN_ENOMEM. */
 pn_status pn_dataset_copy(pn_dataset **out, const pn_dataset *data, pn_err *err);
 
 /** p numbers for each of n records, uninitialised; large ones on large pages where the system has them.  NULL when memory
@@ -24,7 +30,7 @@ void pn_bounds_with_bias(pn_record_bounds *bounds);
 /** Norm of row i, its entries finite: norm = *mantissa * 2^*exponent, which cannot overflow.  Relative error at most
  *  (entries + 2) 2^-53; exact for linf.  A row of zeros, or one below 2^-900, may have the norm 0. */
 void pn_row_norm(const double *entries, size_t count, pn_lp norm, double *mantissa, int *exponent);
-/** The stored entries of row i. */
-const double *pn_row_entries(const pn_dataset *data, size_t i, size_t *count);
+/** Where the stored entries of row i begin, and how many there are. */
+size_t pn_row_place(const pn_dataset *data, size_t i, size_t *count);
 
 #endif

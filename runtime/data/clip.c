@@ -1,11 +1,12 @@
 /* clip.c -- bounds on records: enforcing them, and what one bound implies for the other norms.
  * Privacy rests on these bounds, so they hold in real arithmetic: norms are judged with room for their rounding, and
  * implied bounds are rounded upwards.  Source: noise.md section 3 (the last paragraph).
- * Depends on: dataset.h, build.h, core.  Used by: bindings, objective. */
+ * Depends on: dataset.h, build.h, rows.h, core.  Used by: bindings, objective. */
 #include <math.h>
 
 #include "core/alloc.h"
 #include "data/build.h"
+#include "data/rows.h"
 
 #define SMALLEST_EXPONENT (-900) /* rows below 2^-900 are far inside every bound that is allowed */
 #define BOUND_EXPONENT    400    /* bounds lie in [2^-400, 2^400]: nothing below over- or underflows */
@@ -71,16 +72,6 @@ void pn_bounds_with_bias(pn_record_bounds *bounds)
 
 /* ---- norms ---- */
 
-const double *pn_row_entries(const pn_dataset *data, size_t i, size_t *count)
-{
-    if (!data->sparse) {
-        *count = data->p;
-        return data->dense + i * data->p;
-    }
-    *count = data->csr.start[i + 1] - data->csr.start[i];
-    return data->csr.value + data->csr.start[i];
-}
-
 static double largest_magnitude(const double *entries, size_t count)
 {
     double largest = 0.0;
@@ -145,31 +136,33 @@ static void clip_row_max(double *entries, size_t count, double bound)
         entries[j] = fmin(fmax(entries[j] * unit * factor, -bound), bound);
 }
 
-static double *row_values(pn_dataset *data, size_t i, size_t *count)
-{
-    return (double *)pn_row_entries(data, i, count); /* the data set is ours to change */
-}
-
 pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp norm, double bound, pn_err *err)
 {
     pn_dataset *copy = NULL;
+    pn_rows rows;
     pn_status status;
 
     if (!(bound >= ldexp(1.0, -BOUND_EXPONENT) && bound <= ldexp(1.0, BOUND_EXPONENT)))
         return pn_fail(err, PN_EINVAL, "clip_rows: bound must be a positive number (from 2^-400 to 2^400), got %g",
                        bound);
     status = pn_dataset_copy(&copy, data, err);
-    if (status != PN_OK)
+    if (status == PN_OK)
+        status = pn_rows_open(&rows, copy, err);
+    if (status != PN_OK) {
+        pn_dataset_free(copy);
         return status;
+    }
     for (size_t i = 0; i < copy->n; i++) {
         size_t count;
-        double *entries = row_values(copy, i, &count);
+        double *entries = pn_rows_edit(&rows, i, &count);
 
         if (norm == PN_LINF)
             clip_row_max(entries, count, bound);
         else
             clip_row(entries, count, norm, bound);
+        pn_rows_put(&rows, i);
     }
+    pn_rows_close(&rows);
     pn_bounds_tighten(&copy->bounds, copy->p, norm, bound);
     *out = copy;
     return PN_OK;

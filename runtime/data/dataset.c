@@ -1,6 +1,7 @@
-/* dataset.c -- data sets from memory, copies, and the transformations that leave every value as it is.
- * Depends on: dataset.h, build.h, core, numeric.  Used by: every file of this room, objective, bindings. */
+/* dataset.c -- data sets from memory, copies, the transformations that leave every value as it is, and float32 storage.
+ * Depends on: dataset.h, build.h, rows.h, core, numeric.  Used by: every file of this room, objective, bindings. */
 #define _DEFAULT_SOURCE /* madvise */
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "data/build.h"
+#include "data/rows.h"
 
 #define LARGE_PAGE ((uintptr_t)2 << 20)
 
@@ -18,8 +20,11 @@ void pn_dataset_free(pn_dataset *data)
     if (data->sparse)
         pn_csr_clear(&data->csr);
     pn_free(data->dense);
+    pn_free(data->single);
+    pn_free(data->csr_single);
     pn_free(data->y);
     pn_free(data->name);
+    pn_free(data->features);
     pn_free(data);
 }
 
@@ -86,20 +91,28 @@ static void prefer_large_pages(void *block, size_t bytes)
 #endif
 }
 
-double *pn_dataset_rows(size_t n, size_t p)
+static void *large_rows(size_t n, size_t p, size_t bytes)
 {
-    double *rows = n <= SIZE_MAX / p ? pn_alloc(n * p, sizeof *rows) : NULL;
+    void *rows = n <= SIZE_MAX / p ? pn_alloc(n * p, bytes) : NULL;
 
     if (rows)
-        prefer_large_pages(rows, n * p * sizeof *rows);
+        prefer_large_pages(rows, n * p * bytes);
     return rows;
+}
+
+double *pn_dataset_rows(size_t n, size_t p)
+{
+    return large_rows(n, p, sizeof(double));
 }
 
 /* Room for dense features: n * p numbers, uninitialised. */
 static pn_status add_dense(pn_dataset *data, pn_err *err)
 {
-    data->dense = pn_dataset_rows(data->n, data->p);
-    if (!data->dense)
+    if (data->float32)
+        data->single = large_rows(data->n, data->p, sizeof *data->single);
+    else
+        data->dense = pn_dataset_rows(data->n, data->p);
+    if (!data->dense && !data->single)
         return pn_fail(err, PN_ENOMEM, "data: out of memory for %zu x %zu numbers", data->n, data->p);
     return PN_OK;
 }
@@ -109,11 +122,18 @@ static pn_status add_sparse(pn_dataset *data, size_t entries, pn_err *err)
 {
     pn_status status = pn_csr_init(&data->csr, data->n, data->p, entries, err);
 
-    if (status == PN_OK) {
-        data->sparse = true;
-        data->csr.start[data->n] = entries;
+    if (status != PN_OK)
+        return status;
+    data->sparse = true;
+    data->csr.start[data->n] = entries;
+    if (data->float32) {
+        pn_free(data->csr.value); /* never touched, so it has cost nothing */
+        data->csr.value = NULL;
+        data->csr_single = pn_alloc(entries, sizeof *data->csr_single);
+        if (!data->csr_single)
+            return pn_fail(err, PN_ENOMEM, "data: out of memory for %zu entries", entries);
     }
-    return status;
+    return PN_OK;
 }
 
 /* The result of a constructor: data on success, nothing on failure. */
@@ -197,22 +217,79 @@ pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y
     return deliver(out, data, status);
 }
 
-/* ---- copies and rearrangements ---- */
+/* ---- copies and rearrangements: they work on stored entries and change none ---- */
+
+static pn_status add_features(pn_dataset *made, bool sparse, size_t entries, pn_err *err)
+{
+    return sparse ? add_sparse(made, entries, err) : add_dense(made, err);
+}
+
+pn_status pn_dataset_like(pn_dataset **out, const pn_dataset *data, size_t n, size_t p, bool sparse, size_t entries,
+                          pn_err *err)
+{
+    pn_dataset *made = NULL;
+    pn_status status = pn_dataset_shell(&made, n, p, data->name, err);
+
+    if (status == PN_OK) {
+        made->float32 = data->float32;
+        made->bounds = data->bounds;
+        status = add_features(made, sparse, entries, err);
+    }
+    return deliver(out, made, status);
+}
+
+pn_status pn_dataset_name_features(pn_dataset *made, const pn_dataset *data, const char *extra, pn_err *err)
+{
+    size_t own = data->feature_bytes, more = extra ? strlen(extra) + 1 : 0;
+
+    if (!data->features)
+        return PN_OK;
+    made->features = pn_alloc(own + more, 1);
+    if (!made->features)
+        return pn_fail(err, PN_ENOMEM, "data: out of memory for the names of %zu features", made->p);
+    memcpy(made->features, data->features, own);
+    if (extra)
+        memcpy(made->features + own, extra, more);
+    made->feature_bytes = own + more;
+    return PN_OK;
+}
+
+static size_t entries_of(const pn_dataset *data)
+{
+    return data->sparse ? data->csr.start[data->n] : data->n * data->p;
+}
+
+static unsigned char *stored(const pn_dataset *data)
+{
+    if (data->float32)
+        return (unsigned char *)(data->sparse ? data->csr_single : data->single);
+    return (unsigned char *)(data->sparse ? data->csr.value : data->dense);
+}
+
+/* `count` entries from place `first` of `from` to place `at` of `to`, which is stored alike. */
+static void copy_entries(pn_dataset *to, size_t at, const pn_dataset *from, size_t first, size_t count)
+{
+    size_t bytes = from->float32 ? sizeof(float) : sizeof(double);
+
+    if (count == 0)
+        return;
+    memcpy(stored(to) + at * bytes, stored(from) + first * bytes, count * bytes);
+    if (from->sparse)
+        memcpy(to->csr.column + at, from->csr.column + first, count * sizeof *to->csr.column);
+}
 
 pn_status pn_dataset_copy(pn_dataset **out, const pn_dataset *data, pn_err *err)
 {
     pn_dataset *copy = NULL;
-    pn_status status = pn_dataset_shell(&copy, data->n, data->p, data->name, err);
+    pn_status status = pn_dataset_like(&copy, data, data->n, data->p, data->sparse, entries_of(data), err);
 
     if (status == PN_OK)
-        status = data->sparse ? add_sparse(copy, data->csr.start[data->n], err) : add_dense(copy, err);
+        status = pn_dataset_name_features(copy, data, NULL, err);
     if (status == PN_OK) {
+        copy_entries(copy, 0, data, 0, entries_of(data));
         if (data->sparse)
-            copy_csr(&copy->csr, &data->csr);
-        else
-            memcpy(copy->dense, data->dense, data->n * data->p * sizeof(double));
+            memcpy(copy->csr.start, data->csr.start, (data->n + 1) * sizeof *copy->csr.start);
         memcpy(copy->y, data->y, data->n * sizeof(double));
-        copy->bounds = data->bounds;
     }
     return deliver(out, copy, status);
 }
@@ -234,66 +311,50 @@ pn_status pn_dataset_with_labels(pn_dataset **out, const pn_dataset *data, const
     return deliver(out, copy, status);
 }
 
-static void append_ones_dense(pn_dataset *to, const pn_dataset *from)
+static void append_one(pn_dataset *to, size_t at)
 {
-    for (size_t i = 0; i < from->n; i++) {
-        memcpy(to->dense + i * to->p, from->dense + i * from->p, from->p * sizeof(double));
-        to->dense[i * to->p + from->p] = 1.0;
-    }
-}
-
-static void append_ones_sparse(pn_csr *to, const pn_csr *from)
-{
-    for (size_t i = 0; i < from->rows; i++) {
-        size_t first = from->start[i], count = from->start[i + 1] - first, at = first + i;
-
-        to->start[i] = at;
-        if (count > 0) {
-            memcpy(to->column + at, from->column + first, count * sizeof *to->column);
-            memcpy(to->value + at, from->value + first, count * sizeof *to->value);
-        }
-        to->column[at + count] = (uint32_t)from->cols;
-        to->value[at + count] = 1.0;
-    }
+    if (to->float32)
+        (to->sparse ? to->csr_single : to->single)[at] = 1.0f;
+    else
+        (to->sparse ? to->csr.value : to->dense)[at] = 1.0;
+    if (to->sparse)
+        to->csr.column[at] = (uint32_t)(to->p - 1);
 }
 
 pn_status pn_dataset_add_bias(pn_dataset **out, const pn_dataset *data, pn_err *err)
 {
     pn_dataset *wider = NULL;
-    pn_status status = pn_dataset_shell(&wider, data->n, data->p + 1, data->name, err);
+    pn_status status =
+        pn_dataset_like(&wider, data, data->n, data->p + 1, data->sparse, entries_of(data) + data->n, err);
 
     if (status == PN_OK)
-        status = data->sparse ? add_sparse(wider, data->csr.start[data->n] + data->n, err) : add_dense(wider, err);
+        status = pn_dataset_name_features(wider, data, "bias", err);
     if (status == PN_OK) {
-        if (data->sparse)
-            append_ones_sparse(&wider->csr, &data->csr);
-        else
-            append_ones_dense(wider, data);
+        for (size_t i = 0; i < data->n; i++) {
+            size_t count, first = pn_row_place(data, i, &count);
+
+            if (data->sparse)
+                wider->csr.start[i] = first + i;
+            copy_entries(wider, first + i, data, first, count);
+            append_one(wider, first + i + count);
+        }
         memcpy(wider->y, data->y, data->n * sizeof(double));
-        wider->bounds = data->bounds;
         pn_bounds_with_bias(&wider->bounds);
     }
     return deliver(out, wider, status);
 }
 
-static void pick_dense(pn_dataset *to, const pn_dataset *from, const size_t *rows)
-{
-    for (size_t k = 0; k < to->n; k++)
-        memcpy(to->dense + k * to->p, from->dense + rows[k] * from->p, to->p * sizeof(double));
-}
-
-static void pick_sparse(pn_csr *to, const pn_csr *from, const size_t *rows)
+static void pick(pn_dataset *to, const pn_dataset *from, const size_t *rows)
 {
     size_t at = 0;
 
-    for (size_t k = 0; k < to->rows; k++) {
-        size_t first = from->start[rows[k]], count = from->start[rows[k] + 1] - first;
+    for (size_t k = 0; k < to->n; k++) {
+        size_t count, first = pn_row_place(from, rows[k], &count);
 
-        to->start[k] = at;
-        if (count > 0) {
-            memcpy(to->column + at, from->column + first, count * sizeof *to->column);
-            memcpy(to->value + at, from->value + first, count * sizeof *to->value);
-        }
+        if (to->sparse)
+            to->csr.start[k] = at;
+        copy_entries(to, at, from, first, count);
+        to->y[k] = from->y[rows[k]];
         at += count;
     }
 }
@@ -305,10 +366,12 @@ static pn_status count_picked(const pn_dataset *data, const size_t *rows, size_t
     if (count == 0)
         return pn_fail(err, PN_EDIM, "subset: needs at least one record, got 0");
     for (size_t k = 0; k < count; k++) {
+        size_t some;
+
         if (rows[k] >= data->n)
             return pn_fail(err, PN_EDIM, "subset: record %zu asked for, the data set has %zu", rows[k] + 1, data->n);
-        if (data->sparse)
-            *entries += data->csr.start[rows[k] + 1] - data->csr.start[rows[k]];
+        (void)pn_row_place(data, rows[k], &some);
+        *entries += some;
     }
     return PN_OK;
 }
@@ -320,17 +383,67 @@ pn_status pn_dataset_subset(pn_dataset **out, const pn_dataset *data, const size
     pn_status status = count_picked(data, rows, count, &entries, err);
 
     if (status == PN_OK)
-        status = pn_dataset_shell(&part, count, data->p, data->name, err);
+        status = pn_dataset_like(&part, data, count, data->p, data->sparse, entries, err);
     if (status == PN_OK)
-        status = data->sparse ? add_sparse(part, entries, err) : add_dense(part, err);
-    if (status == PN_OK) {
-        if (data->sparse)
-            pick_sparse(&part->csr, &data->csr, rows);
-        else
-            pick_dense(part, data, rows);
-        for (size_t k = 0; k < count; k++)
-            part->y[k] = data->y[rows[k]];
-        part->bounds = data->bounds;
-    }
+        status = pn_dataset_name_features(part, data, NULL, err);
+    if (status == PN_OK)
+        pick(part, data, rows);
     return deliver(out, part, status);
+}
+
+/* ---- float32 storage ---- */
+
+/* The first entry of a row that no float can hold; count when there is none. */
+static size_t first_too_large(const double *entries, size_t count)
+{
+    size_t k = 0;
+
+    while (k < count && fabs(entries[k]) <= (double)FLT_MAX)
+        k++;
+    return k;
+}
+
+static pn_status narrow_rows(pn_dataset *to, const pn_dataset *from, pn_err *err)
+{
+    float *single = to->sparse ? to->csr_single : to->single;
+
+    for (size_t i = 0; i < from->n; i++) {
+        size_t count, first = pn_row_place(from, i, &count), bad;
+        const double *entries = (from->sparse ? from->csr.value : from->dense) + first;
+
+        bad = first_too_large(entries, count);
+        if (bad < count)
+            return pn_fail(err, PN_EDOMAIN, "float32: entry (%zu, %zu) is beyond the range of float32, 3.4e38", i + 1,
+                           from->sparse ? (size_t)from->csr.column[first + bad] + 1 : bad + 1);
+        pn_narrow(single + first, entries, count);
+    }
+    return PN_OK;
+}
+
+pn_status pn_dataset_to_float32(pn_dataset **out, const pn_dataset *data, pn_err *err)
+{
+    pn_dataset *made = NULL;
+    pn_status status;
+
+    if (data->float32)
+        return pn_dataset_copy(out, data, err);
+    status = pn_dataset_shell(&made, data->n, data->p, data->name, err);
+    if (status == PN_OK) {
+        made->float32 = true;
+        made->bounds = data->bounds;
+        status = add_features(made, data->sparse, entries_of(data), err);
+    }
+    if (status == PN_OK)
+        status = pn_dataset_name_features(made, data, NULL, err);
+    if (status == PN_OK)
+        status = narrow_rows(made, data, err);
+    if (status == PN_OK) {
+        if (data->sparse) {
+            memcpy(made->csr.start, data->csr.start, (data->n + 1) * sizeof *made->csr.start);
+            if (entries_of(data) > 0)
+                memcpy(made->csr.column, data->csr.column, entries_of(data) * sizeof *made->csr.column);
+        }
+        memcpy(made->y, data->y, data->n * sizeof(double));
+    }
+    return deliver(out, made, status);
 }

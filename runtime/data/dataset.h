@@ -23,14 +23,24 @@ typedef struct pn_record_bounds {
                            been observed, so it bounds no label: label_low and label_high do */
 } pn_record_bounds;
 
+/* Features lie in exactly one of four arrays; rows.h reads them all alike.
+ *              not sparse        sparse
+ *   float64    dense [n * p]     csr.value [nnz]
+ *   float32    single [n * p]    csr_single [nnz], and csr.value is NULL
+ * The other three are NULL.  Dense ones are row-major.  A float is exactly the double it converts to: what is enforced
+ * holds for that, and all sums are of doubles. */
 typedef struct pn_dataset {
     size_t n, p;
-    bool sparse;
-    double *dense; /* [n * p] row-major, or NULL */
-    pn_csr csr;    /* when sparse */
-    double *y;     /* [n] */
+    bool sparse, float32;
+    double *dense;
+    float *single;
+    pn_csr csr; /* start and column of sparse features; zeros otherwise */
+    float *csr_single;
+    double *y; /* [n] */
     pn_record_bounds bounds;
-    char *name; /* where it came from, for messages and summaries */
+    char *name;           /* where it came from, for messages and summaries */
+    char *features;       /* p names, each ended by a zero byte, one after the other; or NULL */
+    size_t feature_bytes; /* of `features` */
 } pn_dataset;
 
 void pn_dataset_free(pn_dataset *data);
@@ -103,6 +113,12 @@ pn_status pn_dataset_add_bias(pn_dataset **out, const pn_dataset *data, pn_err *
 /** Records rows[0..count-1] (indices from 0), in that order; bounds stay.  Errors: PN_EDIM, PN_ENOMEM. */
 pn_status pn_dataset_subset(pn_dataset **out, const pn_dataset *data, const size_t *rows, size_t count, pn_err *err);
 
+/** The features as float32: half the memory, and half the time of a pass over dense ones.  Each entry is rounded toward
+ *  zero, so that every row bound stays; labels stay double.  What is made of the result is stored as float32, too.  A set
+ *  that is float32 already is copied.
+ *  Errors: PN_EDOMAIN (with position) for an entry beyond FLT_MAX, about 3.4e38; PN_ENOMEM. */
+pn_status pn_dataset_to_float32(pn_dataset **out, const pn_dataset *data, pn_err *err);
+
 /* Observed facts, not private: the largest row norms, density, label counts.  For `d:summary()`. */
 typedef struct pn_dataset_summary {
     size_t nonzeros;
@@ -111,7 +127,8 @@ typedef struct pn_dataset_summary {
     double first_label, second_label; /* two smallest distinct values */
     size_t first_count, second_count, other_count;
 } pn_dataset_summary;
-void pn_dataset_summarise(const pn_dataset *data, pn_dataset_summary *out);
+/** Errors: PN_ENOMEM, of float32 data only. */
+pn_status pn_dataset_summarise(const pn_dataset *data, pn_dataset_summary *out, pn_err *err);
 
 /* Synthetic data.  Gaussian or +-1 features, a sparse signal; every record within the stated bounds, which are recorded as
  * enforced.  Errors: PN_EINVAL, PN_ENOMEM. */

@@ -1,10 +1,10 @@
 /* rescale.c -- features brought to [-1, 1] by public ranges: the way to bound records whose columns have different units.
- * Depends on: dataset.h, build.h, core.  Used by: bindings. */
+ * Depends on: dataset.h, build.h, rows.h, core.  Used by: bindings. */
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "data/build.h"
+#include "data/rows.h"
 
 static pn_status check_ranges(const double *low, const double *high, size_t count, size_t p, pn_err *err)
 {
@@ -27,10 +27,11 @@ static double rescaled(double x, double low, double high)
     return fmin(fmax(t, -1.0), 1.0);
 }
 
-static void fill_row(const pn_dataset *data, size_t i, const double *low, const double *high, double *row)
+static void fill_row(const pn_rows *from, size_t i, const double *low, const double *high, double *row)
 {
+    const pn_dataset *data = from->data;
     size_t count, p = data->p;
-    const double *entries = pn_row_entries(data, i, &count);
+    const double *entries = pn_rows_get(from, i, &count);
 
     if (data->sparse) {
         memset(row, 0, p * sizeof *row);
@@ -42,28 +43,42 @@ static void fill_row(const pn_dataset *data, size_t i, const double *low, const 
         row[j] = rescaled(entries[j], low[j], high[j]);
 }
 
+static void rescale_rows(pn_rows *to, const pn_rows *from, const double *low, const double *high)
+{
+    for (size_t i = 0; i < from->data->n; i++) {
+        size_t count;
+
+        fill_row(from, i, low, high, pn_rows_edit(to, i, &count));
+        pn_rows_put(to, i);
+    }
+}
+
 pn_status pn_dataset_rescale(pn_dataset **out, const pn_dataset *data, const double *low, const double *high,
                              size_t count, pn_err *err)
 {
     pn_dataset *made = NULL;
+    pn_rows from = { NULL, NULL }, to = { NULL, NULL };
     pn_status status = check_ranges(low, high, count, data->p, err);
 
     if (status == PN_OK)
-        status = pn_dataset_shell(&made, data->n, data->p, data->name, err);
-    if (status != PN_OK)
-        return status;
-    made->dense = pn_dataset_rows(data->n, data->p);
-    if (!made->dense) {
+        status = pn_dataset_like(&made, data, data->n, data->p, false, 0, err);
+    if (status == PN_OK)
+        status = pn_dataset_name_features(made, data, NULL, err);
+    if (status == PN_OK)
+        status = pn_rows_open(&from, data, err);
+    if (status == PN_OK)
+        status = pn_rows_open(&to, made, err);
+    if (status == PN_OK) {
+        rescale_rows(&to, &from, low, high);
+        memcpy(made->y, data->y, data->n * sizeof *made->y);
+        for (int norm = 0; norm < PN_LP_COUNT; norm++)
+            made->bounds.norm[norm] = NAN;
+        pn_bounds_tighten(&made->bounds, data->p, PN_LINF, 1.0);
+        *out = made;
+    } else {
         pn_dataset_free(made);
-        return pn_fail(err, PN_ENOMEM, "rescale: out of memory for %zu x %zu features", data->n, data->p);
     }
-    for (size_t i = 0; i < data->n; i++)
-        fill_row(data, i, low, high, made->dense + i * data->p);
-    memcpy(made->y, data->y, data->n * sizeof *made->y);
-    made->bounds.label_low = data->bounds.label_low;
-    made->bounds.label_high = data->bounds.label_high;
-    made->bounds.labels_binary = data->bounds.labels_binary;
-    pn_bounds_tighten(&made->bounds, data->p, PN_LINF, 1.0);
-    *out = made;
-    return PN_OK;
+    pn_rows_close(&from);
+    pn_rows_close(&to);
+    return status;
 }

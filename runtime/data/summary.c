@@ -1,9 +1,10 @@
 /* summary.c -- observed facts about a data set.  They are not private.
- * Depends on: dataset.h, build.h.  Used by: libsvm.c (binary labels), bindings. */
+ * Depends on: dataset.h, build.h, rows.h.  Used by: libsvm.c (binary labels), bindings. */
 #include <math.h>
 #include <string.h>
 
 #include "data/build.h"
+#include "data/rows.h"
 
 /* Smallest and second smallest value, and how often each occurs. */
 void pn_dataset_label_facts(const pn_dataset *data, pn_dataset_summary *out)
@@ -43,13 +44,19 @@ void pn_dataset_label_facts(const pn_dataset *data, pn_dataset_summary *out)
         out->second_label = NAN;
 }
 
-void pn_dataset_summarise(const pn_dataset *data, pn_dataset_summary *out)
+pn_status pn_dataset_summarise(const pn_dataset *data, pn_dataset_summary *out, pn_err *err)
 {
+    pn_rows rows;
+    pn_status status;
+
     memset(out, 0, sizeof *out);
+    status = pn_rows_open(&rows, data, err);
+    if (status != PN_OK)
+        return status;
     pn_dataset_label_facts(data, out);
     for (size_t i = 0; i < data->n; i++) {
         size_t count;
-        const double *entries = pn_row_entries(data, i, &count);
+        const double *entries = pn_rows_get(&rows, i, &count);
 
         for (size_t j = 0; j < count; j++)
             out->nonzeros += entries[j] != 0.0;
@@ -61,4 +68,6 @@ void pn_dataset_summarise(const pn_dataset *data, pn_dataset_summary *out)
             out->max_norm[norm] = fmax(out->max_norm[norm], ldexp(mantissa, exponent));
         }
     }
+    pn_rows_close(&rows);
+    return PN_OK;
 }

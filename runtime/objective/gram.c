@@ -1,10 +1,11 @@
 /* gram.c -- the quadratic loss through its Gram matrix: f(theta) = theta^T H theta / 2 - b^T theta + c / 2 with H = X^T X / n,
  * b = X^T y / n, c = y^T y / n; a gradient then costs O(p^2) whatever n is.
- * Depends on: objective_impl.h, BLAS.  Used by: objective.c, pass.c. */
+ * Depends on: objective_impl.h, data/rows.h, BLAS.  Used by: objective.c, pass.c. */
 #include <cblas.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "data/rows.h"
 #include "numeric/simd.h"
 #include "objective/objective_impl.h"
 
@@ -25,26 +26,34 @@ size_t pn_gram_depth(const pn_objective *objective)
 }
 
 /* Add the block's X^T X to the upper triangle, one record after the other. */
-static void add_sparse_block(const pn_dataset *data, size_t first, size_t last, double *block, double *linear)
+static void add_sparse_block(const pn_rows *from, size_t first, size_t last, double *block, double *linear)
 {
-    const pn_csr *csr = &data->csr;
+    const pn_dataset *data = from->data;
 
     for (size_t r = first; r < last; r++) {
-        for (size_t a = csr->start[r]; a < csr->start[r + 1]; a++) {
-            double *row = block + (size_t)csr->column[a] * data->p;
+        size_t count;
+        const double *value = pn_rows_get(from, r, &count);
+        const uint32_t *column = data->csr.column + data->csr.start[r];
 
-            for (size_t b = a; b < csr->start[r + 1]; b++)
-                row[csr->column[b]] += csr->value[a] * csr->value[b];
-            linear[csr->column[a]] += csr->value[a] * data->y[r];
+        for (size_t a = 0; a < count; a++) {
+            double *row = block + (size_t)column[a] * data->p;
+
+            for (size_t b = a; b < count; b++)
+                row[column[b]] += value[a] * value[b];
+            linear[column[a]] += value[a] * data->y[r];
         }
     }
 }
 
-static void add_dense_block(const pn_dataset *data, size_t first, size_t last, double *block, double *linear)
+/* `wide` [GRAM_BLOCK_ROWS * p] takes the rows of float32 data. */
+static void add_dense_block(const pn_dataset *data, size_t first, size_t last, double *wide, double *block,
+                            double *linear)
 {
-    const double *X = data->dense + first * data->p;
+    const double *X = data->float32 ? wide : data->dense + first * data->p;
     int rows = (int)(last - first), p = (int)data->p;
 
+    if (data->float32)
+        pn_widen(wide, data->single + first * data->p, (last - first) * data->p);
     cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, p, rows, 1.0, X, p, 0.0, block, p);
     cblas_dgemv(CblasRowMajor, CblasTrans, rows, p, 1.0, X, p, data->y + first, 1, 0.0, linear, 1);
 }
@@ -58,10 +67,10 @@ static double squares(const double *y, size_t n)
     return sum;
 }
 
-/* Sum the blocks, each formed on its own in `scratch` (p*p matrix, then p linear). */
-static pn_status add_blocks(const pn_objective *objective, pn_gram *gram, double *scratch, pn_task *task, pn_err *err)
+/* Sum the blocks, each formed on its own in `scratch` (p*p matrix, then p linear, then room to widen rows). */
+static pn_status add_blocks(const pn_rows *from, pn_gram *gram, double *scratch, pn_task *task, pn_err *err)
 {
-    const pn_dataset *data = objective->data;
+    const pn_dataset *data = from->data;
     size_t p = data->p;
 
     for (size_t first = 0; first < data->n; first += GRAM_BLOCK_ROWS) {
@@ -72,9 +81,9 @@ static pn_status add_blocks(const pn_objective *objective, pn_gram *gram, double
             return status;
         memset(scratch, 0, (p * p + p) * sizeof *scratch);
         if (data->sparse)
-            add_sparse_block(data, first, last, scratch, scratch + p * p);
+            add_sparse_block(from, first, last, scratch, scratch + p * p);
         else
-            add_dense_block(data, first, last, scratch, scratch + p * p);
+            add_dense_block(data, first, last, scratch + p * p + p, scratch, scratch + p * p);
         for (size_t i = 0; i < p; i++) {
             for (size_t j = i; j < p; j++)
                 gram->matrix[i * p + j] += scratch[i * p + j];
@@ -101,13 +110,16 @@ pn_status pn_gram_form(pn_objective *objective, pn_task *task, pn_err *err)
 {
     size_t p = objective->data->p;
     pn_gram gram = { pn_calloc(p, p * sizeof(double)), pn_calloc(p, sizeof(double)), 0.0, pn_alloc(p, sizeof(double)) };
-    double *scratch = pn_alloc(p + 1, p * sizeof(double));
-    pn_status status = PN_OK;
+    bool widens = objective->data->float32 && !objective->data->sparse;
+    double *scratch = pn_alloc(p + 1 + (widens ? GRAM_BLOCK_ROWS : 0), p * sizeof(double));
+    pn_rows rows = { NULL, NULL };
+    pn_status status = pn_rows_open(&rows, objective->data, err);
 
-    if (!gram.matrix || !gram.linear || !gram.product || !scratch)
+    if (status == PN_OK && (!gram.matrix || !gram.linear || !gram.product || !scratch))
         status = pn_fail(err, PN_ENOMEM, "objective: out of memory for a Gram matrix of order %zu", p);
     if (status == PN_OK)
-        status = add_blocks(objective, &gram, scratch, task, err);
+        status = add_blocks(&rows, &gram, scratch, task, err);
+    pn_rows_close(&rows);
     pn_free(scratch);
     if (status != PN_OK) {
         pn_gram_clear(&gram);

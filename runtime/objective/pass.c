@@ -23,14 +23,19 @@ typedef struct pass {
 static void block_times(const pn_dataset *data, const pn_simd *simd, size_t first, size_t rows, const double *w,
                         double *z)
 {
-    if (!data->sparse) {
+    if (data->single)
+        simd->dense_times_single(data->single + first * data->p, rows, data->p, w, z);
+    else if (!data->sparse)
         simd->dense_times(data->dense + first * data->p, rows, data->p, w, z);
-        return;
-    }
-    for (size_t r = 0; r < rows; r++) {
+    for (size_t r = 0; data->sparse && r < rows; r++) {
         double sum = 0.0;
+        size_t k = data->csr.start[first + r], end = data->csr.start[first + r + 1];
 
-        for (size_t k = data->csr.start[first + r]; k < data->csr.start[first + r + 1]; k++)
+        if (data->csr_single) {
+            for (; k < end; k++)
+                sum += (double)data->csr_single[k] * w[data->csr.column[k]];
+        }
+        for (; k < end; k++)
             sum += data->csr.value[k] * w[data->csr.column[k]];
         z[r] = sum;
     }
@@ -39,12 +44,18 @@ static void block_times(const pn_dataset *data, const pn_simd *simd, size_t firs
 static void block_add(const pn_dataset *data, const pn_simd *simd, size_t first, size_t rows, const double *weight,
                       double *g)
 {
-    if (!data->sparse) {
+    if (data->single)
+        simd->dense_add_transposed_single(data->single + first * data->p, rows, data->p, weight, g);
+    else if (!data->sparse)
         simd->dense_add_transposed(data->dense + first * data->p, rows, data->p, weight, g);
-        return;
-    }
-    for (size_t r = 0; r < rows; r++) {
-        for (size_t k = data->csr.start[first + r]; k < data->csr.start[first + r + 1]; k++)
+    for (size_t r = 0; data->sparse && r < rows; r++) {
+        size_t k = data->csr.start[first + r], end = data->csr.start[first + r + 1];
+
+        if (data->csr_single) {
+            for (; k < end; k++)
+                g[data->csr.column[k]] += weight[r] * (double)data->csr_single[k];
+        }
+        for (; k < end; k++)
             g[data->csr.column[k]] += weight[r] * data->csr.value[k];
     }
 }

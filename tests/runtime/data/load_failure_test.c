@@ -103,7 +103,8 @@ static bool is_sound(pn_status status, pn_dataset *data, const pn_err *err)
 
     if (status != PN_OK)
         return data == NULL && err->message[0] != '\0';
-    pn_dataset_summarise(data, &facts);
+    if (pn_dataset_summarise(data, &facts, NULL) != PN_OK)
+        return false;
     for (size_t i = 0; i < data->n; i++)
         sum += data->y[i];
     return data->n > 0 && data->p > 0 && isfinite(sum) && facts.nonzeros <= data->n * data->p;

@@ -1,0 +1,94 @@
+/* rows.c -- rows as doubles, and the rounding of float32 storage.  Depends on: rows.h, build.h, core.  Used by: data, objective. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "data/build.h"
+#include "data/rows.h"
+
+/* The nearest float, or the one before it in magnitude when that is too large: one less in its bits, also of infinity. */
+static float toward_zero(double x)
+{
+    float nearest = (float)x;
+    uint32_t bits;
+
+    memcpy(&bits, &nearest, sizeof bits);
+    bits -= fabs((double)nearest) > fabs(x);
+    memcpy(&nearest, &bits, sizeof bits);
+    return nearest;
+}
+
+void pn_narrow(float *out, const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = toward_zero(x[i]);
+}
+
+void pn_widen(double *out, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (double)x[i];
+}
+
+static size_t longest_row(const pn_dataset *data)
+{
+    size_t longest = 1;
+
+    if (!data->sparse)
+        return data->p;
+    for (size_t i = 0; i < data->n; i++) {
+        size_t count = data->csr.start[i + 1] - data->csr.start[i];
+
+        longest = count > longest ? count : longest;
+    }
+    return longest;
+}
+
+pn_status pn_rows_open(pn_rows *rows, const pn_dataset *data, pn_err *err)
+{
+    *rows = (pn_rows){ data, NULL };
+    if (!data->float32)
+        return PN_OK;
+    rows->wide = pn_alloc(longest_row(data), sizeof *rows->wide);
+    return rows->wide ? PN_OK : pn_fail(err, PN_ENOMEM, "data: out of memory for a row of %zu features", data->p);
+}
+
+void pn_rows_close(pn_rows *rows)
+{
+    pn_free(rows->wide);
+    rows->wide = NULL;
+}
+
+size_t pn_row_place(const pn_dataset *data, size_t i, size_t *count)
+{
+    *count = data->sparse ? data->csr.start[i + 1] - data->csr.start[i] : data->p;
+    return data->sparse ? data->csr.start[i] : i * data->p;
+}
+
+double *pn_rows_edit(pn_rows *rows, size_t i, size_t *count)
+{
+    const pn_dataset *data = rows->data;
+    size_t first = pn_row_place(data, i, count);
+
+    if (!data->float32)
+        return (data->sparse ? data->csr.value : data->dense) + first;
+    pn_widen(rows->wide, (data->sparse ? data->csr_single : data->single) + first, *count);
+    return rows->wide;
+}
+
+const double *pn_rows_get(const pn_rows *rows, size_t i, size_t *count)
+{
+    pn_rows same = *rows;
+
+    return pn_rows_edit(&same, i, count);
+}
+
+void pn_rows_put(pn_rows *rows, size_t i)
+{
+    const pn_dataset *data = rows->data;
+    size_t count, first = pn_row_place(data, i, &count);
+
+    if (data->float32)
+        pn_narrow((data->sparse ? data->csr_single : data->single) + first, rows->wide, count);
+}
