@@ -1,5 +1,6 @@
 /* lloss.c -- pn.loss: one constructor for each row of the runtime's table of losses, and what all losses share.
  * Depends on: pnl.h, objective/loss.h.  Used by: lobjective.c. */
+#include <math.h>
 #include <stdio.h>
 
 #include "lobjective.h"
@@ -43,54 +44,151 @@ static int names(lua_State *L)
 
 static int get_name(lua_State *L)
 {
-    lua_pushstring(L, check_loss(L, 1)->ops->name);
-    return 1;
-}
-
-static int get_convex(lua_State *L)
-{
-    lua_pushboolean(L, check_loss(L, 1)->ops->convex);
+    lua_pushstring(L, check_loss(L, 1)->row->name);
     return 1;
 }
 
 static int get_labels(lua_State *L)
 {
-    lua_pushstring(L, check_loss(L, 1)->ops->labels == PN_LABELS_BINARY ? "binary" : "real");
+    char text[200];
+
+    pn_labels_describe(&check_loss(L, 1)->labels, text, sizeof text);
+    lua_pushstring(L, text);
     return 1;
 }
 
-static void check_finite(lua_State *L, const char *what, pn_vec x)
+static int get_margins(lua_State *L)
 {
-    size_t bad = pn_first_nonfinite(x.data, x.n);
+    lua_pushinteger(L, (lua_Integer)check_loss(L, 1)->margins);
+    return 1;
+}
 
-    if (bad < x.n)
-        pnl_error(L, "l:evaluate: %s must hold finite numbers, got %g at entry %zu", what, x.data[bad], bad + 1);
+/* Over all margins and labels. */
+static int get_convex(lua_State *L)
+{
+    const pn_interval all = { -INFINITY, INFINITY };
+    pn_loss_bounds bounds;
+
+    lua_pushboolean(L, pn_loss_certify(check_loss(L, 1), all, all, &bounds, NULL) == PN_OK && bounds.convex);
+    return 1;
+}
+
+/* The derivative of that order as text; nil when the loss is no formula. */
+static int push_formula(lua_State *L, int order)
+{
+    pn_node node;
+    pn_graph *graph = pn_loss_graph(check_loss(L, 1), &node);
+    char text[1000];
+
+    for (; graph && order > 0; order--)
+        node = pn_graph_derivative(graph, node, 0);
+    if (!graph || node == PN_NODE_NONE)
+        return 0;
+    pn_graph_text(graph, node, text, sizeof text);
+    lua_pushstring(L, text);
+    return 1;
+}
+
+static int get_formula(lua_State *L)
+{
+    return push_formula(L, 0);
+}
+
+static int get_slope_formula(lua_State *L)
+{
+    return push_formula(L, 1);
+}
+
+static int get_curvature_formula(lua_State *L)
+{
+    return push_formula(L, 2);
+}
+
+static void check_finite(lua_State *L, const char *what, const double *x, size_t n)
+{
+    size_t bad = pn_first_nonfinite(x, n);
+
+    if (bad < n)
+        pnl_error(L, "l:evaluate: %s must hold finite numbers, got %g at entry %zu", what, x[bad], bad + 1);
 }
 
 static void check_labels(lua_State *L, const pn_loss *loss, pn_vec y)
 {
-    for (size_t i = 0; loss->ops->labels == PN_LABELS_BINARY && i < y.n; i++) {
-        if (y.data[i] != -1.0 && y.data[i] != 1.0)
-            pnl_error(L, "l:evaluate: the labels of %s must be -1 or 1, got %g at entry %zu", loss->ops->name,
-                      y.data[i], i + 1);
+    size_t bad = pn_labels_first_bad(&loss->labels, y.data, y.n);
+    char wanted[200];
+
+    if (bad == y.n)
+        return;
+    pn_labels_describe(&loss->labels, wanted, sizeof wanted);
+    pnl_error(L, "l:evaluate: the labels of %s must be %s, got %g at entry %zu", loss->row->name, wanted, y.data[bad],
+              bad + 1);
+}
+
+/* Whole arrays through the loss, block by block: a block's margins stand together. */
+static void run_blocks(const pn_loss *loss, pn_mat z, pn_vec y, double *value, double *slope, double *curvature)
+{
+    double unit[PN_LOSS_BLOCK];
+
+    for (size_t i = 0; i < PN_LOSS_BLOCK; i++)
+        unit[i] = 1.0;
+    for (size_t first = 0; first < y.n; first += PN_LOSS_BLOCK) {
+        size_t count = y.n - first < PN_LOSS_BLOCK ? y.n - first : PN_LOSS_BLOCK;
+
+        loss->ops->evaluate(loss, count, z.data + first, y.data + first, value + first, slope + first);
+        if (curvature)
+            loss->ops->curve(loss, count, z.data + first, y.data + first, unit, curvature + first);
     }
+}
+
+/* Several margins: one record at a time, since a block's layout is [margins][count]. */
+static void run_records(lua_State *L, const pn_loss *loss, pn_mat z, pn_vec y, double *value, double *slope)
+{
+    double *one = lua_newuserdatauv(L, 2 * loss->margins * sizeof *one, 0), *out = one + loss->margins;
+
+    for (size_t i = 0; i < y.n; i++) {
+        for (size_t k = 0; k < loss->margins; k++)
+            one[k] = z.data[k * y.n + i];
+        loss->ops->evaluate(loss, 1, one, y.data + i, value + i, out);
+        for (size_t k = 0; k < loss->margins; k++)
+            slope[k * y.n + i] = out[k];
+    }
+    lua_pop(L, 1);
 }
 
 static int evaluate(lua_State *L)
 {
     const pn_loss *loss = check_loss(L, 1);
-    pn_vec z = pnl_check_vec(L, 2), y = pnl_check_vec(L, 3);
+    bool several = loss->margins > 1;
+    pn_vec y = pnl_check_vec(L, 3);
+    pn_mat z;
     double *value, *slope, *curvature;
 
-    if (z.n != y.n)
-        return pnl_error(L, "l:evaluate: z has %zu entries, y has %zu", z.n, y.n);
-    check_finite(L, "z", z);
-    check_finite(L, "y", y);
+    if (loss->margins == 0)
+        return pnl_error(L, "l:evaluate: a black box takes theta and a record, not a margin");
+    if (several) {
+        z = pnl_check_mat(L, 2);
+    } else {
+        pn_vec margins = pnl_check_vec(L, 2);
+
+        z = (pn_mat){ margins.data, 1, margins.n };
+    }
+    if (z.cols != y.n)
+        return pnl_error(L, "l:evaluate: z has %zu %s, y has %zu", z.cols, several ? "columns" : "entries", y.n);
+    if (z.rows != loss->margins)
+        return pnl_error(L, "l:evaluate: z must have a row for each of the %zu classes, got %zu", loss->margins,
+                         z.rows);
+    check_finite(L, "z", z.data, z.rows * z.cols);
+    check_finite(L, "y", y.data, y.n);
     check_labels(L, loss, y);
-    value = pnl_new_vec(L, z.n);
-    slope = pnl_new_vec(L, z.n);
-    curvature = pnl_new_vec(L, z.n);
-    loss->ops->evaluate(loss, z.n, z.data, y.data, value, slope, curvature);
+    value = pnl_new_vec(L, y.n);
+    if (several) {
+        slope = pnl_new_mat(L, z.rows, z.cols);
+        run_records(L, loss, z, y, value, slope);
+        return 2;
+    }
+    slope = pnl_new_vec(L, y.n);
+    curvature = pnl_new_vec(L, y.n);
+    run_blocks(loss, z, y, value, slope, curvature);
     return 3;
 }
 
@@ -120,43 +218,85 @@ static void set_interval(lua_State *L, const char *field, pn_interval part)
     lua_rawseti(L, -2, 1);
     lua_pushnumber(L, part.high);
     lua_rawseti(L, -2, 2);
+    pnl_list(L);
+    lua_setfield(L, -2, field);
+}
+
+static void set_flag(lua_State *L, const char *field, bool flag)
+{
+    lua_pushboolean(L, flag);
     lua_setfield(L, -2, field);
 }
 
 static int range(lua_State *L)
 {
-    const pn_loss *loss = check_loss(L, 1);
-    pn_interval z = check_interval(L, 2, "z"), y = check_interval(L, 3, "y");
-    pn_loss_range out;
+    pn_loss *loss = check_loss(L, 1);
+    pn_interval all = { -INFINITY, INFINITY };
+    pn_interval z = lua_isnoneornil(L, 2) ? all : check_interval(L, 2, "z");
+    pn_interval y = lua_isnoneornil(L, 3) ? all : check_interval(L, 3, "y");
+    pn_loss_bounds out;
     pn_err err;
 
-    pnl_status(L, loss->ops->range(loss, z, y, &out, &err), &err);
-    lua_createtable(L, 0, 3);
+    pnl_status(L, pn_loss_certify(loss, z, y, &out, &err), &err);
+    lua_createtable(L, 0, 9);
     set_interval(L, "value", out.value);
     set_interval(L, "slope", out.slope);
     set_interval(L, "curvature", out.curvature);
+    set_interval(L, "third", out.third);
+    set_flag(L, "continuous", out.continuous);
+    set_flag(L, "smooth", out.smooth);
+    set_flag(L, "convex", out.convex);
+    if (out.missing[0]) {
+        lua_pushstring(L, out.missing);
+        lua_setfield(L, -2, "missing");
+    }
+    pnl_list(L);
     return 1;
 }
 
 static int to_string(lua_State *L)
 {
-    const pn_loss_ops *ops = check_loss(L, 1)->ops;
+    const pn_loss *loss = check_loss(L, 1);
+    pn_node root;
+    pn_graph *graph = pn_loss_graph(loss, &root);
+    char labels[200], text[400];
 
-    lua_pushfstring(L, "%s loss: %s", ops->name, ops->doc);
+    if (!graph) {
+        lua_pushfstring(L, "%s loss: %s", loss->row->name, loss->row->doc);
+        return 1;
+    }
+    pn_labels_describe(&loss->labels, labels, sizeof labels);
+    pn_graph_text(graph, root, text, sizeof text);
+    lua_pushfstring(L, "%s loss: %s\n  l(z, y) = %s, labels %s", loss->row->name, loss->row->doc, text, labels);
     return 1;
 }
 
 static const pnl_row loss_rows[] = {
     { "name", get_name, PNL_FIELD, PNL_NOTHING, "l.name -> string", "The kind of loss, as in pn.loss." },
-    { "convex", get_convex, PNL_FIELD, PNL_NOTHING, "l.convex -> boolean", "Whether l(z, y) is convex in z." },
+    { "convex", get_convex, PNL_FIELD, PNL_NOTHING, "l.convex -> boolean",
+      "Whether l(z, y) is certified to be convex in z over all margins and labels." },
     { "labels", get_labels, PNL_FIELD, PNL_NOTHING, "l.labels -> string",
-      "\"real\" for any labels, \"binary\" when they must be -1 and 1." },
+      "What labels it takes: \"real\", \"-1 and 1\", \"in [0, 1]\", \"1 to 7\"." },
+    { "margins", get_margins, PNL_FIELD, PNL_NOTHING, "l.margins -> integer",
+      "Linear predictors of a record: 1, the number of classes for softmax, 0 for a black box.  theta has margins x p "
+      "entries, one row of p after the other." },
+    { "formula", get_formula, PNL_FIELD, PNL_NOTHING, "l.formula -> string or nil",
+      "l(z, y) as it is evaluated, after simplification." },
+    { "slope_formula", get_slope_formula, PNL_FIELD, PNL_NOTHING, "l.slope_formula -> string or nil",
+      "dl/dz as it is evaluated.  At a kink it is one value between the one-sided derivatives: 0 for abs, the first "
+      "argument's for min and max, that of the branch taken for where." },
+    { "curvature_formula", get_curvature_formula, PNL_FIELD, PNL_NOTHING, "l.curvature_formula -> string or nil",
+      "d2l/dz2 as it is evaluated." },
     { "evaluate", evaluate, PNL_METHOD, PNL_NOTHING, "l:evaluate(z, y) -> vec, vec, vec",
-      "l, dl/dz and d2l/dz2 at each pair of a margin z[i] and a label y[i]; vectors of equal length, finite." },
-    { "range", range, PNL_METHOD, PNL_NOTHING, "l:range({lo, hi}, {lo, hi}) -> {value=, slope=, curvature=}",
-      "Certified intervals {lo, hi} of l, dl/dz and d2l/dz2 over all margins z in the first interval and admissible "
-      "labels "
-      "y in the second, rounded outward.  An error when something is unbounded." },
+      "l, dl/dz and d2l/dz2 at each pair of a margin z[i] and a label y[i]; vectors of equal length, finite.  softmax "
+      "takes "
+      "a matrix with a row of margins for each class and gives l and the matrix of slopes." },
+    { "range", range, PNL_METHOD, PNL_NOTHING, "l:range({lo, hi}, {lo, hi}) -> table",
+      "Certified intervals {lo, hi} of value, slope, curvature and third derivative over all margins z in the first "
+      "interval "
+      "and admissible labels y in the second (absent: all of them), rounded outward; continuous, smooth (the slope "
+      "does not jump), "
+      "convex.  Infinite where unbounded: `missing` then says which sub-expression on which interval." },
     { "__tostring", to_string, PNL_META, PNL_NOTHING, "tostring(l) -> string", "Name and formula." },
     PNL_ROW_END,
 };

@@ -11,67 +11,128 @@
 static const char *const data_name[] = { "pn.dataset", NULL };
 static const char *const loss_name[] = { "pn.loss", NULL };
 static const char *const set_name[] = { "pn.set", NULL };
+static const char *const reg_name[] = { "pn.reg", NULL };
 
-enum { OPT_DATA = 0, OPT_LOSS, OPT_SET, OPT_COUNT };
+enum { OPT_DATA = 0, OPT_LOSS, OPT_SET, OPT_REG, OPT_CLIP, OPT_COUNT };
 
 static const pn_param objective_params[] = {
     { "data", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, data_name, "the records, n x p" },
     { "loss", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, loss_name, "loss of one record, l(<x, theta>, y)" },
     { "set", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, set_name, "constraint set of dimension p; private solvers need one" },
+    { "reg", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, reg_name, "regulariser r(theta), added to the mean loss" },
+    { "clip", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "scale each record's gradient down to this l2 norm: for losses or records without a certified bound" },
     PN_PARAM_END,
 };
 
 /* Where pnl_keep has put the parts, in this order. */
 enum { KEPT_DATA = 1, KEPT_LOSS, KEPT_SET };
 
+#define MAX_BATCH (1u << 30)
+
 static pn_objective *self_of(lua_State *L)
 {
     return pnl_check(L, 1, &pnl_objective_class);
 }
 
+/* Which of the parts were given, in the order of KEPT_...: reg and clip are not asked back. */
+static void keep_parts(lua_State *L)
+{
+    for (int i = OPT_DATA; i <= OPT_REG; i++) {
+        lua_getfield(L, 1, objective_params[i].name);
+        if (!lua_isnil(L, -1))
+            pnl_keep(L, -2, -1);
+        lua_pop(L, 1);
+    }
+}
+
 static int objective_new(lua_State *L)
 {
     pn_arg args[OPT_COUNT];
+    pn_objective_parts parts;
     pn_objective **slot;
     pn_err err;
 
     pnl_options(L, 1, "objective", objective_params, args, NULL);
     pnl_status(L, pn_args_check("objective", objective_params, args, &err), &err);
     slot = (pn_objective **)pnl_newbox(L, &pnl_objective_class);
-    for (int i = 0; i < OPT_COUNT; i++) {
-        lua_getfield(L, 1, objective_params[i].name);
-        if (!lua_isnil(L, -1))
-            pnl_keep(L, -2, -1);
-        lua_pop(L, 1);
-    }
-    pnl_status(L,
-               pn_objective_new(slot, args[OPT_DATA].object, (pn_loss *)(size_t)args[OPT_LOSS].object,
-                                (pn_set *)(size_t)args[OPT_SET].object, &err),
-               &err);
+    keep_parts(L);
+    parts = (pn_objective_parts){ .data = args[OPT_DATA].object,
+                                  .loss = (pn_loss *)(size_t)args[OPT_LOSS].object,
+                                  .set = (pn_set *)(size_t)args[OPT_SET].object,
+                                  .reg = (pn_regulariser *)(size_t)args[OPT_REG].object,
+                                  .clip = args[OPT_CLIP].given ? args[OPT_CLIP].real : 0.0 };
+    pnl_status(L, pn_objective_new(slot, &parts, &err), &err);
     return 1;
 }
 
-/* Checks that argument 2 is a point of the right size. */
+/* Checks that the argument is a point of the right size: a vec, a list, or a mat with a row for each class. */
 static pn_vec point_argument(lua_State *L, const pn_objective *objective, int index, const char *who, const char *what)
 {
-    pn_vec theta = pnl_check_vec(L, index);
-    size_t p = pn_objective_data(objective)->p;
+    size_t dim = pn_objective_dim(objective), margins = pn_objective_loss(objective)->margins;
+    pn_vec theta;
 
-    if (theta.n != p)
-        luaL_error(L, "%s: %s has %d entries, the data has %d features", who, what, (int)theta.n, (int)p);
+    if (pnl_test(L, index, &pnl_mat_class)) {
+        pn_mat rows = pnl_check_mat(L, index);
+
+        theta = (pn_vec){ rows.data, rows.rows * rows.cols };
+    } else {
+        theta = pnl_check_vec(L, index);
+    }
+    if (theta.n != dim && margins > 1)
+        pnl_error(L, "%s: %s has %zu entries, the model has %zu classes x %zu features", who, what, theta.n, margins,
+                  dim / margins);
+    if (theta.n != dim)
+        pnl_error(L, "%s: %s has %zu entries, the data has %zu features", who, what, theta.n, dim);
     return theta;
+}
+
+/* A list of record numbers from 1, or {rows=list, denominator=}: the rows stay on the stack.  NULL when absent. */
+static const pn_batch *batch_argument(lua_State *L, int index, const char *who, pn_batch *batch)
+{
+    size_t *rows;
+    double denominator = 0.0;
+
+    if (lua_isnoneornil(L, index))
+        return NULL;
+    if (!lua_istable(L, index))
+        pnl_error(L, "%s: a batch is a list of record numbers or {rows=, denominator=}, got %s", who,
+                  pnl_got(L, index));
+    lua_pushvalue(L, index);
+    if (lua_getfield(L, index, "rows") == LUA_TTABLE) {
+        if (lua_getfield(L, index, "denominator") != LUA_TNIL)
+            denominator = pnl_check_finite(L, -1, "denominator");
+        lua_pop(L, 1);
+    } else {
+        lua_pop(L, 1);
+    }
+    batch->count = (size_t)lua_rawlen(L, -1);
+    if (batch->count > MAX_BATCH)
+        pnl_error(L, "%s: a batch of %zu records is too large", who, batch->count);
+    rows = lua_newuserdatauv(L, (batch->count + 1) * sizeof *rows, 0);
+    for (size_t i = 0; i < batch->count; i++) {
+        lua_rawgeti(L, -2, (lua_Integer)i + 1);
+        rows[i] = pnl_check_count(L, -1, "a record number of the batch") - 1;
+        lua_pop(L, 1);
+    }
+    batch->rows = rows;
+    batch->denominator = denominator != 0.0 ? denominator : batch->count ? (double)batch->count : 1.0;
+    return batch;
 }
 
 static int objective_value(lua_State *L)
 {
     pn_objective *self = self_of(L);
     pn_vec theta = point_argument(L, self, 2, "objective:value", "theta");
+    pn_batch room;
+    const pn_batch *batch = batch_argument(L, 3, "objective:value", &room);
     double value = 0.0;
     pn_err err;
     pn_status status;
 
     pnl_run_begin(L, true);
-    status = pn_objective_evaluate(self, theta.data, &value, NULL, pnl_task(L), &err);
+    status = batch ? pn_objective_losses(self, batch, theta.data, &value, NULL, pnl_task(L), &err)
+                   : pn_objective_evaluate(self, theta.data, &value, NULL, pnl_task(L), &err);
     pnl_run_end(L);
     pnl_status(L, status, &err);
     lua_pushnumber(L, value);
@@ -82,12 +143,15 @@ static int objective_gradient(lua_State *L)
 {
     pn_objective *self = self_of(L);
     pn_vec theta = point_argument(L, self, 2, "objective:gradient", "theta");
+    pn_batch room;
+    const pn_batch *batch = batch_argument(L, 3, "objective:gradient", &room);
     double *gradient = pnl_new_vec(L, theta.n);
     pn_err err;
     pn_status status;
 
     pnl_run_begin(L, true);
-    status = pn_objective_evaluate(self, theta.data, NULL, gradient, pnl_task(L), &err);
+    status = batch ? pn_objective_losses(self, batch, theta.data, NULL, gradient, pnl_task(L), &err)
+                   : pn_objective_evaluate(self, theta.data, NULL, gradient, pnl_task(L), &err);
     pnl_run_end(L);
     pnl_status(L, status, &err);
     return 1;
@@ -98,12 +162,68 @@ static int objective_hvp(lua_State *L)
     pn_objective *self = self_of(L);
     pn_vec theta = point_argument(L, self, 2, "objective:hvp", "theta");
     pn_vec v = point_argument(L, self, 3, "objective:hvp", "v");
+    pn_batch room;
+    const pn_batch *batch = batch_argument(L, 4, "objective:hvp", &room);
     double *out = pnl_new_vec(L, theta.n);
     pn_err err;
     pn_status status;
 
     pnl_run_begin(L, true);
-    status = pn_objective_hessian_times(self, theta.data, v.data, out, pnl_task(L), &err);
+    status = pn_objective_hessian_times(self, batch, theta.data, v.data, out, pnl_task(L), &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
+    return 1;
+}
+
+static int objective_losses(lua_State *L)
+{
+    pn_objective *self = self_of(L);
+    pn_vec theta = point_argument(L, self, 2, "objective:losses", "theta");
+    double *values = pnl_new_vec(L, pn_objective_data(self)->n);
+    pn_err err;
+    pn_status status;
+
+    pnl_run_begin(L, true);
+    status = pn_objective_factors(self, theta.data, values, NULL, pnl_task(L), &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
+    return 1;
+}
+
+static int objective_factors(lua_State *L)
+{
+    pn_objective *self = self_of(L);
+    pn_vec theta = point_argument(L, self, 2, "objective:factors", "theta");
+    size_t margins = pn_objective_loss(self)->margins, n = pn_objective_data(self)->n;
+    double *factors = margins > 1 ? pnl_new_mat(L, margins, n) : pnl_new_vec(L, n);
+    pn_err err;
+    pn_status status;
+
+    pnl_run_begin(L, true);
+    status = pn_objective_factors(self, theta.data, NULL, factors, pnl_task(L), &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
+    return 1;
+}
+
+static int objective_differences(lua_State *L)
+{
+    pn_objective *self = self_of(L);
+    pn_vec theta = point_argument(L, self, 2, "objective:differences", "theta");
+    pn_mat directions = pnl_check_mat(L, 3);
+    double radius = pnl_check_finite(L, 4, "objective:differences: radius"), *out;
+    pn_batch room;
+    const pn_batch *batch = batch_argument(L, 5, "objective:differences", &room);
+    pn_err err;
+    pn_status status;
+
+    if (directions.cols != theta.n)
+        return pnl_error(L, "objective:differences: a direction has %zu entries, theta has %zu", directions.cols,
+                         theta.n);
+    out = pnl_new_vec(L, directions.rows);
+    pnl_run_begin(L, true);
+    status = pn_objective_differences(self, batch, theta.data, directions.data, directions.rows, radius, out,
+                                      pnl_task(L), &err);
     pnl_run_end(L);
     pnl_status(L, status, &err);
     return 1;
@@ -181,17 +301,24 @@ static void set_number(lua_State *L, const char *name, double value)
     lua_setfield(L, -2, name);
 }
 
+/* What is not bounded although something is certified. */
+static const char *what_is_missing(const pn_bounds *bounds)
+{
+    return bounds->missing[0] ? bounds->missing : bounds->loss.missing[0] ? bounds->loss.missing : bounds->reg.missing;
+}
+
 /* {lipschitz={l1=,l2=,linf=}, smoothness=, ..., source="certified"}; source is nil and missing says why when it is not. */
 static int objective_bounds(lua_State *L)
 {
     const pn_bounds *bounds = pn_objective_bounds(self_of(L));
 
-    lua_createtable(L, 0, 8);
-    if (!bounds->certified) {
-        lua_pushstring(L, bounds->missing);
+    lua_createtable(L, 0, 12);
+    if (what_is_missing(bounds)[0]) {
+        lua_pushstring(L, what_is_missing(bounds));
         lua_setfield(L, -2, "missing");
-        return 1;
     }
+    if (!bounds->certified)
+        return 1;
     lua_createtable(L, 0, PN_LP_COUNT);
     for (int norm = 0; norm < PN_LP_COUNT; norm++)
         set_number(L, pn_lp_name((pn_lp)norm), bounds->lipschitz[norm]);
@@ -200,40 +327,77 @@ static int objective_bounds(lua_State *L)
     set_number(L, "smoothness", bounds->smoothness);
     set_number(L, "strong_convexity", bounds->strong_convexity);
     set_number(L, "curvature", bounds->curvature);
+    set_number(L, "hessian_lipschitz", bounds->hessian_lipschitz);
     set_number(L, "margin", bounds->margin.high);
-    lua_pushliteral(L, "certified");
+    lua_pushboolean(L, bounds->convex);
+    lua_setfield(L, -2, "convex");
+    lua_pushstring(L, pn_bound_source_names[bounds->source]);
     lua_setfield(L, -2, "source");
     return 1;
+}
+
+static void describe_bounds(const pn_objective *self, char *text, size_t size)
+{
+    const pn_bounds *bounds = pn_objective_bounds(self);
+
+    if (bounds->source == PN_BOUND_CERTIFIED)
+        (void)snprintf(text, size, "certified: |slope| <= %.4g, curvature %.4g%s", bounds->slope, bounds->curvature,
+                       bounds->convex ? "" : ", not convex");
+    else if (bounds->source == PN_BOUND_CLIPPED)
+        (void)snprintf(text, size, "clipped: each record's gradient to l2 norm %.4g", pn_objective_clip(self));
+    else if (bounds->source == PN_BOUND_DECLARED)
+        (void)snprintf(text, size, "declared: l2 Lipschitz constant %.4g, enforced by clipping",
+                       bounds->lipschitz[PN_L2]);
+    else
+        (void)snprintf(text, size, "not certified: %s", bounds->missing);
 }
 
 static int objective_tostring(lua_State *L)
 {
     pn_objective *self = self_of(L);
     const pn_dataset *data = pn_objective_data(self);
-    const pn_bounds *bounds = pn_objective_bounds(self);
+    const pn_regulariser *reg = pn_objective_regulariser(self);
     char where[128] = "unconstrained", text[512];
 
     if (pn_objective_set(self))
         pn_set_describe(pn_objective_set(self), where, sizeof where);
-    if (bounds->certified)
-        (void)snprintf(text, sizeof text, "certified: |slope| <= %.4g, curvature %.4g", bounds->slope,
-                       bounds->curvature);
-    else
-        (void)snprintf(text, sizeof text, "not certified: %s", bounds->missing);
-    lua_pushfstring(L, "objective: %s loss over %s, %d x %d records\n  %s", pn_objective_loss(self)->ops->name, where,
-                    (int)data->n, (int)data->p, text);
+    describe_bounds(self, text, sizeof text);
+    lua_pushfstring(L, "objective: %s loss%s%s over %s, %d x %d records\n  %s", pn_objective_loss(self)->row->name,
+                    reg ? " + " : "", reg ? reg->row->name : "", where, (int)data->n, (int)data->p, text);
     return 1;
 }
 
 static const pnl_row objective_rows[] = {
-    { "value", objective_value, PNL_METHOD, PNL_RAW, "obj:value(theta) -> number",
-      "The mean loss at theta [p], computed from the exact data." },
-    { "gradient", objective_gradient, PNL_METHOD, PNL_RAW, "obj:gradient(theta) -> vec",
-      "The gradient of the mean loss at theta [p]: one fused pass over the data, the same for any number of threads." },
-    { "hvp", objective_hvp, PNL_METHOD, PNL_RAW, "obj:hvp(theta, v) -> vec",
-      "The Hessian of the mean loss at theta [p] times v [p], without forming the Hessian." },
+    { "value", objective_value, PNL_METHOD, PNL_RAW, "obj:value(theta[, batch]) -> number",
+      "The mean loss at theta [dim] plus the regulariser, computed from the exact data.  batch: a list of record "
+      "numbers "
+      "from 1, or {rows=list, denominator=}: then the sum of those losses over the denominator (absent: their number), "
+      "without "
+      "the regulariser." },
+    { "gradient", objective_gradient, PNL_METHOD, PNL_RAW, "obj:gradient(theta[, batch]) -> vec",
+      "The gradient of obj:value at theta [dim]: one fused pass over the data, the same for any number of threads; of "
+      "a "
+      "batch as there.  With clip= each record's gradient is scaled down before the sum.  At kinks of the regulariser "
+      "the "
+      "subgradient of smallest norm.  Error for a black box." },
+    { "hvp", objective_hvp, PNL_METHOD, PNL_RAW, "obj:hvp(theta, v[, batch]) -> vec",
+      "The Hessian at theta [dim] times v [dim], without forming the Hessian; of a batch as for value.  Error for a "
+      "black box "
+      "and with clip=." },
+    { "losses", objective_losses, PNL_METHOD, PNL_RAW, "obj:losses(theta) -> vec",
+      "Each record's loss at theta, n numbers." },
+    { "factors", objective_factors, PNL_METHOD, PNL_RAW, "obj:factors(theta) -> vec or mat",
+      "Each record's dl/dz at theta, clamped to the certified range and clipped as in a gradient: its gradient is "
+      "factor x. "
+      "n numbers, for softmax a row of n for each class." },
+    { "differences", objective_differences, PNL_METHOD, PNL_RAW, "obj:differences(theta, U, radius[, batch]) -> vec",
+      "(f(theta + radius u) - f(theta - radius u)) / (2 radius) of the mean loss for every row u of U [k x dim], in "
+      "one pass over "
+      "the data; also for a black box.  radius > 0." },
     { "accuracy", objective_accuracy, PNL_METHOD, PNL_RAW, "obj:accuracy(theta) -> number",
-      "Fraction of records whose label -1 or 1 is the sign of <x, theta>; a margin of 0 counts as 1." },
+      "Fraction of records whose label -1 or 1 is the sign of <x, theta> (a margin of 0 counts as 1); for softmax, "
+      "whose "
+      "class has the largest margin." },
     { "exact_curvature", objective_curvature, PNL_METHOD, PNL_RAW, "obj:exact_curvature() -> number",
       "max ||X (a - b)||^2 / n over pairs of vertices of the set, for the squared loss: the Frank-Wolfe curvature of "
       "this very "
@@ -245,11 +409,13 @@ static const pnl_row objective_rows[] = {
     { "loss", objective_loss, PNL_FIELD, PNL_NOTHING, "obj.loss -> pn.loss", "The loss of one record." },
     { "set", objective_set, PNL_FIELD, PNL_NOTHING, "obj.set -> pn.set or nil", "The constraint set." },
     { "bounds", objective_bounds, PNL_FIELD, PNL_NOTHING, "obj.bounds -> table",
-      "What is certified for every admissible record and every theta in the set: lipschitz={l1=,l2=,linf=} of the loss "
-      "in "
-      "theta, slope = max |dl/dz|, smoothness (l2), strong_convexity, curvature (Frank-Wolfe, worst case), margin = "
-      "max "
-      "|<x, theta>|, source. When nothing is certified only `missing`, which says what to do." },
+      "What holds for every admissible record and every theta in the set.  source: \"certified\" from the loss's "
+      "expression, "
+      "the record bounds and the set; \"clipped\" by clip=; \"declared\" of a black box; nil when nothing is.  "
+      "lipschitz={l1=,l2=,linf=} of a record's loss in theta; slope = max |dl/dz|; smoothness (l2), strong_convexity "
+      "(negative: "
+      "that far from convex), curvature (Frank-Wolfe, worst case) and hessian_lipschitz (l2) of the objective with its "
+      "regulariser; convex; margin = max |<x, theta>|.  Infinite where it is not bounded: missing says what and why." },
     { "__tostring", objective_tostring, PNL_META, PNL_NOTHING, "tostring(obj)",
       "Two lines: loss, set and size; what is certified." },
     PNL_ROW_END,
@@ -257,7 +423,7 @@ static const pnl_row objective_rows[] = {
 
 const pnl_class pnl_objective_class = {
     "pn.objective", (void (*)(void *))pn_objective_free,
-    objective_rows, "f(theta) = (1/n) sum_i l(<x_i, theta>, y_i) over a constraint set.",
+    objective_rows, "f(theta) = (1/n) sum_i l(<x_i, theta>, y_i) + r(theta) over a constraint set.",
     NULL,           NULL
 };
 
@@ -267,8 +433,10 @@ void pnl_open_objective(lua_State *L)
     pnl_register(L, &pnl_objective_class);
     lua_pushcfunction(L, objective_new);
     lua_setfield(L, -2, "objective");
-    pnl_reference(L, "", "objective", PNL_NOTHING, "pn.objective{data=, loss=, set=} -> objective",
-                  "The mean loss over a data set, with bounds certified from the record bounds, the set and the loss. "
-                  "Errors when the set's dimension is not the number of features or the labels do not suit the loss.",
-                  NULL, objective_params);
+    pnl_reference(
+        L, "", "objective", PNL_NOTHING, "pn.objective{data=, loss=, set=, reg=, clip=} -> objective",
+        "The mean loss over a data set plus a regulariser, with bounds certified from the record bounds, the set "
+        "and the loss's expression, or enforced by clip=.  Errors when the set's dimension is not that of "
+        "theta (features, times classes for softmax) or the labels do not suit the loss.",
+        NULL, objective_params);
 }

@@ -286,7 +286,7 @@ static int solve_exact(lua_State *L)
     lua_settop(L, 2);
     pnl_options(L, 2, "solve.exact", exact_params, args, extra);
     pnl_status(L, pn_args_check("solve.exact", exact_params, args, &err), &err);
-    theta = pnl_new_vec(L, pn_objective_data(objective)->p);
+    theta = pnl_new_vec(L, pn_objective_dim(objective));
     lua_pushnil(L);
     if (lua_istable(L, 2)) {
         lua_getfield(L, 2, "progress");

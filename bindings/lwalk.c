@@ -221,7 +221,7 @@ static int walk_step(lua_State *L)
     if (row.step == 0)
         lua_pushnil(L);
     else
-        pnl_push_row(L, &row, pn_walk_theta(walk), pn_objective_data(plan->objective)->p);
+        pnl_push_row(L, &row, pn_walk_theta(walk), pn_objective_dim(plan->objective));
     return 1;
 }
 

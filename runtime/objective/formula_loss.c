@@ -105,8 +105,7 @@ static const pn_loss_ops formula_ops = {
 /* dl/dz = z - y: whatever the formula was, its gradient is that of the squared loss. */
 static bool is_quadratic(pn_graph *graph, pn_node slope)
 {
-    return slope != PN_NODE_NONE &&
-           slope == pn_x_binary(graph, PN_X_SUB, pn_x_var(graph, Z), pn_x_var(graph, Y));
+    return slope != PN_NODE_NONE && slope == pn_x_binary(graph, PN_X_SUB, pn_x_var(graph, Z), pn_x_var(graph, Y));
 }
 
 static pn_status compile(formula_loss *self, pn_err *err)

@@ -1,5 +1,5 @@
-/* gram.c -- the quadratic loss through its Gram matrix: f(theta) = theta^T H theta / 2 - b^T theta + c / 2 with H = X^T X / n,
- * b = X^T y / n, c = y^T y / n; a gradient then costs O(p^2) whatever n is.
+/* gram.c -- the quadratic loss through its Gram matrix: f(theta) = theta^T H theta / 2 - b^T theta + f(0) with H = X^T X / n,
+ * b = X^T y / n; a gradient then costs O(p^2) whatever n is.
  * Depends on: objective_impl.h, data/rows.h, BLAS.  Used by: objective.c, pass.c. */
 #include <cblas.h>
 #include <string.h>
@@ -58,13 +58,21 @@ static void add_dense_block(const pn_dataset *data, size_t first, size_t last, d
     cblas_dgemv(CblasRowMajor, CblasTrans, rows, p, 1.0, X, p, data->y + first, 1, 0.0, linear, 1);
 }
 
-static double squares(const double *y, size_t n)
+/* The mean loss at theta = 0: what the quadratic form leaves out. */
+static double mean_at_zero(const pn_objective *objective)
 {
-    double sum = 0.0;
+    const double zero[PN_LOSS_BLOCK] = { 0 };
+    double values[PN_LOSS_BLOCK], sum = 0.0;
+    size_t n = objective->data->n;
 
-    for (size_t i = 0; i < n; i++)
-        sum += y[i] * y[i];
-    return sum;
+    for (size_t first = 0; first < n; first += PN_LOSS_BLOCK) {
+        size_t count = n - first < PN_LOSS_BLOCK ? n - first : PN_LOSS_BLOCK;
+
+        objective->loss->ops->evaluate(objective->loss, count, zero, objective->data->y + first, values, NULL);
+        for (size_t i = 0; i < count; i++)
+            sum += values[i];
+    }
+    return sum / (double)n;
 }
 
 /* Sum the blocks, each formed on its own in `scratch` (p*p matrix, then p linear, then room to widen rows). */
@@ -89,7 +97,6 @@ static pn_status add_blocks(const pn_rows *from, pn_gram *gram, double *scratch,
                 gram->matrix[i * p + j] += scratch[i * p + j];
             gram->linear[i] += scratch[p * p + i];
         }
-        gram->constant += squares(data->y + first, last - first);
     }
     return PN_OK;
 }
@@ -103,7 +110,6 @@ static void finish(pn_gram *gram, size_t p, double n)
         }
         gram->linear[i] /= n;
     }
-    gram->constant /= n;
 }
 
 pn_status pn_gram_form(pn_objective *objective, pn_task *task, pn_err *err)
@@ -126,9 +132,15 @@ pn_status pn_gram_form(pn_objective *objective, pn_task *task, pn_err *err)
         return status;
     }
     finish(&gram, p, (double)objective->data->n);
+    gram.constant = mean_at_zero(objective);
     pn_gram_clear(&objective->gram); /* a progress function may have formed one meanwhile, by a run of its own */
     objective->gram = gram;
     return PN_OK;
+}
+
+bool pn_objective_uses_gram(const pn_objective *objective)
+{
+    return objective->loss->quadratic && objective->clip == 0.0;
 }
 
 /* Multiplications to form the matrix: sum of squared row counts. */
@@ -153,7 +165,7 @@ pn_status pn_objective_prepare(pn_objective *objective, size_t passes, pn_task *
     double entries = data->sparse ? (double)data->csr.start[data->n] : (double)data->n * (double)data->p;
     double saved = (double)passes * (2.0 * entries - (double)data->p * (double)data->p);
 
-    if (!objective->loss->ops->quadratic || objective->gram.matrix || data->p > GRAM_MAX_P ||
+    if (!pn_objective_uses_gram(objective) || objective->gram.matrix || data->p > GRAM_MAX_P ||
         forming_cost(data) >= saved)
         return PN_OK;
     return pn_gram_form(objective, task, err);
@@ -173,7 +185,7 @@ void pn_gram_evaluate(pn_objective *objective, const double *theta, double *valu
         along += gram->linear[j] * theta[j];
     }
     if (value)
-        *value = 0.5 * (bent - 2.0 * along + gram->constant);
+        *value = 0.5 * bent - along + gram->constant;
     for (size_t j = 0; gradient && j < p; j++)
         gradient[j] = gram->product[j] - gram->linear[j];
 }

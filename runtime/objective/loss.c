@@ -12,9 +12,8 @@ extern const pn_loss_ops pn_loss_logistic, pn_loss_hinge, pn_loss_smooth_hinge, 
 extern const pn_loss_ops pn_loss_softmax;
 
 static const pn_loss_ops *const loss_table[] = {
-    &pn_loss_squared,  &pn_loss_logistic,     &pn_loss_hinge,   &pn_loss_smooth_hinge,
-    &pn_loss_huber,    &pn_loss_absolute,     &pn_loss_quantile, &pn_loss_poisson,
-    &pn_loss_sigmoid,  &pn_loss_cauchy,       &pn_loss_softmax, NULL,
+    &pn_loss_squared,  &pn_loss_logistic, &pn_loss_hinge,   &pn_loss_smooth_hinge, &pn_loss_huber,   &pn_loss_absolute,
+    &pn_loss_quantile, &pn_loss_poisson,  &pn_loss_sigmoid, &pn_loss_cauchy,       &pn_loss_softmax, NULL,
 };
 
 const pn_loss_ops *const *pn_loss_table(void)
@@ -134,7 +133,10 @@ void pn_labels_describe(const pn_labels *labels, char *text, size_t size)
         text[0] = '\0';
         for (size_t i = 0; i < labels->count && used < size; i++) {
             int n = snprintf(text + used, size - used, "%s%g",
-                             i == 0 ? "" : i + 1 == labels->count ? " and " : ", ", labels->values[i]);
+                             i == 0                   ? ""
+                             : i + 1 == labels->count ? " and "
+                                                      : ", ",
+                             labels->values[i]);
 
             used += n > 0 ? (size_t)n : 0;
         }

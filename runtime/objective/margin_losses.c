@@ -51,7 +51,8 @@ const pn_loss_ops pn_loss_hinge = {
 };
 
 static const pn_param smooth_hinge_params[] = {
-    { "width", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "of the quadratic piece in the margin; curvature 1/width" },
+    { "width", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL,
+      "of the quadratic piece in the margin; curvature 1/width" },
     PN_PARAM_END,
 };
 
@@ -63,13 +64,13 @@ static pn_node smooth_hinge(pn_graph *g, const pn_arg *args)
     pn_node square = pn_x_div(g, pn_x_square(g, t), pn_x_const(g, 2.0 * width));
     pn_node line = pn_x_sub(g, t, pn_x_const(g, 0.5 * width));
 
-    return pn_x_where(g, pn_x_le(g, t, zero), zero,
-                      pn_x_where(g, pn_x_le(g, t, pn_x_const(g, width)), square, line));
+    return pn_x_where(g, pn_x_le(g, t, zero), zero, pn_x_where(g, pn_x_le(g, t, pn_x_const(g, width)), square, line));
 }
 
 const pn_loss_ops pn_loss_smooth_hinge = {
     .name = "smooth_hinge",
-    .doc = "Hinge loss with a quadratic corner: t = 1 - y z gives 0 for t <= 0, t^2/(2 width) up to width, then t - width/2.",
+    .doc = "Hinge loss with a quadratic corner: t = 1 - y z gives 0 for t <= 0, t^2/(2 width) up to width, then t - "
+           "width/2.",
     .source = "Rennie, Srebro (2005), Loss functions for preference levels",
     .params = smooth_hinge_params,
     .formula = smooth_hinge,

@@ -1,5 +1,6 @@
-/* objective.h -- f(theta) = (1/n) sum_i l(<x_i, theta>, y_i) over a data set and a constraint set, with certified bounds.
- * Depends on: data, geometry, loss.h.  Used by: solvers, bindings. */
+/* objective.h -- f(theta) = (1/n) sum_i l(<x_i, theta>, y_i) + r(theta) over a data set and a constraint set, with certified
+ * bounds.  A loss of K margins takes theta as K rows of p numbers, one after the other.
+ * Depends on: data, geometry, loss.h, regulariser.h.  Used by: solvers, bindings. */
 #ifndef PN_OBJECTIVE_OBJECTIVE_H
 #define PN_OBJECTIVE_OBJECTIVE_H
 
@@ -12,45 +13,107 @@
 #include "data/dataset.h"
 #include "geometry/set.h"
 #include "objective/loss.h"
+#include "objective/regulariser.h"
 
 typedef struct pn_objective pn_objective;
 
-/* What holds for every admissible record and every theta in the set; derived from the enforced record bounds, the set and
- * the loss.  When `certified` is false nothing private may rest on it, and `missing` says what to do about it. */
+/* What a record's part in a gradient is known by. */
+typedef enum pn_bound_source {
+    PN_BOUND_NONE = 0,  /* nothing private may rest on it; `missing` says what to do about it */
+    PN_BOUND_CERTIFIED, /* derived from the enforced record bounds, the set and the loss's expression */
+    PN_BOUND_CLIPPED,   /* enforced: each record's gradient is scaled down to l2 norm `clip` */
+    PN_BOUND_DECLARED   /* of a black box: enforced by solvers on differences of its values */
+} pn_bound_source;
+
+extern const char *const pn_bound_source_names[]; /* "none", "certified", "clipped", "declared" */
+
+/* What holds for every admissible record and every theta in the set.  +inf where it does not hold, with the reason in the
+ * `missing` of the part that lacks it. */
 typedef struct pn_bounds {
-    bool certified;
-    char missing[256];
-    pn_interval margin; /* <x, theta> */
-    pn_loss_range loss; /* over that margin and the labels */
-    double slope;       /* max |dl/dz| */
+    pn_bound_source source;
+    bool certified;      /* source is not NONE, and gradients exist: a private gradient may rest on lipschitz[] */
+    char missing[256];   /* why source is NONE */
+    pn_interval margin;  /* every <x, theta_k> */
+    pn_loss_bounds loss; /* over that margin and the labels */
+    pn_regulariser_bounds reg;
+    double slope; /* max |dl/dz| */
+    double lipschitz
+        [PN_LP_COUNT]; /* of theta -> l (without r) with respect to l1, l2, linf: slope * record bound in the dual norm */
+    double smoothness; /* Lipschitz constant of the gradient of f in l2 */
     double
-        lipschitz[PN_LP_COUNT]; /* of theta -> l with respect to l1, l2, linf: slope * record bound in the dual norm */
-    double smoothness;          /* with respect to l2: max d2l/dz2 * (l2 record bound)^2 */
-    double strong_convexity;    /* certified lower bound; 0 for a linear predictor without regulariser */
-    double curvature;           /* worst-case Frank-Wolfe curvature over the set (frank-wolfe.md section 1) */
+        strong_convexity; /* lower bound on the eigenvalues of f's Hessian; negative: f may be that far from convex */
+    double curvature;     /* worst-case Frank-Wolfe curvature of f over the set (frank-wolfe.md section 1) */
+    double hessian_lipschitz; /* of theta -> Hessian of f, operator norm over l2 */
+    bool convex;              /* f is */
 } pn_bounds;
 
+typedef struct pn_objective_parts {
+    const pn_dataset *data; /* must outlive the objective */
+    pn_loss *loss;          /* kept */
+    pn_set *set;            /* kept by reference; NULL: unconstrained */
+    pn_regulariser *reg;    /* kept; NULL: none */
+    double clip;            /* > 0: scale each record's gradient to at most this l2 norm; 0: rely on certified bounds */
+} pn_objective_parts;
+
 /**
- * `data`, `loss` are kept (`data` must outlive the objective), `set` is kept by reference; set may be NULL (unconstrained).
- * Errors: PN_EDIM when the set's dimension is not the data's number of features (names both); PN_EINVAL when the loss needs
- * labels -1 and 1 and the data has others (names the loader option); PN_ENOMEM.
+ * Errors: PN_EDIM when the set's dimension is not margins * p (names both), or the regulariser does not fit it; PN_EINVAL when
+ * the data has labels that the loss does not take (names the loader option), or clip is negative or not finite; PN_EUNSUPPORTED for a
+ * black box with clip; PN_ENOMEM.
  */
-pn_status pn_objective_new(pn_objective **out, const pn_dataset *data, pn_loss *loss, pn_set *set, pn_err *err);
+pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, pn_err *err);
 void pn_objective_free(pn_objective *objective);
 
 const pn_dataset *pn_objective_data(const pn_objective *objective);
 pn_loss *pn_objective_loss(const pn_objective *objective);
-pn_set *pn_objective_set(const pn_objective *objective); /* or NULL */
+pn_set *pn_objective_set(const pn_objective *objective);                 /* or NULL */
+pn_regulariser *pn_objective_regulariser(const pn_objective *objective); /* or NULL */
+double pn_objective_clip(const pn_objective *objective);                 /* 0: none */
 const pn_bounds *pn_objective_bounds(const pn_objective *objective);
+/** Length of theta: margins * p; p for a black box. */
+size_t pn_objective_dim(const pn_objective *objective);
+
+/* Which records, and what their sum is divided by (a public number: the batch size or its expectation). */
+typedef struct pn_batch {
+    const size_t *rows; /* [count] from 0, each < n */
+    size_t count;
+    double denominator; /* > 0 */
+} pn_batch;
 
 /**
- * One fused, threaded pass: value (may be NULL) and gradient[p] (may be NULL) at theta[p].
+ * One fused, threaded pass: value (may be NULL) and gradient[dim] (may be NULL) of f at theta[dim], r included; at kinks of r the
+ * subgradient of smallest norm.
  * The sum over records is taken in a fixed order, whatever the number of threads.  Each record's slope is clamped to the
- * certified range, so the certified sensitivity holds for the numbers that are really computed.
- * Errors: PN_EDOMAIN for a non-finite theta; PN_ENOMEM; PN_ECANCELLED.
+ * certified range, so the certified sensitivity holds for the numbers that are really computed; with `clip` its gradient is scaled
+ * down, and then the result is not the gradient of f.
+ * Errors: PN_EDOMAIN for a non-finite theta; PN_EUNSUPPORTED for the gradient of a black box; what a black box's callback
+ * returns; PN_ENOMEM; PN_ECANCELLED.
  */
 pn_status pn_objective_evaluate(pn_objective *objective, const double *theta, double *value, double *gradient,
                                 pn_task *task, pn_err *err);
+
+/** The same without r, over a batch (NULL: all records, divided by n): sum over the batch / denominator.
+ *  Errors: also PN_EINVAL for a row that does not exist or a denominator that is not positive. */
+pn_status pn_objective_losses(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
+                              double *gradient, pn_task *task, pn_err *err);
+
+/** factors[margins][n]: each record's dl/dz at theta, clamped and clipped as in a gradient; values[n] its loss.  Either may
+ *  be NULL.  Record i's gradient is factor_k x_i in row k of theta.  Errors as above. */
+pn_status pn_objective_factors(pn_objective *objective, const double *theta, double *values, double *factors,
+                               pn_task *task, pn_err *err);
+
+/**
+ * Central differences of the mean loss (without r) along `count` directions at once, in one pass over the data:
+ * out[k] = (f(theta + radius u_k) - f(theta - radius u_k)) / (2 radius), u_k = directions[k * dim ...].
+ * Works for black boxes.  Errors as above; PN_EINVAL for a radius that is not positive.
+ */
+pn_status pn_objective_differences(pn_objective *objective, const pn_batch *batch, const double *theta,
+                                   const double *directions, size_t count, double radius, double *out, pn_task *task,
+                                   pn_err *err);
+
+/** out[dim] = Hessian of f (r included) at theta, times v; over a batch without r when `batch` is not NULL.  Errors as evaluate;
+ *  PN_EUNSUPPORTED for black boxes, for clipped objectives (what is clipped has no such Hessian) and where r has none. */
+pn_status pn_objective_hessian_times(pn_objective *objective, const pn_batch *batch, const double *theta,
+                                     const double *v, double *out, pn_task *task, pn_err *err);
 
 /**
  * Prepare for `passes` gradients: for a quadratic loss form the Gram matrix X^T X / n once when that is cheaper than the
@@ -60,7 +123,7 @@ pn_status pn_objective_evaluate(pn_objective *objective, const double *theta, do
 pn_status pn_objective_prepare(pn_objective *objective, size_t passes, pn_task *task, pn_err *err);
 
 /**
- * Public bound on |computed - exact| of each gradient coordinate over the certified domain, whichever way
+ * Public bound on |computed - exact| of each coordinate of the mean loss's gradient over the certified domain, whichever way
  * gradients are computed (pass or Gram matrix): depends on n, p and the certified bounds only.  "Exact" is the mean of the per-record
  * contributions slope_i x_ij as they are in floating point, of which a replaced record changes one (noise.md section 3).
  * +inf when the bounds are not certified.
@@ -74,11 +137,8 @@ double pn_objective_gradient_error(const pn_objective *objective);
  */
 pn_status pn_objective_exact_curvature(pn_objective *objective, double *curvature, pn_task *task, pn_err *err);
 
-/** out[p] = Hessian(theta) v.  Errors as evaluate. */
-pn_status pn_objective_hessian_times(pn_objective *objective, const double *theta, const double *v, double *out,
-                                     pn_task *task, pn_err *err);
-
-/** Fraction of records with sign(<x, theta>) = y, for labels -1 and 1.  Errors: PN_EUNSUPPORTED for other labels. */
+/** Fraction of records with sign(<x, theta>) = y for labels -1 and 1; with the largest of the margins in class y for softmax.
+ *  Errors: PN_EUNSUPPORTED for other labels. */
 pn_status pn_objective_accuracy(pn_objective *objective, const double *theta, double *accuracy, pn_task *task,
                                 pn_err *err);
 

@@ -1,10 +1,11 @@
-/* objective_impl.h -- the objective's insides, shared by objective.c, pass.c and gram.c only. */
+/* objective_impl.h -- the objective's insides, shared by the files of this room only. */
 #ifndef PN_OBJECTIVE_IMPL_H
 #define PN_OBJECTIVE_IMPL_H
 
+#include "numeric/simd.h"
 #include "objective/objective.h"
 
-/* X^T X / n, X^T y / n and y^T y / n of a quadratic loss. */
+/* X^T X / n and X^T y / n of a quadratic loss, and the mean loss at theta = 0. */
 typedef struct pn_gram {
     double *matrix; /* [p * p], symmetric, or NULL while not formed */
     double *linear; /* [p] */
@@ -16,20 +17,77 @@ struct pn_objective {
     const pn_dataset *data;
     pn_loss *loss;
     pn_set *set;
+    pn_regulariser *reg;
+    double clip;
+    double *norms; /* [n] upper bounds of ||x_i||_2, with clip; else NULL */
+    size_t dim;
     pn_bounds bounds;
-    size_t chunks, chunk_rows; /* the fixed partition of the records: it makes sums independent of the thread count */
-    size_t block_rows;         /* rows that are kept in the first-level cache between the two uses */
-    double *partial;           /* [chunks * (p + 1)]: gradient and value of each chunk */
+    size_t block_rows; /* rows that are kept in the first-level cache between the two uses */
     pn_gram gram;
 };
 
-#define PN_BLOCK_ROWS_MAX 256
+#define PN_BLOCK_ROWS_MAX PN_LOSS_BLOCK
+#define PN_CHUNKS_MAX     64
+#define PN_OUTWARD        (1.0 + 1e-14) /* covers the rounding of a few products */
 
-/* gram.c */
+/* ---- objective_bounds.c ---- */
+
+void pn_objective_derive_bounds(pn_objective *objective);
+static inline bool pn_is_enforced(double bound)
+{
+    return bound < 1.0 / 0.0; /* neither NaN nor infinite */
+}
+
+/* ---- objective.c ---- */
+
+/* The fixed partition of `records` records into chunks of whole blocks: sums do not depend on the number of threads. */
+typedef struct pn_partition {
+    size_t chunks, chunk_rows;
+} pn_partition;
+pn_partition pn_objective_partition(const pn_objective *objective, size_t records);
+/* Records in the longest chunk that the partition of all records may have, by public numbers. */
+size_t pn_objective_longest_chunk(const pn_objective *objective);
+
+/* ---- block.c: a block of records ---- */
+
+typedef struct pn_block {
+    const pn_dataset *data;
+    const pn_simd *simd;
+    const size_t *rows; /* [count] record numbers, or NULL: first, first + 1 ... */
+    size_t first, count;
+    const double *dense; /* dense records of a batch, gathered [count * p]; NULL: read in place */
+} pn_block;
+
+/* z[r] = <x_r, w> */
+void pn_block_times(const pn_block *block, const double *w, double *z);
+/* g[j] += sum_r weight[r] x_rj */
+void pn_block_add(const pn_block *block, const double *weight, double *g);
+/* Copy the dense records of block->rows to `room` [count * p] and read them there. */
+void pn_block_gather(pn_block *block, double *room);
+/* labels[r], in place or copied to `room` [count] */
+const double *pn_block_labels(const pn_block *block, double *room);
+
+/* ---- gram.c ---- */
+
+/* Whether gradients may come from the Gram matrix: a quadratic loss that is not clipped, over bounded records. */
+bool pn_objective_uses_gram(const pn_objective *objective);
 pn_status pn_gram_form(pn_objective *objective, pn_task *task, pn_err *err);
 void pn_gram_evaluate(pn_objective *objective, const double *theta, double *value, double *gradient);
 void pn_gram_clear(pn_gram *gram);
 /* Records that one floating sum of the Gram matrix runs over before sums of sums begin. */
 size_t pn_gram_depth(const pn_objective *objective);
+
+/* ---- record_pass.c: black boxes ---- */
+
+/* *value = mean of the callback over the batch. */
+pn_status pn_record_mean(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
+                         double *values, pn_task *task, pn_err *err);
+
+/* ---- pass.c ---- */
+
+/* PN_EDOMAIN with the position unless all of x[n] are finite. */
+pn_status pn_check_point(const char *who, const char *what, const double *x, size_t n, pn_err *err);
+/* PN_EINVAL for a batch that does not make sense; NULL is fine. */
+pn_status pn_check_batch(const pn_objective *objective, const pn_batch *batch, pn_err *err);
 
 #endif

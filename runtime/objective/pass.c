@@ -1,72 +1,103 @@
-/* pass.c -- one pass over the records: value, gradient, Hessian-vector product, predictions.
+/* pass.c -- one pass over the records: value, gradient, Hessian-vector product, factors.
  * Depends on: objective_impl.h, numeric/simd.h.  Used by: objective.h's callers.
  *
- * A block of rows is read from memory once: its margins are computed, the loss turns them into one weight per record, and the
- * weighted sum of the rows is added while the block is still in the first-level cache.  Blocks belong to chunks, each chunk
- * has its own partial sum, and partial sums are added in chunk order: the result is the same for any number of threads. */
+ * A block of rows is read from memory once: its margins are computed, the loss turns them into one weight per record (and
+ * margin), and the weighted sum of the rows is added while the block is still in the first-level cache.  Blocks belong to
+ * chunks, each chunk has its own partial sum, and partial sums are added in chunk order: the result is the same for any number
+ * of threads. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "numeric/simd.h"
 #include "objective/objective_impl.h"
 
 typedef struct pass {
     pn_objective *objective;
     const pn_simd *simd;
+    const pn_batch *batch; /* NULL: all records */
     const double *theta;
     const double *direction; /* Hessian-vector product when not NULL */
     bool want_value, want_vector;
+    double *values, *factors; /* [n], [margins][n]: of each record; NULL */
+    pn_partition part;
+    double *partial; /* [chunks * (dim + 1)]: vector and value of each chunk */
+    double *scratch; /* [threads * scratch_size] */
+    size_t scratch_size;
 } pass;
 
-/* Rows [first, first + rows) of the data times w. */
-static void block_times(const pn_dataset *data, const pn_simd *simd, size_t first, size_t rows, const double *w,
-                        double *z)
-{
-    if (data->single)
-        simd->dense_times_single(data->single + first * data->p, rows, data->p, w, z);
-    else if (!data->sparse)
-        simd->dense_times(data->dense + first * data->p, rows, data->p, w, z);
-    for (size_t r = 0; data->sparse && r < rows; r++) {
-        double sum = 0.0;
-        size_t k = data->csr.start[first + r], end = data->csr.start[first + r + 1];
+/* What a worker needs for a block: margins, weights, values along, labels, and gathered rows. */
+typedef struct room {
+    double *z, *weight, *along; /* [margins * rows] each */
+    double *labels;             /* [rows] */
+    double *gathered;           /* [rows * p] when records are picked from dense data */
+} room;
 
-        if (data->csr_single) {
-            for (; k < end; k++)
-                sum += (double)data->csr_single[k] * w[data->csr.column[k]];
-        }
-        for (; k < end; k++)
-            sum += data->csr.value[k] * w[data->csr.column[k]];
-        z[r] = sum;
-    }
+static size_t room_size(const pass *self)
+{
+    const pn_objective *objective = self->objective;
+    size_t rows = objective->block_rows;
+    bool gathers = self->batch && !objective->data->sparse;
+
+    return rows * (3 * objective->loss->margins + 1) + (gathers ? rows * objective->data->p : 0);
 }
 
-static void block_add(const pn_dataset *data, const pn_simd *simd, size_t first, size_t rows, const double *weight,
-                      double *g)
+static room room_of(const pass *self, unsigned worker)
 {
-    if (data->single)
-        simd->dense_add_transposed_single(data->single + first * data->p, rows, data->p, weight, g);
-    else if (!data->sparse)
-        simd->dense_add_transposed(data->dense + first * data->p, rows, data->p, weight, g);
-    for (size_t r = 0; data->sparse && r < rows; r++) {
-        size_t k = data->csr.start[first + r], end = data->csr.start[first + r + 1];
+    size_t rows = self->objective->block_rows, each = rows * self->objective->loss->margins;
+    double *at = self->scratch + worker * self->scratch_size;
 
-        if (data->csr_single) {
-            for (; k < end; k++)
-                g[data->csr.column[k]] += weight[r] * (double)data->csr_single[k];
-        }
-        for (; k < end; k++)
-            g[data->csr.column[k]] += weight[r] * data->csr.value[k];
-    }
+    return (room){ at, at + each, at + 2 * each, at + 3 * each, at + 3 * each + rows };
 }
 
 /* The certified sensitivity is that of clamped slopes: a vector function that is off by an ulp cannot exceed it. */
-static void clamp_slopes(const pn_bounds *bounds, size_t rows, double *slope)
+static void clamp_slopes(const pn_bounds *bounds, size_t count, double *slope)
 {
-    if (!bounds->certified)
+    double low = bounds->loss.slope.low, high = bounds->loss.slope.high;
+
+    if (bounds->source != PN_BOUND_CERTIFIED && !(isfinite(low) && isfinite(high)))
         return;
-    for (size_t r = 0; r < rows; r++)
-        slope[r] = fmin(fmax(slope[r], bounds->loss.slope.low), bounds->loss.slope.high);
+    for (size_t r = 0; r < count; r++)
+        slope[r] = fmin(fmax(slope[r], low), high);
+}
+
+/* Scale the record's factors so that ||factors||_2 ||x||_2 <= clip in real arithmetic.  What is not a number counts for
+ * nothing. */
+static void clip_record(size_t margins, size_t stride, double *factor, double norm, double clip)
+{
+    double largest = 0.0, sum = 0.0, limit;
+
+    for (size_t k = 0; k < margins; k++) {
+        if (isnan(factor[k * stride]))
+            factor[k * stride] = 0.0;
+        factor[k * stride] = fmin(fmax(factor[k * stride], -0x1p500), 0x1p500);
+        largest = fmax(largest, fabs(factor[k * stride]));
+    }
+    if (largest == 0.0)
+        return;
+    for (size_t k = 0; k < margins; k++)
+        sum += (factor[k * stride] / largest) * (factor[k * stride] / largest);
+    limit = clip / norm / (largest * sqrt(sum)) * (1.0 - ((double)margins + 16.0) * 0x1p-52);
+    if (limit < 1.0) {
+        for (size_t k = 0; k < margins; k++)
+            factor[k * stride] *= limit;
+    }
+}
+
+static void clip_slopes(const pass *self, const pn_block *block, double *slope)
+{
+    const pn_objective *objective = self->objective;
+
+    if (!objective->norms)
+        return;
+    for (size_t r = 0; r < block->count; r++) {
+        double norm = objective->norms[block->rows ? block->rows[r] : block->first + r];
+
+        if (norm > 0.0)
+            clip_record(objective->loss->margins, block->count, slope + r, norm, objective->clip);
+        else
+            for (size_t k = 0; k < objective->loss->margins; k++)
+                slope[k * block->count + r] = 0.0; /* x = 0: whatever the factor */
+    }
 }
 
 static double block_sum(const double *x, size_t n)
@@ -78,164 +109,232 @@ static double block_sum(const double *x, size_t n)
     return sum;
 }
 
-/* One block into g[p] and value. */
-static void run_block(const pass *self, size_t first, size_t rows, double *g, double *value)
+static void times_all(const pass *self, const pn_block *block, const double *w, double *z)
 {
-    double z[PN_BLOCK_ROWS_MAX], weight[PN_BLOCK_ROWS_MAX], along[PN_BLOCK_ROWS_MAX];
-    const pn_objective *objective = self->objective;
-    const pn_dataset *data = objective->data;
-    const pn_loss *loss = objective->loss;
-    const double *y = data->y + first;
+    for (size_t k = 0; k < self->objective->loss->margins; k++)
+        pn_block_times(block, w + k * self->objective->data->p, z + k * block->count);
+}
 
-    block_times(data, self->simd, first, rows, self->theta, z);
+static void store_records(const pass *self, const pn_block *block, const double *values, const double *weight)
+{
+    size_t n = self->objective->data->n;
+
+    if (self->values)
+        memcpy(self->values + block->first, values, block->count * sizeof *values);
+    for (size_t k = 0; self->factors && k < self->objective->loss->margins; k++)
+        memcpy(self->factors + k * n + block->first, weight + k * block->count, block->count * sizeof *weight);
+}
+
+/* Margins to weights, and the value when it is wanted. */
+static void weigh(const pass *self, const pn_block *block, const room *at, double *value)
+{
+    const pn_objective *objective = self->objective;
+    const pn_loss *loss = objective->loss;
+    const double *y = pn_block_labels(block, at->labels);
+    bool slopes = self->want_vector || self->factors;
+
     if (self->direction) {
-        block_times(data, self->simd, first, rows, self->direction, along);
-        loss->ops->evaluate(loss, rows, z, y, NULL, NULL, weight);
-        for (size_t r = 0; r < rows; r++)
-            weight[r] *= along[r];
-    } else {
-        loss->ops->evaluate(loss, rows, z, y, self->want_value ? along : NULL, self->want_vector ? weight : NULL, NULL);
-        if (self->want_value)
-            *value += block_sum(along, rows);
-        if (self->want_vector)
-            clamp_slopes(&objective->bounds, rows, weight);
+        times_all(self, block, self->direction, at->along);
+        loss->ops->curve(loss, block->count, at->z, y, at->along, at->weight);
+        return;
     }
-    if (self->want_vector)
-        block_add(data, self->simd, first, rows, weight, g);
+    loss->ops->evaluate(loss, block->count, at->z, y, self->want_value ? at->along : NULL, slopes ? at->weight : NULL);
+    if (self->want_value)
+        *value += block_sum(at->along, block->count);
+    if (slopes) {
+        clamp_slopes(&objective->bounds, block->count * loss->margins, at->weight);
+        clip_slopes(self, block, at->weight);
+    }
+    store_records(self, block, at->along, at->weight);
+}
+
+static void run_block(const pass *self, pn_block *block, const room *at, double *g, double *value)
+{
+    const pn_objective *objective = self->objective;
+
+    pn_block_gather(block, at->gathered);
+    times_all(self, block, self->theta, at->z);
+    weigh(self, block, at, value);
+    for (size_t k = 0; self->want_vector && k < objective->loss->margins; k++)
+        pn_block_add(block, at->weight + k * block->count, g + k * objective->data->p);
 }
 
 static void run_chunk(void *context, size_t chunk, unsigned worker)
 {
     const pass *self = context;
     const pn_objective *objective = self->objective;
-    size_t p = objective->data->p, n = objective->data->n;
-    size_t first = chunk * objective->chunk_rows;
-    size_t last = first + objective->chunk_rows < n ? first + objective->chunk_rows : n;
-    double *g = objective->partial + chunk * (p + 1), *value = g + p;
+    size_t dim = objective->dim, records = self->batch ? self->batch->count : objective->data->n;
+    size_t first = chunk * self->part.chunk_rows;
+    size_t last = first + self->part.chunk_rows < records ? first + self->part.chunk_rows : records;
+    double *g = self->partial + chunk * (dim + 1), *value = g + dim;
+    room at = room_of(self, worker);
 
-    (void)worker;
-    memset(g, 0, (p + 1) * sizeof *g);
+    memset(g, 0, (dim + 1) * sizeof *g);
     for (; first < last; first += objective->block_rows) {
-        size_t rows = last - first < objective->block_rows ? last - first : objective->block_rows;
+        pn_block block = { .data = objective->data,
+                           .simd = self->simd,
+                           .rows = self->batch ? self->batch->rows + first : NULL,
+                           .first = first,
+                           .count = last - first < objective->block_rows ? last - first : objective->block_rows };
 
-        run_block(self, first, rows, g, value);
+        run_block(self, &block, &at, g, value);
     }
 }
 
-/* Add the partial sums in chunk order and divide by n. */
-static void combine(const pn_objective *objective, double *value, double *vector)
+/* Add the partial sums in chunk order and divide. */
+static void combine(const pass *self, double *value, double *vector)
 {
-    size_t p = objective->data->p;
-    double n = (double)objective->data->n, total = 0.0;
+    size_t dim = self->objective->dim;
+    double denominator = self->batch ? self->batch->denominator : (double)self->objective->data->n, total = 0.0;
 
-    for (size_t chunk = 0; chunk < objective->chunks; chunk++)
-        total += objective->partial[chunk * (p + 1) + p];
+    for (size_t chunk = 0; chunk < self->part.chunks; chunk++)
+        total += self->partial[chunk * (dim + 1) + dim];
     if (value)
-        *value = total / n;
+        *value = total / denominator;
     if (!vector)
         return;
-    memcpy(vector, objective->partial, p * sizeof *vector);
-    for (size_t chunk = 1; chunk < objective->chunks; chunk++) {
-        const double *g = objective->partial + chunk * (p + 1);
+    memset(vector, 0, dim * sizeof *vector);
+    for (size_t chunk = 0; chunk < self->part.chunks; chunk++) {
+        const double *g = self->partial + chunk * (dim + 1);
 
-        for (size_t j = 0; j < p; j++)
+        for (size_t j = 0; j < dim; j++)
             vector[j] += g[j];
     }
-    for (size_t j = 0; j < p; j++)
-        vector[j] /= n;
+    for (size_t j = 0; j < dim; j++)
+        vector[j] /= denominator;
 }
 
-static pn_status check_point(const char *who, const char *what, const double *x, size_t p, pn_err *err)
-{
-    size_t bad = pn_first_nonfinite(x, p);
+/* ---- checks ---- */
 
-    if (bad < p)
+pn_status pn_check_point(const char *who, const char *what, const double *x, size_t n, pn_err *err)
+{
+    size_t bad = pn_first_nonfinite(x, n);
+
+    if (bad < n)
         return pn_fail(err, PN_EDOMAIN, "%s: %s must hold finite numbers, got %g at entry %zu", who, what, x[bad],
                        bad + 1);
     return PN_OK;
 }
 
-pn_status pn_objective_evaluate(pn_objective *objective, const double *theta, double *value, double *gradient,
-                                pn_task *task, pn_err *err)
+pn_status pn_check_batch(const pn_objective *objective, const pn_batch *batch, pn_err *err)
 {
-    pass self = { objective, pn_simd_best(), theta, NULL, value != NULL, gradient != NULL };
-    pn_status status = check_point("objective", "theta", theta, objective->data->p, err);
+    if (!batch)
+        return PN_OK;
+    if (!(batch->denominator > 0.0) || isinf(batch->denominator))
+        return pn_fail(err, PN_EINVAL, "objective: the denominator of a batch must be a positive number, got %g",
+                       batch->denominator);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->rows[i] >= objective->data->n)
+            return pn_fail(err, PN_EINVAL, "objective: a batch names record %zu of %zu", batch->rows[i] + 1,
+                           objective->data->n);
+    }
+    return PN_OK;
+}
+
+static pn_status need_derivatives(const pn_objective *objective, const char *what, pn_err *err)
+{
+    if (objective->loss->margins == 0)
+        return pn_fail(err, PN_EUNSUPPORTED, "objective: a black box has values, but no %s", what);
+    return PN_OK;
+}
+
+/* ---- the pass ---- */
+
+static pn_status run_pass(pass *self, double *value, double *vector, pn_task *task, pn_err *err)
+{
+    const pn_objective *objective = self->objective;
+    size_t records = self->batch ? self->batch->count : objective->data->n, threads = pn_task_threads(task);
+    pn_status status = pn_check_batch(objective, self->batch, err);
 
     if (status != PN_OK)
         return status;
-    if (objective->gram.matrix) {
+    self->simd = pn_simd_best();
+    self->part = records ? pn_objective_partition(objective, records) : (pn_partition){ 0, 1 };
+    self->scratch_size = room_size(self);
+    self->partial = pn_alloc(self->part.chunks + 1, (objective->dim + 1) * sizeof(double));
+    self->scratch = pn_alloc(threads, self->scratch_size * sizeof(double));
+    if (self->partial && self->scratch)
+        status = pn_parallel(task, self->part.chunks, run_chunk, self, err);
+    else
+        status = pn_fail(err, PN_ENOMEM, "objective: out of memory for %zu partial gradients of %zu entries",
+                         self->part.chunks, objective->dim);
+    if (status == PN_OK)
+        combine(self, value, vector);
+    pn_free(self->partial);
+    pn_free(self->scratch);
+    return status;
+}
+
+pn_status pn_objective_losses(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
+                              double *gradient, pn_task *task, pn_err *err)
+{
+    pass self = { .objective = objective,
+                  .batch = batch,
+                  .theta = theta,
+                  .want_value = value != NULL,
+                  .want_vector = gradient != NULL };
+    pn_status status = pn_check_point("objective", "theta", theta, objective->dim, err);
+
+    if (status == PN_OK && gradient)
+        status = need_derivatives(objective, "gradient", err);
+    if (status != PN_OK)
+        return status;
+    if (objective->loss->margins == 0)
+        return value ? pn_record_mean(objective, batch, theta, value, NULL, task, err) : PN_OK;
+    if (objective->gram.matrix && !batch) {
         pn_gram_evaluate(objective, theta, value, gradient);
         return PN_OK;
     }
-    status = pn_parallel(task, objective->chunks, run_chunk, &self, err);
-    if (status == PN_OK)
-        combine(objective, value, gradient);
+    return run_pass(&self, value, gradient, task, err);
+}
+
+pn_status pn_objective_evaluate(pn_objective *objective, const double *theta, double *value, double *gradient,
+                                pn_task *task, pn_err *err)
+{
+    double extra = 0.0;
+    pn_status status = pn_objective_losses(objective, NULL, theta, value, gradient, task, err);
+
+    if (status == PN_OK && objective->reg)
+        status =
+            objective->reg->ops->evaluate(objective->reg, objective->dim, theta, value ? &extra : NULL, gradient, err);
+    if (status == PN_OK && value)
+        *value += extra;
     return status;
 }
 
-pn_status pn_objective_hessian_times(pn_objective *objective, const double *theta, const double *v, double *out,
-                                     pn_task *task, pn_err *err)
+pn_status pn_objective_factors(pn_objective *objective, const double *theta, double *values, double *factors,
+                               pn_task *task, pn_err *err)
 {
-    pass self = { objective, pn_simd_best(), theta, v, false, true };
-    pn_status status = check_point("objective", "theta", theta, objective->data->p, err);
+    pass self = {
+        .objective = objective, .theta = theta, .want_value = values != NULL, .values = values, .factors = factors
+    };
+    pn_status status = pn_check_point("objective", "theta", theta, objective->dim, err);
+    double mean;
 
-    if (status == PN_OK)
-        status = check_point("objective", "v", v, objective->data->p, err);
-    if (status == PN_OK)
-        status = pn_parallel(task, objective->chunks, run_chunk, &self, err);
-    if (status == PN_OK)
-        combine(objective, NULL, out);
-    return status;
+    if (status == PN_OK && factors)
+        status = need_derivatives(objective, "factors", err);
+    if (status != PN_OK)
+        return status;
+    if (objective->loss->margins == 0)
+        return values ? pn_record_mean(objective, NULL, theta, &mean, values, task, err) : PN_OK;
+    return run_pass(&self, NULL, NULL, task, err);
 }
 
-/* ---- predictions ---- */
-
-#define PREDICT_ROWS 4096
-
-typedef struct prediction {
-    const pn_dataset *data;
-    const pn_simd *simd;
-    const double *theta;
-    double *z;
-} prediction;
-
-static void predict_rows(void *context, size_t block, unsigned worker)
+pn_status pn_objective_hessian_times(pn_objective *objective, const pn_batch *batch, const double *theta,
+                                     const double *v, double *out, pn_task *task, pn_err *err)
 {
-    const prediction *self = context;
-    size_t first = block * PREDICT_ROWS;
-    size_t rows = self->data->n - first < PREDICT_ROWS ? self->data->n - first : PREDICT_ROWS;
+    pass self = { .objective = objective, .batch = batch, .theta = theta, .direction = v, .want_vector = true };
+    pn_status status = pn_check_point("objective", "theta", theta, objective->dim, err);
 
-    (void)worker;
-    block_times(self->data, self->simd, first, rows, self->theta, self->z + first);
-}
-
-pn_status pn_predict(const pn_dataset *data, const double *theta, size_t p, double *z, pn_task *task, pn_err *err)
-{
-    prediction self = { data, pn_simd_best(), theta, z };
-
-    if (p != data->p)
-        return pn_fail(err, PN_EDIM, "predict: the model has %zu entries, the data has %zu features", p, data->p);
-    return pn_parallel(task, (data->n + PREDICT_ROWS - 1) / PREDICT_ROWS, predict_rows, &self, err);
-}
-
-pn_status pn_objective_accuracy(pn_objective *objective, const double *theta, double *accuracy, pn_task *task,
-                                pn_err *err)
-{
-    const pn_dataset *data = objective->data;
-    double *z;
-    size_t right = 0;
-    pn_status status;
-
-    if (!data->bounds.labels_binary)
-        return pn_fail(err, PN_EUNSUPPORTED, "accuracy: needs labels -1 and 1; load with labels=\"binary\"");
-    z = pn_alloc(data->n, sizeof *z);
-    if (!z)
-        return pn_fail(err, PN_ENOMEM, "accuracy: out of memory for %zu predictions", data->n);
-    status = pn_predict(data, theta, data->p, z, task, err);
-    for (size_t i = 0; status == PN_OK && i < data->n; i++)
-        right += (z[i] >= 0.0 ? 1.0 : -1.0) == data->y[i];
     if (status == PN_OK)
-        *accuracy = (double)right / (double)data->n;
-    pn_free(z);
+        status = pn_check_point("objective", "v", v, objective->dim, err);
+    if (status == PN_OK)
+        status = need_derivatives(objective, "Hessian", err);
+    if (status == PN_OK && objective->clip > 0.0)
+        status = pn_fail(err, PN_EUNSUPPORTED, "objective: what is clipped to norm %g has no Hessian", objective->clip);
+    if (status == PN_OK)
+        status = run_pass(&self, NULL, out, task, err);
+    if (status == PN_OK && objective->reg && !batch)
+        status = objective->reg->ops->curve(objective->reg, objective->dim, theta, v, out, err);
     return status;
 }

@@ -55,7 +55,8 @@ static pn_node huber(pn_graph *g, const pn_arg *args)
 
 const pn_loss_ops pn_loss_huber = {
     .name = "huber",
-    .doc = "Huber's loss: r^2/2 for |r| <= delta, else delta (|r| - delta/2), r = z - y; |slope| <= delta whatever the labels.",
+    .doc = "Huber's loss: r^2/2 for |r| <= delta, else delta (|r| - delta/2), r = z - y; |slope| <= delta whatever the "
+           "labels.",
     .source = "Huber (1964), Robust estimation of a location parameter",
     .params = huber_params,
     .formula = huber,
@@ -97,7 +98,8 @@ const pn_loss_ops pn_loss_quantile = {
 };
 
 static const pn_param cauchy_params[] = {
-    { "scale", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "residuals far above it hardly matter; unit of the labels" },
+    { "scale", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL,
+      "residuals far above it hardly matter; unit of the labels" },
     PN_PARAM_END,
 };
 
@@ -112,7 +114,8 @@ static pn_node cauchy(pn_graph *g, const pn_arg *args)
 
 const pn_loss_ops pn_loss_cauchy = {
     .name = "cauchy",
-    .doc = "Cauchy (Lorentzian) loss (c^2/2) log(1 + (r/c)^2), c = scale, r = z - y; |slope| <= c/2, curvature in [-1/8, 1]; "
+    .doc = "Cauchy (Lorentzian) loss (c^2/2) log(1 + (r/c)^2), c = scale, r = z - y; |slope| <= c/2, curvature in "
+           "[-1/8, 1]; "
            "not convex.",
     .source = "Black, Anandan (1996), The robust estimation of multiple motions",
     .params = cauchy_params,

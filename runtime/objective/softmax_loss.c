@@ -124,23 +124,24 @@ static pn_status softmax_certify(pn_loss *self, pn_interval margin, pn_interval 
 
     (void)y;
     (void)err;
-    *out = (pn_loss_bounds){ .value = { 0.0, (isfinite(far) ? log1p(far) : log(others) + width) * outward },
-                             .slope = { -gap, most },
-                             .curvature = { 0.0, 0.5 * outward },
-                             .third = { -third, third },
-                             .slope_norm = { [PN_L1] = 2.0 * gap * outward,
-                                             [PN_L2] = sqrt(2.0) * gap * outward,
-                                             [PN_LINF] = gap },
-                             .continuous = true,
-                             .smooth = true,
-                             .twice_smooth = true,
-                             .convex = true };
+    *out = (pn_loss_bounds){
+        .value = { 0.0, (isfinite(far) ? log1p(far) : log(others) + width) * outward },
+        .slope = { -gap, most },
+        .curvature = { 0.0, 0.5 * outward },
+        .third = { -third, third },
+        .slope_norm = { [PN_L1] = 2.0 * gap * outward, [PN_L2] = sqrt(2.0) * gap * outward, [PN_LINF] = gap },
+        .continuous = true,
+        .smooth = true,
+        .twice_smooth = true,
+        .convex = true
+    };
     return PN_OK;
 }
 
 const pn_loss_ops pn_loss_softmax = {
     .name = "softmax",
-    .doc = "Multinomial logistic loss ln sum_k exp(z_k) - z_y for labels 1 to classes; theta holds one row of p numbers a class.",
+    .doc = "Multinomial logistic loss ln sum_k exp(z_k) - z_y for labels 1 to classes; theta holds one row of p "
+           "numbers a class.",
     .source = "Hastie, Tibshirani, Friedman (2009), The Elements of Statistical Learning, section 4.4",
     .params = softmax_params,
     .create = softmax_create,

@@ -65,7 +65,8 @@ static pn_status backtrack(search *at, pn_err *err)
             return PN_OK;
         at->curvature *= 2.0;
     }
-    return pn_fail(err, PN_ENUMERIC, "solve.exact: no step size decreases the objective");
+    return pn_fail(err, PN_ENUMERIC, "solve.exact: no step size decreases the objective%s",
+                   pn_objective_bounds(at->objective)->loss.smooth ? "" : ", whose slope jumps; smooth the loss");
 }
 
 static void accelerate(search *at)
@@ -155,7 +156,7 @@ pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterati
                   .task = task,
                   .momentum = 1.0,
                   .curvature = 1.0,
-                  .p = pn_objective_data(objective)->p };
+                  .p = pn_objective_dim(objective) };
     pn_status status;
 
     if (!at.set)
@@ -163,6 +164,11 @@ pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterati
                        "solve.exact: the objective has no constraint set; give set= to pn.objective");
     if (!(tol > 0.0))
         return pn_fail(err, PN_EINVAL, "solve.exact: tol must be a positive number, got %g", tol);
+    if (pn_objective_regulariser(objective) && !isfinite(pn_objective_bounds(objective)->reg.largest_curvature))
+        return pn_fail(err, PN_EUNSUPPORTED, "solve.exact: the regulariser %s has kinks; a smooth one is needed",
+                       pn_objective_regulariser(objective)->row->name);
+    if (pn_objective_clip(objective) > 0.0)
+        return pn_fail(err, PN_EUNSUPPORTED, "solve.exact: clipped gradients are not those of f; leave clip out");
     status = open_search(&at, err);
     if (status == PN_OK)
         status = iterate(&at, tol, max_iterations, err);

@@ -34,7 +34,8 @@ typedef struct problem {
     const pn_request *request;
     double n, k;
     double delta_q; /* sensitivity of every score */
-    double gamma;   /* worst-case curvature */
+    double gamma;   /* worst-case curvature; 0 when nothing bounds it */
+    bool bounded;   /* something does */
 } problem;
 
 /* min over norms of max ||v_i - c|| * (record bound in the dual norm) * slope: the largest |<v_i - c, gradient of a record>|. */
@@ -52,14 +53,24 @@ static double largest_score(const pn_objective *objective)
     return best * (1.0 + 1e-14);
 }
 
-/* Public bound on the rounding of a score: that of the gradient, through the vertex, and of the inner product. */
+/* The public part of every score. */
+static double largest_regular_score(const pn_objective *objective)
+{
+    const pn_set *set = pn_objective_set(objective);
+
+    return set->ops->atom_radius(set, PN_L1) * pn_objective_bounds(objective)->reg.gradient * (1.0 + 1e-14);
+}
+
+/* Public bound on the rounding of a score: that of the gradient (regulariser included), through the vertex, and of the inner
+ * product. */
 static double score_error(const pn_objective *objective)
 {
     const pn_set *set = pn_objective_set(objective);
     double l1 = set->ops->atom_radius(set, PN_L1);
-    double product = ((double)set->dim + 4.0) * 0x1p-53 * 1.01;
+    double product = ((double)set->dim + 5.0) * 0x1p-53 * 1.01;
+    double entry = pn_objective_bounds(objective)->lipschitz[PN_L1] + pn_objective_bounds(objective)->reg.gradient;
 
-    return l1 * (pn_objective_gradient_error(objective) + product * pn_objective_bounds(objective)->lipschitz[PN_L1]);
+    return l1 * (pn_objective_gradient_error(objective) + product * entry);
 }
 
 /* Replacing a record moves the mean by two contributions, dropping one to zero by one. */
@@ -79,6 +90,9 @@ static pn_status check_problem(const problem *at, pn_err *err)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "solve.frank_wolfe: neighbours=\"add_remove\" makes n secret, and the objective divides by n; "
                        "use \"replace_one\" or \"zero_out\"");
+    if (!isfinite(at->bounds->reg.gradient))
+        return pn_fail(err, PN_EUNSUPPORTED, "solve.frank_wolfe: the gradient of the regulariser is not bounded: %s",
+                       at->bounds->reg.missing);
     return PN_OK;
 }
 
@@ -203,15 +217,49 @@ static pn_status check_paper(const pn_request *request, size_t selection, pn_err
 
 /* ---- the plan ---- */
 
+static void explain_gradient(pn_plan *plan, const problem *at)
+{
+    double clip = pn_objective_clip(at->objective);
+
+    if (at->bounds->source == PN_BOUND_CLIPPED)
+        pn_plan_add(plan, "clip", clip, "l2 norm to which each record's gradient is scaled down: enforced");
+    else
+        pn_plan_add(plan, "slope bound s", at->bounds->slope, "max |dl/dz| over |z| <= %.4g, certified",
+                    at->bounds->margin.high);
+}
+
+static void explain_curvature(pn_plan *plan, const problem *at)
+{
+    const char *why = at->bounds->loss.missing[0] ? at->bounds->loss.missing : at->bounds->reg.missing;
+
+    if (at->bounded)
+        pn_plan_add(plan, "curvature Gamma", at->gamma, "max l'' (diameter x record bound)^2%s, worst case",
+                    pn_objective_regulariser(at->objective) ? " + that of r" : "");
+    else
+        pn_plan_add_text(plan, "curvature Gamma", "unbounded", "%.180s", why);
+    if (at->bounded && !at->bounds->convex)
+        pn_plan_add_text(plan, "convex", "no", "Hessian >= %.4g; steps lead to a stationary point",
+                         at->bounds->strong_convexity);
+}
+
+/* Why there is no bound on the excess risk, or NULL. */
+static const char *no_bound(const problem *at)
+{
+    if (at->bounds->source == PN_BOUND_CLIPPED)
+        return "clipped gradients are not those of f";
+    if (!at->bounded)
+        return "the curvature is unbounded";
+    return at->bounds->convex ? NULL : "f is not convex";
+}
+
 static void explain_problem(pn_plan *plan, const problem *at)
 {
     double per_record = at->delta_q / contributions(at->request->neighbours) * at->n;
 
     pn_plan_add(plan, "records n", at->n, "public");
     pn_plan_add(plan, "vertices k", at->k, "of %s", at->set->ops->name);
-    pn_plan_add(plan, "slope bound s", at->bounds->slope, "max |dl/dz| over |z| <= %.4g, certified",
-                at->bounds->margin.high);
-    pn_plan_add(plan, "curvature Gamma", at->gamma, "max l'' (diameter x record bound)^2, worst case");
+    explain_gradient(plan, at);
+    explain_curvature(plan, at);
     pn_plan_add(plan, "sensitivity Delta", at->delta_q, "%s %.4g/n of every score <v, gradient>",
                 at->request->neighbours == PN_REPLACE_ONE ? "2 x" : "1 x", per_record);
 }
@@ -220,8 +268,9 @@ static void explain_choice(pn_plan *plan, const problem *at, const choice *made,
 {
     static const char *const constants[] = { "ln k", "H_k - 1", "1 + ln k" };
     double scale = 2.0 * at->delta_q / made->epsilon;
-    const char *rule = fixed_steps ? "as given"
-                       : paper     ? "(Gamma n epsilon / (L1 C1))^(2/3), the article's"
+    const char *rule = fixed_steps    ? "as given"
+                       : !at->bounded ? "the default, since no risk bound tells"
+                       : paper        ? "(Gamma n epsilon / (L1 C1))^(2/3), the article's"
                        : at->request->kind == PN_EPSILON_DELTA && at->request->delta == 0.0
                            ? "sqrt(Gamma epsilon / (Delta c(k))), minimises the risk bound"
                            : "(4 Gamma / (scale at T=1 x c(k)))^(2/3), minimises the risk bound";
@@ -236,9 +285,13 @@ static void explain_choice(pn_plan *plan, const problem *at, const choice *made,
                 made->law == PN_SELECT_EXPONENTIAL ? "sqrt(8 rho / T): bounded range" : "sqrt(2 rho / T)");
     pn_plan_add(plan, made->law == PN_SELECT_EXPONENTIAL ? "Gumbel scale beta" : "noise scale", scale,
                 "2 Delta / epsilon per step%s", paper ? " = L1 C1 sqrt(8 T ln(1/delta)) / (n epsilon)" : "");
-    pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
+    if (at->bounded)
+        pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
     pn_plan_add(plan, "risk from noise", scale * law_constant(made->law, at->k), "scale x c(k)");
-    pn_plan_add(plan, "excess risk bound", made->bound, "expected, over the noise; sum of the two");
+    if (no_bound(at))
+        pn_plan_add_text(plan, "excess risk bound", "none", "%s", no_bound(at));
+    else
+        pn_plan_add(plan, "excess risk bound", made->bound, "expected, over the noise; sum of the two");
 }
 
 static void explain_lattice(pn_plan *plan, const pn_selection_options *selection)
@@ -264,7 +317,8 @@ static pn_status attach_event(fw_plan *plan, pn_err *err)
 static pn_status plan_private(fw_plan *plan, const problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
-    size_t fixed = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
+    size_t given = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
+    size_t fixed = given || at->bounded ? given : DEFAULT_STEPS;
     pn_status status = paper ? check_paper(at->request, own[FW_SELECTION].count, err) : PN_OK;
     choice made;
 
@@ -276,14 +330,16 @@ static pn_status plan_private(fw_plan *plan, const problem *at, const pn_arg *co
                        "solve.frank_wolfe: the budget is too small for %zu steps; use fewer iterations", made.steps);
     plan->base.iterations = made.steps;
     plan->base.proven = !paper;
-    plan->base.bound = plan->constant_step ? NAN : made.bound;
-    plan->selection = (pn_selection_options){ .law = made.law,
-                                              .epsilon = made.epsilon,
-                                              .sensitivity = at->delta_q,
-                                              .score_error = score_error(at->objective),
-                                              .score_bound = largest_score(at->objective) * (1.0 + 0x1p-30),
-                                              .neighbours = at->request->neighbours };
-    explain_choice(&plan->base, at, &made, paper, fixed != 0);
+    plan->base.bound = plan->constant_step || no_bound(at) ? NAN : made.bound;
+    plan->selection =
+        (pn_selection_options){ .law = made.law,
+                                .epsilon = made.epsilon,
+                                .sensitivity = at->delta_q,
+                                .score_error = score_error(at->objective),
+                                .score_bound = (largest_score(at->objective) + largest_regular_score(at->objective)) *
+                                               (1.0 + 0x1p-30),
+                                .neighbours = at->request->neighbours };
+    explain_choice(&plan->base, at, &made, paper, given != 0);
     explain_lattice(&plan->base, &plan->selection);
     if (paper)
         pn_plan_warn(&plan->base,
@@ -302,8 +358,10 @@ static void plan_nonprivate(fw_plan *plan, const problem *at, const pn_arg *comm
                 common[PN_OPT_ITERATIONS].given ? "as given" : "the default");
     if (!at->bounds->certified)
         return;
+    explain_curvature(&plan->base, at);
+    if (no_bound(at))
+        return;
     plan->base.bound = plan->constant_step ? NAN : 2.0 * at->gamma / ((double)plan->base.iterations + 2.0);
-    pn_plan_add(&plan->base, "curvature Gamma", at->gamma, "max l'' (diameter x record bound)^2, worst case");
     pn_plan_add(&plan->base, "excess risk bound", plan->base.bound, "2 Gamma / (T + 2)");
 }
 
@@ -332,6 +390,8 @@ static pn_status gather(problem *at, pn_objective *objective, const pn_request *
                      .request = request,
                      .n = (double)pn_objective_data(objective)->n,
                      .gamma = pn_objective_bounds(objective)->curvature };
+    at->bounded = isfinite(at->gamma);
+    at->gamma = at->bounded ? at->gamma : 0.0;
     if (request->kind == PN_NONPRIVATE)
         return PN_OK;
     at->k = pn_set_is_polytope(set) ? (double)set->ops->atom_count(set) : 0.0;

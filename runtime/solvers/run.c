@@ -93,7 +93,7 @@ pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *
         return pn_fail(err, PN_ENOMEM, "%s: out of memory", plan->solver->name);
     walk->plan = plan;
     walk->context.task = options->task;
-    walk->theta = pn_calloc(pn_objective_data(plan->objective)->p, sizeof(double));
+    walk->theta = pn_calloc(pn_objective_dim(plan->objective), sizeof(double));
     if (!walk->theta)
         status = pn_fail(err, PN_ENOMEM, "%s: out of memory", plan->solver->name);
     else
@@ -182,7 +182,7 @@ static void state_privacy(const pn_walk *walk, pn_fit *fit)
 
 pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *err)
 {
-    size_t p = pn_objective_data(walk->plan->objective)->p;
+    size_t p = pn_objective_dim(walk->plan->objective);
     pn_fit *fit = pn_calloc(1, sizeof *fit);
 
     if (fit) {
@@ -210,7 +210,7 @@ pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *
 static pn_status walk_to_end(pn_walk *walk, const pn_run_options *options, const char **stopped, pn_err *err)
 {
     const pn_plan *plan = walk->plan;
-    size_t p = pn_objective_data(plan->objective)->p;
+    size_t p = pn_objective_dim(plan->objective);
     bool done = false;
 
     while (!done) {

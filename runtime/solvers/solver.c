@@ -206,12 +206,12 @@ static void certify(pn_plan *plan)
 static pn_status check_start(const char *owner, const pn_arg *start, const pn_objective *objective, pn_err *err)
 {
     const pn_set *set = pn_objective_set(objective);
-    size_t p = pn_objective_data(objective)->p;
+    size_t dim = pn_objective_dim(objective);
 
     if (!start->given)
         return PN_OK;
-    if (start->vector.n != p)
-        return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the data has %zu features", owner, start->vector.n, p);
+    if (start->vector.n != dim)
+        return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the model has %zu", owner, start->vector.n, dim);
     /* The certified margin rests on it: relative to the set, and far below a unit of the score lattice. */
     if (set && set->ops->contains &&
         !set->ops->contains(set, start->vector.data, 1e-12 * set->ops->radius(set, PN_LINF)))

@@ -1,0 +1,94 @@
+/* block.c -- the two products of a block of records, dense or sparse, double or float, in place or picked by number.
+ * Depends on: objective_impl.h, data/rows.h, numeric/simd.h.  Used by: pass.c, differences.c. */
+#include <string.h>
+
+#include "data/rows.h"
+#include "objective/objective_impl.h"
+
+static size_t record(const pn_block *block, size_t r)
+{
+    return block->rows ? block->rows[r] : block->first + r;
+}
+
+static double sparse_dot(const pn_dataset *data, size_t i, const double *w)
+{
+    size_t k = data->csr.start[i], end = data->csr.start[i + 1];
+    double sum = 0.0;
+
+    if (data->csr_single) {
+        for (; k < end; k++)
+            sum += (double)data->csr_single[k] * w[data->csr.column[k]];
+    }
+    for (; k < end; k++)
+        sum += data->csr.value[k] * w[data->csr.column[k]];
+    return sum;
+}
+
+static void sparse_add(const pn_dataset *data, size_t i, double weight, double *g)
+{
+    size_t k = data->csr.start[i], end = data->csr.start[i + 1];
+
+    if (data->csr_single) {
+        for (; k < end; k++)
+            g[data->csr.column[k]] += weight * (double)data->csr_single[k];
+    }
+    for (; k < end; k++)
+        g[data->csr.column[k]] += weight * data->csr.value[k];
+}
+
+void pn_block_times(const pn_block *block, const double *w, double *z)
+{
+    const pn_dataset *data = block->data;
+
+    if (data->sparse) {
+        for (size_t r = 0; r < block->count; r++)
+            z[r] = sparse_dot(data, record(block, r), w);
+    } else if (block->dense) {
+        block->simd->dense_times(block->dense, block->count, data->p, w, z);
+    } else if (data->single) {
+        block->simd->dense_times_single(data->single + block->first * data->p, block->count, data->p, w, z);
+    } else {
+        block->simd->dense_times(data->dense + block->first * data->p, block->count, data->p, w, z);
+    }
+}
+
+void pn_block_add(const pn_block *block, const double *weight, double *g)
+{
+    const pn_dataset *data = block->data;
+
+    if (data->sparse) {
+        for (size_t r = 0; r < block->count; r++)
+            sparse_add(data, record(block, r), weight[r], g);
+    } else if (block->dense) {
+        block->simd->dense_add_transposed(block->dense, block->count, data->p, weight, g);
+    } else if (data->single) {
+        block->simd->dense_add_transposed_single(data->single + block->first * data->p, block->count, data->p, weight,
+                                                 g);
+    } else {
+        block->simd->dense_add_transposed(data->dense + block->first * data->p, block->count, data->p, weight, g);
+    }
+}
+
+void pn_block_gather(pn_block *block, double *room)
+{
+    const pn_dataset *data = block->data;
+
+    if (data->sparse || !block->rows)
+        return;
+    for (size_t r = 0; r < block->count; r++) {
+        if (data->single)
+            pn_widen(room + r * data->p, data->single + block->rows[r] * data->p, data->p);
+        else
+            memcpy(room + r * data->p, data->dense + block->rows[r] * data->p, data->p * sizeof *room);
+    }
+    block->dense = room;
+}
+
+const double *pn_block_labels(const pn_block *block, double *room)
+{
+    if (!block->rows)
+        return block->data->y + block->first;
+    for (size_t r = 0; r < block->count; r++)
+        room[r] = block->data->y[block->rows[r]];
+    return room;
+}

@@ -1,0 +1,164 @@
+/* differences.c -- central differences of the mean loss along many directions, in one pass over the data: a block's margins at
+ * theta and along every direction are all that is needed.
+ * Depends on: objective_impl.h.  Used by: objective.h's callers.  Spec: zeroth-order.md. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "objective/objective_impl.h"
+
+typedef struct sweep {
+    pn_objective *objective;
+    const pn_simd *simd;
+    const pn_batch *batch;
+    const double *theta, *directions;
+    size_t count;
+    double radius;
+    pn_partition part;
+    double *partial; /* [chunks * count] */
+    double *scratch; /* [threads * scratch_size] */
+    size_t scratch_size;
+} sweep;
+
+/* One block's margins, moved margins, two rows of values, labels and gathered rows. */
+static size_t room_size(const sweep *self)
+{
+    const pn_objective *objective = self->objective;
+    size_t rows = objective->block_rows;
+    bool gathers = self->batch && !objective->data->sparse;
+
+    return rows * (3 * objective->loss->margins + 3) + (gathers ? rows * objective->data->p : 0);
+}
+
+static void times_all(const sweep *self, const pn_block *block, const double *w, double *z)
+{
+    for (size_t k = 0; k < self->objective->loss->margins; k++)
+        pn_block_times(block, w + k * self->objective->data->p, z + k * block->count);
+}
+
+/* Losses at margins z + radius u. */
+static void move(const pn_objective *objective, const pn_block *block, const double *z, const double *u, double radius,
+                 const double *y, double *moved, double *values)
+{
+    for (size_t i = 0; i < block->count * objective->loss->margins; i++)
+        moved[i] = z[i] + radius * u[i];
+    objective->loss->ops->evaluate(objective->loss, block->count, moved, y, values, NULL);
+}
+
+static void run_block(const sweep *self, pn_block *block, double *room, double *sums)
+{
+    const pn_objective *objective = self->objective;
+    size_t rows = objective->block_rows, each = rows * objective->loss->margins;
+    double *z = room, *u = z + each, *moved = u + each, *ahead = moved + each, *behind = ahead + rows;
+    double *labels = behind + rows;
+    const double *y;
+
+    pn_block_gather(block, labels + rows);
+    y = pn_block_labels(block, labels);
+    times_all(self, block, self->theta, z);
+    for (size_t k = 0; k < self->count; k++) {
+        times_all(self, block, self->directions + k * objective->dim, u);
+        move(objective, block, z, u, self->radius, y, moved, ahead);
+        move(objective, block, z, u, -self->radius, y, moved, behind);
+        for (size_t r = 0; r < block->count; r++)
+            sums[k] += ahead[r] - behind[r];
+    }
+}
+
+static void run_chunk(void *context, size_t chunk, unsigned worker)
+{
+    const sweep *self = context;
+    const pn_objective *objective = self->objective;
+    size_t records = self->batch ? self->batch->count : objective->data->n, first = chunk * self->part.chunk_rows;
+    size_t last = first + self->part.chunk_rows < records ? first + self->part.chunk_rows : records;
+    double *sums = self->partial + chunk * self->count;
+
+    memset(sums, 0, self->count * sizeof *sums);
+    for (; first < last; first += objective->block_rows) {
+        pn_block block = { .data = objective->data,
+                           .simd = self->simd,
+                           .rows = self->batch ? self->batch->rows + first : NULL,
+                           .first = first,
+                           .count = last - first < objective->block_rows ? last - first : objective->block_rows };
+
+        run_block(self, &block, self->scratch + worker * self->scratch_size, sums);
+    }
+}
+
+static pn_status run_sweep(sweep *self, double *out, pn_task *task, pn_err *err)
+{
+    size_t records = self->batch ? self->batch->count : self->objective->data->n;
+    double denominator = self->batch ? self->batch->denominator : (double)self->objective->data->n;
+    pn_status status;
+
+    self->part = records ? pn_objective_partition(self->objective, records) : (pn_partition){ 0, 1 };
+    self->scratch_size = room_size(self);
+    self->partial = pn_alloc(self->part.chunks + 1, self->count * sizeof(double));
+    self->scratch = pn_alloc(pn_task_threads(task), self->scratch_size * sizeof(double));
+    status = self->partial && self->scratch
+                 ? pn_parallel(task, self->part.chunks, run_chunk, self, err)
+                 : pn_fail(err, PN_ENOMEM, "objective: out of memory for %zu differences", self->count);
+    for (size_t k = 0; status == PN_OK && k < self->count; k++) {
+        double total = 0.0;
+
+        for (size_t chunk = 0; chunk < self->part.chunks; chunk++)
+            total += self->partial[chunk * self->count + k];
+        out[k] = total / (2.0 * self->radius) / denominator;
+    }
+    pn_free(self->partial);
+    pn_free(self->scratch);
+    return status;
+}
+
+/* Black boxes: two means a direction. */
+static pn_status by_calls(const sweep *self, double *point, double *out, pn_task *task, pn_err *err)
+{
+    size_t dim = self->objective->dim;
+
+    for (size_t k = 0; k < self->count; k++) {
+        double value[2];
+
+        for (int side = 0; side < 2; side++) {
+            double step = side ? -self->radius : self->radius;
+            pn_status status;
+
+            for (size_t j = 0; j < dim; j++)
+                point[j] = self->theta[j] + step * self->directions[k * dim + j];
+            status = pn_record_mean(self->objective, self->batch, point, &value[side], NULL, task, err);
+            if (status != PN_OK)
+                return status;
+        }
+        out[k] = (value[0] - value[1]) / (2.0 * self->radius);
+    }
+    return PN_OK;
+}
+
+pn_status pn_objective_differences(pn_objective *objective, const pn_batch *batch, const double *theta,
+                                   const double *directions, size_t count, double radius, double *out, pn_task *task,
+                                   pn_err *err)
+{
+    sweep self = { .objective = objective,
+                   .simd = pn_simd_best(),
+                   .batch = batch,
+                   .theta = theta,
+                   .directions = directions,
+                   .count = count,
+                   .radius = radius };
+    pn_status status = pn_check_point("objective", "theta", theta, objective->dim, err);
+    double *point;
+
+    if (status == PN_OK)
+        status = pn_check_point("objective", "directions", directions, count * objective->dim, err);
+    if (status == PN_OK)
+        status = pn_check_batch(objective, batch, err);
+    if (status == PN_OK && (!(radius > 0.0) || isinf(radius)))
+        status =
+            pn_fail(err, PN_EINVAL, "objective: the radius of differences must be a positive number, got %g", radius);
+    if (status != PN_OK || objective->loss->margins > 0)
+        return status == PN_OK ? run_sweep(&self, out, task, err) : status;
+    point = pn_alloc(objective->dim, sizeof *point);
+    status = point ? by_calls(&self, point, out, task, err)
+                   : pn_fail(err, PN_ENOMEM, "objective: out of memory for a point of %zu entries", objective->dim);
+    pn_free(point);
+    return status;
+}

@@ -1,0 +1,198 @@
+/* objective_bounds.c -- what is certified of an objective.
+ * One chain: |<x, theta>| <= radius of the set in a norm times the record bound in the dual norm gives the margin interval; the
+ * loss's expression over that interval and the labels gives slope, curvature and third derivative; their products with the
+ * record bounds give Lipschitz constants, smoothness, the Frank-Wolfe curvature and the Lipschitz constant of the Hessian.
+ * Depends on: objective_impl.h.  Used by: objective.c.  Spec: frank-wolfe.md section 1, second-order.md section 9. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "objective/objective_impl.h"
+
+const char *const pn_bound_source_names[] = { "none", "certified", "clipped", "declared", NULL };
+
+/* min over norms of size(norm) * record bound in the dual norm; +inf when no record bound is enforced.  For K margins it bounds
+ * the l2 norm of (<x, theta_1>, ..., <x, theta_K>): rows of a matrix share its l1 and l2 norm, not its largest entry. */
+static double dual_product(const pn_objective *objective, double (*size)(const pn_set *, pn_lp), double margins)
+{
+    double best = INFINITY;
+
+    if (!objective->set)
+        return INFINITY;
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        double record = objective->data->bounds.norm[pn_lp_dual((pn_lp)norm)];
+        double rows = norm == PN_LINF ? sqrt(margins) : 1.0;
+
+        if (pn_is_enforced(record))
+            best = fmin(best, size(objective->set, (pn_lp)norm) * record * rows);
+    }
+    return best * PN_OUTWARD;
+}
+
+static void unknown(pn_bounds *bounds)
+{
+    const pn_interval all = { -INFINITY, INFINITY };
+
+    memset(bounds, 0, sizeof *bounds);
+    for (int norm = 0; norm < PN_LP_COUNT; norm++)
+        bounds->lipschitz[norm] = bounds->loss.slope_norm[norm] = INFINITY;
+    bounds->slope = bounds->smoothness = bounds->curvature = bounds->hessian_lipschitz = INFINITY;
+    bounds->strong_convexity = -INFINITY;
+    bounds->margin = bounds->loss.value = bounds->loss.slope = bounds->loss.curvature = bounds->loss.third = all;
+}
+
+static void missing(pn_bounds *bounds, const char *text)
+{
+    (void)snprintf(bounds->missing, sizeof bounds->missing, "%.*s", (int)sizeof bounds->missing - 1, text);
+}
+
+static bool labels_unbounded(const pn_objective *objective)
+{
+    return objective->loss->labels.kind == PN_LABELS_REAL && !pn_is_enforced(objective->data->bounds.label_high);
+}
+
+/* The loss has a slope that nothing bounds: say which of margin, labels and formula is to blame. */
+static void explain_slope(const pn_objective *objective, pn_bounds *bounds)
+{
+    char text[sizeof bounds->missing];
+
+    if (!objective->set && isinf(bounds->margin.high))
+        missing(bounds, "the objective has no constraint set: give set=, e.g. pn.set.l1_ball{dim=p, radius=1}");
+    else if (isinf(bounds->margin.high))
+        missing(bounds, "no bound on the records is enforced: clip them first, e.g. data:clip_rows(\"l2\", 1)");
+    else if (labels_unbounded(objective))
+        missing(bounds, "no bound on the labels is enforced: clip them first, e.g. data:clip_labels(-1, 1)");
+    else {
+        (void)snprintf(text, sizeof text, "%s; or give clip= to the objective", bounds->loss.missing);
+        missing(bounds, text);
+    }
+}
+
+static bool has_record_bound(const pn_objective *objective)
+{
+    bool found = false;
+
+    for (int norm = 0; norm < PN_LP_COUNT; norm++)
+        found = found || pn_is_enforced(objective->data->bounds.norm[norm]);
+    return found;
+}
+
+static void derive_lipschitz(const pn_objective *objective, pn_bounds *bounds)
+{
+    const pn_record_bounds *records = &objective->data->bounds;
+
+    bounds->slope = bounds->loss.slope_norm[PN_LINF];
+    if (!isfinite(bounds->slope)) {
+        explain_slope(objective, bounds);
+        return;
+    }
+    if (!has_record_bound(objective)) {
+        missing(bounds, "no bound on the records is enforced: clip them first, e.g. data:clip_rows(\"l2\", 1)");
+        return;
+    }
+    bounds->source = PN_BOUND_CERTIFIED;
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        pn_lp dual = pn_lp_dual((pn_lp)norm);
+
+        if (pn_is_enforced(records->norm[dual]))
+            bounds->lipschitz[norm] = bounds->loss.slope_norm[dual] * records->norm[dual] * PN_OUTWARD;
+    }
+}
+
+/* Clipping bounds the l2 norm of each record's gradient, hence its linf norm, and its l1 norm up to sqrt(dim). */
+static void derive_clipped(const pn_objective *objective, pn_bounds *bounds)
+{
+    bounds->source = PN_BOUND_CLIPPED;
+    bounds->missing[0] = '\0';
+    bounds->lipschitz[PN_L1] = fmin(bounds->lipschitz[PN_L1], objective->clip);
+    bounds->lipschitz[PN_L2] = fmin(bounds->lipschitz[PN_L2], objective->clip);
+    bounds->lipschitz[PN_LINF] =
+        fmin(bounds->lipschitz[PN_LINF], sqrt((double)objective->dim) * objective->clip * PN_OUTWARD);
+}
+
+/* Second and third derivatives, of loss and regulariser together. */
+static void derive_curvature(const pn_objective *objective, pn_bounds *bounds)
+{
+    double l2 = objective->data->bounds.norm[PN_L2], squared = pn_is_enforced(l2) ? l2 * l2 * PN_OUTWARD : INFINITY;
+    double across = dual_product(objective, objective->set ? objective->set->ops->diameter : NULL,
+                                 (double)objective->loss->margins);
+    double apart = objective->set ? objective->set->ops->diameter(objective->set, PN_L2) : INFINITY;
+    double upper = bounds->loss.smooth ? fmax(bounds->loss.curvature.high, 0.0) : INFINITY;
+    double lower = bounds->loss.convex ? 0.0 : bounds->loss.smooth ? fmin(bounds->loss.curvature.low, 0.0) : -INFINITY;
+    double third = bounds->loss.twice_smooth ? pn_interval_magnitude(bounds->loss.third) : INFINITY;
+    const pn_regulariser_bounds *reg = &bounds->reg;
+
+    bounds->convex = bounds->loss.convex && (reg->convex || reg->strong_convexity >= 0.0);
+    bounds->smoothness = (upper == 0.0 && lower == 0.0 ? 0.0 : fmax(upper, -lower) * squared) + reg->smoothness;
+    bounds->strong_convexity = (lower == 0.0 ? 0.0 : lower * squared) + reg->strong_convexity;
+    bounds->curvature = upper == 0.0 ? 0.0 : upper * across * across * PN_OUTWARD;
+    if (reg->largest_curvature > 0.0)
+        bounds->curvature += reg->largest_curvature * apart * apart * PN_OUTWARD;
+    bounds->hessian_lipschitz = (third == 0.0 ? 0.0 : third * squared * l2 * PN_OUTWARD) + reg->hessian_lipschitz;
+}
+
+/* A regulariser that cannot be bounded leaves the rest alone: it is public. */
+static void derive_regulariser(const pn_objective *objective, pn_bounds *bounds)
+{
+    double far = objective->set ? objective->set->ops->radius(objective->set, PN_LINF) : INFINITY;
+
+    memset(&bounds->reg, 0, sizeof bounds->reg);
+    bounds->reg.convex = true;
+    if (objective->reg &&
+        objective->reg->ops->certify(objective->reg, (pn_interval){ -far, far }, &bounds->reg, NULL) != PN_OK)
+        bounds->reg =
+            (pn_regulariser_bounds){ INFINITY, INFINITY, INFINITY, -INFINITY, INFINITY, false, "not bounded" };
+}
+
+static pn_interval enforced_labels(const pn_record_bounds *records)
+{
+    if (!pn_is_enforced(records->label_high) || !pn_is_enforced(-records->label_low))
+        return (pn_interval){ -INFINITY, INFINITY };
+    return (pn_interval){ records->label_low, records->label_high };
+}
+
+static void derive_black_box(const pn_objective *objective, pn_bounds *bounds)
+{
+    void *self;
+    double lipschitz;
+
+    (void)pn_loss_record(objective->loss, &self, &lipschitz);
+    if (lipschitz == 0.0) {
+        missing(bounds, "nothing is known of a black box: declare lipschitz=");
+        return;
+    }
+    bounds->source = PN_BOUND_DECLARED;
+    bounds->lipschitz[PN_L2] = lipschitz;
+}
+
+void pn_objective_derive_bounds(pn_objective *objective)
+{
+    pn_bounds *bounds = &objective->bounds;
+    double margin;
+    pn_err err;
+
+    unknown(bounds);
+    derive_regulariser(objective, bounds);
+    if (objective->loss->margins == 0) {
+        derive_black_box(objective, bounds);
+        return;
+    }
+    margin = dual_product(objective, objective->set ? objective->set->ops->radius : NULL, 1.0);
+    bounds->margin = (pn_interval){ -margin, margin };
+    if (pn_loss_certify(objective->loss, bounds->margin, enforced_labels(&objective->data->bounds), &bounds->loss,
+                        &err) != PN_OK) {
+        pn_interval reached = bounds->margin;
+        pn_regulariser_bounds reg = bounds->reg;
+
+        unknown(bounds);
+        bounds->margin = reached;
+        bounds->reg = reg;
+        missing(bounds, err.message);
+    } else {
+        derive_lipschitz(objective, bounds);
+        derive_curvature(objective, bounds);
+    }
+    if (objective->clip > 0.0)
+        derive_clipped(objective, bounds);
+    bounds->certified = bounds->source != PN_BOUND_NONE;
+}
