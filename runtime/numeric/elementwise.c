@@ -1,5 +1,6 @@
 /* elementwise.c -- functions and operators entry by entry.  Depends on: elementwise.h, simd.h, libm.  Used by: bindings. */
 #include <math.h>
+#include <stdbool.h>
 
 #include "numeric/elementwise.h"
 #include "numeric/simd.h"
@@ -12,15 +13,6 @@
         pn_simd_best()->name(n, x, out);                                                                               \
     }
 
-#define BY_LOOP(name, expression)                                                                                      \
-    static void apply_##name(size_t n, const double *x, double *out)                                                   \
-    {                                                                                                                  \
-        for (size_t i = 0; i < n; i++) {                                                                               \
-            double t = x[i];                                                                                           \
-            out[i] = (expression);                                                                                     \
-        }                                                                                                              \
-    }
-
 THROUGH_SIMD(exp)
 THROUGH_SIMD(log)
 THROUGH_SIMD(log1p)
@@ -31,11 +23,17 @@ THROUGH_SIMD(softplus)
 THROUGH_SIMD(erf)
 THROUGH_SIMD(sin)
 THROUGH_SIMD(cos)
-BY_LOOP(sqrt, sqrt(t))
-BY_LOOP(abs, fabs(t))
-BY_LOOP(sign, t > 0.0 ? 1.0 : t < 0.0 ? -1.0 : t * 0.0) /* 0 for 0, NaN for NaN */
-BY_LOOP(relu, t < 0.0 ? 0.0 : t)                        /* NaN for NaN */
-BY_LOOP(negate, -t)
+THROUGH_SIMD(sqrt)
+THROUGH_SIMD(abs)
+THROUGH_SIMD(sign)
+THROUGH_SIMD(negate)
+
+static void apply_relu(size_t n, const double *x, double *out)
+{
+    const double zero = 0.0;
+
+    pn_simd_best()->max(n, x, 1, &zero, 0, out);
+}
 
 static const pn_function functions[] = {
     { "exp", apply_exp, "e^x." },
@@ -63,44 +61,22 @@ const pn_function *pn_function_at(size_t index)
 
 /* ---- operators ---- */
 
-typedef void (*operate_fn)(size_t n, const double *a, size_t a_step, const double *b, size_t b_step, double *out);
-
-#define OPERATOR(name, expression)                                                                                     \
-    static void operate_##name(size_t n, const double *a, size_t a_step, const double *b, size_t b_step, double *out)  \
-    {                                                                                                                  \
-        for (size_t i = 0; i < n; i++) {                                                                               \
-            double s = a[i * a_step], t = b[i * b_step];                                                               \
-            out[i] = (expression);                                                                                     \
-        }                                                                                                              \
-    }
-
-OPERATOR(add, s + t)
-OPERATOR(subtract, s - t)
-OPERATOR(multiply, s *t)
-OPERATOR(divide, s / t)
-OPERATOR(power, t == 2.0 ? s * s : pow(s, t))
-OPERATOR(min, s < t || isnan(s) ? s : t)
-OPERATOR(max, s > t || isnan(s) ? s : t)
-OPERATOR(lt, s < t)
-OPERATOR(le, s <= t)
-OPERATOR(gt, s > t)
-OPERATOR(ge, s >= t)
-
 static const struct {
     const char *name;
-    operate_fn run;
+    size_t slot;  /* of the kernel in a simd table */
+    bool swapped; /* a > b is b < a */
 } operators[PN_OP_COUNT] = {
-    [PN_OP_ADD] = { "+", operate_add },
-    [PN_OP_SUBTRACT] = { "-", operate_subtract },
-    [PN_OP_MULTIPLY] = { "*", operate_multiply },
-    [PN_OP_DIVIDE] = { "/", operate_divide },
-    [PN_OP_POWER] = { "^", operate_power },
-    [PN_OP_MIN] = { "min", operate_min },
-    [PN_OP_MAX] = { "max", operate_max },
-    [PN_OP_LT] = { "lt", operate_lt },
-    [PN_OP_LE] = { "le", operate_le },
-    [PN_OP_GT] = { "gt", operate_gt },
-    [PN_OP_GE] = { "ge", operate_ge },
+    [PN_OP_ADD] = { "+", offsetof(pn_simd, add), false },
+    [PN_OP_SUBTRACT] = { "-", offsetof(pn_simd, subtract), false },
+    [PN_OP_MULTIPLY] = { "*", offsetof(pn_simd, multiply), false },
+    [PN_OP_DIVIDE] = { "/", offsetof(pn_simd, divide), false },
+    [PN_OP_POWER] = { "^", offsetof(pn_simd, power), false },
+    [PN_OP_MIN] = { "min", offsetof(pn_simd, min), false },
+    [PN_OP_MAX] = { "max", offsetof(pn_simd, max), false },
+    [PN_OP_LT] = { "lt", offsetof(pn_simd, lt), false },
+    [PN_OP_LE] = { "le", offsetof(pn_simd, le), false },
+    [PN_OP_GT] = { "gt", offsetof(pn_simd, lt), true },
+    [PN_OP_GE] = { "ge", offsetof(pn_simd, le), true },
 };
 
 const char *pn_operator_name(pn_operator op)
@@ -110,14 +86,19 @@ const char *pn_operator_name(pn_operator op)
 
 void pn_operate(pn_operator op, size_t n, const double *a, size_t a_step, const double *b, size_t b_step, double *out)
 {
-    operators[op].run(n, a, a_step, b, b_step, out);
+    const char *table = (const char *)pn_simd_best();
+    pn_binary_fn kernel = *(const pn_binary_fn *)(const void *)(table + operators[op].slot);
+
+    if (operators[op].swapped)
+        kernel(n, b, b_step, a, a_step, out);
+    else
+        kernel(n, a, a_step, b, b_step, out);
 }
 
 void pn_where(size_t n, const double *condition, const double *a, size_t a_step, const double *b, size_t b_step,
               double *out)
 {
-    for (size_t i = 0; i < n; i++)
-        out[i] = condition[i] != 0.0 ? a[i * a_step] : b[i * b_step];
+    pn_simd_best()->where(n, condition, a, a_step, b, b_step, out);
 }
 
 /* ---- whole vectors ---- */

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* out[i] = a[i * a_step] op b[i * b_step], i < n; a step is 1, or 0 for a number.  out may be a or b. */
+typedef void (*pn_binary_fn)(size_t n, const double *a, size_t a_step, const double *b, size_t b_step, double *out);
+
 typedef struct pn_simd {
     const char *name; /* "avx512", "avx2", "base" */
 
@@ -30,6 +33,20 @@ typedef struct pn_simd {
     /* 1/(1+e^-x), <= 3 ulp; ln(1+e^x), <= 4 ulp; neither overflows, both exact at their limits. */
     void (*sigmoid)(size_t n, const double *x, double *out);
     void (*softplus)(size_t n, const double *x, double *out);
+
+    /* Exact or correctly rounded, with the same bits in every table.  sign is -1 or 1, else x: 0, -0 and NaN. */
+    void (*negate)(size_t n, const double *x, double *out);
+    void (*abs)(size_t n, const double *x, double *out);
+    void (*sign)(size_t n, const double *x, double *out);
+    void (*sqrt)(size_t n, const double *x, double *out);
+    pn_binary_fn add, subtract, multiply, divide;
+    /* <= 1 ulp with C's special cases, but powers within 2e-6 of DBL_MAX, relatively, are infinite; x^2 is the product x*x. */
+    pn_binary_fn power;
+    pn_binary_fn min, max; /* NaN when either is NaN; the second of equals */
+    pn_binary_fn lt, le;   /* 1 or 0 */
+    /* a where the condition is not 0 (NaN counts as not 0), else b; out may be any of the three. */
+    void (*where)(size_t n, const double *condition, const double *a, size_t a_step, const double *b, size_t b_step,
+                  double *out);
 } pn_simd;
 
 /** The best table for this processor; never NULL.  PN_SIMD=base|avx2|avx512 in the environment lowers the choice. */

@@ -24,11 +24,19 @@
 #define PN_LOAD_SINGLE(p)         _mm512_cvtps_pd(_mm256_loadu_ps(p))
 #define PN_LOAD_SINGLE_PART(p, m) _mm512_cvtps_pd(_mm256_maskz_loadu_ps(m, p))
 #define PN_ADD(a, b)              _mm512_add_pd(a, b)
+#define PN_SUB(a, b)              _mm512_sub_pd(a, b)
+#define PN_MUL(a, b)              _mm512_mul_pd(a, b)
 #define PN_DIV(a, b)              _mm512_div_pd(a, b)
 #define PN_MAX(a, b)              _mm512_max_pd(a, b)
 #define PN_FMA(a, b, c)           _mm512_fmadd_pd(a, b, c)
 #define PN_NEGABS(v)              _mm512_or_pd(v, _mm512_set1_pd(-0.0))
 #define PN_IF_NEGATIVE(v, a, b)   _mm512_mask_blend_pd(_mm512_movepi64_mask(_mm512_castpd_si512(v)), b, a)
+#define PN_NEG(v)                 _mm512_xor_pd(v, _mm512_set1_pd(-0.0))
+#define PN_ABS(v)                 _mm512_andnot_pd(_mm512_set1_pd(-0.0), v)
+#define PN_SQRT(v)                _mm512_sqrt_pd(v)
+#define PN_IF_LT(a, b, x, y)      _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ), y, x)
+#define PN_IF_LE(a, b, x, y)      _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_LE_OQ), y, x)
+#define PN_IF_NE(a, b, x, y)      _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ), y, x)
 #define PN_SUM(v)                 _mm512_reduce_add_pd(v)
 #define PN_EXP(v)                 Sleef_expd8_u10avx512f(v)
 #define PN_LOG(v)                 Sleef_logd8_u10avx512f(v)
@@ -38,6 +46,7 @@
 #define PN_ERF(v)                 Sleef_erfd8_u10avx512f(v)
 #define PN_SIN(v)                 Sleef_sind8_u10avx512f(v)
 #define PN_COS(v)                 Sleef_cosd8_u10avx512f(v)
+#define PN_POW(a, b)              Sleef_powd8_u10avx512f(a, b)
 
 #include "numeric/simd_body.h"
 #endif

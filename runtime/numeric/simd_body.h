@@ -7,11 +7,12 @@
  *   PN_LOAD_PART(p, m) PN_STORE_PART(p, m, v)             touch selected lanes only; the others load as 0
  *   PN_LOAD_SINGLE(p) PN_LOAD_SINGLE_PART(p, m)           the same from floats, as doubles
  *   PN_ADD PN_MUL PN_DIV PN_MAX PN_FMA(a, b, c) = a*b + c (fused where the processor can)
+ *   what simd_arithmetic.h asks for
  *   PN_NEGABS(v) = -|v|    PN_IF_NEGATIVE(v, a, b)        lanes of a where the sign bit of v is set, else of b
  *   PN_SUM(v)              the sum of the lanes, in an order that depends on the table alone
  *   PN_EXP PN_LOG PN_LOG1P PN_EXPM1 PN_TANH PN_ERF PN_SIN PN_COS
  *
- * Depends on: simd.h. */
+ * Depends on: simd.h, simd_arithmetic.h. */
 #include <stdint.h>
 
 #include "numeric/simd.h"
@@ -79,6 +80,8 @@ PN_ELEMENTWISE(cos, PN_COS)
 PN_ELEMENTWISE(sigmoid, sigmoid_v)
 PN_ELEMENTWISE(softplus, softplus_v)
 
+#include "numeric/simd_arithmetic.h"
+
 const pn_simd PN_TABLE = {
     .name = PN_TABLE_NAME,
     .dense_times = dense_times,
@@ -95,4 +98,18 @@ const pn_simd PN_TABLE = {
     .cos = cos_n,
     .sigmoid = sigmoid_n,
     .softplus = softplus_n,
+    .negate = negate_n,
+    .abs = abs_n,
+    .sign = sign_n,
+    .sqrt = sqrt_n,
+    .add = add_n,
+    .subtract = subtract_n,
+    .multiply = multiply_n,
+    .divide = divide_n,
+    .power = power_n,
+    .min = min_n,
+    .max = max_n,
+    .lt = lt_n,
+    .le = le_n,
+    .where = where_n,
 };
