@@ -24,11 +24,12 @@ typedef struct fact {
     size_t output;   /* one of them */
     bool direct;     /* it is written there at once */
     visit visit;
-    bool placed; /* `place` is set */
-    pn_operand place;
+    bool placed; /* base and offset are set */
+    uint32_t base, offset;
 } fact;
 
 typedef struct compiler {
+    const pn_simd *simd;
     const pn_graph *graph;
     const pn_node *outputs;
     size_t count;
@@ -85,8 +86,10 @@ static void fold(compiler *self, pn_node node)
         about->known = true;
         about->value = term->value;
     } else if (count > 0 && known == count) {
+        pn_kernel kernel = pn_program_kernel(self->simd, term->op);
+
         about->known = true;
-        pn_program_apply(self->program->simd, term->op, 1, values, steps, &about->value);
+        pn_program_apply(&kernel, 1, values, steps, &about->value);
     } else if (term->op == PN_X_WHERE && self->facts[operands[0]].known) {
         about->is = *values[0] != 0.0 ? operands[1] : operands[2];
     }
@@ -177,26 +180,30 @@ static uint32_t take_register(compiler *self)
 static void set_place(fact *about, uint32_t base, uint32_t offset)
 {
     about->placed = true;
-    about->place = (pn_operand){ base, offset };
+    about->base = base;
+    about->offset = offset;
 }
 
-/* The place of an operand; gives its register back with its last use. */
-static pn_operand use(compiler *self, pn_node node)
+/* Operand k of the step; gives its register back with its last use. */
+static void use(compiler *self, pn_step *step, unsigned k, pn_node node)
 {
+    pn_program *program = self->program;
     fact *about = &self->facts[node];
 
     if (!about->placed && about->known) {
-        self->program->constants[self->constants] = about->value;
+        program->constants[self->constants] = about->value;
         set_place(about, PN_BASE_CONSTANTS, (uint32_t)self->constants++);
     } else if (!about->placed) {
         uint32_t variable = pn_graph_term(self->graph, node)->a;
 
-        self->program->inputs_read |= (uint32_t)1 << variable;
+        program->reads[program->read_count++] = variable;
         set_place(about, PN_BASE_INPUTS + variable, 0);
     }
-    if (--about->uses == 0 && about->wanted == 0 && about->place.base == PN_BASE_REGISTERS)
-        self->unused[self->unused_count++] = about->place.offset;
-    return about->place;
+    if (--about->uses == 0 && about->wanted == 0 && about->base == PN_BASE_REGISTERS)
+        self->unused[self->unused_count++] = about->offset;
+    step->bases[k] = about->base;
+    step->offsets[k] = about->offset;
+    step->steps[k] = about->base != PN_BASE_CONSTANTS;
 }
 
 /* The step writes its output and nothing reads the value again. */
@@ -216,9 +223,10 @@ static void emit(compiler *self, pn_node node)
     pn_node operands[3];
     unsigned count = operands_of(self, node, operands);
 
-    *step = (pn_step){ .op = pn_graph_term(self->graph, node)->op, .output = PN_NO_OUTPUT };
+    *step = (pn_step){ .output = PN_NO_OUTPUT };
+    step->kernel = pn_program_kernel(self->simd, pn_graph_term(self->graph, node)->op);
     for (unsigned k = 0; k < count; k++)
-        step->operands[k] = use(self, operands[k]);
+        use(self, step, k, operands[k]);
     step->into = take_register(self);
     set_place(about, PN_BASE_REGISTERS, step->into);
     about->direct = about->wanted == 1 && about->uses == 0;
@@ -236,13 +244,13 @@ static void emit_output(compiler *self, size_t k)
     if (!is_computed(self, node)) {
         pn_step *step = &program->steps[program->step_count++];
 
-        *step = (pn_step){ .op = PN_X_VAR };
+        *step = (pn_step){ .kernel = { .form = PN_FORM_COPY } };
         about->uses++;
-        step->operands[0] = use(self, node);
+        use(self, step, 0, node);
         step->into = take_register(self);
         write_directly(self, step, k);
     } else if (!about->direct) {
-        program->deliveries[program->delivery_count++] = (pn_delivery){ about->place.offset, (uint32_t)k };
+        program->deliveries[program->delivery_count++] = (pn_delivery){ about->offset, (uint32_t)k };
     }
 }
 
@@ -287,8 +295,8 @@ static void space_registers(pn_program *program)
 
         step->into *= block;
         for (unsigned k = 0; k < 3; k++) {
-            if (step->operands[k].base == PN_BASE_REGISTERS)
-                step->operands[k].offset *= block;
+            if (step->bases[k] == PN_BASE_REGISTERS)
+                step->offsets[k] *= block;
         }
     }
     for (size_t d = 0; d < program->delivery_count; d++)
@@ -342,7 +350,7 @@ static pn_status compile(compiler *self, pn_err *err)
 pn_status pn_program_new_for(pn_program **out, const pn_simd *simd, const pn_graph *graph, const pn_node *outputs,
                              size_t count, pn_err *err)
 {
-    compiler self = { .graph = graph, .outputs = outputs, .count = count };
+    compiler self = { .simd = simd, .graph = graph, .outputs = outputs, .count = count };
     pn_status status;
 
     for (size_t k = 0; k < count; k++) {
@@ -354,7 +362,6 @@ pn_status pn_program_new_for(pn_program **out, const pn_simd *simd, const pn_gra
     self.program = pn_calloc(1, sizeof *self.program);
     if (!self.program)
         return pn_fail(err, PN_ENOMEM, "expression: out of memory");
-    self.program->simd = simd;
     self.program->outputs = count;
     status = compile(&self, err);
     if (status == PN_OK)

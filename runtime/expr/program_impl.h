@@ -11,21 +11,29 @@
 #define PN_PROGRAM_LANES   8    /* entries at least; blocks are multiples of it */
 #define PN_NO_OUTPUT       UINT32_MAX
 
-/* Where an operand lies: bases[base] + offset.  The bases of a run are the registers, the constants, then the inputs. */
+/* Where an operand lies: bases[base] + offset, in doubles.  The bases of a run are the registers, the constants, then the inputs. */
 enum { PN_BASE_REGISTERS, PN_BASE_CONSTANTS, PN_BASE_INPUTS, PN_BASE_COUNT = PN_BASE_INPUTS + PN_GRAPH_VARS_MAX };
 
-typedef struct pn_operand {
-    uint32_t base;
-    uint32_t offset; /* in doubles */
-} pn_operand;
+typedef enum pn_form { PN_FORM_COPY = 0, PN_FORM_UNARY, PN_FORM_BINARY, PN_FORM_WHERE } pn_form;
 
-/* One vector operation.  PN_X_VAR copies operand 0. */
+typedef struct pn_kernel {
+    pn_form form;
+    union {
+        void (*unary)(size_t n, const double *x, double *out);
+        pn_binary_fn binary;
+        void (*where)(size_t n, const double *condition, const double *a, size_t a_step, const double *b, size_t b_step,
+                      double *out);
+    } call;
+} pn_kernel;
+
+/* One vector operation. */
 typedef struct pn_step {
-    pn_opcode op;
-    pn_operand operands[3];
-    uint32_t into;   /* offset of the register for the result */
-    uint32_t output; /* which takes the result instead of the register, or PN_NO_OUTPUT */
-    bool exposed;    /* inputs are read after it: an output that shares memory with one must wait for the end */
+    pn_kernel kernel;
+    uint32_t bases[3], offsets[3]; /* where the operands lie; 0 for those that the operation does not have */
+    size_t steps[3];               /* of the operands: 1, or 0 for constants */
+    uint32_t into;                 /* offset of the register for the result */
+    uint32_t output;               /* which takes the result instead of the register, or PN_NO_OUTPUT */
+    bool exposed; /* inputs are read after it: an output that shares memory with one must wait for the end */
 } pn_step;
 
 /* A value that is an output but also something else goes there when the block is done. */
@@ -35,22 +43,25 @@ typedef struct pn_delivery {
 } pn_delivery;
 
 struct pn_program {
-    const pn_simd *simd;
     pn_step *steps; /* [step_count] */
     size_t step_count;
     pn_delivery *deliveries; /* [delivery_count] */
     size_t delivery_count;
     double *constants;
     size_t outputs, block;
-    uint32_t inputs_read; /* bit v: variable v */
+    unsigned reads[PN_GRAPH_VARS_MAX]; /* [read_count]: the variables that are read */
+    size_t read_count;
 };
 
 /** pn_program_new for a table of the caller's choice. */
 pn_status pn_program_new_for(pn_program **out, const pn_simd *simd, const pn_graph *graph, const pn_node *outputs,
                              size_t count, pn_err *err);
 
-/** One operation on n entries; a step of 0 is for constants.  Operations of one operand take it with step 1, or n = 1. */
-void pn_program_apply(const pn_simd *simd, pn_opcode op, size_t n, const double *const *operands, const size_t *steps,
+/** The kernel of an operation; a copy of operand 0 for variables and constants. */
+pn_kernel pn_program_kernel(const pn_simd *simd, pn_opcode op);
+
+/** Call it.  Kernels of one operand, and where on its condition, take n > 1 entries with step 1 only. */
+void pn_program_apply(const pn_kernel *kernel, size_t n, const double *const *operands, const size_t *steps,
                       double *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* program_run.c -- running a compiled program block by block.
  * Depends on: program_impl.h, task.h, simd.h.  Used by: program.h's callers; program.c folds constants with it. */
+#include <stddef.h>
 #include <string.h>
 
 #include "expr/program_impl.h"
@@ -7,80 +8,47 @@
 /* Entries that one thread takes at a time; about a hundred microseconds of work. */
 #define CHUNK 16384
 
-static void apply_unary(const pn_simd *simd, pn_opcode op, size_t n, const double *x, double *out)
-{
-    switch (op) {
-    case PN_X_NEG:
-        simd->negate(n, x, out);
-        break;
-    case PN_X_ABS:
-        simd->abs(n, x, out);
-        break;
-    case PN_X_SIGN:
-        simd->sign(n, x, out);
-        break;
-    case PN_X_SQRT:
-        simd->sqrt(n, x, out);
-        break;
-    case PN_X_EXP:
-        simd->exp(n, x, out);
-        break;
-    case PN_X_LOG:
-        simd->log(n, x, out);
-        break;
-    case PN_X_LOG1P:
-        simd->log1p(n, x, out);
-        break;
-    case PN_X_EXPM1:
-        simd->expm1(n, x, out);
-        break;
-    case PN_X_TANH:
-        simd->tanh(n, x, out);
-        break;
-    case PN_X_SIGMOID:
-        simd->sigmoid(n, x, out);
-        break;
-    case PN_X_SOFTPLUS:
-        simd->softplus(n, x, out);
-        break;
-    case PN_X_ERF:
-        simd->erf(n, x, out);
-        break;
-    case PN_X_SIN:
-        simd->sin(n, x, out);
-        break;
-    case PN_X_COS:
-        simd->cos(n, x, out);
-        break;
-    default:
-        break;
-    }
-}
+/* ---- kernels ---- */
 
-static pn_binary_fn binary_kernel(const pn_simd *simd, pn_opcode op)
+static const size_t slots[PN_X_COUNT] = {
+    [PN_X_NEG] = offsetof(pn_simd, negate),
+    [PN_X_ABS] = offsetof(pn_simd, abs),
+    [PN_X_SIGN] = offsetof(pn_simd, sign),
+    [PN_X_SQRT] = offsetof(pn_simd, sqrt),
+    [PN_X_EXP] = offsetof(pn_simd, exp),
+    [PN_X_LOG] = offsetof(pn_simd, log),
+    [PN_X_LOG1P] = offsetof(pn_simd, log1p),
+    [PN_X_EXPM1] = offsetof(pn_simd, expm1),
+    [PN_X_TANH] = offsetof(pn_simd, tanh),
+    [PN_X_SIGMOID] = offsetof(pn_simd, sigmoid),
+    [PN_X_SOFTPLUS] = offsetof(pn_simd, softplus),
+    [PN_X_ERF] = offsetof(pn_simd, erf),
+    [PN_X_SIN] = offsetof(pn_simd, sin),
+    [PN_X_COS] = offsetof(pn_simd, cos),
+    [PN_X_ADD] = offsetof(pn_simd, add),
+    [PN_X_SUB] = offsetof(pn_simd, subtract),
+    [PN_X_MUL] = offsetof(pn_simd, multiply),
+    [PN_X_DIV] = offsetof(pn_simd, divide),
+    [PN_X_POW] = offsetof(pn_simd, power),
+    [PN_X_MIN] = offsetof(pn_simd, min),
+    [PN_X_MAX] = offsetof(pn_simd, max),
+    [PN_X_LT] = offsetof(pn_simd, lt),
+    [PN_X_LE] = offsetof(pn_simd, le),
+    [PN_X_WHERE] = offsetof(pn_simd, where),
+};
+
+pn_kernel pn_program_kernel(const pn_simd *simd, pn_opcode op)
 {
-    switch (op) {
-    case PN_X_ADD:
-        return simd->add;
-    case PN_X_SUB:
-        return simd->subtract;
-    case PN_X_MUL:
-        return simd->multiply;
-    case PN_X_DIV:
-        return simd->divide;
-    case PN_X_POW:
-        return simd->power;
-    case PN_X_MIN:
-        return simd->min;
-    case PN_X_MAX:
-        return simd->max;
-    case PN_X_LT:
-        return simd->lt;
-    case PN_X_LE:
-        return simd->le;
-    default:
-        return NULL;
-    }
+    pn_kernel kernel = { .form = (pn_form)pn_opcode_operands(op) };
+    const char *slot = (const char *)simd + slots[op];
+
+    if (kernel.form == PN_FORM_UNARY)
+        memcpy(&kernel.call.unary, slot, sizeof kernel.call.unary);
+    else if (kernel.form == PN_FORM_BINARY)
+        memcpy(&kernel.call.binary, slot, sizeof kernel.call.binary);
+    else if (kernel.form == PN_FORM_WHERE)
+        memcpy(&kernel.call.where, slot, sizeof kernel.call.where);
+    return kernel;
 }
 
 static void copy(size_t n, const double *x, size_t step, double *out)
@@ -91,19 +59,23 @@ static void copy(size_t n, const double *x, size_t step, double *out)
         out[i] = *x;
 }
 
-void pn_program_apply(const pn_simd *simd, pn_opcode op, size_t n, const double *const *operands, const size_t *steps,
+void pn_program_apply(const pn_kernel *kernel, size_t n, const double *const *operands, const size_t *steps,
                       double *out)
 {
-    pn_binary_fn binary = binary_kernel(simd, op);
-
-    if (binary)
-        binary(n, operands[0], steps[0], operands[1], steps[1], out);
-    else if (op == PN_X_WHERE)
-        simd->where(n, operands[0], operands[1], steps[1], operands[2], steps[2], out);
-    else if (op == PN_X_VAR)
+    switch (kernel->form) {
+    case PN_FORM_COPY:
         copy(n, operands[0], steps[0], out);
-    else
-        apply_unary(simd, op, n, operands[0], out);
+        break;
+    case PN_FORM_UNARY:
+        kernel->call.unary(n, operands[0], out);
+        break;
+    case PN_FORM_BINARY:
+        kernel->call.binary(n, operands[0], steps[0], operands[1], steps[1], out);
+        break;
+    case PN_FORM_WHERE:
+        kernel->call.where(n, operands[0], operands[1], steps[1], operands[2], steps[2], out);
+        break;
+    }
 }
 
 /* ---- one block ---- */
@@ -120,16 +92,13 @@ static void run_step(const run *self, const pn_step *step, const double *const *
                      size_t n)
 {
     const double *operands[3];
-    size_t steps[3];
     double *out = registers + step->into;
 
-    for (unsigned k = 0; k < 3; k++) {
-        operands[k] = bases[step->operands[k].base] + step->operands[k].offset;
-        steps[k] = step->operands[k].base != PN_BASE_CONSTANTS;
-    }
+    for (unsigned k = 0; k < 3; k++)
+        operands[k] = bases[step->bases[k]] + step->offsets[k];
     if (step->output != PN_NO_OUTPUT && self->outputs[step->output] && !(step->exposed && self->aliased))
         out = self->outputs[step->output] + at;
-    pn_program_apply(self->program->simd, step->op, n, operands, steps, out);
+    pn_program_apply(&step->kernel, n, operands, step->steps, out);
 }
 
 static void deliver(double *output, const double *value, size_t at, size_t n)
@@ -138,16 +107,11 @@ static void deliver(double *output, const double *value, size_t at, size_t n)
         memcpy(output + at, value, n * sizeof *output);
 }
 
-static void run_block(const run *self, const double **bases, double *registers, size_t at, size_t n)
+/* Values that could not be written at once. */
+static void deliver_all(const run *self, const double *registers, size_t at, size_t n)
 {
     const pn_program *program = self->program;
 
-    for (unsigned v = 0; v < PN_GRAPH_VARS_MAX; v++) {
-        if (program->inputs_read >> v & 1)
-            bases[PN_BASE_INPUTS + v] = self->inputs[v] + at;
-    }
-    for (size_t s = 0; s < program->step_count; s++)
-        run_step(self, &program->steps[s], bases, registers, at, n);
     for (size_t d = 0; d < program->delivery_count; d++)
         deliver(self->outputs[program->deliveries[d].output], registers + program->deliveries[d].from, at, n);
     for (size_t s = 0; self->aliased && s < program->step_count; s++) {
@@ -158,24 +122,48 @@ static void run_block(const run *self, const double **bases, double *registers, 
     }
 }
 
+/* Ask for what the next block reads and writes: it arrives while this block is computed. */
+static void prefetch(const run *self, size_t from, size_t to)
+{
+    const pn_program *program = self->program;
+
+    for (size_t r = 0; r < program->read_count; r++) {
+        for (size_t i = from; i < to; i += PN_PROGRAM_LANES)
+            __builtin_prefetch(self->inputs[program->reads[r]] + i, 0, 2);
+    }
+    for (size_t k = 0; k < program->outputs; k++) {
+        for (size_t i = from; self->outputs[k] && i < to; i += PN_PROGRAM_LANES)
+            __builtin_prefetch(self->outputs[k] + i, 1, 2);
+    }
+}
+
 static void run_range(const run *self, size_t from, size_t to)
 {
+    const pn_program *program = self->program;
     _Alignas(64) double registers[PN_PROGRAM_SCRATCH];
-    const double *bases[PN_BASE_COUNT] = {
-        [PN_BASE_REGISTERS] = registers, [PN_BASE_CONSTANTS] = self->program->constants
-    };
+    const double *bases[PN_BASE_COUNT];
+    size_t n;
 
-    for (size_t at = from, block = self->program->block; at < to; at += block)
-        run_block(self, bases, registers, at, to - at < block ? to - at : block);
+    bases[PN_BASE_REGISTERS] = registers;
+    bases[PN_BASE_CONSTANTS] = program->constants;
+    for (size_t at = from; at < to; at += n) {
+        n = to - at < program->block ? to - at : program->block;
+        prefetch(self, at + n, to - at - n < program->block ? to : at + n + program->block);
+        for (size_t r = 0; r < program->read_count; r++)
+            bases[PN_BASE_INPUTS + program->reads[r]] = self->inputs[program->reads[r]] + at;
+        for (size_t s = 0; s < program->step_count; s++)
+            run_step(self, &program->steps[s], bases, registers, at, n);
+        deliver_all(self, registers, at, n);
+    }
 }
 
 static run prepare(const pn_program *program, size_t n, const double *const *inputs, double *const *outputs)
 {
     run self = { program, inputs, outputs, false, n };
 
-    for (unsigned v = 0; v < PN_GRAPH_VARS_MAX; v++) {
-        for (size_t k = 0; (program->inputs_read >> v & 1) && k < program->outputs; k++)
-            self.aliased = self.aliased || outputs[k] == inputs[v];
+    for (size_t r = 0; r < program->read_count; r++) {
+        for (size_t k = 0; k < program->outputs; k++)
+            self.aliased = self.aliased || outputs[k] == inputs[program->reads[r]];
     }
     return self;
 }
