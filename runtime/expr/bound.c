@@ -1,0 +1,77 @@
+/* bound.c -- the extremes of an expression over domains: the worst of its cases.
+ * Depends on: bound_impl.h.  Used by: bound.h's callers, bound_shape.c. */
+#include <math.h>
+#include <string.h>
+
+#include "expr/bound_impl.h"
+
+#define BOXES_PER_CASE 1000
+
+/* The extremes over two parts of a domain. */
+static void join(pn_span *all, const pn_span *part)
+{
+    pn_interval least = all->range.min, most = all->range.max;
+
+    all->range.min = (pn_interval){ fmin(least.low, part->range.min.low), fmin(least.high, part->range.min.high) };
+    all->range.max = (pn_interval){ fmax(most.low, part->range.max.low), fmax(most.high, part->range.max.high) };
+    all->range.boxes += part->range.boxes;
+    if (part->why[0] && (!all->why[0] || (part->undefined && !all->undefined)))
+        memcpy(all->why, part->why, sizeof all->why);
+    all->undefined = all->undefined || part->undefined;
+}
+
+/* A case that is far from the extremes need not have converged. */
+static bool is_close(const pn_extremes *range)
+{
+    double scale = fmax(fabs(range->min.high), fabs(range->max.low));
+
+    return range->max.high - range->max.low <= PN_BOUND_TOLERANCE * scale &&
+           range->min.high - range->min.low <= PN_BOUND_TOLERANCE * scale;
+}
+
+pn_status pn_bound_span(pn_span *out, const pn_graph *graph, pn_node root, const pn_domain *domains, pn_task *task,
+                        pn_err *err)
+{
+    size_t cases = pn_case_count(graph, root, domains), limit = PN_BOUND_BOXES / cases;
+    pn_span all = { .undefined = false };
+
+    for (size_t i = 0; i < cases; i++) {
+        pn_case one;
+        pn_span span;
+        pn_status status = pn_case_open(&one, graph, root, domains, i, task, err);
+
+        if (status != PN_OK)
+            return status;
+        status = pn_search(&span, &one, limit > BOXES_PER_CASE ? limit : BOXES_PER_CASE, task, err);
+        pn_case_close(&one);
+        if (status != PN_OK)
+            return status;
+        if (i == 0)
+            all = span;
+        else
+            join(&all, &span);
+    }
+    all.range.converged = is_close(&all.range);
+    *out = all;
+    return PN_OK;
+}
+
+pn_status pn_bound_range(pn_extremes *out, pn_graph *graph, pn_node root, const pn_domain *domains, pn_task *task,
+                         pn_err *err)
+{
+    pn_status status = pn_graph_status(graph, err);
+    pn_span span;
+
+    if (status == PN_OK)
+        status = pn_bound_check(graph, domains, err);
+    if (status == PN_OK)
+        status = pn_bound_span(&span, graph, root, domains, task, err);
+    if (status != PN_OK)
+        return status;
+    if (span.undefined)
+        return pn_fail(err, PN_EDOMAIN, "bound: %s", span.why);
+    if (isinf(span.range.min.low) || isinf(span.range.max.high))
+        return pn_fail(err, PN_EUNSUPPORTED, "bound: %s", span.why);
+    *out = span.range;
+    return PN_OK;
+}

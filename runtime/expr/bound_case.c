@@ -1,0 +1,340 @@
+/* bound_case.c -- what is left of an expression once listed values are put in and a common sub-expression has become the variable.
+ * In z - y with z and y in intervals every number between the least and the greatest is attained, so f(z - y) is bounded as a
+ * function of one variable, and exactly.  The common sub-expression is the deepest node that every path from the root to a variable
+ * goes through: the nearest common dominator of the variables.  Depends on: bound_impl.h.  Used by: bound.c, bound_jump.c. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "expr/bound_impl.h"
+
+#define CASES_MAX   64 /* combinations of listed values that are looked at one by one; longer lists are searched */
+#define INNER_BOXES 4000
+
+/* ---- domains ---- */
+
+pn_status pn_bound_check(const pn_graph *graph, const pn_domain *domains, pn_err *err)
+{
+    for (unsigned v = 0; v < pn_graph_variables(graph); v++) {
+        const pn_domain *d = &domains[v];
+        const char *name = pn_graph_variable_name(graph, v);
+
+        for (size_t i = 0; i < d->count; i++)
+            if (!isfinite(d->values[i]))
+                return pn_fail(err, PN_EINVAL, "bound: value %zu of %s must be a finite number, got %g", i + 1, name,
+                               d->values[i]);
+        if (d->count == 0 &&
+            (!(d->range.low <= d->range.high) || d->range.low == INFINITY || d->range.high == -INFINITY))
+            return pn_fail(err, PN_EINVAL,
+                           "bound: %s must range over an interval [low, high] with low <= high, got [%g, %g]", name,
+                           d->range.low, d->range.high);
+    }
+    return PN_OK;
+}
+
+/* How many values the variable is given one by one; 0 when it stays a variable. */
+static size_t short_list(const pn_graph *graph, pn_node root, const pn_domain *domains, unsigned v, size_t cases)
+{
+    const pn_domain *d = &domains[v];
+    size_t count = d->count > 0 ? d->count : d->range.low == d->range.high ? 1 : 0;
+
+    return count > 0 && count <= CASES_MAX / cases && pn_graph_depends(graph, root, v) ? count : 0;
+}
+
+size_t pn_case_count(const pn_graph *graph, pn_node root, const pn_domain *domains)
+{
+    size_t cases = 1;
+
+    for (unsigned v = 0; v < pn_graph_variables(graph); v++) {
+        size_t count = short_list(graph, root, domains, v, cases);
+
+        cases *= count > 0 ? count : 1;
+    }
+    return cases;
+}
+
+/* ---- copying ---- */
+
+/* The copy of one node, its operands' copies being in map[]. */
+static pn_node copy_term(pn_graph *to, const pn_term *term, const pn_node *map)
+{
+    switch (pn_opcode_operands(term->op)) {
+    case 0:
+        return pn_x_const(to, term->value);
+    case 1:
+        return pn_x_unary(to, term->op, map[term->a]);
+    case 2:
+        return pn_x_binary(to, term->op, map[term->a], map[term->b]);
+    default:
+        return pn_x_where(to, map[term->a], map[term->b], map[term->c]);
+    }
+}
+
+/* Copies the expression into `to`.  map[] (of the size of `from`) holds the copies of some nodes already, PN_NODE_NONE for the
+ * others; variables must be among the former. */
+static pn_status copy_into(pn_graph *to, pn_node *out, const pn_graph *from, pn_node root, pn_node *map, pn_err *err)
+{
+    bool *used = pn_calloc(root + 1u, sizeof *used);
+
+    if (!used)
+        return pn_fail(err, PN_ENOMEM, "bound: out of memory");
+    pn_graph_used(from, root, used);
+    for (pn_node n = 0; n <= root; n++) {
+        const pn_term *term = pn_graph_term(from, n);
+        bool ready = true;
+
+        for (unsigned k = 0; k < pn_opcode_operands(term->op); k++)
+            ready = ready && map[k == 0 ? term->a : k == 1 ? term->b : term->c] != PN_NODE_NONE;
+        if (used[n] && map[n] == PN_NODE_NONE && ready && term->op != PN_X_VAR)
+            map[n] = copy_term(to, term, map);
+    }
+    *out = map[root];
+    pn_free(used);
+    return pn_graph_status(to, err);
+}
+
+static pn_node *new_map(size_t size)
+{
+    pn_node *map = pn_alloc(size, sizeof *map);
+
+    if (map)
+        memset(map, 0xff, size * sizeof *map);
+    return map;
+}
+
+/* ---- a common sub-expression ---- */
+
+static void meet(pn_node *dominator, pn_node operand, pn_node user)
+{
+    pn_node other = dominator[operand];
+
+    if (other == PN_NODE_NONE) {
+        dominator[operand] = user;
+        return;
+    }
+    while (other != user) { /* dominators have higher numbers */
+        if (other < user)
+            other = dominator[other];
+        else
+            user = dominator[user];
+    }
+    dominator[operand] = user;
+}
+
+/* The deepest node on all paths from the root to variables; the root when there is none below it.  `scratch` [root + 1]. */
+static pn_node common_node(const pn_graph *graph, pn_node root, pn_node *dominator)
+{
+    pn_node common = PN_NODE_NONE;
+
+    memset(dominator, 0xff, (root + 1u) * sizeof *dominator);
+    dominator[root] = root;
+    for (pn_node n = root + 1; n-- > 0;) {
+        const pn_term *term = pn_graph_term(graph, n);
+        unsigned operands = pn_opcode_operands(term->op);
+
+        if (dominator[n] == PN_NODE_NONE)
+            continue;
+        if (operands > 0)
+            meet(dominator, term->a, n);
+        if (operands > 1)
+            meet(dominator, term->b, n);
+        if (operands > 2)
+            meet(dominator, term->c, n);
+    }
+    for (pn_node n = 0; n <= root; n++) {
+        pn_node other = n;
+
+        if (dominator[n] == PN_NODE_NONE || pn_graph_term(graph, n)->op != PN_X_VAR)
+            continue;
+        while (common != PN_NODE_NONE && other != common) {
+            if (other < common)
+                other = dominator[other];
+            else
+                common = dominator[common];
+        }
+        common = other;
+    }
+    return common;
+}
+
+/* Whether the expression is continuous: then all between its extremes is attained. */
+static bool has_switch(const pn_graph *graph, pn_node root, bool *used)
+{
+    memset(used, 0, (root + 1u) * sizeof *used);
+    pn_graph_used(graph, root, used);
+    for (pn_node n = 0; n <= root; n++) {
+        pn_opcode op = pn_graph_term(graph, n)->op;
+
+        if (used[n] && (op == PN_X_SIGN || op == PN_X_LT || op == PN_X_LE || op == PN_X_WHERE))
+            return true;
+    }
+    return false;
+}
+
+/* The case over the common sub-expression: self becomes its `inner`. */
+static pn_status reduce_to(pn_case *self, pn_node common, const pn_extremes *range, pn_node *map, pn_err *err)
+{
+    pn_case outer = { .dims = 1, .reduced = true };
+    char text[96];
+    const char *name = text;
+    pn_status status;
+
+    outer.inner = pn_alloc(1, sizeof *outer.inner);
+    if (!outer.inner)
+        return pn_fail(err, PN_ENOMEM, "bound: out of memory");
+    pn_graph_text(self->graph, common, text, sizeof text - 8);
+    if (strlen(text) > 15) {
+        name = "t";
+        (void)snprintf(outer.note, sizeof outer.note, " (t = %.80s)", text);
+    }
+    outer.range[0] = (pn_interval){ range->min.low, range->max.high };
+    outer.attained[0] = (pn_interval){ range->min.high, range->max.low };
+    status = pn_graph_new(&outer.graph, &name, 1, err);
+    if (status == PN_OK) {
+        memset(map, 0xff, (self->root + 1u) * sizeof *map);
+        map[common] = pn_x_var(outer.graph, 0);
+        status = copy_into(outer.graph, &outer.root, self->graph, self->root, map, err);
+    }
+    if (status != PN_OK) {
+        pn_graph_free(outer.graph);
+        pn_free(outer.inner);
+        return status;
+    }
+    *outer.inner = *self;
+    outer.inner->root = common;
+    *self = outer;
+    return PN_OK;
+}
+
+/* Reduce a case of several interval variables where that can be done exactly. */
+static pn_status reduce(pn_case *self, pn_task *task, pn_err *err)
+{
+    pn_node *scratch, common;
+    pn_status status = PN_OK;
+    pn_case inner = *self;
+    pn_span span;
+
+    if (self->dims < 2)
+        return PN_OK;
+    for (unsigned v = 0; v < self->dims; v++)
+        if (self->list[v])
+            return PN_OK;
+    scratch = new_map(self->root + 1u);
+    if (!scratch)
+        return pn_fail(err, PN_ENOMEM, "bound: out of memory");
+    common = common_node(self->graph, self->root, scratch);
+    if (common != self->root && !has_switch(self->graph, common, (bool *)scratch)) {
+        inner.root = common;
+        status = pn_search(&span, &inner, INNER_BOXES, task, err);
+        if (status == PN_OK && !span.undefined)
+            status = reduce_to(self, common, &span.range, scratch, err);
+    }
+    pn_free(scratch);
+    return status;
+}
+
+/* ---- opening a case ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static pn_status add_variable(pn_case *self, unsigned source, const pn_domain *domain, pn_err *err)
+{
+    unsigned v = self->dims++;
+
+    self->source[v] = source;
+    self->range[v] = self->attained[v] = domain->range;
+    if (domain->count == 0)
+        return PN_OK;
+    self->list[v] = pn_alloc(domain->count, sizeof *self->list[v]);
+    if (!self->list[v])
+        return pn_fail(err, PN_ENOMEM, "bound: out of memory");
+    memcpy(self->list[v], domain->values, domain->count * sizeof *self->list[v]);
+    qsort(self->list[v], domain->count, sizeof *self->list[v], by_value);
+    self->count[v] = domain->count;
+    self->range[v] = (pn_interval){ self->list[v][0], self->list[v][domain->count - 1] };
+    return PN_OK;
+}
+
+/* Which variables stay, and the values of the others in case `index`. */
+static pn_status choose(pn_case *self, double *chosen, const pn_graph *graph, pn_node root, const pn_domain *domains,
+                        size_t index, pn_err *err)
+{
+    size_t cases = 1;
+    pn_status status = PN_OK;
+
+    for (unsigned v = 0; v < pn_graph_variables(graph) && status == PN_OK; v++) {
+        size_t count = short_list(graph, root, domains, v, cases);
+
+        chosen[v] = NAN;
+        if (count > 0) {
+            chosen[v] = domains[v].count > 0 ? domains[v].values[index % count] : domains[v].range.low;
+            index /= count;
+            cases *= count;
+        } else if (pn_graph_depends(graph, root, v)) {
+            status = add_variable(self, v, &domains[v], err);
+        }
+    }
+    return status;
+}
+
+static pn_status fill(pn_case *self, const pn_graph *graph, pn_node root, const double *chosen, pn_err *err)
+{
+    const char *names[PN_GRAPH_VARS_MAX];
+    pn_node *map = new_map(root + 1u);
+    pn_node by[PN_GRAPH_VARS_MAX] = { 0 };
+    pn_status status;
+
+    for (unsigned v = 0; v < self->dims; v++)
+        names[v] = pn_graph_variable_name(graph, self->source[v]);
+    status = map ? pn_graph_new(&self->graph, names, self->dims, err) : pn_fail(err, PN_ENOMEM, "bound: out of memory");
+    if (status == PN_OK) {
+        for (unsigned v = 0; v < self->dims; v++)
+            by[self->source[v]] = pn_x_var(self->graph, v);
+        for (pn_node n = 0; n <= root; n++) {
+            const pn_term *term = pn_graph_term(graph, n);
+
+            if (term->op == PN_X_VAR)
+                map[n] = isnan(chosen[term->a]) ? by[term->a] : pn_x_const(self->graph, chosen[term->a]);
+        }
+        status = copy_into(self->graph, &self->root, graph, root, map, err);
+    }
+    pn_free(map);
+    return status;
+}
+
+pn_status pn_case_open(pn_case *out, const pn_graph *graph, pn_node root, const pn_domain *domains, size_t index,
+                       pn_task *task, pn_err *err)
+{
+    pn_case self = { .dims = 0 };
+    double chosen[PN_GRAPH_VARS_MAX];
+    pn_status status = choose(&self, chosen, graph, root, domains, index, err);
+
+    if (status == PN_OK)
+        status = fill(&self, graph, root, chosen, err);
+    if (status == PN_OK)
+        status = reduce(&self, task, err);
+    if (status != PN_OK) {
+        pn_case_close(&self);
+        return status;
+    }
+    *out = self;
+    return PN_OK;
+}
+
+void pn_case_close(pn_case *self)
+{
+    if (self->inner)
+        pn_case_close(self->inner);
+    pn_free(self->inner);
+    pn_graph_free(self->graph);
+    for (unsigned v = 0; v < self->dims && !self->reduced; v++)
+        pn_free(self->list[v]);
+    memset(self, 0, sizeof *self);
+}
