@@ -13,11 +13,18 @@ static pn_dataset **new_data(lua_State *L)
     return (pn_dataset **)pnl_newbox(L, &pnl_dataset_class);
 }
 
-static const char *check_path(lua_State *L, const char *owner)
+/* The path at `index`; a zero byte in it would silently name another file. */
+static const char *check_path(lua_State *L, int index, const char *owner)
 {
-    if (lua_type(L, 1) != LUA_TSTRING)
-        pnl_error(L, "%s: the first argument must be the path of a file, got %s", owner, luaL_typename(L, 1));
-    return lua_tostring(L, 1);
+    size_t length = 0;
+    const char *path = lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, &length) : NULL;
+
+    if (!path)
+        pnl_error(L, "%s: the %s argument must be the path of a file, got %s", owner, index == 1 ? "first" : "second",
+                  luaL_typename(L, index));
+    if (strlen(path) != length)
+        pnl_error(L, "%s: the path contains a zero byte", owner);
+    return path;
 }
 
 static void check_args(lua_State *L, const char *owner, const pn_param *params, pn_arg *args)
@@ -103,7 +110,7 @@ static void read_labels(lua_State *L, pn_libsvm_options *options)
 static int load_libsvm(lua_State *L)
 {
     static const char *const extra[] = { "labels", NULL };
-    const char *path = check_path(L, "data.libsvm");
+    const char *path = check_path(L, 1, "data.libsvm");
     pn_libsvm_options options = { 0 };
     pn_arg args[LIBSVM_COUNT];
     pn_dataset **slot;
@@ -197,7 +204,7 @@ static void read_columns(lua_State *L, pn_csv_options *options)
 static int load_csv(lua_State *L)
 {
     static const char *const extra[] = { "label", "header", "sep", "columns", NULL };
-    const char *path = check_path(L, "data.csv");
+    const char *path = check_path(L, 1, "data.csv");
     pn_csv_options options = { 0 };
     pn_dataset **slot;
     pn_status status;
@@ -212,6 +219,21 @@ static int load_csv(lua_State *L)
     slot = new_data(L);
     pnl_run_begin(L, true);
     status = pn_load_csv(slot, path, &options, pnl_task(L), &err);
+    pnl_run_end(L);
+    return pnl_data_made(L, slot, status, &err);
+}
+
+/* ---- NPY ---- */
+
+static int load_npy(lua_State *L)
+{
+    const char *xpath = check_path(L, 1, "data.npy"), *ypath = check_path(L, 2, "data.npy");
+    pn_dataset **slot = new_data(L);
+    pn_status status;
+    pn_err err;
+
+    pnl_run_begin(L, true);
+    status = pn_load_npy(slot, xpath, ypath, pnl_task(L), &err);
     pnl_run_end(L);
     return pnl_data_made(L, slot, status, &err);
 }
@@ -338,6 +360,11 @@ static const pnl_row data_functions[] = {
       "tab.  "
       "columns: the features by name or number, in that order; default: all but the label.  Errors name file, line and "
       "column." },
+    { "npy", load_npy, PNL_FUNCTION, PNL_NOTHING, "pn.data.npy(xpath, ypath) -> data",
+      "Read two NumPy files, gzip or plain: features, n x p, and labels, n or n x 1; '<f8', '<f4', whole numbers or "
+      "'|b1' (as 0 and 1), C or Fortran order.  Dense, stored as doubles; d:float32() halves them.  Errors name the "
+      "file "
+      "and the position; sizes that do not fit, both files." },
     { "from", from_values, PNL_FUNCTION, PNL_NOTHING, "pn.data.from(X, y) -> data",
       "A data set of copies: X a pn.mat, a pn.sparse or a table of rows, n x p; y n labels (pn.vec or table).  Finite "
       "numbers only.  Labels that are all -1 or 1 count as enforced." },

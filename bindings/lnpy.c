@@ -1,8 +1,9 @@
-/* lnpy.c -- v:save, A:save and pn.load.  Depends on: lnumbers.h, numeric/npy.h.  Used by: lvec.c, lmat.c, module.c. */
+/* lnpy.c -- v:save, A:save and pn.load.  Depends on: lnumbers.h, progress.h, numeric/npy.h.  Used by: lvec.c, lmat.c, module.c. */
 #include <string.h>
 
 #include "lnumbers.h"
 #include "numeric/npy.h"
+#include "progress.h"
 
 /* Paths go to the C library: a NUL inside would silently name another file. */
 static const char *check_path(lua_State *L, int index)
@@ -63,12 +64,16 @@ static int load_npy(lua_State *L, const char *path)
 {
     void **slot = pnl_newbox(L, &npy_class);
     pn_npy *array = pn_calloc(1, sizeof *array);
+    pn_status status;
     pn_err err;
 
     if (!array)
         return pnl_error(L, "load: not enough memory");
     *slot = array;
-    pnl_status(L, pn_npy_load(array, path, &err), &err);
+    pnl_run_begin(L, true);
+    status = pn_npy_load(array, path, pnl_task(L), &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
     if (array->dims == 1)
         pnl_view_vec(L, array->data, array->shape[0], -1);
     else
@@ -89,7 +94,8 @@ void pnl_open_npy(lua_State *L)
     lua_setfield(L, -2, "load");
     pnl_reference(
         L, "", "load", PNL_RAW, "pn.load(path) -> vec or mat",
-        "Read a NumPy .npy file with one or two dimensions of '<f8', '<f4', '<i8' or '<i4', in C or Fortran order, "
-        "as doubles.  An error for anything else, for a NaN or infinity (with its position) and for a cut file.",
+        "Read a NumPy .npy file, gzip or plain, with one or two dimensions of '<f8', '<f4', whole numbers of 1 to 8 "
+        "bytes or '|b1' (as 0 and 1), in C or Fortran order, as doubles.  An error for anything else, for a NaN or "
+        "infinity (with its position) and for a cut or damaged file.",
         NULL, NULL);
 }

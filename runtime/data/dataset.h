@@ -93,6 +93,11 @@ typedef struct pn_csv_options {
  *  that are not there. */
 pn_status pn_load_csv(pn_dataset **out, const char *path, const pn_csv_options *options, pn_task *task, pn_err *err);
 
+/** Read two NumPy files, gzip or plain (numeric/npy.h): features n x p from xpath, n labels, or n x 1, from ypath.  Dense, as
+ *  doubles whatever the type.  Errors as pn_npy_load; PN_EDIM for sizes that do not fit, naming both.
+ *  Peak memory is that of the matrix and twice the labels. */
+pn_status pn_load_npy(pn_dataset **out, const char *xpath, const char *ypath, pn_task *task, pn_err *err);
+
 /** Scale each row whose norm exceeds `bound` down to it, guaranteed in real arithmetic (noise.md section 3, `clip`);
  *  record the bound and those it implies, rounded upwards; smaller ones that stood before stay.  For l1 and l2 a row within
  *  about p 2^-51 of the bound counts as exceeding it; linf is exact.  bound in [2^-400, 2^400].

@@ -1,15 +1,16 @@
-/* npy.c -- NumPy's .npy files.  Depends on: npy.h, POSIX files.  Used by: data, bindings. */
+/* npy.c -- reads NumPy's .npy files, gzip or plain.  Depends on: npy.h, core, zlib, POSIX files.  Used by: data, bindings. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <zlib.h>
 
 #include "core/alloc.h"
 #include "numeric/npy.h"
@@ -17,7 +18,9 @@
 #define MAGIC       "\x93NUMPY"
 #define MAGIC_BYTES 6
 #define HEADER_MOST 65536
-#define CHUNK       8192 /* entries read or written at a time */
+#define CHUNK       8192 /* entries read at a time */
+#define INFLATION   1032 /* deflate makes nothing longer than this many times its bytes */
+#define KNOWN_TYPES "'<f8', '<f4', whole numbers ('<i8', '<u2', '|u1' and the like) and '|b1' are read"
 
 /* ---- the header: a Python dictionary with three known keys ---- */
 
@@ -115,8 +118,7 @@ static pn_status parse_entry(cursor *in, header *out, unsigned *seen)
     if (strcmp(key, "descr") == 0) {
         *seen |= 1;
         if (!take_string(in, out->type, sizeof out->type))
-            return pn_fail(in->err, PN_EUNSUPPORTED, "%s: entries are records; '<f8', '<f4', '<i8' and '<i4' are read",
-                           in->path);
+            return pn_fail(in->err, PN_EUNSUPPORTED, "%s: entries are records; " KNOWN_TYPES, in->path);
     } else if (strcmp(key, "fortran_order") == 0) {
         *seen |= 2;
         out->fortran = take_word(in, "True");
@@ -186,24 +188,68 @@ static bool read_f4(double *out, const unsigned char *bytes)
     return isfinite(*out);
 }
 
-static bool read_i8(double *out, const unsigned char *bytes)
+/* Two's complement of `bytes` bytes, as a double if one equals it. */
+static bool read_signed(double *out, const unsigned char *from, size_t bytes)
 {
-    uint64_t bits = little_endian(bytes, 8);
-    int64_t value;
+    uint64_t bits = little_endian(from, bytes), sign = (uint64_t)1 << (8 * bytes - 1);
+    int64_t value = (int64_t)((bits ^ sign) - sign);
 
-    memcpy(&value, &bits, sizeof bits);
     *out = (double)value;
     return *out < 0x1p63 && (int64_t)*out == value;
 }
 
+static bool read_unsigned(double *out, const unsigned char *from, size_t bytes)
+{
+    uint64_t value = little_endian(from, bytes);
+
+    *out = (double)value;
+    return *out < 0x1p64 && (uint64_t)*out == value;
+}
+
+static bool read_i8(double *out, const unsigned char *bytes)
+{
+    return read_signed(out, bytes, 8);
+}
+
 static bool read_i4(double *out, const unsigned char *bytes)
 {
-    uint32_t bits = (uint32_t)little_endian(bytes, 4);
-    int32_t value;
+    return read_signed(out, bytes, 4);
+}
 
-    memcpy(&value, &bits, sizeof bits);
-    *out = value;
-    return true;
+static bool read_i2(double *out, const unsigned char *bytes)
+{
+    return read_signed(out, bytes, 2);
+}
+
+static bool read_i1(double *out, const unsigned char *bytes)
+{
+    return read_signed(out, bytes, 1);
+}
+
+static bool read_u8(double *out, const unsigned char *bytes)
+{
+    return read_unsigned(out, bytes, 8);
+}
+
+static bool read_u4(double *out, const unsigned char *bytes)
+{
+    return read_unsigned(out, bytes, 4);
+}
+
+static bool read_u2(double *out, const unsigned char *bytes)
+{
+    return read_unsigned(out, bytes, 2);
+}
+
+static bool read_u1(double *out, const unsigned char *bytes)
+{
+    return read_unsigned(out, bytes, 1);
+}
+
+static bool read_b1(double *out, const unsigned char *bytes)
+{
+    *out = *bytes;
+    return *bytes <= 1;
 }
 
 typedef struct entry_type {
@@ -213,11 +259,20 @@ typedef struct entry_type {
     const char *refused;
 } entry_type;
 
+#define INEXACT "is a whole number beyond 2^53 that no double equals"
+
 static const entry_type entry_types[] = {
     { "<f8", 8, read_f8, "is not finite" },
     { "<f4", 4, read_f4, "is not finite" },
-    { "<i8", 8, read_i8, "is a whole number beyond 2^53 that no double equals" },
+    { "<i8", 8, read_i8, INEXACT },
     { "<i4", 4, read_i4, "" },
+    { "<i2", 2, read_i2, "" },
+    { "|i1", 1, read_i1, "" },
+    { "<u8", 8, read_u8, INEXACT },
+    { "<u4", 4, read_u4, "" },
+    { "<u2", 2, read_u2, "" },
+    { "|u1", 1, read_u1, "" },
+    { "|b1", 1, read_b1, "is neither 0 nor 1, as a boolean is" },
 };
 
 static const entry_type *find_type(const char *name)
@@ -232,50 +287,83 @@ static const entry_type *find_type(const char *name)
 /* ---- reading ---- */
 
 typedef struct source {
-    FILE *file;
+    gzFile file;
+    int fd; /* of the file; belongs to it */
     const char *path;
+    pn_task *task;
     pn_err *err;
 } source;
+
+/* Why fewer bytes came than were asked for; `cut` when the file ended in good order. */
+static pn_status read_failed(source *in, const char *cut)
+{
+    int code = Z_OK;
+    const char *why = gzerror(in->file, &code);
+
+    if (code == Z_ERRNO)
+        return pn_fail(in->err, PN_EIO, "%s: %s", in->path, strerror(errno));
+    if (code == Z_MEM_ERROR)
+        return pn_fail(in->err, PN_ENOMEM, "%s: not enough memory", in->path);
+    if (code == Z_BUF_ERROR)
+        return pn_fail(in->err, PN_EIO, "%s: the gzip stream is cut short (truncated file)", in->path);
+    if (code != Z_OK && code != Z_STREAM_END)
+        return pn_fail(in->err, PN_EIO, "%s: the gzip stream is damaged (corrupt file): %.60s", in->path, why);
+    return pn_fail(in->err, PN_EPARSE, "%s: %s", in->path, cut);
+}
+
+static bool take_bytes(source *in, void *bytes, size_t count)
+{
+    return gzread(in->file, bytes, (unsigned)count) == (int)count;
+}
 
 static pn_status read_header(source *in, char *text, header *out)
 {
     unsigned char start[MAGIC_BYTES + 6];
     size_t length, prefix;
 
-    if (fread(start, 1, MAGIC_BYTES + 4, in->file) != MAGIC_BYTES + 4 || memcmp(start, MAGIC, MAGIC_BYTES) != 0)
-        return ferror(in->file) ? pn_fail(in->err, PN_EIO, "%s: %s", in->path, strerror(errno))
-                                : pn_fail(in->err, PN_EPARSE, "%s: not a .npy file", in->path);
+    if (!take_bytes(in, start, MAGIC_BYTES + 4))
+        return read_failed(in, "not a .npy file");
+    if (memcmp(start, MAGIC, MAGIC_BYTES) != 0)
+        return pn_fail(in->err, PN_EPARSE, "%s: not a .npy file", in->path);
     if (start[6] < 1 || start[6] > 3)
         return pn_fail(in->err, PN_EUNSUPPORTED, "%s: .npy version %u; 1 to 3 are read", in->path, start[6]);
     prefix = start[6] == 1 ? 2 : 4;
-    if (prefix == 4 && fread(start + MAGIC_BYTES + 4, 1, 2, in->file) != 2)
-        return pn_fail(in->err, PN_EPARSE, "%s: the .npy header is cut short", in->path);
+    if (prefix == 4 && !take_bytes(in, start + MAGIC_BYTES + 4, 2))
+        return read_failed(in, "the .npy header is cut short");
     length = (size_t)little_endian(start + MAGIC_BYTES + 2, prefix);
     if (length >= HEADER_MOST)
         return pn_fail(in->err, PN_EPARSE, "%s: malformed .npy header: %zu bytes long", in->path, length);
-    if (fread(text, 1, length, in->file) != length)
-        return pn_fail(in->err, PN_EPARSE, "%s: the .npy header is cut short", in->path);
+    if (!take_bytes(in, text, length))
+        return read_failed(in, "the .npy header is cut short");
     text[length] = '\0';
     return parse_header(in->path, text, out, in->err);
 }
 
-/* The size of the file tells whether the shape is true before memory is asked for. */
+/* The size of the file tells whether the shape is true before memory is asked for; that of a compressed one only whether it
+ * can be. */
 static pn_status check_size(source *in, const header *head, size_t bytes)
 {
     struct stat info;
-    long at = ftell(in->file);
-    size_t rows = head->shape[0], cols = head->shape[1], wanted;
+    z_off_t at = gztell(in->file);
+    size_t rows = head->shape[0], cols = head->shape[1], wanted, size;
 
     if (cols != 0 && rows > SIZE_MAX / cols / sizeof(double))
         return pn_fail(in->err, PN_EPARSE, "%s: a shape of %zu x %zu is beyond any memory", in->path, rows, cols);
     if (head->dims == 2 && (rows == 0 || cols == 0))
         return pn_fail(in->err, PN_EUNSUPPORTED, "%s: an empty matrix, %zu x %zu", in->path, rows, cols);
     wanted = rows * cols * bytes;
-    if (at < 0 || fstat(fileno(in->file), &info) != 0)
+    if (at < 0 || fstat(in->fd, &info) != 0)
         return pn_fail(in->err, PN_EIO, "%s: %s", in->path, strerror(errno));
-    if (S_ISREG(info.st_mode) && (size_t)(info.st_size - at) != wanted)
+    if (!S_ISREG(info.st_mode))
+        return PN_OK;
+    size = (size_t)info.st_size;
+    if (!gzdirect(in->file) && wanted / INFLATION > size)
+        return pn_fail(in->err, PN_EPARSE,
+                       "%s: the header announces %zu bytes of entries, more than %zu compressed bytes can hold",
+                       in->path, wanted, size);
+    if (gzdirect(in->file) && size - (size_t)at != wanted)
         return pn_fail(in->err, PN_EPARSE, "%s: the header announces %zu bytes of entries, the file has %zu", in->path,
-                       wanted, (size_t)(info.st_size - at));
+                       wanted, size - (size_t)at);
     return PN_OK;
 }
 
@@ -293,6 +381,18 @@ static pn_status refuse_entry(source *in, const header *head, size_t place, cons
                    place % head->shape[1] + 1, type->refused);
 }
 
+/* Nothing is left, and the check sums of a compressed file are right. */
+static pn_status read_end(source *in)
+{
+    char more;
+    int code = Z_OK, count = gzread(in->file, &more, 1);
+
+    (void)gzerror(in->file, &code);
+    if (count > 0)
+        return pn_fail(in->err, PN_EPARSE, "%s: more entries than the header announces", in->path);
+    return count < 0 || (code != Z_OK && code != Z_STREAM_END) ? read_failed(in, "") : PN_OK;
+}
+
 static pn_status read_entries(source *in, const header *head, const entry_type *type, double *data)
 {
     unsigned char buffer[CHUNK * 8];
@@ -301,9 +401,12 @@ static pn_status read_entries(source *in, const header *head, const entry_type *
     for (size_t done = 0; done < count;) {
         size_t wanted = count - done < CHUNK ? count - done : CHUNK;
 
-        if (fread(buffer, type->bytes, wanted, in->file) != wanted)
-            return pn_fail(in->err, PN_EIO, "%s: %s", in->path,
-                           ferror(in->file) ? strerror(errno) : "ended while being read");
+        pn_status status = pn_task_report(in->task, "reading entries", (double)done, (double)count, in->err);
+
+        if (status != PN_OK)
+            return status;
+        if (!take_bytes(in, buffer, wanted * type->bytes))
+            return read_failed(in, "fewer entries than the header announces");
         for (size_t k = 0; k < wanted; k++) {
             size_t place = place_of(head, done + k);
 
@@ -312,7 +415,7 @@ static pn_status read_entries(source *in, const header *head, const entry_type *
         }
         done += wanted;
     }
-    return PN_OK;
+    return read_end(in);
 }
 
 static pn_status load_open_file(pn_npy *out, source *in, char *text)
@@ -325,8 +428,7 @@ static pn_status load_open_file(pn_npy *out, source *in, char *text)
         return status;
     type = find_type(head.type);
     if (!type)
-        return pn_fail(in->err, PN_EUNSUPPORTED, "%s: entries of type '%s'; '<f8', '<f4', '<i8' and '<i4' are read",
-                       in->path, head.type);
+        return pn_fail(in->err, PN_EUNSUPPORTED, "%s: entries of type '%s'; " KNOWN_TYPES, in->path, head.type);
     status = check_size(in, &head, type->bytes);
     if (status != PN_OK)
         return status;
@@ -343,109 +445,34 @@ static pn_status load_open_file(pn_npy *out, source *in, char *text)
     return status;
 }
 
-pn_status pn_npy_load(pn_npy *out, const char *path, pn_err *err)
+static pn_status open_source(source *in)
 {
-    source in = { fopen(path, "rb"), path, err };
+    errno = 0;
+    in->fd = open(in->path, O_RDONLY | O_CLOEXEC);
+    if (in->fd < 0)
+        return pn_fail(in->err, PN_EIO, "%s: %s", in->path, strerror(errno));
+    in->file = gzdopen(in->fd, "rb");
+    if (!in->file) {
+        (void)close(in->fd);
+        return pn_fail(in->err, PN_ENOMEM, "%s: not enough memory", in->path);
+    }
+    (void)gzbuffer(in->file, CHUNK * 8);
+    return PN_OK;
+}
+
+pn_status pn_npy_load(pn_npy *out, const char *path, pn_task *task, pn_err *err)
+{
+    source in = { NULL, -1, path, task, err };
     char *text = NULL;
     pn_status status;
 
     memset(out, 0, sizeof *out);
-    if (!in.file)
-        return pn_fail(err, PN_EIO, "%s: %s", path, strerror(errno));
+    status = open_source(&in);
+    if (status != PN_OK)
+        return status;
     text = pn_alloc(HEADER_MOST, 1);
     status = text ? load_open_file(out, &in, text) : pn_fail(err, PN_ENOMEM, "%s: not enough memory", path);
     pn_free(text);
-    (void)fclose(in.file);
-    return status;
-}
-
-/* ---- writing ---- */
-
-static bool write_header(FILE *file, size_t dims, const size_t *shape)
-{
-    char text[256];
-    unsigned char start[MAGIC_BYTES + 4] = MAGIC "\x01";
-    int length =
-        dims == 1 ? snprintf(text, sizeof text, "{'descr': '<f8', 'fortran_order': False, 'shape': (%zu,), }", shape[0])
-                  : snprintf(text, sizeof text, "{'descr': '<f8', 'fortran_order': False, 'shape': (%zu, %zu), }",
-                             shape[0], shape[1]);
-
-    /* Padded with spaces so that the entries start at a multiple of 64 bytes; the last byte is a newline. */
-    while ((length + (int)sizeof start + 1) % 64 != 0)
-        text[length++] = ' ';
-    text[length++] = '\n';
-    start[MAGIC_BYTES + 2] = (unsigned char)(length & 0xff);
-    start[MAGIC_BYTES + 3] = (unsigned char)(length >> 8);
-    return fwrite(start, 1, sizeof start, file) == sizeof start &&
-           fwrite(text, 1, (size_t)length, file) == (size_t)length;
-}
-
-static bool write_entries(FILE *file, const double *data, size_t count)
-{
-    unsigned char buffer[CHUNK * 8];
-
-    for (size_t done = 0; done < count;) {
-        size_t some = count - done < CHUNK ? count - done : CHUNK;
-
-        for (size_t k = 0; k < some; k++) {
-            uint64_t bits;
-
-            memcpy(&bits, &data[done + k], sizeof bits);
-            for (size_t b = 0; b < 8; b++)
-                buffer[8 * k + b] = (unsigned char)(bits >> (8 * b));
-        }
-        if (fwrite(buffer, 8, some, file) != some)
-            return false;
-        done += some;
-    }
-    return true;
-}
-
-/* A new file beside `path`; its name goes to temporary. */
-static FILE *open_beside(const char *path, char *temporary, size_t size)
-{
-    for (unsigned attempt = 0; attempt < 100; attempt++) {
-        int fd, length = snprintf(temporary, size, "%s.tmp-%ld-%u", path, (long)getpid(), attempt);
-
-        if (length < 0 || (size_t)length >= size)
-            return NULL;
-        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0) {
-            FILE *file = fdopen(fd, "wb");
-
-            if (!file) {
-                (void)close(fd);
-                (void)unlink(temporary);
-            }
-            return file;
-        }
-        if (errno != EEXIST)
-            return NULL;
-    }
-    return NULL;
-}
-
-pn_status pn_npy_save(const char *path, const double *data, size_t dims, const size_t *shape, pn_err *err)
-{
-    size_t size = strlen(path) + 40;
-    char *temporary = pn_alloc(size, 1);
-    FILE *file = temporary ? open_beside(path, temporary, size) : NULL;
-    pn_status status = PN_OK;
-    bool written;
-
-    if (!file) {
-        status = temporary ? pn_fail(err, PN_EIO, "%s: %s", path, strerror(errno))
-                           : pn_fail(err, PN_ENOMEM, "%s: not enough memory", path);
-        goto done;
-    }
-    written = write_header(file, dims, shape) && write_entries(file, data, shape[0] * (dims == 2 ? shape[1] : 1)) &&
-              fflush(file) == 0 && fsync(fileno(file)) == 0;
-    written = fclose(file) == 0 && written;
-    if (!written || rename(temporary, path) != 0) {
-        status = pn_fail(err, PN_EIO, "%s: %s", path, strerror(errno));
-        (void)unlink(temporary);
-    }
-done:
-    pn_free(temporary);
+    (void)gzclose(in.file);
     return status;
 }

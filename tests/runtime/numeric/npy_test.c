@@ -20,7 +20,7 @@ static pn_status scenario(void *self, pn_err *err)
 
     (void)self;
     if (status == PN_OK)
-        status = pn_npy_load(&array, path, err);
+        status = pn_npy_load(&array, path, NULL, err);
     if (status == PN_OK)
         CHECK(array.dims == 2 && array.shape[0] == 2 && array.shape[1] == 3 && memcmp(array.data, x, sizeof x) == 0);
     pn_free(array.data);
