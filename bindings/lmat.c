@@ -1,9 +1,10 @@
-/* lmat.c -- pn.mat: dense row-major matrices.  Depends on: lnumbers.h, numeric/.  Used by: every binding. */
+/* lmat.c -- pn.mat: dense row-major matrices.  Depends on: lnumbers.h, lsymbol.h, numeric/.  Used by: every binding. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lnumbers.h"
+#include "lsymbol.h"
 #include "numeric/blas.h"
 #include "numeric/lapack.h"
 
@@ -246,6 +247,19 @@ static int mat_eq(lua_State *L)
     return 1;
 }
 
+static int mat_map(lua_State *L)
+{
+    const pn_program *program;
+    pnl_mat *self;
+
+    (void)check_self(L);
+    lua_settop(L, 2);
+    program = pnl_trace_map(L, 2, "A:map");
+    self = check_self(L); /* the function may have closed it */
+    pnl_run_map(L, program, self->rows * self->cols, self->data, pnl_new_mat(L, self->rows, self->cols));
+    return 1;
+}
+
 /* ---- linear algebra ---- */
 
 static int mat_t(lua_State *L)
@@ -413,6 +427,9 @@ static const pnl_row mat_class_rows[] = {
     METHOD("set", mat_set, "A:set(i, j, x) -> A",
            "Set the entry in row i and column j to the finite number x, in place."),
     METHOD("copy", mat_copy, "A:copy() -> mat", "The same numbers in memory of their own."),
+    METHOD(
+        "map", mat_map, "A:map(f) -> mat",
+        "f of every entry, a new matrix; f is traced: called once with a symbol that stands for an entry, as v:map."),
     METHOD("t", mat_t, "A:t() -> mat", "The transpose, a new matrix."),
     METHOD("vec", mat_vec, "A:vec() -> vec", "All entries row by row: a view."),
     METHOD("svd", mat_svd, "A:svd() -> U, s, V",

@@ -42,7 +42,8 @@ static void number_where(lua_State *L)
 static const pnl_number_kind kind_number = { "number", is_number, number_apply, number_operate, number_where };
 
 /* Highest first: an operator goes to the highest kind among its operands. */
-static const pnl_number_kind *const kinds[] = { &pnl_kind_sparse, &pnl_kind_mat, &pnl_kind_vec, &kind_number };
+static const pnl_number_kind *const kinds[] = { &pnl_kind_symbol, &pnl_kind_sparse, &pnl_kind_mat, &pnl_kind_vec,
+                                                &kind_number };
 
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
 

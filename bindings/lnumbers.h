@@ -70,7 +70,7 @@ typedef struct pnl_number_kind {
     void (*where)(lua_State *L);                              /* operands 1, 2, 3 -> push */
 } pnl_number_kind;
 
-extern const pnl_number_kind pnl_kind_vec, pnl_kind_mat, pnl_kind_sparse;
+extern const pnl_number_kind pnl_kind_vec, pnl_kind_mat, pnl_kind_sparse, pnl_kind_symbol;
 
 /** Operands at 1 and 2; pushes the result and returns 1. */
 int pnl_operate(lua_State *L, pn_operator op);

@@ -1,9 +1,10 @@
-/* lvec.c -- pn.vec: vectors of doubles.  Depends on: lnumbers.h, numeric/, random/rng.h.  Used by: every binding. */
+/* lvec.c -- pn.vec: vectors of doubles.  Depends on: lnumbers.h, lsymbol.h, numeric/, random/rng.h.  Used by: every binding. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "lnumbers.h"
+#include "lsymbol.h"
 #include "numeric/blas.h"
 
 /* ---- making ---- */
@@ -344,31 +345,14 @@ static int vec_scale(lua_State *L)
 
 static int vec_map(lua_State *L)
 {
-    pnl_vec *self, *result;
+    const pn_program *program;
+    pnl_vec *self;
 
     (void)check_self(L);
-    luaL_checktype(L, 2, LUA_TFUNCTION);
     lua_settop(L, 2);
-    lua_pushvalue(L, 2);
-    lua_pushvalue(L, 1);
-    lua_call(L, 1, 1);
+    program = pnl_trace_map(L, 2, "v:map");
     self = check_self(L); /* the function may have closed it */
-    if (lua_type(L, 3) == LUA_TNUMBER) {
-        double number = lua_tonumber(L, 3), *data = pnl_new_vec(L, self->n);
-
-        for (size_t i = 0; i < self->n; i++)
-            data[i] = number;
-        return 1;
-    }
-    result = pnl_test(L, 3, &pnl_vec_class);
-    if (!result)
-        return pnl_error(L,
-                         "map: the function is called once, with the whole vector, and must return a vector of %zu "
-                         "entries or a number; it returned %s",
-                         self->n, pnl_kind_name(L, 3));
-    if (result->n != self->n)
-        return pnl_error(L, "map: the function returned %zu entries for %zu", result->n, self->n);
-    memcpy(pnl_new_vec(L, self->n), result->data, self->n * sizeof(double)); /* it may be the same vector, or a view */
+    pnl_run_map(L, program, self->n, self->data, pnl_new_vec(L, self->n));
     return 1;
 }
 
@@ -431,10 +415,12 @@ static const pnl_row vec_rows[] = {
     METHOD("argmax", vec_argmax, "v:argmax() -> i", "The index of the largest entry, the first of equals."),
     METHOD("axpy", vec_axpy, "v:axpy(alpha, w) -> v", "Add alpha * w to v in place."),
     METHOD("scale", vec_scale, "v:scale(alpha) -> vec", "alpha * v, a new vector."),
-    METHOD(
-        "map", vec_map, "v:map(f) -> vec",
-        "f called once with the whole vector as its argument, so that every loop over entries runs in C: write f with "
-        "the operators and exp, log, where ...  It returns a vector of the same length, or a number for all entries."),
+    METHOD("map", vec_map, "v:map(f) -> vec",
+           "f of every entry, a new vector; f is traced: called once with a symbol t that stands for an entry, "
+           "compiled and "
+           "run in C.  Write it with the operators and exp, log, max, where ...; a condition gives 1 or 0, a number is "
+           "the "
+           "same for all.  Errors: of f, and where it asks for what a symbol does not tell (`if t > 0`)."),
     { "save", pnl_vec_save, PNL_METHOD, PNL_RAW, "v:save(path)",
       "Write a NumPy .npy file ('<f8', one dimension); it appears complete or not at all." },
     META("__len", vec_len, "#v -> number", "How many entries."),

@@ -148,15 +148,17 @@ extern const pnl_class pnl_rng_class, pnl_dataset_class, pnl_set_class, pnl_loss
 extern const pnl_class pnl_event_class, pnl_accountant_class, pnl_ledger_class, pnl_mechanism_class;
 extern const pnl_class pnl_release_class, pnl_sparse_run_class, pnl_sampler_class;
 extern const pnl_class pnl_plan_class, pnl_fit_class, pnl_sparse_class;
+extern const pnl_class pnl_symbol_class, pnl_expression_class;
 
 /* Each opens one part of the module into the table on the stack top (the `pn` table). */
-void pnl_open_numbers(lua_State *L);   /* vec, mat, sparse, load, exp, log ... */
-void pnl_open_rng(lua_State *L);       /* rng */
-void pnl_open_data(lua_State *L);      /* data */
-void pnl_open_geometry(lua_State *L);  /* set */
-void pnl_open_privacy(lua_State *L);   /* event, accountant, ledger, mechanism, sampler, calibrate */
-void pnl_open_objective(lua_State *L); /* loss, objective */
-void pnl_open_solve(lua_State *L);     /* solve */
+void pnl_open_numbers(lua_State *L);    /* vec, mat, sparse, load, exp, log ... */
+void pnl_open_expression(lua_State *L); /* trace, bound */
+void pnl_open_rng(lua_State *L);        /* rng */
+void pnl_open_data(lua_State *L);       /* data */
+void pnl_open_geometry(lua_State *L);   /* set */
+void pnl_open_privacy(lua_State *L);    /* event, accountant, ledger, mechanism, sampler, calibrate */
+void pnl_open_objective(lua_State *L);  /* loss, objective */
+void pnl_open_solve(lua_State *L);      /* solve */
 
 PNL_API int luaopen_penumbra_core(lua_State *L);
 
