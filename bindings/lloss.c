@@ -314,6 +314,23 @@ const pnl_class pnl_loss_class = {
 
 static const pnl_row library_rows[] = {
     { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.loss.names() -> {string, ...}", "The names of the known losses." },
+    { "glm", pnl_loss_glm, PNL_FUNCTION, PNL_NOTHING, "pn.loss.glm(function(z, y) ... end, {labels=}) -> loss",
+      "A loss typed as a formula of the margin z = <x, theta> and the label y.  The function is called once, with "
+      "symbols; its "
+      "expression is simplified, differentiated, bounded and compiled, and runs as fast as a built-in loss.  Use the "
+      "operators "
+      "+ - * / ^, pn.exp log log1p expm1 sqrt abs sign min max clamp relu tanh sigmoid softplus erf sin cos, and "
+      "pn.where with "
+      "pn.lt le gt ge in place of if.  labels: a list of the values that occur, {-1, 1}, or a range {lo=, hi=} that "
+      "the data set "
+      "enforces; absent: any labels.  Errors name what came back from the function, with the place of the mistake." },
+    { "black_box", pnl_loss_black_box, PNL_FUNCTION, PNL_NOTHING,
+      "pn.loss.black_box{value=function(theta, x, y) ... end, lipschitz=} -> loss",
+      "A loss that cannot be traced: called back for every record with the model [p], the record's features [p] and "
+      "its label; "
+      "returns a number.  It has values and differences, no gradients.  lipschitz: declared l2 Lipschitz constant in "
+      "theta, > 0, "
+      "which solvers enforce.  An error in the function stops the call and reaches the caller as it is." },
     PNL_ROW_END,
 };
 

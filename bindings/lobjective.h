@@ -7,4 +7,8 @@
 /** Add `loss` to the pn table on the stack top. */
 void pnl_open_loss(lua_State *L);
 
+/* lloss_custom.c */
+int pnl_loss_glm(lua_State *L);
+int pnl_loss_black_box(lua_State *L);
+
 #endif

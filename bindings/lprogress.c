@@ -311,3 +311,13 @@ void pnl_run_end(lua_State *L)
     }
     lua_pop(L, 1);
 }
+
+lua_State *pnl_run_state(lua_State *L)
+{
+    run *self;
+
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &run_key);
+    self = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return self ? self->L : L;
+}

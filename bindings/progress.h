@@ -25,6 +25,9 @@ void pnl_run_begin_at(lua_State *L, int index, const char *owner);
 /** End the frame: clear the bar, forget a cancel, hand the task back to the outer frame.  Never raises. */
 void pnl_run_end(lua_State *L);
 
+/** The state that began the innermost frame; L itself when there is none.  For callbacks that the runtime makes. */
+lua_State *pnl_run_state(lua_State *L);
+
 /** Stop the call that is running.  False when none is.  Safe in a signal handler. */
 bool pnl_run_cancel(void);
 

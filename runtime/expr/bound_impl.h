@@ -83,7 +83,7 @@ pn_interval pn_sweep_tail(pn_sweep *self, const pn_sweep_step *step, size_t slot
 /* ---- bound_search.c ---- */
 
 typedef struct pn_span {
-    pn_extremes range;         /* ends may be infinite */
+    pn_extremes range;      /* ends may be infinite */
     bool undefined;         /* on part of the domain */
     char why[PN_BOUND_WHY]; /* when undefined, or an outer end is infinite */
 } pn_span;

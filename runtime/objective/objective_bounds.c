@@ -63,7 +63,7 @@ static void explain_slope(const pn_objective *objective, pn_bounds *bounds)
     else if (labels_unbounded(objective))
         missing(bounds, "no bound on the labels is enforced: clip them first, e.g. data:clip_labels(-1, 1)");
     else {
-        (void)snprintf(text, sizeof text, "%s; or give clip= to the objective", bounds->loss.missing);
+        (void)snprintf(text, sizeof text, "%.200s; or give clip= to the objective", bounds->loss.missing);
         missing(bounds, text);
     }
 }

@@ -1,0 +1,199 @@
+/* lloss_custom.c -- losses made of a user's function: pn.loss.glm, traced once and compiled, and pn.loss.black_box, called back.
+ * Depends on: lobjective.h, lsymbol.h, progress.h, objective/loss.h.  Used by: lloss.c. */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "lnumbers.h"
+#include "lobjective.h"
+#include "lsymbol.h"
+#include "objective/loss.h"
+#include "progress.h"
+
+/* ---- pn.loss.glm ---- */
+
+static int wrong_labels(lua_State *L, const char *got)
+{
+    return pnl_error(
+        L,
+        "loss.glm: labels must be a list of the values that occur, such as {-1, 1}, or a range {lo=, hi=}, "
+        "got %s",
+        got);
+}
+
+/* {lo=, hi=} at the top of the stack. */
+static void read_range(lua_State *L, pn_labels *labels)
+{
+    labels->kind = PN_LABELS_INTERVAL;
+    lua_getfield(L, -1, "lo");
+    lua_getfield(L, -2, "hi");
+    labels->range = (pn_interval){ lua_tonumber(L, -2), lua_tonumber(L, -1) };
+    if (lua_type(L, -2) != LUA_TNUMBER || lua_type(L, -1) != LUA_TNUMBER || !(labels->range.low < labels->range.high) ||
+        !isfinite(labels->range.high - labels->range.low))
+        wrong_labels(L, "a range without lo < hi, both finite");
+    lua_pop(L, 2);
+}
+
+/* {-1, 1} at the top of the stack. */
+static void read_values(lua_State *L, pn_labels *labels)
+{
+    labels->kind = PN_LABELS_VALUES;
+    labels->count = (size_t)lua_rawlen(L, -1);
+    if (labels->count == 0)
+        wrong_labels(L, "an empty table");
+    if (labels->count > PN_LABEL_VALUES_MAX)
+        pnl_error(L, "loss.glm: labels lists %zu values, at most %d fit; give a range {lo=, hi=}", labels->count,
+                  PN_LABEL_VALUES_MAX);
+    for (size_t i = 0; i < labels->count; i++) {
+        if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TNUMBER || !isfinite(lua_tonumber(L, -1)))
+            wrong_labels(L, lua_pushfstring(L, "a list whose entry %d is %s", (int)i + 1, pnl_got(L, -1)));
+        labels->values[i] = lua_tonumber(L, -1);
+        lua_pop(L, 1);
+    }
+}
+
+static void read_labels(lua_State *L, int options, pn_labels *labels)
+{
+    static const char *const extra[] = { "labels", NULL };
+    static const pn_param none[] = { PN_PARAM_END };
+
+    *labels = (pn_labels){ .kind = PN_LABELS_REAL };
+    pnl_options(L, options, "loss.glm", none, NULL, extra);
+    if (lua_isnoneornil(L, options))
+        return;
+    if (lua_getfield(L, options, "labels") == LUA_TTABLE) {
+        lua_getfield(L, -1, "lo");
+        lua_getfield(L, -2, "hi");
+        if (lua_isnil(L, -1) && lua_isnil(L, -2)) {
+            lua_pop(L, 2);
+            read_values(L, labels);
+        } else {
+            lua_pop(L, 2);
+            read_range(L, labels);
+        }
+    } else if (!lua_isnil(L, -1)) {
+        wrong_labels(L, pnl_got(L, -1));
+    }
+    lua_pop(L, 1);
+}
+
+int pnl_loss_glm(lua_State *L)
+{
+    static const char *const names[2] = { "z", "y" };
+    pn_labels labels;
+    pn_graph *graph;
+    pn_node root;
+    void **slot;
+    pn_err err;
+
+    lua_settop(L, 2);
+    read_labels(L, 2, &labels);
+    root = pnl_trace(L, 1, "loss.glm", names, 2, &graph);
+    slot = pnl_newbox(L, &pnl_loss_class);
+    pnl_status(L, pn_loss_from_graph((pn_loss **)slot, graph, root, &labels, &err), &err);
+    return 1;
+}
+
+/* ---- pn.loss.black_box ---- */
+
+typedef struct callback {
+    lua_State *main;
+    int function; /* reference in the registry */
+} callback;
+
+typedef struct record_call {
+    const double *theta, *x;
+    size_t p;
+    double y, *value;
+    int function;
+} record_call;
+
+static void push_copy(lua_State *L, const double *numbers, size_t n)
+{
+    double *copy = pnl_new_vec(L, n);
+
+    for (size_t i = 0; i < n; i++)
+        copy[i] = numbers[i];
+}
+
+/* Under lua_pcall: (call) */
+static int record_body(lua_State *L)
+{
+    const record_call *call = lua_touserdata(L, 1);
+
+    lua_rawgeti(L, LUA_REGISTRYINDEX, call->function);
+    push_copy(L, call->theta, call->p);
+    push_copy(L, call->x, call->p);
+    lua_pushnumber(L, call->y);
+    lua_call(L, 3, 1);
+    if (lua_type(L, -1) != LUA_TNUMBER)
+        return pnl_error(L, "loss.black_box: the function must return a number, got %s", pnl_got(L, -1));
+    *call->value = lua_tonumber(L, -1);
+    return 0;
+}
+
+static pn_status call_back(void *self, const double *theta, const double *x, size_t p, double y, double *value,
+                           pn_err *err)
+{
+    const callback *back = self;
+    lua_State *L = pnl_run_state(back->main);
+    record_call call = { theta, x, p, y, value, back->function };
+
+    if (!lua_checkstack(L, 4))
+        return pn_fail(err, PN_ENOMEM, "loss.black_box: out of stack");
+    lua_pushcfunction(L, record_body);
+    lua_pushlightuserdata(L, &call);
+    if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
+        pnl_set_error(L);
+        return pn_fail(err, PN_ECALLBACK, "loss.black_box: the function raised an error");
+    }
+    return PN_OK;
+}
+
+static void release(void *self)
+{
+    callback *back = self;
+
+    if (back->main)
+        luaL_unref(back->main, LUA_REGISTRYINDEX, back->function);
+    pn_free(back);
+}
+
+static const pn_param black_box_params[] = {
+    { "lipschitz", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "l2 Lipschitz constant of theta -> l, declared; solvers enforce it by clipping" },
+    PN_PARAM_END,
+};
+
+int pnl_loss_black_box(lua_State *L)
+{
+    static const char *const extra[] = { "value", NULL };
+    pn_arg args[1];
+    callback *back;
+    void **slot;
+    pn_status status;
+    pn_err err;
+
+    lua_settop(L, 1);
+    pnl_options(L, 1, "loss.black_box", black_box_params, args, extra);
+    pnl_status(L, pn_args_check("loss.black_box", black_box_params, args, &err), &err);
+    if (!lua_istable(L, 1) || lua_getfield(L, 1, "value") != LUA_TFUNCTION)
+        return pnl_error(L, "loss.black_box: value must be a function(theta, x, y) that returns a number, got %s",
+                         lua_istable(L, 1) ? pnl_got(L, -1) : "nothing");
+    slot = pnl_newbox(L, &pnl_loss_class);
+    lua_pushvalue(L, -2);
+    back = pn_alloc(1, sizeof *back);
+    if (!back)
+        return pnl_error(L, "loss.black_box: out of memory");
+    *back = (callback){ NULL, LUA_NOREF };
+    status = pn_loss_black_box((pn_loss **)slot, call_back, release, back, args[0].given ? args[0].real : 0.0, &err);
+    if (status != PN_OK) {
+        pn_free(back);
+        pnl_status(L, status, &err);
+    }
+    /* The box owns it all from here: what follows may raise. */
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+    back->main = lua_tothread(L, -1);
+    lua_pop(L, 1);
+    back->function = luaL_ref(L, LUA_REGISTRYINDEX);
+    return 1;
+}
