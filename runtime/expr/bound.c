@@ -43,6 +43,7 @@ pn_status pn_bound_span(pn_span *out, const pn_graph *graph, pn_node root, const
         if (status != PN_OK)
             return status;
         status = pn_search(&span, &one, limit > BOXES_PER_CASE ? limit : BOXES_PER_CASE, task, err);
+        span.range.boxes += one.boxes;
         pn_case_close(&one);
         if (status != PN_OK)
             return status;

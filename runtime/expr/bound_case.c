@@ -10,8 +10,7 @@
 #include "core/alloc.h"
 #include "expr/bound_impl.h"
 
-#define CASES_MAX   64 /* combinations of listed values that are looked at one by one; longer lists are searched */
-#define INNER_BOXES 4000
+#define CASES_MAX 64 /* combinations of listed values that are looked at one by one; longer lists are searched */
 
 /* ---- domains ---- */
 
@@ -104,6 +103,30 @@ static pn_node *new_map(size_t size)
     return map;
 }
 
+pn_status pn_bound_copy(pn_graph **out, pn_node *out_root, const pn_graph *graph, pn_node root, pn_err *err)
+{
+    const char *names[PN_GRAPH_VARS_MAX];
+    unsigned count = pn_graph_variables(graph);
+    pn_node *map = new_map(root + 1u);
+    pn_graph *copy = NULL;
+    pn_status status;
+
+    for (unsigned v = 0; v < count; v++)
+        names[v] = pn_graph_variable_name(graph, v);
+    status = map ? pn_graph_new(&copy, names, count, err) : pn_fail(err, PN_ENOMEM, "bound: out of memory");
+    for (pn_node n = 0; status == PN_OK && n <= root; n++)
+        if (pn_graph_term(graph, n)->op == PN_X_VAR)
+            map[n] = pn_x_var(copy, pn_graph_term(graph, n)->a);
+    if (status == PN_OK)
+        status = copy_into(copy, out_root, graph, root, map, err);
+    pn_free(map);
+    if (status == PN_OK)
+        *out = copy;
+    else
+        pn_graph_free(copy);
+    return status;
+}
+
 /* ---- a common sub-expression ---- */
 
 static void meet(pn_node *dominator, pn_node operand, pn_node user)
@@ -123,25 +146,39 @@ static void meet(pn_node *dominator, pn_node operand, pn_node user)
     dominator[operand] = user;
 }
 
+/* b - a where the expression has a - b as an earlier node: counts as -(a - b), which the builders do not keep as it is. */
+static pn_node twin(pn_graph *graph, const pn_term *term, pn_node node)
+{
+    pn_node other;
+
+    if (term->op != PN_X_SUB || pn_graph_size(graph) > PN_GRAPH_MAX / 2)
+        return PN_NODE_NONE;
+    other = pn_x_binary(graph, PN_X_SUB, term->b, term->a);
+    return other < node ? other : PN_NODE_NONE;
+}
+
 /* The deepest node on all paths from the root to variables; the root when there is none below it.  `scratch` [root + 1]. */
-static pn_node common_node(const pn_graph *graph, pn_node root, pn_node *dominator)
+static pn_node common_node(pn_graph *graph, pn_node root, pn_node *dominator)
 {
     pn_node common = PN_NODE_NONE;
 
     memset(dominator, 0xff, (root + 1u) * sizeof *dominator);
     dominator[root] = root;
     for (pn_node n = root + 1; n-- > 0;) {
-        const pn_term *term = pn_graph_term(graph, n);
-        unsigned operands = pn_opcode_operands(term->op);
+        pn_term term = *pn_graph_term(graph, n);
+        unsigned operands = pn_opcode_operands(term.op);
+        pn_node other = dominator[n] == PN_NODE_NONE ? PN_NODE_NONE : twin(graph, &term, n);
 
         if (dominator[n] == PN_NODE_NONE)
             continue;
+        if (other != PN_NODE_NONE)
+            term.a = other;
         if (operands > 0)
-            meet(dominator, term->a, n);
-        if (operands > 1)
-            meet(dominator, term->b, n);
+            meet(dominator, term.a, n);
+        if (operands > 1 && other == PN_NODE_NONE)
+            meet(dominator, term.b, n);
         if (operands > 2)
-            meet(dominator, term->c, n);
+            meet(dominator, term.c, n);
     }
     for (pn_node n = 0; n <= root; n++) {
         pn_node other = n;
@@ -159,42 +196,29 @@ static pn_node common_node(const pn_graph *graph, pn_node root, pn_node *dominat
     return common;
 }
 
-/* Whether the expression is continuous: then all between its extremes is attained. */
-static bool has_switch(const pn_graph *graph, pn_node root, bool *used)
-{
-    memset(used, 0, (root + 1u) * sizeof *used);
-    pn_graph_used(graph, root, used);
-    for (pn_node n = 0; n <= root; n++) {
-        pn_opcode op = pn_graph_term(graph, n)->op;
-
-        if (used[n] && (op == PN_X_SIGN || op == PN_X_LT || op == PN_X_LE || op == PN_X_WHERE))
-            return true;
-    }
-    return false;
-}
-
 /* The case over the common sub-expression: self becomes its `inner`. */
 static pn_status reduce_to(pn_case *self, pn_node common, const pn_extremes *range, pn_node *map, pn_err *err)
 {
     pn_case outer = { .dims = 1, .reduced = true };
-    char text[96];
-    const char *name = text;
+    pn_term term = *pn_graph_term(self->graph, common);
+    const char *name = "t";
+    pn_node opposite = PN_NODE_NONE;
     pn_status status;
 
     outer.inner = pn_alloc(1, sizeof *outer.inner);
     if (!outer.inner)
         return pn_fail(err, PN_ENOMEM, "bound: out of memory");
-    pn_graph_text(self->graph, common, text, sizeof text - 8);
-    if (strlen(text) > 15) {
-        name = "t";
-        (void)snprintf(outer.note, sizeof outer.note, " (t = %.80s)", text);
-    }
     outer.range[0] = (pn_interval){ range->min.low, range->max.high };
     outer.attained[0] = (pn_interval){ range->min.high, range->max.low };
+    outer.boxes = range->boxes;
     status = pn_graph_new(&outer.graph, &name, 1, err);
     if (status == PN_OK) {
+        if (term.op == PN_X_SUB && pn_graph_size(self->graph) <= PN_GRAPH_MAX / 2)
+            opposite = pn_x_binary(self->graph, PN_X_SUB, term.b, term.a);
         memset(map, 0xff, (self->root + 1u) * sizeof *map);
         map[common] = pn_x_var(outer.graph, 0);
+        if (opposite <= self->root)
+            map[opposite] = pn_x_unary(outer.graph, PN_X_NEG, map[common]);
         status = copy_into(outer.graph, &outer.root, self->graph, self->root, map, err);
     }
     if (status != PN_OK) {
@@ -225,10 +249,11 @@ static pn_status reduce(pn_case *self, pn_task *task, pn_err *err)
     if (!scratch)
         return pn_fail(err, PN_ENOMEM, "bound: out of memory");
     common = common_node(self->graph, self->root, scratch);
-    if (common != self->root && !has_switch(self->graph, common, (bool *)scratch)) {
+    if (common != self->root) {
         inner.root = common;
-        status = pn_search(&span, &inner, INNER_BOXES, task, err);
-        if (status == PN_OK && !span.undefined)
+        status = pn_search(&span, &inner, PN_BOUND_BOXES, task, err);
+        /* What is continuous takes all values between its extremes. */
+        if (status == PN_OK && !span.undefined && !span.may_jump)
             status = reduce_to(self, common, &span.range, scratch, err);
     }
     pn_free(scratch);
@@ -337,4 +362,19 @@ void pn_case_close(pn_case *self)
     for (unsigned v = 0; v < self->dims && !self->reduced; v++)
         pn_free(self->list[v]);
     memset(self, 0, sizeof *self);
+}
+
+void pn_case_text(const pn_case *self, pn_node node, char *text, size_t size)
+{
+    pn_node *map = self->reduced ? new_map(node + 1u) : NULL;
+    pn_node copy = PN_NODE_NONE;
+
+    for (pn_node n = 0; map && n <= node; n++)
+        if (pn_graph_term(self->graph, n)->op == PN_X_VAR)
+            map[n] = self->inner->root;
+    if (map && copy_into(self->inner->graph, &copy, self->graph, node, map, NULL) == PN_OK)
+        pn_graph_text(self->inner->graph, copy, text, size);
+    else
+        pn_graph_text(self->graph, node, text, size);
+    pn_free(map);
 }

@@ -41,6 +41,7 @@ static void say_interval(char *text, size_t size, const char *name, pn_interval 
 static void say_variables(char *text, size_t size, const pn_sweep *sweep, const pn_case *what, pn_node node)
 {
     size_t used = 0;
+    char name[TEXT];
 
     text[0] = '\0';
     for (unsigned v = 0; v < what->dims && used + 1 < size; v++) {
@@ -49,7 +50,8 @@ static void say_variables(char *text, size_t size, const pn_sweep *sweep, const 
         if (used > 0)
             (void)snprintf(text + used, size - used, " and ");
         used += strlen(text + used);
-        say_interval(text + used, size - used, pn_graph_variable_name(what->graph, v), sweep->value[v]);
+        pn_case_text(what, pn_x_var(what->graph, v), name, sizeof name);
+        say_interval(text + used, size - used, name, sweep->value[v]);
         used += strlen(text + used);
     }
 }
@@ -62,15 +64,14 @@ void pn_search_explain(char *why, const pn_sweep *sweep, const pn_case *what, bo
     pn_opcode op = pn_graph_term(what->graph, node)->op;
     char name[TEXT], argument[TEXT], where[TEXT + 48];
 
-    pn_graph_text(what->graph, node, name, sizeof name);
+    pn_case_text(what, node, name, sizeof name);
     if (i < sweep->middle && (pn_opcode_operands(op) == 1 || op == PN_X_DIV)) {
         uint32_t slot = op == PN_X_DIV ? sweep->step[i].b : sweep->step[i].a;
 
-        pn_graph_text(what->graph, sweep->node[slot], argument, sizeof argument);
+        pn_case_text(what, sweep->node[slot], argument, sizeof argument);
         say_interval(where, sizeof where, argument, sweep->value[slot]);
     } else {
         say_variables(where, sizeof where, sweep, what, node);
     }
-    (void)snprintf(why, PN_BOUND_WHY, where[0] ? "%.*s %s where %s%s" : "%.*s %s%s%s", TEXT, name, verb, where,
-                   what->note);
+    (void)snprintf(why, PN_BOUND_WHY, "%.*s %s%s%s", TEXT, name, verb, where[0] ? " where " : "", where);
 }

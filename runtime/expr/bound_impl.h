@@ -21,7 +21,7 @@ typedef struct pn_case {
     unsigned source[PN_GRAPH_VARS_MAX]; /* which of the caller's variables; of an unreduced case */
     bool reduced;                       /* the one variable is `common` of `inner`, a case of its own */
     struct pn_case *inner;              /* owned; root: the common sub-expression */
-    char note[96];                      /* " (t = ...)" when the common sub-expression has too long a name */
+    size_t boxes;                       /* that its range took */
 } pn_case;
 
 /** How many cases the domains make: the product of the short lists of variables that the root needs. */
@@ -30,6 +30,10 @@ size_t pn_case_count(const pn_graph *graph, pn_node root, const pn_domain *domai
 pn_status pn_case_open(pn_case *out, const pn_graph *graph, pn_node root, const pn_domain *domains, size_t index,
                        pn_task *task, pn_err *err);
 void pn_case_close(pn_case *self);
+/** The text of a node of the case's graph in the caller's variables. */
+void pn_case_text(const pn_case *self, pn_node node, char *text, size_t size);
+/** The expression alone in a graph of its own (owned by the caller) over the same variables. */
+pn_status pn_bound_copy(pn_graph **out, pn_node *out_root, const pn_graph *graph, pn_node root, pn_err *err);
 /** Refuse domains that are none. */
 pn_status pn_bound_check(const pn_graph *graph, const pn_domain *domains, pn_err *err);
 
@@ -85,6 +89,7 @@ pn_interval pn_sweep_tail(pn_sweep *self, const pn_sweep_step *step, size_t slot
 typedef struct pn_span {
     pn_extremes range;      /* ends may be infinite */
     bool undefined;         /* on part of the domain */
+    bool may_jump;          /* when it is not known to be continuous */
     char why[PN_BOUND_WHY]; /* when undefined, or an outer end is infinite */
 } pn_span;
 
@@ -94,6 +99,11 @@ pn_status pn_search(pn_span *out, const pn_case *what, size_t limit, pn_task *ta
 double pn_search_middle(pn_interval x);
 /** Say in `why` which operation first has no bound, or no value, in the box that the sweep was last run on. */
 void pn_search_explain(char *why, const pn_sweep *sweep, const pn_case *what, bool undefined);
+
+/* ---- bound_jump.c ---- */
+
+/** The jumps of the expression at `root`, a node of the case's graph, as its only variable grows; without `variable`'s sign. */
+pn_status pn_jump_of_case(pn_jump *out, const pn_case *what, pn_node root, pn_task *task, pn_err *err);
 
 /* ---- bound.c ---- */
 

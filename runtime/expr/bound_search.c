@@ -346,9 +346,15 @@ static void split(search *self, const entry *top, const pn_interval *box)
     }
 }
 
-static bool is_close(const search *self, double bound)
+static bool is_close(const search *self, double bound, double tolerance)
 {
-    return bound - self->best <= PN_BOUND_TOLERANCE * fmax(self->scale, fabs(self->best));
+    return bound < INFINITY && bound - self->best <= tolerance * fmax(self->scale, fabs(self->best));
+}
+
+/* What is hard to bound need not be bounded as closely. */
+static double tolerance_after(const search *self)
+{
+    return self->boxes < self->limit / 4 ? PN_BOUND_TOLERANCE : self->boxes < self->limit / 2 ? 1e-6 : 1e-3;
 }
 
 /* One direction.  *open is the box that has no bound, when the result is infinite. */
@@ -366,7 +372,8 @@ static double climb(search *self, pn_interval *open, pn_task *task, pn_err *err)
         const entry *next = &self->heap[0];
 
         bound = next->bound;
-        if (is_close(self, fmax(bound, self->settled)) || bound <= self->settled || self->boxes >= self->limit ||
+        if (is_close(self, fmax(bound, self->settled), tolerance_after(self)) || bound <= self->settled ||
+            self->boxes >= self->limit ||
             (bound == INFINITY && (next->depth >= self->depth_max || next->cut == NOTHING)))
             break;
         top = pop(self, box);
@@ -382,19 +389,21 @@ static double climb(search *self, pn_interval *open, pn_task *task, pn_err *err)
 }
 
 /* Sets an end of the result; tells why when it is infinite. */
-static void finish(search *self, pn_span *out, double bound, const pn_interval *open)
+static void finish(search *self, pn_span *out, double bound, pn_interval *open)
 {
     unsigned doubt;
-    pn_interval found = { self->best, bound };
 
     if (self->sign > 0.0)
-        out->range.max = found;
+        out->range.max = (pn_interval){ self->best + 0.0, bound + 0.0 };
     else
-        out->range.min = (pn_interval){ -found.high, -found.low };
+        out->range.min = (pn_interval){ 0.0 - bound, 0.0 - self->best }; /* no -0 */
     out->range.boxes += self->boxes;
-    out->range.converged = out->range.converged && is_close(self, bound);
+    out->range.converged = out->range.converged && is_close(self, bound, PN_BOUND_TOLERANCE);
     if (!isinf(bound) || out->undefined)
         return;
+    for (unsigned v = 0; v < self->what->dims; v++) /* how far out is of no interest */
+        if (isinf(open[v].high - open[v].low))
+            open[v] = self->what->range[v];
     (void)value_in(self, open, &doubt);
     out->undefined = (doubt & PN_MAY_BE_UNDEFINED) != 0;
     if (out->undefined || out->why[0] == '\0')
@@ -438,11 +447,14 @@ pn_status pn_search(pn_span *out, const pn_case *what, size_t limit, pn_task *ta
 {
     search self;
     box_sides open;
+    unsigned doubt;
     pn_status status = prepare(&self, what, limit, err);
 
     if (status != PN_OK)
         return status;
     *out = (pn_span){ .range.converged = true };
+    (void)value_in(&self, what->range, &doubt);
+    out->may_jump = (doubt & PN_MAY_JUMP) != 0;
     for (self.sign = 1.0; self.sign >= -1.0 && self.status == PN_OK; self.sign -= 2.0) {
         double bound = climb(&self, open, task, err);
 

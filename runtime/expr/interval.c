@@ -119,10 +119,12 @@ pn_interval pn_interval_square(pn_interval a)
     return (pn_interval){ mul_down(near, near), mul_up(far, far) };
 }
 
-/* A divisor that may be 0 makes the quotient unbounded on both sides, for the sign of a zero is not known. */
+/* A divisor that may be 0 makes the quotient unbounded on both sides, for the sign of a zero is not known; what is bounded again
+ * later, tanh(1/x), may have jumped. */
 static pn_interval divide(pn_interval a, pn_interval b, unsigned *doubt)
 {
     if (b.low <= 0.0 && b.high >= 0.0) {
+        *doubt |= PN_MAY_JUMP;
         if ((a.low <= 0.0 && a.high >= 0.0) || (b.low == 0.0 && b.high == 0.0))
             *doubt |= PN_MAY_BE_UNDEFINED;
         return whole;

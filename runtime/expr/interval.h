@@ -16,7 +16,7 @@ typedef struct pn_interval {
 /* What a value may be besides its interval. */
 typedef enum pn_doubt {
     PN_SURE = 0,
-    PN_MAY_JUMP = 1,        /* a where, sign or condition could not be decided: the function may jump inside the box */
+    PN_MAY_JUMP = 1, /* a where, sign or condition could not be decided, or a divisor may be 0: a jump inside the box */
     PN_MAY_BE_UNDEFINED = 2 /* log or sqrt of a negative number, 0/0, a negative number to a fractional power */
 } pn_doubt;
 

@@ -161,17 +161,16 @@ static pn_interval whole_power(pn_interval a, double n)
     return rising_power(0.0, pn_interval_magnitude(a), n);
 }
 
-/* 1 / v, where v = x^n: an even power is positive where it is not 0. */
+/* 1 / v, where v = x^n; a power that is not negative is positive where it is not 0. */
 static pn_interval reciprocal(pn_interval v, bool positive, unsigned *doubt)
 {
     const pn_interval one = { 1.0, 1.0 };
+    pn_interval far = { v.high, v.high };
 
-    if (positive && v.low == 0.0)
-        return v.high > 0.0
-                   ? (pn_interval){ pn_interval_apply(PN_X_DIV, one, (pn_interval){ v.high, v.high }, one, doubt).low,
-                                    INFINITY }
-                   : (pn_interval){ 0.0, INFINITY };
-    return pn_interval_apply(PN_X_DIV, one, v, one, doubt);
+    if (!positive || v.low > 0.0)
+        return pn_interval_apply(PN_X_DIV, one, v, one, doubt);
+    *doubt |= PN_MAY_JUMP;
+    return (pn_interval){ v.high > 0.0 ? pn_interval_apply(PN_X_DIV, one, far, one, doubt).low : 0.0, INFINITY };
 }
 
 pn_interval pn_interval_power(pn_interval a, pn_interval b, unsigned *doubt)

@@ -1,0 +1,375 @@
+/* bound_jump.c -- whether an expression of one variable jumps where its switches turn, and how far.
+ * The domain is halved until each cell has no undecided switch or is a few units in the last place wide.  What is left undecided is
+ * a switch point: the values on thin intervals to its left and right, where the switches are decided, and at the point itself
+ * tell the jump.  Depends on: bound_impl.h, interval_math.h.  Used by: bound.h's callers, bound_shape.c. */
+#include <math.h>
+#include <string.h>
+
+#include "expr/bound_impl.h"
+#include "expr/interval_math.h"
+
+#define CELLS_MAX 20000
+#define STACK_MAX 1200
+#define THIN      0x1p-50 /* a cell that is so narrow, against its place or the domain, is not halved further */
+#define SAME      0x1p-40 /* of the expression's magnitude */
+#define SAMPLES   16
+
+static const pn_jump none = { true, 0.0, 0.0, 0.0 };
+static const pn_jump undecided = { false, INFINITY, INFINITY, 0.0 };
+
+typedef struct jumper {
+    const pn_case *what;
+    pn_sweep sweep;
+    double scale, unit;  /* the expression's magnitude; the size of a place near 0 */
+    pn_interval cluster; /* undecided cells side by side; low > high: none */
+    pn_jump found;
+    bool undefined;
+} jumper;
+
+static pn_interval value_on(jumper *self, pn_interval x, unsigned *doubt)
+{
+    pn_interval v;
+
+    pn_sweep_set(&self->sweep, &x);
+    pn_sweep_run(&self->sweep, 0, self->sweep.middle);
+    v = pn_sweep_value(&self->sweep, 0);
+    *doubt = pn_sweep_doubt(&self->sweep, 0);
+    if (isinf(v.low) || isinf(v.high))
+        *doubt |= PN_MAY_JUMP;
+    return v;
+}
+
+static void measure(jumper *self)
+{
+    pn_interval range = self->what->range[0];
+    double low = fmax(range.low, -0x1p20), high = fmin(range.high, 0x1p20), size = pn_interval_magnitude(range);
+
+    self->unit = size > 0.0 ? fmin(size, 1.0) : 1.0;
+    for (int i = 0; i <= SAMPLES && low <= high; i++) {
+        double x = low + (high - low) * i / SAMPLES;
+        unsigned doubt;
+        pn_interval v = value_on(self, (pn_interval){ x, x }, &doubt);
+        double least = fmin(fabs(v.low), fabs(v.high));
+
+        if (!doubt && least > self->scale)
+            self->scale = least;
+    }
+}
+
+/* The number of [low, high] with the fewest digits: where people put switches. */
+static double simplest(pn_interval x)
+{
+    double step, candidate;
+
+    if (x.low <= 0.0 && x.high >= 0.0)
+        return 0.0;
+    for (step = 0x1p60; step > 0x1p-1060; step *= 0.5) {
+        if (step > 4.0 * pn_interval_magnitude(x))
+            step = exp2(ceil(log2(pn_interval_magnitude(x))));
+        candidate = ceil(x.low / step) * step;
+        if (candidate >= x.low && candidate <= x.high)
+            return candidate;
+    }
+    return x.low;
+}
+
+/* From `from` to `to`, when both hold one value only but for rounding. */
+static double rise(pn_interval from, pn_interval to)
+{
+    return to.high - from.low;
+}
+
+static void count_jump(jumper *self, pn_interval left, pn_interval at, pn_interval right, double where)
+{
+    pn_interval both = pn_interval_hull(left, right);
+    double same = SAME * fmax(self->scale, pn_interval_magnitude(both));
+    double up = rise(left, right), down = rise(right, left);
+
+    if (at.low < both.low - same || at.high > both.high + same) { /* the value at the point stands alone */
+        up = fmax(up, fmax(rise(left, at), rise(at, right)));
+        down = fmax(down, fmax(rise(at, left), rise(right, at)));
+    }
+    up = up > same ? up : 0.0;
+    down = down > same ? down : 0.0;
+    if (fmax(up, down) > fmax(self->found.up, self->found.down))
+        self->found.where = where;
+    self->found.up = fmax(self->found.up, up);
+    self->found.down = fmax(self->found.down, down);
+}
+
+static pn_interval within(pn_interval x, pn_interval domain)
+{
+    return (pn_interval){ fmax(x.low, domain.low), fmin(x.high, domain.high) };
+}
+
+/* Look at both sides of one point; false when switches stay undecided there. */
+static bool try_point(jumper *self, pn_interval cells, double c)
+{
+    pn_interval domain = self->what->range[0], left, at, right;
+    unsigned doubt, doubt_at;
+
+    left = within((pn_interval){ pn_step(cells.low, -4), pn_step(c, -1) }, domain);
+    right = within((pn_interval){ pn_step(c, 1), pn_step(cells.high, 4) }, domain);
+    at = value_on(self, (pn_interval){ c, c }, &doubt_at);
+    if (doubt_at)
+        return false;
+    left = left.low <= left.high ? value_on(self, left, &doubt) : (doubt = 0, at);
+    if (doubt)
+        return false;
+    right = right.low <= right.high ? value_on(self, right, &doubt) : (doubt = 0, at);
+    if (doubt)
+        return false;
+    count_jump(self, left, at, right, c);
+    return true;
+}
+
+/* Look beside a short piece of the domain, all of which may be the switch. */
+static bool try_piece(jumper *self, pn_interval cells, double margin)
+{
+    pn_interval domain = self->what->range[0], piece, left, at, right;
+    unsigned doubt, doubt_left = 0, doubt_right = 0;
+
+    piece = within((pn_interval){ cells.low - margin, cells.high + margin }, domain);
+    at = value_on(self, piece, &doubt);
+    if (isinf(at.low) || isinf(at.high))
+        return false;
+    left = piece.low > domain.low ? (pn_interval){ fmax(piece.low - margin, domain.low), piece.low } : piece;
+    right = piece.high < domain.high ? (pn_interval){ piece.high, fmin(piece.high + margin, domain.high) } : piece;
+    left = piece.low > domain.low ? value_on(self, left, &doubt_left) : at;
+    right = piece.high < domain.high ? value_on(self, right, &doubt_right) : at;
+    if (doubt_left || doubt_right)
+        return false;
+    count_jump(self, left, at, right, 0.5 * cells.low + 0.5 * cells.high);
+    return true;
+}
+
+static void close_cluster(jumper *self)
+{
+    pn_interval cells = self->cluster;
+    double width = fmax(cells.high - cells.low, 0x1p-52 * fmax(self->unit * 0x1p-10, pn_interval_magnitude(cells)));
+    bool known;
+
+    self->cluster = (pn_interval){ INFINITY, -INFINITY };
+    if (!(cells.low <= cells.high) || !self->found.decided)
+        return;
+    known = try_point(self, cells, simplest(cells));
+    for (int i = 0; i < 6 && !known; i++, width *= 2.0)
+        known = try_piece(self, cells, width);
+    if (!known)
+        self->found = undecided;
+}
+
+static void visit(jumper *self, pn_interval cell, unsigned doubt)
+{
+    if (doubt & PN_MAY_BE_UNDEFINED)
+        self->undefined = true;
+    else if (doubt == PN_SURE)
+        close_cluster(self);
+    else if (self->cluster.low <= self->cluster.high)
+        self->cluster.high = cell.high;
+    else
+        self->cluster = cell;
+}
+
+static bool is_thin(const jumper *self, pn_interval x)
+{
+    return x.high - x.low <= THIN * fmax(self->unit, pn_interval_magnitude(x)) || pn_step(x.low, 1) >= x.high;
+}
+
+/* Left to right over the domain, so that undecided cells side by side are met one after the other. */
+static pn_status walk(jumper *self, pn_task *task, pn_err *err)
+{
+    pn_interval stack[STACK_MAX];
+    size_t height = 0;
+    pn_status status = PN_OK;
+
+    stack[height++] = self->what->range[0];
+    for (size_t cells = 0; height > 0 && self->found.decided && !self->undefined && status == PN_OK; cells++) {
+        pn_interval x = stack[--height];
+        unsigned doubt;
+        double middle;
+
+        (void)value_on(self, x, &doubt);
+        if (doubt == PN_SURE || is_thin(self, x)) {
+            visit(self, x, doubt);
+            continue;
+        }
+        if (height + 2 > STACK_MAX || cells > CELLS_MAX) {
+            self->found = undecided;
+            break;
+        }
+        middle = pn_search_middle(x);
+        if (!(x.low < middle && middle < x.high)) { /* out where nothing more can be told */
+            self->found = undecided;
+            break;
+        }
+        stack[height++] = (pn_interval){ middle, x.high };
+        stack[height++] = (pn_interval){ x.low, middle };
+        if (cells % 1024 == 1023)
+            status = pn_task_report(task, "bound", (double)cells, CELLS_MAX, err);
+    }
+    close_cluster(self);
+    return status;
+}
+
+pn_status pn_jump_of_case(pn_jump *out, const pn_case *what, pn_node root, pn_task *task, pn_err *err)
+{
+    jumper self = { .what = what, .found = none, .cluster = { INFINITY, -INFINITY } };
+    unsigned doubt = 0;
+    pn_status status = pn_sweep_open(&self.sweep, what->graph, &root, 1, err);
+
+    if (status != PN_OK)
+        return status;
+    pn_sweep_set(&self.sweep, what->range);
+    pn_sweep_run(&self.sweep, 0, self.sweep.middle);
+    doubt = pn_sweep_doubt(&self.sweep, 0);
+    if (doubt != PN_SURE && what->dims == 1) {
+        measure(&self);
+        status = walk(&self, task, err);
+    } else if (doubt != PN_SURE) {
+        self.found = undecided;
+    }
+    if (status == PN_OK && self.undefined) {
+        char why[PN_BOUND_WHY];
+
+        pn_search_explain(why, &self.sweep, what, true);
+        status = pn_fail(err, PN_EDOMAIN, "bound: %s", why);
+    }
+    pn_sweep_close(&self.sweep);
+    *out = self.found;
+    return status;
+}
+
+/* ---- from the case's variable to the caller's ---- */
+
+/* The slope of the common sub-expression in the caller's variable; whole when nothing is known. */
+static pn_status slope_of_common(pn_interval *out, const pn_case *inner, unsigned v, pn_err *err)
+{
+    pn_node slope = pn_graph_derivative(inner->graph, inner->root, v);
+    pn_sweep sweep;
+    pn_status status;
+
+    *out = (pn_interval){ -INFINITY, INFINITY };
+    if (slope == PN_NODE_NONE)
+        return pn_graph_status(inner->graph, NULL) == PN_ENOMEM ? pn_graph_status(inner->graph, err) : PN_OK;
+    status = pn_sweep_open(&sweep, inner->graph, &slope, 1, err);
+    if (status != PN_OK)
+        return status;
+    pn_sweep_set(&sweep, inner->range);
+    pn_sweep_run(&sweep, 0, sweep.middle);
+    *out = pn_sweep_value(&sweep, 0);
+    pn_sweep_close(&sweep);
+    return PN_OK;
+}
+
+/* The variable's value where the common sub-expression, which rises (way 1) or falls in it, is `target`; the other variables are
+ * in the middle of their ranges. */
+static pn_status locate(double *where, const pn_case *inner, unsigned v, double way, pn_err *err)
+{
+    pn_interval box[PN_GRAPH_VARS_MAX], at;
+    double low = fmax(inner->range[v].low, -0x1p1000), high = fmin(inner->range[v].high, 0x1p1000), target = *where;
+    pn_sweep sweep;
+    pn_status status = pn_sweep_open(&sweep, inner->graph, &inner->root, 1, err);
+
+    if (status != PN_OK)
+        return status;
+    for (unsigned i = 0; i < inner->dims; i++)
+        box[i].low = box[i].high = pn_search_middle(inner->range[i]);
+    while (pn_step(low, 1) < high) {
+        double middle = pn_search_middle((pn_interval){ low, high });
+
+        box[v] = (pn_interval){ middle, middle };
+        pn_sweep_set(&sweep, box);
+        pn_sweep_run(&sweep, 0, sweep.middle);
+        at = pn_sweep_value(&sweep, 0);
+        if ((0.5 * at.low + 0.5 * at.high - target) * way < 0.0)
+            low = middle;
+        else
+            high = middle;
+    }
+    *where = high;
+    pn_sweep_close(&sweep);
+    return PN_OK;
+}
+
+/* Which of the case's own variables is the caller's `variable`; dims when none is. */
+static unsigned own_variable(const pn_case *what, unsigned variable)
+{
+    unsigned v = 0;
+
+    while (v < what->dims && what->source[v] != variable)
+        v++;
+    return v;
+}
+
+static pn_status translate(pn_jump *jump, const pn_case *what, unsigned variable, pn_err *err)
+{
+    const pn_case *inner = what->inner;
+    unsigned v = own_variable(inner, variable);
+    double up = jump->up;
+    pn_interval slope;
+    pn_status status;
+
+    if (!jump->decided || (jump->up == 0.0 && jump->down == 0.0))
+        return PN_OK;
+    status = slope_of_common(&slope, inner, v, err);
+    if (status != PN_OK)
+        return status;
+    if (slope.low >= 0.0)
+        return locate(&jump->where, inner, v, 1.0, err);
+    if (slope.high <= 0.0) {
+        jump->up = jump->down;
+        jump->down = up;
+        return locate(&jump->where, inner, v, -1.0, err);
+    }
+    jump->up = jump->down = fmax(jump->up, jump->down);
+    return PN_OK;
+}
+
+static pn_status jump_of_one(pn_jump *out, const pn_case *what, unsigned variable, pn_task *task, pn_err *err)
+{
+    const pn_case *variables = what->reduced ? what->inner : what;
+    pn_status status;
+
+    *out = none;
+    if (own_variable(variables, variable) == variables->dims) /* it stays where it is as the variable grows */
+        return PN_OK;
+    status = pn_jump_of_case(out, what, what->root, task, err);
+    if (status == PN_OK && what->reduced)
+        status = translate(out, what, variable, err);
+    return status;
+}
+
+pn_status pn_bound_jump(pn_jump *out, pn_graph *graph, pn_node root, unsigned variable, const pn_domain *domains,
+                        pn_task *task, pn_err *err)
+{
+    pn_jump all = none;
+    pn_status status = pn_graph_status(graph, err);
+    size_t cases;
+
+    if (status == PN_OK && variable >= pn_graph_variables(graph))
+        status = pn_fail(err, PN_EINVAL, "bound: there is no variable %u", variable + 1);
+    if (status == PN_OK)
+        status = pn_bound_check(graph, domains, err);
+    cases = status == PN_OK ? pn_case_count(graph, root, domains) : 0;
+    for (size_t i = 0; i < cases && status == PN_OK; i++) {
+        pn_case one;
+        pn_jump jump;
+
+        status = pn_case_open(&one, graph, root, domains, i, task, err);
+        if (status != PN_OK)
+            return status;
+        status = jump_of_one(&jump, &one, variable, task, err);
+        pn_case_close(&one);
+        if (status != PN_OK)
+            return status;
+        if (i == 0 || fmax(jump.up, jump.down) > fmax(all.up, all.down))
+            all.where = jump.where;
+        all.up = fmax(all.up, jump.up);
+        all.down = fmax(all.down, jump.down);
+        all.decided = all.decided && jump.decided;
+    }
+    if (status == PN_OK)
+        *out = all.decided ? all : undecided;
+    return status;
+}
