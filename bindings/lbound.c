@@ -125,9 +125,12 @@ static void check_names(lua_State *L, int ranges, const char *owner, const char 
 
         for (unsigned v = 0; lua_type(L, -2) == LUA_TSTRING && v < count; v++)
             known = known || strcmp(names[v], lua_tostring(L, -2)) == 0;
-        if (!known)
-            pnl_error(L, "%s: the function has no parameter %s; its parameters: %s", owner, pnl_got(L, -2),
+        if (!known) {
+            const char *name = luaL_tolstring(L, -2, NULL);
+
+            pnl_error(L, "%s: the function has no parameter '%s'; its parameters: %s", owner, name,
                       pnl_push_names(L, names, count));
+        }
         lua_pop(L, 1);
     }
     for (unsigned v = 0; v < count; v++) {
@@ -178,8 +181,9 @@ void pnl_push_bound(lua_State *L, const char *owner, pn_graph *graph, pn_node ro
     pnl_run_begin(L, true);
     status = pn_bound_range(&range, graph, root, domains, pnl_task(L), &err);
     pnl_run_end(L);
-    if (status != PN_OK)
-        pnl_status(L, pn_fail_in(&err, status, owner), &err);
+    if (status != PN_OK && strncmp(err.message, "bound: ", strlen("bound: ")) != 0)
+        (void)pn_fail_in(&err, status, owner);
+    pnl_status(L, status, &err);
     lua_createtable(L, 0, 4);
     set_interval(L, "min", range.min);
     set_interval(L, "max", range.max);

@@ -148,15 +148,13 @@ static pnl_expression *push_copy(lua_State *L, const pnl_expression *from)
 static int derivative(lua_State *L)
 {
     pnl_expression *self = check_self(L), *result;
-    unsigned variable = check_variable(L, 2, self);
-    pn_status status;
-    pn_err err;
+    unsigned variable;
 
+    lua_settop(L, 2);
+    variable = check_variable(L, 2, self);
     result = push_copy(L, self);
     result->root = pn_graph_derivative(result->graph, result->root, variable);
-    status = pn_graph_status(result->graph, &err);
-    if (status != PN_OK)
-        pnl_status(L, pn_fail_in(&err, status, "e:derivative"), &err);
+    pnl_graph_status(L, result->graph, "e:derivative");
     return 1;
 }
 

@@ -82,7 +82,7 @@ int pnl_operate(lua_State *L, pn_operator op)
     size_t a = rank_of(L, 1), b = rank_of(L, 2);
 
     if (a == KIND_COUNT || b == KIND_COUNT)
-        return pnl_no_operator(L, op, NULL);
+        return pnl_no_operator(L, op, lua_isnil(L, 1) || lua_isnil(L, 2) ? "is a name misspelt?" : NULL);
     kinds[a < b ? a : b]->operate(L, op);
     return 1;
 }
@@ -362,7 +362,7 @@ static void add_functions(lua_State *L)
         lua_pushcclosure(L, call_function, 1);
         lua_setfield(L, -2, function->name);
         (void)snprintf(text, sizeof text, "pn.%s(x) -> number or vec", function->name);
-        lua_pushfstring(L, "%s  Entry by entry for a vector.", function->doc);
+        lua_pushfstring(L, "%s  Entry by entry for a vector; an expression for a symbol.", function->doc);
         pnl_reference(L, "", function->name, PNL_NOTHING, text, lua_tostring(L, -1), NULL, NULL);
         lua_pop(L, 1);
     }
@@ -383,7 +383,9 @@ static void add_function(lua_State *L, const char *name, lua_CFunction call, con
     pnl_reference(L, "", name, PNL_NOTHING, signature, doc, NULL, NULL);
 }
 
-#define COMPARISON_DOC "Entry by entry for vectors (or a vector and a number), as 1 and 0; for two numbers a boolean."
+#define COMPARISON_DOC                                                                                                 \
+    "Entry by entry for vectors (or a vector and a number), as 1 and 0; for two numbers a boolean; for "               \
+    "symbols a condition of the expression."
 
 void pnl_open_math(lua_State *L)
 {

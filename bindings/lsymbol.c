@@ -61,22 +61,27 @@ static bool is_symbol(lua_State *L, int index)
 
 /* ---- text for messages ---- */
 
-/* Pushes what stands at `index`, as one would write it next to an operator: "z", "(z + 1)", "inf". */
+/* Pushes what stands at `index`: "z", "z + 1", "inf". */
 static const char *show(lua_State *L, int index)
 {
     const symbol *self = test_symbol(L, index);
     char text[SHOWN];
-    pn_opcode op;
 
-    if (!self) {
-        lua_pushstring(L, lua_type(L, index) == LUA_TNUMBER ? pnl_got(L, index) : pnl_kind_name(L, index));
-        return lua_tostring(L, -1);
-    }
-    op = pn_graph_term(self->trace->graph, self->node)->op;
-    pn_graph_text(self->trace->graph, self->node, text, sizeof text);
-    if (op == PN_X_NEG || (op >= PN_X_ADD && op <= PN_X_POW))
-        return lua_pushfstring(L, "(%s)", text);
-    return lua_pushstring(L, text);
+    if (self)
+        pn_graph_text(self->trace->graph, self->node, text, sizeof text);
+    return lua_pushstring(L, self                                ? text
+                             : lua_type(L, index) == LUA_TNUMBER ? pnl_got(L, index)
+                                                                 : pnl_kind_name(L, index));
+}
+
+/* As one writes it next to an operator: "(z + 1)". */
+static const char *show_operand(lua_State *L, int index)
+{
+    const symbol *self = test_symbol(L, index);
+    pn_opcode op = self ? pn_graph_term(self->trace->graph, self->node)->op : PN_X_CONST;
+    bool loose = op == PN_X_NEG || (op >= PN_X_ADD && op <= PN_X_POW);
+
+    return loose ? lua_pushfstring(L, "(%s)", show(L, index)) : show(L, index);
 }
 
 /* "z * inf" for an operator, "pn.max(z, inf)" for a function of the values at 1..count. */
@@ -84,7 +89,7 @@ static const char *show_call(lua_State *L, const char *name, int count)
 {
     luaL_checkstack(L, 4 * count + 4, "message");
     if (count == 2 && !isalpha((unsigned char)name[0]))
-        return lua_pushfstring(L, "%s %s %s", show(L, 1), name, show(L, 2));
+        return lua_pushfstring(L, "%s %s %s", show_operand(L, 1), name, show_operand(L, 2));
     if (count == 1)
         return lua_pushfstring(L, "pn.%s(%s)", name, show(L, 1));
     if (count == 2)
@@ -219,10 +224,12 @@ static void symbol_apply(lua_State *L, const pn_function *function)
     pnl_push_symbol(L, trace, result);
 }
 
-/* The symbol on the top is a condition: something must be made of it before the function returns. */
-static void watch(lua_State *L)
+/* The symbol on the top is the condition of the operands at 1 and 2: something must be made of it before the function returns. */
+static void watch(lua_State *L, pn_operator op)
 {
     symbol *self = test_symbol(L, -1);
+    int at = lua_gettop(L);
+    const char *text = show_call(L, pn_operator_name(op), 2);
 
     luaL_where(L, 1);
     for (int i = 0; i < PNL_CONDITIONS; i++) {
@@ -230,13 +237,13 @@ static void watch(lua_State *L)
 
         if (!condition->waiting) {
             condition->waiting = true;
-            condition->node = self->node;
+            (void)snprintf(condition->text, sizeof condition->text, "%s", text);
             (void)snprintf(condition->place, sizeof condition->place, "%s", lua_tostring(L, -1));
             self->condition = i + 1;
             break;
         }
     }
-    lua_pop(L, 1);
+    lua_settop(L, at);
 }
 
 static void symbol_operate(lua_State *L, pn_operator op)
@@ -247,7 +254,7 @@ static void symbol_operate(lua_State *L, pn_operator op)
 
     pnl_push_symbol(L, trace, pn_x_binary(trace->graph, operators[op].op, nodes[first], nodes[1 - first]));
     if (operators[op].op == PN_X_LT || operators[op].op == PN_X_LE)
-        watch(L);
+        watch(L, op);
 }
 
 static void symbol_where(lua_State *L)
@@ -277,7 +284,7 @@ static int refuse_order(lua_State *L, const char *const signs[2], const char *co
             refuse_operand(L, i, signs[0], 2);
     }
     return pnl_error(L, "%s %s %s cannot be decided while the function is traced: write pn.where(pn.%s(%s, %s), a, b)",
-                     show(L, a), signs[swapped], show(L, b), names[swapped], show(L, a), show(L, b));
+                     show_operand(L, a), signs[swapped], show_operand(L, b), names[swapped], show(L, a), show(L, b));
 }
 
 static int refuse_lt(lua_State *L)
@@ -305,12 +312,13 @@ static int refuse_concat(lua_State *L)
 
 static int refuse_len(lua_State *L)
 {
-    return pnl_error(L, "#%s: a symbol stands for one number, without a length", show(L, 1));
+    return pnl_error(L, "#%s: a symbol stands for one number, without a length", show_operand(L, 1));
 }
 
 static int refuse_call(lua_State *L)
 {
-    return pnl_error(L, "%s(...): a symbol stands for one number, it cannot be called; is a `*` missing?", show(L, 1));
+    return pnl_error(L, "%s(...): a symbol stands for one number, it cannot be called; is a `*` missing?",
+                     show_operand(L, 1));
 }
 
 /* One function for each of Lua's whole-number operators: a row has no upvalues that would tell which it is. */
@@ -326,9 +334,14 @@ REFUSE_WHOLE(mod, "%")
 REFUSE_WHOLE(band, "&")
 REFUSE_WHOLE(bor, "|")
 REFUSE_WHOLE(bxor, "~")
-REFUSE_WHOLE(bnot, "~")
 REFUSE_WHOLE(shl, "<<")
 REFUSE_WHOLE(shr, ">>")
+
+static int refuse_bnot(lua_State *L)
+{
+    return pnl_error(L, "~%s: a symbol has + - * / ^ and the functions of pn; no whole-number operators",
+                     show_operand(L, 1));
+}
 
 static bool is_function(const char *name)
 {
@@ -346,8 +359,8 @@ static int refuse_index(lua_State *L)
 
     luaL_where(L, 2);
     if (name && is_function(name))
-        lua_pushfstring(L, "%s has no '%s': a symbol stands for one number; write pn.%s(%s)", show(L, 1), name, name,
-                        show(L, 1));
+        lua_pushfstring(L, "%s has no '%s': a symbol stands for one number; write pn.%s(%s)", show_operand(L, 1), name,
+                        name, show(L, 1));
     else
         lua_pushfstring(L, "%s has no '%s': a symbol stands for one number, without fields, entries or methods",
                         show(L, 1), luaL_tolstring(L, 2, NULL));

@@ -64,7 +64,7 @@ const char *pnl_push_names(lua_State *L, const char *const *names, unsigned coun
 /* A condition that nothing has been made of yet. */
 typedef struct pnl_condition {
     bool waiting;
-    pn_node node;
+    char text[160]; /* "pn.gt(z, 0)" */
     char place[80]; /* "script.lua:3: " */
 } pnl_condition;
 
@@ -85,6 +85,8 @@ pnl_expression *pnl_new_expression(lua_State *L, const char *owner);
 void pnl_expression_release(pnl_expression *self);
 /** The program of the expression, compiled when there is none yet; raises. */
 const pn_program *pnl_expression_program(lua_State *L, pnl_expression *self);
+/** Raise what stopped the graph, if anything did. */
+void pnl_graph_status(lua_State *L, const pn_graph *graph, const char *owner);
 /** Push the symbol of a node of the graph of `trace`; raises what stopped the graph when it is PN_NODE_NONE. */
 void pnl_push_symbol(lua_State *L, pnl_expression *trace, pn_node node);
 /** The node of the symbol at `index` when it belongs to `trace` (NULL: to any); PN_NODE_NONE when it is no symbol.  Counts as a

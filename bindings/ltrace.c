@@ -65,10 +65,11 @@ static void add_hint(lua_State *L)
     if (is_pn_function(name))
         lua_pushfstring(L, "%s; use pn.%s: Lua's math library takes numbers only", message, name);
     else
-        lua_pushfstring(L,
-                        "%s; while the function is traced its arguments are symbols, which stand for numbers not yet "
-                        "known: use the operators and the functions of pn (pn.exp, pn.max, pn.where ...)",
-                        message);
+        lua_pushfstring(
+            L,
+            "%s; a symbol stands for a number not known while the function is traced: only the operators and the "
+            "functions of pn (pn.exp, pn.max, pn.where ...) take it, Lua's math library does not",
+            message);
     lua_replace(L, -3);
     lua_pop(L, 1);
 }
@@ -87,6 +88,15 @@ static void hand_on(lua_State *L, const char *owner, int status)
             lua_pushfstring(L, "%s: %s", owner, lua_tostring(L, -1));
     }
     lua_error(L);
+}
+
+void pnl_graph_status(lua_State *L, const pn_graph *graph, const char *owner)
+{
+    pn_err err;
+    pn_status status = pn_graph_status(graph, &err);
+
+    if (status != PN_OK)
+        pnl_status(L, pn_fail_in(&err, status, owner), &err);
 }
 
 /* ---- results ---- */
@@ -128,9 +138,8 @@ static pn_node read_result(lua_State *L, int function, int first, pnl_expression
 {
     int count = lua_gettop(L) - first + 1;
     pn_node root = PN_NODE_NONE;
-    pn_err err;
 
-    pnl_status(L, pn_graph_status(self->graph, &err), &err); /* the function may have caught it */
+    pnl_graph_status(L, self->graph, self->owner); /* the function may have caught it */
     if (count > 1)
         refuse_result(L, function, self, lua_pushfstring(L, "%d values", count), ", and no more");
     lua_settop(L, first); /* nothing is nil */
@@ -138,7 +147,7 @@ static pn_node read_result(lua_State *L, int function, int first, pnl_expression
         if (!isfinite(lua_tonumber(L, first)))
             refuse_result(L, function, self, pnl_got(L, first), " with finite constants");
         root = pn_x_const(self->graph, lua_tonumber(L, first));
-        pnl_status(L, pn_graph_status(self->graph, &err), &err);
+        pnl_graph_status(L, self->graph, self->owner);
     } else if (pnl_test(L, first, &pnl_symbol_class)) {
         root = pnl_symbol_node(L, first, self);
     } else {
@@ -150,17 +159,14 @@ static pn_node read_result(lua_State *L, int function, int first, pnl_expression
 /* A condition that nothing was made of has been taken for true. */
 static void refuse_forgotten(lua_State *L, const pnl_expression *self)
 {
-    char text[64];
-
     for (int i = 0; i < PNL_CONDITIONS; i++) {
         const pnl_condition *condition = &self->conditions[i];
 
         if (condition->waiting) {
-            pn_graph_text(self->graph, condition->node, text, sizeof text);
             lua_pushfstring(L,
                             "%s: %sthe condition %s is made and not used: in `if`, `and`, `or` and `not` a symbol "
                             "counts as true; choose by pn.where(%s, a, b), or remove it",
-                            self->owner, condition->place, text, text);
+                            self->owner, condition->place, condition->text, condition->text);
             lua_error(L);
         }
     }
