@@ -127,9 +127,11 @@ pn_status pn_graph_status(const pn_graph *graph, pn_err *err)
 
 /* ---- hash consing ---- */
 
+/* The shift before the product brings down the high bits, where small whole numbers differ. */
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
     hash ^= word;
+    hash ^= hash >> 32;
     hash *= 0x9E3779B97F4A7C15u;
     return hash ^ (hash >> 29);
 }

@@ -4,10 +4,14 @@
  * Depends on: core.  Used by: expr, geometry, objective, bindings.
  *
  * Simplification happens when a node is made and never makes a value less accurate than the node's own error bound:
- *   exact      x+0 x-0 x*1 x/1 x^1 x*(-1) --x  x^2 -> x*x  x+x -> 2*x  x/2^k -> 2^-k*x;  x-x stays; constants are folded only when the result is exact;
- *              -(a-b) -> b-a; (-a)*(-b) -> a*b; (-a)*b, a*(-b), (-a)/b, a/(-b) -> -(..); a+(-b) -> a-b;
- *              a-(-b) -> a+b; abs(-x), abs(abs x) -> abs x; min(a,a), max(a,a), where(c,a,a) -> a; operands of + * are ordered.
- *   closer     c*(d*x) -> (c*d)*x when c*d is exact, x*(1/y) -> x/y: one rounding fewer.
+ *   exact      (up to the sign of a zero) x+0 x-0 x*1 x/1 x^1 -> x; x*(-1), x/(-1), 0-x -> -x; --x -> x; x-x stays;
+ *              constants are folded only when the result is exact; -(a-b) -> b-a; -(c*x) -> (-c)*x, -(c/x) -> (-c)/x;
+ *              (-a)*(-b) -> a*b; (-a)/(-b) -> a/b; (-a)*b, a*(-b), (-a)/b, a/(-b) -> -(..);
+ *              a+(-b) -> a-b and a-(-b) -> a+b, also for a negative constant -b; abs(-x), abs(abs x) -> abs x;
+ *              min(a,a), max(a,a), where(c,a,a) -> a; where(constant,a,b) -> a or b; operands of + * are ordered;
+ *              x+x -> 2*x, x/2^k -> 2^-k*x; x^0 -> 1, x^2 -> x*x, x^(-1) -> 1/x, x^0.5 -> sqrt x, each the correctly rounded power (only (-inf)^0.5, which
+ *              is no number here, differs from C's pow).
+ *   closer     c*(d*x) -> (c*d)*x when c*d is exact and c not 0, x*(1/y) -> x/y: one rounding fewer.
  *   safer      log(1+exp x), log1p(exp x) -> softplus x; 1/(1+exp(-x)) and exp(x)/(1+exp x) -> sigmoid x; log(1+x) stays.
  *              These replace a formula that overflows or cancels by the function of the same value that does not.
  * 0*x is not 0 (x may be infinite) unless a derivative rule says so: derivatives drop terms whose factor is the constant 0. */
@@ -114,7 +118,8 @@ pn_node pn_graph_substitute(pn_graph *graph, pn_node root, const pn_node *by);
  */
 pn_node pn_graph_derivative(pn_graph *graph, pn_node root, unsigned variable);
 
-/** The expression as text that Lua reads back, "softplus(-(y*z))"; what is deeper than 40 levels or does not fit is "...". */
+/** The expression as text that Lua reads back, "softplus(-(y*z))"; what is deeper than 40 levels or does not fit is "...".
+ *  Numbers have the fewest digits that read back the same; infinities are math.huge, NaN is (0/0). */
 void pn_graph_text(const pn_graph *graph, pn_node root, char *text, size_t size);
 
 #endif

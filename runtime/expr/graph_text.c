@@ -1,4 +1,5 @@
 /* graph_text.c -- expressions as text with the usual precedence.  Depends on: graph.h.  Used by: graph.h's callers. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,17 +32,23 @@ static void put(writer *out, const char *piece)
     out->used += length;
 }
 
-/* Fewest digits that read back the same. */
+/* Fewest digits that read back the same; ".0" keeps Lua from calculating with large whole numbers as integers, which wrap. */
 static void put_number(writer *out, double value)
 {
     char digits[40];
 
+    if (!isfinite(value)) {
+        put(out, isnan(value) ? "(0/0)" : value > 0.0 ? "math.huge" : "-math.huge");
+        return;
+    }
     for (int precision = 6; precision <= 17; precision++) {
         (void)snprintf(digits, sizeof digits, "%.*g", precision, value);
         if (strtod(digits, NULL) == value)
             break;
     }
     put(out, digits);
+    if (fabs(value) > 1e9 && !strpbrk(digits, ".e"))
+        put(out, ".0");
 }
 
 static int strength(const pn_term *term)

@@ -173,10 +173,10 @@ static bool fold_binary(pn_opcode op, double x, double y, double *out)
         return exact_quotient(x, y, *out);
     case PN_X_MIN:
         *out = fmin(x, y);
-        return true;
+        return !isnan(x) && !isnan(y);
     case PN_X_MAX:
         *out = fmax(x, y);
-        return true;
+        return !isnan(x) && !isnan(y);
     case PN_X_LT:
         *out = x < y;
         return true;
@@ -196,6 +196,16 @@ static pn_node commuting(pn_graph *graph, pn_opcode op, pn_node a, pn_node b)
     return swap ? plain(graph, op, b, a, PN_NODE_NONE) : plain(graph, op, a, b, PN_NODE_NONE);
 }
 
+static bool negative(const pn_graph *graph, pn_node node)
+{
+    return constant(graph, node) && at(graph, node)->value < 0.0;
+}
+
+static pn_node opposite(pn_graph *graph, pn_node number)
+{
+    return pn_x_const(graph, -at(graph, number)->value);
+}
+
 static pn_node add(pn_graph *graph, pn_node a, pn_node b)
 {
     if (pn_x_is(graph, a, 0.0))
@@ -204,6 +214,10 @@ static pn_node add(pn_graph *graph, pn_node a, pn_node b)
         return a;
     if (a == b)
         return pn_x_binary(graph, PN_X_MUL, pn_x_const(graph, 2.0), a);
+    if (negative(graph, b) && !constant(graph, a))
+        return pn_x_binary(graph, PN_X_SUB, a, opposite(graph, b));
+    if (negative(graph, a) && !constant(graph, b))
+        return pn_x_binary(graph, PN_X_SUB, b, opposite(graph, a));
     if (is_op(graph, b, PN_X_NEG))
         return pn_x_binary(graph, PN_X_SUB, a, at(graph, b)->a);
     if (is_op(graph, a, PN_X_NEG))
@@ -219,10 +233,13 @@ static pn_node subtract(pn_graph *graph, pn_node a, pn_node b)
         return pn_x_unary(graph, PN_X_NEG, b);
     if (is_op(graph, b, PN_X_NEG))
         return pn_x_binary(graph, PN_X_ADD, a, at(graph, b)->a);
+    if (negative(graph, b) && !constant(graph, a))
+        return pn_x_binary(graph, PN_X_ADD, a, opposite(graph, b));
     return plain(graph, PN_X_SUB, a, b, PN_NODE_NONE);
 }
 
-/* c*(d*x) -> (c*d)*x when c*d is exact, and x*(1/y) -> x/y: one rounding fewer.  None when neither applies. */
+/* c*(d*x) -> (c*d)*x when c*d is exact, and x*(1/y) -> x/y: one rounding fewer.  None when neither applies.
+ * c = 0 is left alone: it would go on through a whole chain of factors, one call in another. */
 static pn_node fewer_roundings(pn_graph *graph, pn_node a, pn_node b)
 {
     const pn_term *other = at(graph, b);
@@ -230,7 +247,7 @@ static pn_node fewer_roundings(pn_graph *graph, pn_node a, pn_node b)
 
     if (other->op == PN_X_DIV && pn_x_is(graph, left, 1.0))
         return pn_x_binary(graph, PN_X_DIV, a, right);
-    if (constant(graph, a) && other->op == PN_X_MUL && constant(graph, left)) {
+    if (constant(graph, a) && !pn_x_is(graph, a, 0.0) && other->op == PN_X_MUL && constant(graph, left)) {
         pn_node product = pn_x_binary(graph, PN_X_MUL, a, left);
 
         if (product != PN_NODE_NONE && constant(graph, product))
@@ -241,9 +258,8 @@ static pn_node fewer_roundings(pn_graph *graph, pn_node a, pn_node b)
 
 static pn_node multiply(pn_graph *graph, pn_node a, pn_node b)
 {
-    pn_node better;
-
     bool minus_a = is_op(graph, a, PN_X_NEG), minus_b = is_op(graph, b, PN_X_NEG);
+    pn_node better;
 
     if (pn_x_is(graph, a, 1.0))
         return b;
