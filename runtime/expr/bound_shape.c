@@ -51,7 +51,7 @@ static pn_status bound_part(shaper *self, int k, pn_interval *out)
     if (!span.undefined)
         *out = (pn_interval){ span.range.min.low, span.range.max.high };
     if (isinf(out->low) || isinf(out->high))
-        miss(self, "%s: %s", part_names[k], span.why);
+        miss(self, "%s: %.200s", part_names[k], span.why);
     return PN_OK;
 }
 
