@@ -1,5 +1,5 @@
 /* gradient_bench.c -- one full logistic gradient against one streaming read of the matrix, two dgemv, and its own threads;
- * sparse gradients against the entries they read; one Frank-Wolfe step beyond its gradient.
+ * the formula as a user types it against the built-in one; Hessian-vector products; sparse gradients against the entries they read.
  * Uses Covertype's shape (581,012 x 54, random values): the time depends on the shape, not on the values. */
 #include <cblas.h>
 #include <math.h>
@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "core/alloc.h"
+#include "expr/formula.h"
 #include "objective/objective.h"
 #include "random/rng.h"
 
@@ -25,6 +26,22 @@ static void fused_gradient(void *context)
     world *self = context;
 
     (void)pn_objective_evaluate(self->objective, self->theta, NULL, self->gradient, self->task, NULL);
+}
+
+static void value_and_gradient(void *context)
+{
+    world *self = context;
+    double value = 0.0;
+
+    (void)pn_objective_evaluate(self->objective, self->theta, &value, self->gradient, self->task, NULL);
+    self->sink += value;
+}
+
+static void hessian_times(void *context)
+{
+    world *self = context;
+
+    (void)pn_objective_hessian_times(self->objective, NULL, self->theta, self->theta, self->gradient, self->task, NULL);
 }
 
 /* Eight accumulators: as fast as one thread can read. */
@@ -87,17 +104,47 @@ static void fill(world *self, size_t n, size_t p, pn_rng *rng)
     self->data.bounds = (pn_record_bounds){ { NAN, NAN, NAN }, -1.0, 1.0, true };
 }
 
+static void must(pn_status status, const pn_err *err)
+{
+    if (status == PN_OK)
+        return;
+    fprintf(stderr, "gradient_bench: %s\n", err->message);
+    exit(1);
+}
+
+static void open_with(world *self, pn_loss *loss)
+{
+    pn_err err;
+
+    must(pn_objective_new(&self->objective, &(pn_objective_parts){ .data = &self->data, .loss = loss }, &err), &err);
+    pn_loss_free(loss);
+}
+
 static void open_objective(world *self)
 {
     pn_loss *loss = NULL;
     pn_err err;
 
-    if (pn_loss_new(&loss, "logistic", NULL, &err) != PN_OK ||
-        pn_objective_new(&self->objective, &self->data, loss, NULL, &err) != PN_OK) {
-        fprintf(stderr, "gradient_bench: %s\n", err.message);
-        exit(1);
-    }
-    pn_loss_free(loss);
+    must(pn_loss_new(&loss, "logistic", NULL, &err), &err);
+    open_with(self, loss);
+}
+
+/* log(1 + exp(-y z)), as somebody would type it */
+static void open_typed(world *self)
+{
+    static const char *const names[2] = { "z", "y" };
+    const pn_labels labels = { .kind = PN_LABELS_VALUES, .count = 2, .values = { -1.0, 1.0 } };
+    pn_graph *graph = NULL;
+    pn_loss *loss = NULL;
+    pn_node root;
+    pn_err err;
+
+    must(pn_graph_new(&graph, names, 2, &err), &err);
+    root = pn_x_unary(graph, PN_X_EXP, pn_x_mul(graph, pn_x_neg(graph, pn_x_var(graph, 1)), pn_x_var(graph, 0)));
+    root = pn_x_unary(graph, PN_X_LOG, pn_x_add(graph, pn_x_const(graph, 1.0), root));
+    must(pn_loss_from_graph(&loss, graph, root, &labels, &err), &err);
+    pn_graph_free(graph);
+    open_with(self, loss);
 }
 
 static void close_world(world *self)
@@ -132,6 +179,18 @@ static int single_line(world *wide)
     return over;
 }
 
+static int typed_line(world *built_in)
+{
+    world self = *built_in;
+    int over;
+
+    open_typed(&self);
+    over = bench_line("  value and gradient: typed / built-in", value_and_gradient, &self, value_and_gradient, built_in,
+                      21, 1.15);
+    pn_objective_free(self.objective);
+    return over;
+}
+
 static int dense_table(pn_task *task, pn_rng *rng)
 {
     world self;
@@ -148,6 +207,10 @@ static int dense_table(pn_task *task, pn_rng *rng)
     over +=
         bench_line("  fused pass / streaming read, one thread", fused_gradient, &self, streaming_read, &self, 21, 1.5);
     over += bench_line("  fused pass / two dgemv, one thread", fused_gradient, &self, two_dgemv, &self, 21, 0.7);
+    over += bench_line("  value and gradient / streaming read, one thread", value_and_gradient, &self, streaming_read,
+                       &self, 21, 1.5);
+    over += typed_line(&self);
+    over += bench_line("  Hessian-vector product / gradient", hessian_times, &self, fused_gradient, &self, 21, 1.6);
     bench_pair(fused_gradient, &self, streaming_read, &self, 21, &one, &two, &ratio);
     self.task = task;
     bench_pair(fused_gradient, &self, streaming_read, &self, 21, &two, &ratio, &ratio);
@@ -187,6 +250,39 @@ static int sparse_table(pn_rng *rng)
     return over;
 }
 
+/* The real a9a, where PENUMBRA_DATA has it. */
+static int a9a_lines(void)
+{
+    const char *folder = getenv("PENUMBRA_DATA");
+    char path[512];
+    pn_dataset *data = NULL;
+    pn_err err;
+    world self = { 0 };
+    int over;
+
+    (void)snprintf(path, sizeof path, "%s/a9a.gz", folder ? folder : "");
+    if (!folder || pn_load_libsvm(&data, path, &(pn_libsvm_options){ .binary_labels = true }, NULL, &err) != PN_OK) {
+        printf("a9a: PENUMBRA_DATA does not name a folder with a9a.gz: skipped\n");
+        return 0;
+    }
+    self.data = *data;
+    self.theta = pn_calloc(data->p, sizeof(double));
+    self.gradient = pn_calloc(data->p, sizeof(double));
+    self.z = pn_calloc(data->n, sizeof(double));
+    printf("logistic loss on a9a, CSR\n");
+    open_objective(&self);
+    over =
+        bench_line("  gradient / plain product pair, one thread", fused_gradient, &self, sparse_read, &self, 101, 2.0);
+    over += typed_line(&self);
+    over += bench_line("  Hessian-vector product / gradient", hessian_times, &self, fused_gradient, &self, 101, 1.6);
+    pn_objective_free(self.objective);
+    pn_free(self.theta);
+    pn_free(self.gradient);
+    pn_free(self.z);
+    pn_dataset_free(data);
+    return over;
+}
+
 int main(void)
 {
     pn_task *task = NULL;
@@ -195,7 +291,7 @@ int main(void)
 
     if (pn_task_new(&task, 0, NULL) != PN_OK || pn_rng_seeded(&rng, 1, NULL) != PN_OK)
         return 1;
-    over = dense_table(task, rng) + sparse_table(rng);
+    over = dense_table(task, rng) + sparse_table(rng) + a9a_lines();
     pn_rng_free(rng);
     pn_task_free(task);
     return over != 0;

@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     set_args[1] = (pn_arg){ .given = true, .real = 16.0 };
     must(pn_loss_new(&loss, "logistic", NULL, &err));
     must(pn_set_new(&set, "l1_ball", set_args, &err));
-    must(pn_objective_new(&objective, data, loss, set, &err));
+    must(pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss, .set = set }, &err));
     common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = 1.0 };
     common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1e-10 };
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = strtoul(argv[2], NULL, 10) };
