@@ -8,6 +8,9 @@
 /* Entries that one thread takes at a time; about a hundred microseconds of work. */
 #define CHUNK 16384
 
+/* Blocks from a prefetch to the use of what it fetched. */
+#define AHEAD 2
+
 /* ---- kernels ---- */
 
 static const size_t slots[PN_X_COUNT] = {
@@ -122,10 +125,11 @@ static void deliver_all(const run *self, const double *registers, size_t at, siz
     }
 }
 
-/* Ask for what the next block reads and writes: it arrives while this block is computed. */
-static void prefetch(const run *self, size_t from, size_t to)
+/* Ask for the block at `from`, what it reads and what it writes: it arrives while the ones before are computed. */
+static void prefetch(const run *self, size_t from, size_t end)
 {
     const pn_program *program = self->program;
+    size_t to = from < end && end - from > program->block ? from + program->block : end;
 
     for (size_t r = 0; r < program->read_count; r++) {
         for (size_t i = from; i < to; i += PN_PROGRAM_LANES)
@@ -148,7 +152,7 @@ static void run_range(const run *self, size_t from, size_t to)
     bases[PN_BASE_CONSTANTS] = program->constants;
     for (size_t at = from; at < to; at += n) {
         n = to - at < program->block ? to - at : program->block;
-        prefetch(self, at + n, to - at - n < program->block ? to : at + n + program->block);
+        prefetch(self, at + AHEAD * program->block, to);
         for (size_t r = 0; r < program->read_count; r++)
             bases[PN_BASE_INPUTS + program->reads[r]] = self->inputs[program->reads[r]] + at;
         for (size_t s = 0; s < program->step_count; s++)
