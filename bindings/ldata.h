@@ -9,6 +9,17 @@
 /** The box at the top holds `slot`, just filled with `status`: raise, or tell the collector of its weight and return 1. */
 int pnl_data_made(lua_State *L, pn_dataset *const *slot, pn_status status, const pn_err *err);
 
+/** Push an empty box. */
+pn_dataset **pnl_new_data(lua_State *L);
+/** The path at `index`, 1 or 2; a zero byte in it would silently name another file.  owner: "data.csv". */
+const char *pnl_data_path(lua_State *L, int index, const char *owner);
+/** Push option `name` of the table at 2 (nil without a table); returns its type. */
+int pnl_data_option(lua_State *L, const char *name);
+/** The option `labels` of the table at 2; what it points into stays on the stack.  text: labels may be text. */
+void pnl_data_labels(lua_State *L, const char *owner, bool text, pn_label_options *options);
+
+/** pn.data.csv */
+int pnl_data_csv(lua_State *L);
 /** d:summary() */
 int pnl_data_summary(lua_State *L);
 

@@ -1,25 +1,24 @@
 /* csv_plan.c -- what each column of a CSV file is for: separator, header, label, features.
- * Depends on: csv_plan.h, number.h, core.  Used by: csv.c. */
+ * Depends on: csv_plan.h, csv_text.h, labels.h, number.h, core.  Used by: csv.c. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "data/csv_plan.h"
+#include "data/labels.h"
 #include "data/number.h"
 
 void pn_csv_plan_clear(pn_csv_plan *plan)
 {
+    for (size_t k = 0; plan->coding && k < plan->features; k++)
+        pn_words_clear(&plan->coding[k].words);
+    pn_free(plan->coding);
     pn_free(plan->header);
     pn_free(plan->role);
     memset(plan, 0, sizeof *plan);
 }
 
 /* ---- lines into fields ---- */
-
-static bool is_end(const char *at)
-{
-    return *at == '\n' || (*at == '\r' && at[1] == '\n');
-}
 
 static bool is_blank(const char *at, char separator)
 {
@@ -29,7 +28,7 @@ static bool is_blank(const char *at, char separator)
 /* After the closing quote, or at the end of a line that has none; `at` is behind the opening one. */
 static const char *quote_end(const char *at)
 {
-    for (; !is_end(at); at++) {
+    for (; !pn_csv_is_end(at); at++) {
         if (*at == '"' && at[1] == '"')
             at++; /* a doubled quote stands for one */
         else if (*at == '"')
@@ -44,7 +43,7 @@ const char *pn_csv_field_end(const char *at, char separator)
         at++;
     if (*at == '"')
         at = quote_end(at + 1);
-    while (*at != separator && !is_end(at))
+    while (*at != separator && !pn_csv_is_end(at))
         at++;
     return at;
 }
@@ -96,15 +95,16 @@ static bool is_number(const char *at, const char *end, void *c_locale)
     return after == end;
 }
 
-static bool all_numbers(const char *line, char separator, void *c_locale)
+static size_t count_numbers(const char *line, char separator, void *c_locale)
 {
+    size_t count = 0;
+
     for (;; line++) {
         const char *end = pn_csv_field_end(line, separator);
 
-        if (!is_number(line, end, c_locale))
-            return false;
+        count += is_number(line, end, c_locale);
         if (*end != separator)
-            return true;
+            return count;
         line = end;
     }
 }
@@ -129,6 +129,20 @@ static char find_separator(const char *line)
 
 /* ---- options ---- */
 
+static bool looks_up_names(const pn_csv_options *options)
+{
+    bool named = options->label_name || options->column_names;
+
+    for (size_t k = 0; k < options->one_hot_count; k++)
+        named = named || options->one_hot[k].name;
+    return named;
+}
+
+static bool takes_text(const pn_csv_options *options)
+{
+    return options->one_hot_count > 0 || options->one_hot_text || options->labels.binary || options->labels.to;
+}
+
 pn_status pn_csv_check_options(const pn_csv_options *options, pn_err *err)
 {
     char separator = options->separator;
@@ -140,9 +154,13 @@ pn_status pn_csv_check_options(const pn_csv_options *options, pn_err *err)
         return pn_fail(err, PN_EINVAL, "csv: columns are given by name or by number, not both");
     if ((options->columns || options->column_names) && options->column_count == 0)
         return pn_fail(err, PN_EINVAL, "csv: columns must name at least one feature");
-    if ((options->label_name || options->column_names) && options->header == PN_HEADER_NO)
+    if (looks_up_names(options) && options->header == PN_HEADER_NO)
         return pn_fail(err, PN_EINVAL, "csv: columns asked for by name need a header line, but header = false");
-    return PN_OK;
+    for (size_t k = 0; k < options->one_hot_count; k++) {
+        if (options->one_hot[k].categories && options->one_hot[k].count == 0)
+            return pn_fail(err, PN_EINVAL, "csv: the declared categories of a column are none");
+    }
+    return pn_labels_check("csv", &options->labels, err);
 }
 
 /* The column (from 0) of that name in the header. */
@@ -221,6 +239,40 @@ static void take_all_but_label(pn_csv_plan *plan)
     }
 }
 
+static pn_status place_one_hot(pn_csv_plan *plan, const pn_text *text, const pn_csv_one_hot *one_hot, pn_err *err)
+{
+    size_t column = one_hot->column - 1, role;
+    pn_status status = one_hot->name ? find_name(plan, text, one_hot->name, &column, err)
+                                     : check_column(plan, text, one_hot->column, "column", err);
+
+    if (status != PN_OK)
+        return status;
+    role = plan->role[column];
+    if (role == PN_CSV_LABEL)
+        return pn_fail(err, PN_EINVAL, "%.300s: column %zu of `one_hot` is the label; `labels` maps its values",
+                       text->path, column + 1);
+    if (role == PN_CSV_SKIP)
+        return pn_fail(err, PN_EINVAL, "%.300s: column %zu of `one_hot` is not among `columns`", text->path,
+                       column + 1);
+    if (plan->coding[role].kind == PN_CSV_TEXT)
+        return pn_fail(err, PN_EINVAL, "%.300s: column %zu is twice in `one_hot`", text->path, column + 1);
+    return pn_csv_coding_declare(&plan->coding[role], one_hot, err);
+}
+
+static pn_status place_codings(pn_csv_plan *plan, const pn_text *text, const pn_csv_options *options, pn_err *err)
+{
+    pn_status status = PN_OK;
+
+    plan->coding = pn_calloc(plan->features, sizeof *plan->coding);
+    if (!plan->coding)
+        return pn_fail(err, PN_ENOMEM, "%.300s: out of memory for %zu columns", text->path, plan->columns);
+    for (size_t k = 0; k < plan->features; k++)
+        plan->coding[k].kind = options->one_hot_text ? PN_CSV_UNDECIDED : PN_CSV_NUMBER;
+    for (size_t k = 0; status == PN_OK && k < options->one_hot_count; k++)
+        status = place_one_hot(plan, text, &options->one_hot[k], err);
+    return status;
+}
+
 static pn_status assign_roles(pn_csv_plan *plan, const pn_text *text, const pn_csv_options *options, pn_err *err)
 {
     pn_status status;
@@ -238,6 +290,8 @@ static pn_status assign_roles(pn_csv_plan *plan, const pn_text *text, const pn_c
     } else if (status == PN_OK) {
         take_all_but_label(plan);
     }
+    if (status == PN_OK)
+        status = place_codings(plan, text, options, err);
     return status;
 }
 
@@ -258,6 +312,19 @@ static pn_status keep_header(pn_csv_plan *plan, const pn_text *text, const char 
     return PN_OK;
 }
 
+pn_status pn_csv_check_guess(pn_csv_plan *plan, const pn_text *text, const char *line, pn_err *err)
+{
+    bool unclear = plan->header_guessed && count_numbers(line, plan->separator, text->c_locale) == 0;
+
+    plan->header_guessed = false;
+    if (unclear)
+        return pn_fail(err, PN_EINVAL,
+                       "%.300s: the first two lines hold no number, so that the first may be a header or a record: say "
+                       "header = true or false",
+                       text->path);
+    return PN_OK;
+}
+
 static pn_status learn_columns(pn_csv_plan *plan, const pn_text *text, const pn_csv_options *options, const char *line,
                                pn_err *err)
 {
@@ -274,14 +341,20 @@ static pn_status learn_columns(pn_csv_plan *plan, const pn_text *text, const pn_
 pn_status pn_csv_plan_line(pn_csv_plan *plan, const pn_text *text, const pn_csv_options *options, const char *line,
                            bool *is_header, pn_err *err)
 {
-    bool named = options->label_name || options->column_names;
+    bool named = looks_up_names(options);
+    size_t numbers;
     pn_status status = PN_OK;
 
     *is_header = false;
     if (!plan->separator)
         plan->separator = options->separator ? options->separator : find_separator(line);
-    if (!plan->header_found && options->header != PN_HEADER_NO)
-        *is_header = options->header == PN_HEADER_YES || !all_numbers(line, plan->separator, text->c_locale);
+    numbers = count_numbers(line, plan->separator, text->c_locale);
+    if (!plan->header_found && options->header == PN_HEADER_AUTO) {
+        plan->header_guessed = takes_text(options) && !named && numbers == 0;
+        *is_header =
+            plan->header_guessed || ((named || !takes_text(options)) && numbers < pn_csv_count(line, plan->separator));
+    }
+    *is_header = *is_header || (!plan->header_found && options->header == PN_HEADER_YES);
     if (*is_header)
         status = keep_header(plan, text, line, err);
     /* A header that the caller vouches for and that no name is looked up in may have any number of fields. */

@@ -57,12 +57,18 @@ pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y
 
 typedef enum pn_storage { PN_STORAGE_AUTO = 0, PN_STORAGE_DENSE, PN_STORAGE_SPARSE } pn_storage;
 
+/* How the labels of a file become numbers; all zeros: they are numbers.  Both ways enforce the range of the labels. */
+typedef struct pn_label_options {
+    bool binary; /* the two values found become -1 (smaller) and 1 (larger); texts are compared by their bytes */
+    const double *from, *to; /* [count] explicit mapping; NULL for none */
+    const char *const *text; /* [count] CSV: the label as text, instead of from[i]; NULL, or NULL in it, for a number */
+    size_t count;
+} pn_label_options;
+
 typedef struct pn_libsvm_options {
-    size_t cols;                         /* 0: the largest index found */
-    pn_storage storage;                  /* AUTO: sparse when fewer than 1 entry in 5 is present */
-    bool binary_labels;                  /* the two label values found become -1 (smaller) and 1 (larger) */
-    const double *label_from, *label_to; /* [label_count] explicit mapping; NULL for none */
-    size_t label_count;
+    size_t cols;             /* 0: the largest index found */
+    pn_storage storage;      /* AUTO: sparse when fewer than 1 entry in 5 is present */
+    pn_label_options labels; /* without text */
 } pn_libsvm_options;
 
 /**
@@ -78,6 +84,20 @@ pn_status pn_load_libsvm(pn_dataset **out, const char *path, const pn_libsvm_opt
 
 typedef enum pn_header { PN_HEADER_AUTO = 0, PN_HEADER_YES, PN_HEADER_NO } pn_header;
 
+#define PN_CSV_CATEGORIES 10000 /* found in one column, at most */
+
+/* A column of text that becomes one feature for each category: 1 where the record has it, else 0.  Categories that are found
+ * in the file are no public facts: neither which there are nor how many.  Nothing pays for them; declare them instead. */
+typedef struct pn_csv_one_hot {
+    const char *name; /* the column by header name, or NULL */
+    size_t column;    /* else by number from 1 */
+    const char *const
+        *categories; /* [count] declared, in the order of their features; NULL: those found, sorted: numbers by
+                                      value first, then by bytes */
+    size_t count;
+    bool unknown_zeros; /* declared: a text that is not among them is all zeros, not an error */
+} pn_csv_one_hot;
+
 typedef struct pn_csv_options {
     const char *label_name;          /* label column by header name, or NULL */
     size_t label_column;             /* else by number from 1; 0: the last column */
@@ -86,11 +106,21 @@ typedef struct pn_csv_options {
     const char *const *column_names; /* [column_count] features by header name, or NULL */
     const size_t *columns; /* [column_count] features by number from 1, or NULL; both NULL: all but the label */
     size_t column_count;
+    const pn_csv_one_hot *one_hot; /* [one_hot_count], columns of features */
+    size_t one_hot_count;
+    bool
+        one_hot_text; /* every other column whose first record is not a number is one-hot, too: then it must hold no number */
+    pn_label_options labels;
 } pn_csv_options;
 
-/** Read numeric CSV (RFC 4180 quoting, but a quoted field ends on its line), gzip or plain, dense.  With header YES and no
- *  column looked up by name, the first line may have any number of fields.  Errors as pn_load_libsvm; PN_EINVAL for columns
- *  that are not there. */
+/** Read CSV (RFC 4180 quoting, but a quoted field ends on its line), gzip or plain, dense: numbers, but for the columns of
+ *  text and the labels that the options name.  Features take the names of a header that has as many fields as the records;
+ *  "column=category" for those of a column of text.
+ *  Header AUTO with labels or one-hot columns, none of the columns looked up by name: the first line is a header when none of
+ *  its fields is a number, and then the second must hold one.  With header YES and no column looked up by name, the first
+ *  line may have any number of fields.
+ *  Errors as pn_load_libsvm; PN_EINVAL for columns that are not there, or for a header that cannot be told; PN_EDOMAIN for
+ *  more than PN_CSV_CATEGORIES categories in a column. */
 pn_status pn_load_csv(pn_dataset **out, const char *path, const pn_csv_options *options, pn_task *task, pn_err *err);
 
 /** Read two NumPy files, gzip or plain (numeric/npy.h): features n x p from xpath, n labels, or n x 1, from ypath.  Dense, as

@@ -1,11 +1,10 @@
-/* libsvm.c -- reads "label index:value ..." text.  Depends on: dataset.h, text.h, number.h, store.h, build.h.
+/* libsvm.c -- reads "label index:value ..." text.  Depends on: dataset.h, text.h, number.h, store.h, labels.h.
  * Used by: bindings. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "data/build.h"
+#include "data/labels.h"
 #include "data/number.h"
 #include "data/store.h"
 #include "data/text.h"
@@ -55,31 +54,18 @@ static pn_status read_value(reader *self, const char *line, const char **at, dou
     return PN_OK;
 }
 
-/* The labels that the mapping knows, as far as they fit. */
-static void list_labels(char *text, size_t size, const pn_libsvm_options *options)
-{
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; i < options->label_count && used < size; i++) {
-        int wrote = snprintf(text + used, size - used, "%s%.6g", i > 0 ? ", " : "", options->label_from[i]);
-
-        used += wrote > 0 ? (size_t)wrote : size;
-    }
-}
-
 static pn_status map_label(const reader *self, const char *line, const char *at, double *label, pn_err *err)
 {
-    const pn_libsvm_options *options = self->options;
+    const pn_label_options *labels = &self->options->labels;
     char known[80];
 
-    for (size_t i = 0; i < options->label_count; i++) {
-        if (*label == options->label_from[i]) {
-            *label = options->label_to[i];
+    for (size_t i = 0; i < labels->count; i++) {
+        if (*label == labels->from[i]) {
+            *label = labels->to[i];
             return PN_OK;
         }
     }
-    list_labels(known, sizeof known, options);
+    pn_labels_list(known, sizeof known, labels);
     return pn_text_fail(&self->text, line, at, "", err, "a label that the `labels` option maps (%s)", known);
 }
 
@@ -131,7 +117,7 @@ static pn_status read_record(reader *self, const char *line, const char *at, pn_
     double label;
     pn_status status = read_value(self, line, &at, &label, "a label", err);
 
-    if (status == PN_OK && self->options->label_from)
+    if (status == PN_OK && self->options->labels.to)
         status = map_label(self, line, start, &label, err);
     if (status == PN_OK && !pn_store_label(&self->store, label))
         status = no_memory(self, err);
@@ -171,50 +157,7 @@ static pn_status check_options(const pn_libsvm_options *options, pn_err *err)
 {
     if (options->cols > LARGEST_INDEX)
         return pn_fail(err, PN_EINVAL, "libsvm: cols must be at most %u, got %zu", LARGEST_INDEX, options->cols);
-    if (options->label_from && (options->label_count == 0 || !options->label_to))
-        return pn_fail(err, PN_EINVAL, "libsvm: the label mapping is empty");
-    if (options->label_from && options->binary_labels)
-        return pn_fail(err, PN_EINVAL, "libsvm: binary labels and a label mapping exclude each other");
-    for (size_t i = 0; options->label_from && i < options->label_count; i++) {
-        if (!isfinite(options->label_from[i]) || !isfinite(options->label_to[i]))
-            return pn_fail(err, PN_EINVAL, "libsvm: pair %zu of the label mapping is not finite", i + 1);
-    }
-    return PN_OK;
-}
-
-/* The smaller of the two values found becomes -1, the larger 1. */
-static pn_status make_binary(pn_dataset *data, const char *path, pn_err *err)
-{
-    pn_dataset_summary facts;
-
-    pn_dataset_label_facts(data, &facts);
-    if (facts.second_count == 0)
-        return pn_fail(err, PN_EDOMAIN, "%.300s: binary labels need two label values, found only %.17g", path,
-                       facts.first_label);
-    if (facts.other_count > 0)
-        return pn_fail(err, PN_EDOMAIN,
-                       "%.300s: binary labels need two label values, found %.17g, %.17g and others; say which becomes "
-                       "what with `labels`",
-                       path, facts.first_label, facts.second_label);
-    for (size_t i = 0; i < data->n; i++)
-        data->y[i] = data->y[i] == facts.first_label ? -1.0 : 1.0;
-    return PN_OK;
-}
-
-/* A mapping names every label that can occur, so its range is enforced. */
-static void enforce_mapping(pn_dataset *data, const pn_libsvm_options *options)
-{
-    double low = options->label_to[0], high = low;
-    bool binary = true;
-
-    for (size_t i = 0; i < options->label_count; i++) {
-        low = fmin(low, options->label_to[i]);
-        high = fmax(high, options->label_to[i]);
-        binary = binary && fabs(options->label_to[i]) == 1.0;
-    }
-    data->bounds.label_low = binary ? -1.0 : low;
-    data->bounds.label_high = binary ? 1.0 : high;
-    data->bounds.labels_binary = binary;
+    return pn_labels_check("libsvm", &options->labels, err);
 }
 
 static pn_status finish(pn_dataset **out, reader *self, pn_err *err)
@@ -222,20 +165,15 @@ static pn_status finish(pn_dataset **out, reader *self, pn_err *err)
     const pn_libsvm_options *options = self->options;
     pn_dataset *data = NULL;
     pn_status status = pn_store_finish(&data, &self->store, options->cols ? options->cols : self->largest_index,
-                                       options->storage, self->text.name, err);
+                                       options->storage, NULL, self->text.name, err);
 
-    if (status == PN_OK && options->binary_labels)
-        status = make_binary(data, self->text.path, err);
+    if (status == PN_OK && options->labels.binary)
+        status = pn_labels_make_binary(data, self->text.path, err);
     if (status != PN_OK) {
         pn_dataset_free(data);
         return status;
     }
-    if (options->label_from)
-        enforce_mapping(data, options);
-    else
-        pn_dataset_see_labels(data);
-    if (options->binary_labels) /* whatever the file holds, the labels are -1 and 1, or there is an error */
-        data->bounds.label_low = -(data->bounds.label_high = 1.0);
+    pn_labels_enforce(data, &options->labels);
     *out = data;
     return PN_OK;
 }

@@ -113,12 +113,21 @@ static const unsigned char *read_token(const unsigned char *at, uint32_t *step, 
     }
 }
 
+static void put_laid_out(double *row, const pn_store_layout *layout, size_t column, double value)
+{
+    if (layout->place[column])
+        row[layout->first[column] + layout->place[column][(size_t)value - 1]] = 1.0;
+    else
+        row[layout->first[column]] = value;
+}
+
 /* `covered`: dense cells from here on are filled already.  Zeroing no sooner than here keeps untouched pages out of memory
  * while the chunks are still there. */
-static void move_dense(pn_dataset *data, const pn_chunk *chunk, size_t *covered)
+static void move_dense(pn_dataset *data, const pn_chunk *chunk, const pn_store_layout *layout, size_t *covered)
 {
     const unsigned char *at = chunk->bytes, *end = at + chunk->used;
-    size_t first = chunk->records > 0 ? (chunk->records - 1) * data->p + chunk->column : 0;
+    size_t done = layout ? layout->first[chunk->column] : chunk->column; /* features of the record it begins in */
+    size_t first = chunk->records > 0 ? (chunk->records - 1) * data->p + done : 0;
     double *row = data->dense + (chunk->records > 0 ? (chunk->records - 1) * data->p : 0);
     size_t record = chunk->records, column = chunk->column;
 
@@ -135,7 +144,10 @@ static void move_dense(pn_dataset *data, const pn_chunk *chunk, size_t *covered)
             column = 0;
         } else {
             column += step;
-            row[column - 1] = value;
+            if (layout)
+                put_laid_out(row, layout, column - 1, value);
+            else
+                row[column - 1] = value;
         }
     }
 }
@@ -188,8 +200,8 @@ static pn_status make_room(pn_dataset *data, size_t entries, pn_err *err)
     return PN_OK;
 }
 
-pn_status pn_store_finish(pn_dataset **out, pn_store *store, size_t p, pn_storage storage, const char *name,
-                          pn_err *err)
+pn_status pn_store_finish(pn_dataset **out, pn_store *store, size_t p, pn_storage storage,
+                          const pn_store_layout *layout, const char *name, pn_err *err)
 {
     pn_dataset *data = NULL;
     pn_status status = pn_dataset_shell(&data, store->records, p, name, err);
@@ -209,7 +221,7 @@ pn_status pn_store_finish(pn_dataset **out, pn_store *store, size_t p, pn_storag
         if (data->sparse)
             move_sparse(data, store->last);
         else
-            move_dense(data, store->last, &covered);
+            move_dense(data, store->last, layout, &covered);
         drop_last(store);
     }
     pn_store_clear(store);

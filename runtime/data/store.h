@@ -98,11 +98,20 @@ static inline bool pn_store_entry(pn_store *store, uint32_t column, double value
     return true;
 }
 
+/* For dense data whose stored columns are not yet its features: one may stand for several, of which a record has one. */
+typedef struct pn_store_layout {
+    size_t columns;             /* stored ones */
+    size_t *first;              /* [columns + 1] the feature (from 0) where each begins; first[columns] is p */
+    const size_t *const *place; /* [columns] NULL: the value is the feature's; else the value v, from 1, sets feature
+                                   first + place[v - 1] to 1 */
+} pn_store_layout;
+
 /**
  * Make the data set and empty the store (on failure too).  p >= every column, records >= 1.
+ *   layout  NULL: column j is feature j; else storage is PN_STORAGE_DENSE.
  * Errors: PN_ENOMEM; PN_EDIM when p does not fit a sparse matrix.
  */
-pn_status pn_store_finish(pn_dataset **out, pn_store *store, size_t p, pn_storage storage, const char *name,
-                          pn_err *err);
+pn_status pn_store_finish(pn_dataset **out, pn_store *store, size_t p, pn_storage storage,
+                          const pn_store_layout *layout, const char *name, pn_err *err);
 
 #endif

@@ -19,7 +19,7 @@ static void must(pn_status status)
 
 static pn_dataset *load(const char *path, size_t records)
 {
-    pn_libsvm_options options = { .storage = PN_STORAGE_DENSE, .binary_labels = true };
+    pn_libsvm_options options = { .storage = PN_STORAGE_DENSE, .labels = { .binary = true } };
     pn_dataset *all = NULL, *some = NULL, *clipped = NULL;
     size_t *rows = pn_alloc(records, sizeof *rows);
 

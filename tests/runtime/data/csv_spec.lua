@@ -32,7 +32,8 @@ describe("the CSV loader", function()
 
   it("believes what it is told about the header", function()
     same({ { 1, 2 } }, { 3 }, load("7,8,9\n1,2,3\n", { header = true }))
-    assert.equal("FILE:1:1: expected a finite number, found 'a'", error_of("a,b\n1,2\n", { header = false }))
+    assert.equal("FILE:1:1: expected a finite number, found 'a'; `one_hot` makes a column of text into 0/1 features",
+      error_of("a,b\n1,2\n", { header = false }))
   end)
 
   it("passes over a first line of another width when it is told that it is the header", function()
@@ -76,12 +77,13 @@ describe("the CSV loader", function()
 
   it("says which field of which line is no number, and quotes it", function()
     local cases = {
-      { "1,2\n3,NA\n", "FILE:2:3: expected a finite number, found 'NA'" },
+      { "1,2\n3,NA\n", "FILE:2:3: expected a finite number, found 'NA'; `labels` maps text to numbers" },
+      { "1,2\nNA,4\n", "FILE:2:1: expected a finite number, found 'NA'; `one_hot` makes a column of text into 0/1 features" },
       { "a,b\n1,\n", "FILE:2:3: expected a finite number, found an empty field" },
       { "a,b\n,1\n", "FILE:2:1: expected a finite number, found an empty field" },
       { "1,2\n3,4x\n", "FILE:2:3: expected a finite number, found '4x'" },
-      { "1,2\n3,nan\n", "FILE:2:3: expected a finite number, found 'nan'" },
-      { "1,2\n-inf,1\n", "FILE:2:1: expected a finite number, found '-inf'" },
+      { "1,2\n3,nan\n", "FILE:2:3: expected a finite number, found 'nan'; `labels` maps text to numbers" },
+      { "1,2\n-inf,1\n", "FILE:2:1: expected a finite number, found '-inf'; `one_hot` makes a column of text into 0/1 features" },
       { "1,2\n1e999,1\n", "FILE:2:1: expected a finite number, found '1e999'" },
       { '1,2\n"3,4\n', "FILE:2:1: expected a finite number, found '\"3'" },
       { '1,2\n"3"4,4\n', "FILE:2:1: expected a finite number, found '\"3\"4'" },
@@ -120,7 +122,7 @@ describe("the CSV loader", function()
     local function fails(options, message)
       assert.equal(message, files.error_of(path, pn.data.csv, path, options):match("csv: .*"))
     end
-    fails({ seperator = "," }, "csv: unknown option 'seperator'; it takes label, header, sep, columns")
+    fails({ seperator = "," }, "csv: unknown option 'seperator'; it takes label, header, sep, columns, one_hot, labels")
     fails({ sep = ", " }, "csv: sep must be a string of one character, got , ")
     fails({ sep = "5" }, "csv: sep must be a character that is no part of a number or line, got '5'")
     fails({ header = "yes" }, "csv: header must be true or false, got yes")

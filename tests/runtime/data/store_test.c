@@ -69,7 +69,7 @@ static void round_trip(size_t n, size_t p, size_t rarity, pn_storage storage, bo
     pn_err err;
 
     if (CHECK(want && labels) && CHECK(fill(&store, want, labels, n, p, rarity)) &&
-        CHECK(pn_store_finish(&data, &store, p, storage, "round trip", &err) == PN_OK)) {
+        CHECK(pn_store_finish(&data, &store, p, storage, NULL, "round trip", &err) == PN_OK)) {
         CHECK(store.last == NULL);
         CHECK(data->n == n && data->p == p && data->sparse == sparse);
         CHECK(memcmp(data->y, labels, n * sizeof *labels) == 0);
