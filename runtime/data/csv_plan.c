@@ -69,7 +69,7 @@ static bool field_is(const char *at, char separator, const char *name)
     if (at < end && *at == '"') {
         for (at++; at < end && !(*at == '"' && at[1] != '"'); at++, name++) {
             at += *at == '"';
-            if (*at != *name)
+            if (*at != *name || *name == '\0') /* a damaged file may hold zero bytes */
                 return false;
         }
         return *name == '\0';

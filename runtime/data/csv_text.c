@@ -171,24 +171,38 @@ pn_status pn_csv_read_code(pn_csv_coding *coding, pn_csv_word *word, pn_csv_curs
 
 /* ---- labels ---- */
 
+/* As text before it is looked for as a number; options->count when it is neither. */
+static size_t find_label(const pn_label_options *options, const pn_csv_word *word, const double *value)
+{
+    size_t i = 0;
+
+    while (i < options->count && !(options->text && options->text[i] && is_word(word, options->text[i])))
+        i++;
+    if (i < options->count || !value)
+        return i;
+    for (i = 0; i < options->count; i++) {
+        if (!(options->text && options->text[i]) && *value == options->from[i])
+            break;
+    }
+    return i;
+}
+
 pn_status pn_csv_map_label(const pn_label_options *options, pn_csv_word *word, pn_csv_cursor *cursor, double *label,
                            pn_err *err)
 {
     const char *start = pn_csv_skip_blanks(cursor->at, cursor->separator);
     char known[80];
     double value = NAN;
+    size_t found;
     bool is_number = pn_csv_number(cursor, &value) != NULL;
     pn_status status = pn_csv_read_word(word, cursor, err);
 
     if (status != PN_OK)
         return status;
-    for (size_t i = 0; i < options->count; i++) {
-        bool text = options->text && options->text[i];
-
-        if (text ? is_word(word, options->text[i]) : is_number && value == options->from[i]) {
-            *label = options->to[i];
-            return PN_OK;
-        }
+    found = find_label(options, word, is_number ? &value : NULL);
+    if (found < options->count) {
+        *label = options->to[found];
+        return PN_OK;
     }
     pn_labels_list(known, sizeof known, options);
     if (word->length == 0)

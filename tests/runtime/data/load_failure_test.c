@@ -121,9 +121,8 @@ static pn_status load_npy(pn_dataset **out, pn_task *task, pn_err *err)
 }
 
 static const char coded_text[] = "a,\"b \"\"x\"\"\",c,y\n1,red,\"x, 1\",no\n\"4\",blue,z,yes\r\n\n7, red ,other,no\n";
-static const char npy_text[] =
-    "\x93NUMPY\1\0\x40\0{'descr': '<i2', 'fortran_order': False, 'shape': (3, 1), }    \n"
-    "\1\0\2\0\3";
+static const char npy_text[] = "\x93NUMPY\1\0\x40\0{'descr': '<i2', 'fortran_order': False, 'shape': (3, 1), }    \n"
+                               "\1\0\2\0\3";
 static const char libsvm_text[] = "# three records\n1 1:0.5 3:-2e-3 7:1\r\n-1 2:123456789 4:0.1234567890123456789\n\n"
                                   "+1 1:1 2:2 3:3 4:4 5:5 6:6 7:7 # all\n";
 static const char csv_text[] = "a,\"b \"\"x\"\"\",c\n1,2.5,-3\n\"4\",5e1,6\r\n\n7,8,9\n";

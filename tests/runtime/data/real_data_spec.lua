@@ -72,6 +72,34 @@ describe("public data sets", function()
     assert.same({ 25, 346 }, { diabetes:summary().label_min, diabetes:summary().label_max })
     local cancer = csv("breast_cancer.csv.gz", { header = true })
     assert.same({ 569, 30 }, { cancer.n, cancer.p })
+    assert.same({ 12, "fixed acidity", "alcohol", "bias" },
+      { wine.p + 1, wine.features[1], wine.features[11], wine:add_bias().features[12] })
+    assert.is_nil(cancer.features)
     assert.same({ [0] = 212, [1] = 357 }, counts(cancer)) -- the counts that UCI states: 212 malignant, 357 benign
+  end)
+
+  it("include a column of codes, which one-hot features count as its labels do", function()
+    local labels = csv("covtype.sample50k.csv.gz", { label = "Target", columns = { "V1" } }).y
+    local coded = csv("covtype.sample50k.csv.gz", { label = "V1", columns = { "Target" }, one_hot = { "Target" } })
+    local counted = {}
+    for i = 1, coded.n do
+      local k = math.tointeger(labels[i])
+      counted[k] = (counted[k] or 0) + 1
+    end
+    assert.same({ "Target=1", "Target=2", "Target=3", "Target=4", "Target=5", "Target=6", "Target=7" }, coded.features)
+    assert.same(counted, (coded.X:t() * pn.vec.ones(coded.n)):table())
+  end)
+
+  it("keep their bounds as float32", function()
+    local wine = csv("winequality-red.csv.gz"):clip_rows("l2", 30)
+    local single = wine:float32()
+    assert.same(wine.bounds, single.bounds)
+    assert.is_true(single:summary().max_l2 <= 30)
+    assert.near(wine:summary().max_l1, single:summary().max_l1, 1e-4)
+    local theta = pn.vec.linspace(-1, 1, 11)
+    local set = pn.set.l2_ball { dim = 11, radius = 10 }
+    local a = pn.objective { data = wine, loss = pn.loss.squared(), set = set }:gradient(theta)
+    local b = pn.objective { data = single, loss = pn.loss.squared(), set = set }:gradient(theta)
+    assert.is_true((a - b):norm() <= 1e-6 * a:norm() and (a - b):norm() > 0)
   end)
 end)
