@@ -44,18 +44,6 @@ pn_status pn_csv_check_guess(pn_csv_plan *plan, const pn_text *text, const char 
  *  without columns of text.  place[features]: as in pn_store_layout.  Errors: PN_ENOMEM. */
 pn_status pn_csv_name_features(const pn_csv_plan *plan, const size_t *const *place, pn_dataset *data, pn_err *err);
 
-static inline bool pn_csv_is_end(const char *at)
-{
-    return *at == '\n' || (*at == '\r' && at[1] == '\n');
-}
-
-static inline const char *pn_csv_skip_blanks(const char *at, char separator)
-{
-    while ((*at == ' ' || *at == '\t') && *at != separator)
-        at++;
-    return at;
-}
-
 /** The separator, or end of line, that ends the field at `at`. */
 const char *pn_csv_field_end(const char *at, char separator);
 /** Fields of a line. */

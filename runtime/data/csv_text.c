@@ -1,4 +1,4 @@
-/* csv_text.c -- fields of CSV text that are no numbers.  Depends on: csv_text.h, csv_plan.h, number.h, labels.h, core.
+/* csv_text.c -- fields of CSV text that are no numbers.  Depends on: csv_text.h, csv_plan.h, labels.h, core.
  * Used by: csv.c, csv_plan.c. */
 #include <math.h>
 #include <string.h>
@@ -7,25 +7,8 @@
 #include "data/csv_plan.h"
 #include "data/csv_text.h"
 #include "data/labels.h"
-#include "data/number.h"
 
 /* ---- fields ---- */
-
-const char *pn_csv_number(const pn_csv_cursor *cursor, double *value)
-{
-    char separator = cursor->separator;
-    const char *at = pn_csv_skip_blanks(cursor->at, separator);
-    bool quoted = *at == '"';
-
-    if (quoted)
-        at = pn_csv_skip_blanks(at + 1, separator);
-    at = pn_number_next(at, value, cursor->text->c_locale);
-    if (at)
-        at = pn_csv_skip_blanks(at, separator);
-    if (at && quoted)
-        at = *at == '"' ? pn_csv_skip_blanks(at + 1, separator) : NULL;
-    return at && (*at == separator || pn_csv_is_end(at)) ? at : NULL;
-}
 
 void pn_csv_word_clear(pn_csv_word *word)
 {

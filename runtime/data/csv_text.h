@@ -1,4 +1,4 @@
-/* csv_text.h -- fields of CSV text that are no numbers: categories and labels.  Depends on: dataset.h, text.h, words.h.
+/* csv_text.h -- fields of CSV text that are no numbers: categories and labels.  Depends on: dataset.h, number.h, text.h, words.h.
  * Used by: csv.c, csv_plan.c. */
 #ifndef PN_DATA_CSV_TEXT_H
 #define PN_DATA_CSV_TEXT_H
@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "data/dataset.h"
+#include "data/number.h"
 #include "data/text.h"
 #include "data/words.h"
 
@@ -16,6 +17,40 @@ typedef struct pn_csv_cursor {
     const char *line, *at; /* at: the field's first byte, then the separator or end of line after it */
     char separator;
 } pn_csv_cursor;
+
+static inline bool pn_csv_is_end(const char *at)
+{
+    return *at == '\n' || (*at == '\r' && at[1] == '\n');
+}
+
+static inline const char *pn_csv_skip_blanks(const char *at, char separator)
+{
+    while ((*at == ' ' || *at == '\t') && *at != separator)
+        at++;
+    return at;
+}
+
+/** The end of the field when a number, perhaps in quotes, is all it holds; else NULL.  The value may be infinite. */
+static inline const char *pn_csv_number_at(const char *at, char separator, void *c_locale, double *value)
+{
+    bool quoted;
+
+    at = pn_csv_skip_blanks(at, separator);
+    quoted = *at == '"';
+    if (quoted)
+        at = pn_csv_skip_blanks(at + 1, separator);
+    at = pn_number_next(at, value, c_locale);
+    if (at)
+        at = pn_csv_skip_blanks(at, separator);
+    if (at && quoted)
+        at = *at == '"' ? pn_csv_skip_blanks(at + 1, separator) : NULL;
+    return at && (*at == separator || pn_csv_is_end(at)) ? at : NULL;
+}
+
+static inline const char *pn_csv_number(const pn_csv_cursor *cursor, double *value)
+{
+    return pn_csv_number_at(cursor->at, cursor->separator, cursor->text->c_locale, value);
+}
 
 /* What a field reads, without the blanks around it and the quotes; valid until the next one is read. */
 typedef struct pn_csv_word {
@@ -29,9 +64,6 @@ typedef struct pn_csv_word {
  *  follows; PN_ENOMEM. */
 pn_status pn_csv_read_word(pn_csv_word *word, pn_csv_cursor *cursor, pn_err *err);
 void pn_csv_word_clear(pn_csv_word *word);
-/** A field at whose separator or end the number ends: its end, else NULL.  The value may be infinite. */
-const char *pn_csv_number(const pn_csv_cursor *cursor, double *value);
-
 typedef enum pn_csv_kind {
     PN_CSV_NUMBER = 0,
     PN_CSV_UNDECIDED, /* one_hot_text: the first record decides */

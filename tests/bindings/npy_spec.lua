@@ -101,7 +101,8 @@ describe("npy files", function()
 
   it("are refused in other types and shapes, which are named", function()
     local number = ("<d"):pack(1)
-    refuses("type '>f8'; '<f8', '<f4', whole numbers %('<i8', '<u2', '|u1' and the like%) and '|b1' are read", load, header(">f8", "(1,)"), number)
+    refuses("type '>f8'; '<f8', '<f4', whole numbers %('<i8', '<u2', '|u1' and the like%) and '|b1' are read", load,
+      header(">f8", "(1,)"), number)
     refuses("type '<c16'", load, header("<c16", "(1,)"), number .. number)
     refuses("type '<f2'", load, header("<f2", "(1,)"), "\1\1")
     refuses("type '|S1'", load, header("|S1", "(1,)"), "a")
