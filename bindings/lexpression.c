@@ -173,22 +173,23 @@ static int bound(lua_State *L)
 
 /* ---- values ---- */
 
-/* The length that the arguments from 2 on have in common; 1 for numbers only. */
+/* The length that the vectors among the arguments from 2 on have in common; 1 without any.  Lists become vectors. */
 static size_t common_length(lua_State *L, int count, bool *all_numbers)
 {
     size_t length = 1;
-    int from = 0;
 
     *all_numbers = true;
     for (int i = 2; i < 2 + count; i++) {
+        size_t n;
+
         if (lua_type(L, i) == LUA_TNUMBER)
             continue;
-        if (lua_type(L, i) != LUA_TTABLE && !pnl_test(L, i, &pnl_vec_class))
+        if (!lua_istable(L, i) && !pnl_test(L, i, &pnl_vec_class))
             pnl_error(L, "e(...): arguments are numbers or vectors, got %s", pnl_got(L, i));
-        if (from && pnl_check_vec(L, i).n != length)
-            pnl_error(L, "e(...): arguments of %zu and %zu entries", length, pnl_check_vec(L, i).n);
-        from = i;
-        length = pnl_check_vec(L, i).n;
+        n = pnl_check_vec(L, i).n;
+        if (!*all_numbers && n != length)
+            pnl_error(L, "e(...): arguments of %zu and %zu entries", length, n);
+        length = n;
         *all_numbers = false;
     }
     return length;

@@ -3,6 +3,7 @@
  * Depends on: lsymbol.h, lnumbers.h.  Used by: lmath.c's table of kinds, ltrace.c. */
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +60,37 @@ static bool is_symbol(lua_State *L, int index)
     return test_symbol(L, index) != NULL;
 }
 
-/* ---- text for messages ---- */
+/* ---- messages ---- */
+
+/* Pushes "script.lua:3: " for the user's line: the nearest Lua function's, for math.max(0, z) and metamethods of C lie between. */
+static void push_place(lua_State *L)
+{
+    lua_Debug frame;
+
+    for (int level = 1; lua_getstack(L, level, &frame); level++) {
+        lua_getinfo(L, "Sl", &frame);
+        if (frame.currentline > 0) {
+            lua_pushfstring(L, "%s:%d: ", frame.short_src, frame.currentline);
+            return;
+        }
+    }
+    lua_pushliteral(L, "");
+}
+
+static int refuse(lua_State *L, const char *format, ...) PN_PRINTF(2, 3);
+
+static int refuse(lua_State *L, const char *format, ...)
+{
+    char message[PN_ERR_MAX];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    push_place(L);
+    lua_pushfstring(L, "%s%s", lua_tostring(L, -1), message);
+    return lua_error(L);
+}
 
 /* Pushes what stands at `index`: "z", "z + 1", "inf". */
 static const char *show(lua_State *L, int index)
@@ -119,8 +150,8 @@ pn_node pnl_symbol_node(lua_State *L, int index, pnl_expression *trace)
             "only, and cannot be kept for later",
             show(L, index), self->trace->owner);
     if (trace && self->trace != trace)
-        pnl_error(L, "%s is a symbol of another function, which %s is tracing: symbols of two functions do not mix",
-                  show(L, index), self->trace->owner);
+        refuse(L, "%s is a symbol of another function, which %s is tracing: symbols of two functions do not mix",
+               show(L, index), self->trace->owner);
     use(self);
     return self->node;
 }
@@ -144,7 +175,7 @@ static pn_node constant(lua_State *L, int index, pnl_expression *trace, const ch
     double value = lua_tonumber(L, index);
 
     if (!isfinite(value))
-        pnl_error(L, "the constant %s in %s is not a finite number", pnl_got(L, index), show_call(L, name, count));
+        refuse(L, "the constant %s in %s is not a finite number", pnl_got(L, index), show_call(L, name, count));
     return pn_x_const(trace->graph, value);
 }
 
@@ -155,14 +186,14 @@ static void refuse_operand(lua_State *L, int index, const char *name, int count)
 
     if (type == LUA_TTABLE || pnl_test(L, index, &pnl_vec_class) || pnl_test(L, index, &pnl_mat_class) ||
         pnl_test(L, index, &pnl_sparse_class))
-        pnl_error(L,
-                  "%s: the function is traced with one scalar symbol per argument, so that symbols mix with numbers "
-                  "only, not with a %s; its entries are numbers, as in v[1]",
-                  call, type == LUA_TTABLE ? "table" : pnl_kind_name(L, index));
-    pnl_error(L, "%s: a symbol mixes with numbers and symbols, not with a %s%s", call, pnl_kind_name(L, index),
-              type == LUA_TNIL       ? "; is a name misspelt?"
-              : type == LUA_TBOOLEAN ? "; conditions for pn.where come from pn.lt, pn.le, pn.gt and pn.ge"
-                                     : "");
+        refuse(L,
+               "%s: the function is traced with one scalar symbol per argument, so that symbols mix with numbers "
+               "only, not with a %s; its entries are numbers, as in v[1]",
+               call, type == LUA_TTABLE ? "table" : pnl_kind_name(L, index));
+    refuse(L, "%s: a symbol mixes with numbers and symbols, not with a %s%s", call, pnl_kind_name(L, index),
+           type == LUA_TNIL       ? "; is a name misspelt?"
+           : type == LUA_TBOOLEAN ? "; conditions for pn.where come from pn.lt, pn.le, pn.gt and pn.ge"
+                                  : "");
 }
 
 /* The values at 1..count as nodes of one graph, which is returned with its trace. */
@@ -214,7 +245,7 @@ static void symbol_apply(lua_State *L, const pn_function *function)
     while (i < sizeof functions / sizeof functions[0] && strcmp(functions[i].name, function->name) != 0)
         i++;
     if (i == sizeof functions / sizeof functions[0]) {
-        pnl_error(L, "%s cannot be traced", function->name);
+        refuse(L, "%s cannot be traced", function->name);
         return;
     }
     if (functions[i].op == PN_X_MAX) /* relu */
@@ -231,7 +262,7 @@ static void watch(lua_State *L, pn_operator op)
     int at = lua_gettop(L);
     const char *text = show_call(L, pn_operator_name(op), 2);
 
-    luaL_where(L, 1);
+    push_place(L);
     for (int i = 0; i < PNL_CONDITIONS; i++) {
         pnl_condition *condition = &self->trace->conditions[i];
 
@@ -263,7 +294,7 @@ static void symbol_where(lua_State *L)
     pnl_expression *trace;
 
     if (!is_symbol(L, 1))
-        pnl_error(L, "where: the condition must come from lt, le, gt or ge, got %s", pnl_got(L, 1));
+        refuse(L, "where: the condition must come from lt, le, gt or ge, got %s", pnl_got(L, 1));
     trace = read_operands(L, nodes, "where", 3);
     pnl_push_symbol(L, trace, pn_x_where(trace->graph, nodes[0], nodes[1], nodes[2]));
 }
@@ -271,6 +302,26 @@ static void symbol_where(lua_State *L)
 const pnl_number_kind pnl_kind_symbol = { "symbol", is_symbol, symbol_apply, symbol_operate, symbol_where };
 
 /* ---- what a symbol cannot do ---- */
+
+static bool is_function(const char *name)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        if (strcmp(functions[i].name, name) == 0 && functions[i].op != PN_X_NEG)
+            return true;
+    }
+    return strcmp(name, "min") == 0 || strcmp(name, "max") == 0;
+}
+
+/* "; in place of max use pn.max" when the comparison is math.max's. */
+static const char *hint_of_caller(lua_State *L)
+{
+    lua_Debug frame;
+
+    if (!lua_getstack(L, 1, &frame) || !lua_getinfo(L, "Sn", &frame) || strcmp(frame.what, "C") != 0 || !frame.name ||
+        !is_function(frame.name))
+        return "";
+    return lua_pushfstring(L, "; in place of math.%s use pn.%s", frame.name, frame.name);
+}
 
 /* z < y and z <= y; Lua gives z > 0 as 0 < z. */
 static int refuse_order(lua_State *L, const char *const signs[2], const char *const names[2])
@@ -283,8 +334,9 @@ static int refuse_order(lua_State *L, const char *const signs[2], const char *co
         if (!is_symbol(L, i) && lua_type(L, i) != LUA_TNUMBER)
             refuse_operand(L, i, signs[0], 2);
     }
-    return pnl_error(L, "%s %s %s cannot be decided while the function is traced: write pn.where(pn.%s(%s, %s), a, b)",
-                     show_operand(L, a), signs[swapped], show_operand(L, b), names[swapped], show(L, a), show(L, b));
+    return refuse(L, "%s %s %s cannot be decided while the function is traced: write pn.where(pn.%s(%s, %s), a, b)%s",
+                  show_operand(L, a), signs[swapped], show_operand(L, b), names[swapped], show(L, a), show(L, b),
+                  hint_of_caller(L));
 }
 
 static int refuse_lt(lua_State *L)
@@ -299,34 +351,34 @@ static int refuse_le(lua_State *L)
 
 static int refuse_eq(lua_State *L)
 {
-    return pnl_error(L,
-                     "%s cannot be decided while the function is traced: compare by pn.lt, pn.le, pn.gt or pn.ge and "
-                     "choose by pn.where(cond, a, b)",
-                     show_call(L, "==", 2));
+    return refuse(L,
+                  "%s cannot be decided while the function is traced: compare by pn.lt, pn.le, pn.gt or pn.ge and "
+                  "choose by pn.where(cond, a, b)",
+                  show_call(L, "==", 2));
 }
 
 static int refuse_concat(lua_State *L)
 {
-    return pnl_error(L, "a symbol is no text: tostring(%s) gives its expression", show(L, is_symbol(L, 1) ? 1 : 2));
+    return refuse(L, "a symbol is no text: tostring(%s) gives its expression", show(L, is_symbol(L, 1) ? 1 : 2));
 }
 
 static int refuse_len(lua_State *L)
 {
-    return pnl_error(L, "#%s: a symbol stands for one number, without a length", show_operand(L, 1));
+    return refuse(L, "#%s: a symbol stands for one number, without a length", show_operand(L, 1));
 }
 
 static int refuse_call(lua_State *L)
 {
-    return pnl_error(L, "%s(...): a symbol stands for one number, it cannot be called; is a `*` missing?",
-                     show_operand(L, 1));
+    return refuse(L, "%s(...): a symbol stands for one number, it cannot be called; is a `*` missing?",
+                  show_operand(L, 1));
 }
 
 /* One function for each of Lua's whole-number operators: a row has no upvalues that would tell which it is. */
 #define REFUSE_WHOLE(name, sign)                                                                                       \
     static int refuse_##name(lua_State *L)                                                                             \
     {                                                                                                                  \
-        return pnl_error(L, "%s: a symbol has + - * / ^ and the functions of pn; no whole-number operators",           \
-                         show_call(L, sign, 2));                                                                       \
+        return refuse(L, "%s: a symbol has + - * / ^ and the functions of pn; no whole-number operators",              \
+                      show_call(L, sign, 2));                                                                          \
     }
 
 REFUSE_WHOLE(idiv, "//")
@@ -339,33 +391,19 @@ REFUSE_WHOLE(shr, ">>")
 
 static int refuse_bnot(lua_State *L)
 {
-    return pnl_error(L, "~%s: a symbol has + - * / ^ and the functions of pn; no whole-number operators",
-                     show_operand(L, 1));
+    return refuse(L, "~%s: a symbol has + - * / ^ and the functions of pn; no whole-number operators",
+                  show_operand(L, 1));
 }
 
-static bool is_function(const char *name)
-{
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        if (strcmp(functions[i].name, name) == 0 && functions[i].op != PN_X_NEG)
-            return true;
-    }
-    return strcmp(name, "min") == 0 || strcmp(name, "max") == 0;
-}
-
-/* The shared __index calls this one, so the user's line is one level further. */
 static int refuse_index(lua_State *L)
 {
     const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
 
-    luaL_where(L, 2);
     if (name && is_function(name))
-        lua_pushfstring(L, "%s has no '%s': a symbol stands for one number; write pn.%s(%s)", show_operand(L, 1), name,
-                        name, show(L, 1));
-    else
-        lua_pushfstring(L, "%s has no '%s': a symbol stands for one number, without fields, entries or methods",
-                        show(L, 1), luaL_tolstring(L, 2, NULL));
-    lua_pushfstring(L, "%s%s", lua_tostring(L, 3), lua_tostring(L, -1));
-    return lua_error(L);
+        return refuse(L, "%s has no '%s': a symbol stands for one number; write pn.%s(%s)", show_operand(L, 1), name,
+                      name, show(L, 1));
+    return refuse(L, "%s has no '%s': a symbol stands for one number, without fields, entries or methods",
+                  show_operand(L, 1), luaL_tolstring(L, 2, NULL));
 }
 
 static int to_string(lua_State *L)

@@ -109,6 +109,17 @@ describe("pn.mat", function()
     assert.is_true(B == Bt:t())
   end)
 
+  it("maps every entry by a traced function, to a new matrix of the same shape", function()
+    local A = mat { { -1, 0, 1 }, { 2, 3, 4 } }
+    assert.same({ { 1, 0, 1 }, { 4, 6, 8 } }, lists(A:map(function(t) return pn.where(pn.gt(t, 1), 2 * t, t ^ 2) end)))
+    assert.same({ { -1, 0, 1 }, { 2, 3, 4 } }, lists(A))
+    refuses("^A:map: .*lmat_spec.lua:%d+: t > 0 cannot be decided", A.map, A, function(t) return t > 0 and t or 0 end)
+    refuses("closed", A.map, A, function(t)
+      local _ <close> = A
+      return t
+    end)
+  end)
+
   it("is equal to a matrix of the same shape and numbers", function()
     assert.is_true(mat { { 1, 2 } } == mat { { 1, 2 } })
     assert.is_false(mat { { 1, 2 } } == mat { { 1 }, { 2 } })

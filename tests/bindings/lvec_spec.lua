@@ -316,7 +316,7 @@ describe("pn.vec", function()
       assert.same({ 1, 2 }, list(v))
     end)
 
-    it("map calls its function once with the whole vector", function()
+    it("map calls its function once with a symbol and runs what it returns over the entries", function()
       local v, calls = vec { -1, 0, 2 }, 0
       local mapped = v:map(function(t)
         calls = calls + 1
@@ -324,21 +324,48 @@ describe("pn.vec", function()
       end)
       assert.equal(1, calls)
       assert.same({ 1, 1, 5 }, list(mapped))
+      assert.equal(pn.exp(v), v:map(function(t) return pn.exp(t) end))
+      assert.equal(pn.exp(v), v:map(pn.exp))
       assert.same({ 3, 3, 3 }, list(v:map(function() return 3 end)))
+      assert.same({ 0, 0, 1 }, list(v:map(function(t) return pn.gt(t, 0) end)))
+      assert.equal(0, #vec({}):map(function(t) return t + 1 end))
       local same = v:map(function(t) return t end)
       same[1] = 9
       assert.equal(-1, v[1])
+      assert.same({ 1, 9 }, list(v:slice(2, 3):map(function(t) return (t + 1) ^ 2 end)))
     end)
 
-    it("map refuses other results and hands on the function's own error", function()
+    it("map covers a vector that several threads share, to the last entry", function()
+      local n = 1000003
+      local v = vec.linspace(1, n, n)
+      local mapped = v:map(function(t) return 2 * t - 1 end)
+      assert.equal(n, #mapped)
+      assert.equal(n * n, mapped:sum()) -- the odd numbers; exact below 2^53
+      assert.equal(2 * n - 1, mapped[n])
+      assert.equal(n, v[n])
+    end)
+
+    it("map refuses what cannot be traced and hands on the function's own error", function()
       local v, boom = vec { 1, 2 }, { "boom" }
-      refuses("must return a vector of 2 entries or a number; it returned string", v.map, v, function() return "x" end)
-      refuses("it returned nil", v.map, v, function() end)
-      refuses("the function returned 1 entries for 2", v.map, v, function() return vec { 1 } end)
-      refuses("lt, le, gt or ge", v.map, v, function(t) return t > 0 and t or 0 end)
+      local line = debug.getinfo(1, "l").currentline + 2
+      refuses("^v:map: .*lvec_spec.lua:" .. line .. ": t > 0 cannot be decided.*pn.where%(pn.gt%(t, 0%), a, b%)", v.map,
+        v, function(t) return t > 0 and t or 0 end)
+      refuses("returned 2 values; it must return an expression of t", v.map, v, function(t) return "x", t end)
+      refuses("returned nil; it must return an expression of t", v.map, v, function(t) return t and nil end)
+      refuses("returned a pn.vec", v.map, v, function() return vec { 1, 2 } end)
+      refuses("t %* vec: the function is traced with one scalar symbol", v.map, v, function(t) return t * v end)
+      refuses("v:map: expected a function, got nil", v.map, v)
       local ok, err = pcall(v.map, v, function() error(boom) end)
       assert.is_false(ok)
       assert.equal(boom, err)
+    end)
+
+    it("map notices that its function closed the vector", function()
+      local v = vec { 1, 2 }
+      refuses("closed", v.map, v, function(t)
+        local _ <close> = v
+        return t
+      end)
     end)
 
     it("say what they are called on", function()
