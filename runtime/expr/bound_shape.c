@@ -18,10 +18,10 @@ typedef struct shaper {
     pn_shape shape;
 } shaper;
 
-static void miss(shaper *self, const char *format, const char *name, const char *why)
+static void miss(shaper *self, int part, const char *why)
 {
     if (self->shape.missing[0] == '\0')
-        (void)snprintf(self->shape.missing, sizeof self->shape.missing, format, name, why);
+        (void)snprintf(self->shape.missing, sizeof self->shape.missing, "%s: %.220s", part_names[part], why);
 }
 
 static pn_status derive(shaper *self)
@@ -40,7 +40,7 @@ static pn_status bound_part(shaper *self, int k, pn_interval *out)
 
     *out = (pn_interval){ -INFINITY, INFINITY };
     if (self->part[k] == PN_NODE_NONE) {
-        miss(self, "%s: %s", part_names[k], "the expression has too many operations");
+        miss(self, k, "it has too many operations");
         return PN_OK;
     }
     status = pn_bound_span(&span, self->graph, self->part[k], self->domains, self->task, self->err);
@@ -51,7 +51,7 @@ static pn_status bound_part(shaper *self, int k, pn_interval *out)
     if (!span.undefined)
         *out = (pn_interval){ span.range.min.low, span.range.max.high };
     if (isinf(out->low) || isinf(out->high))
-        miss(self, "%s: %.200s", part_names[k], span.why);
+        miss(self, k, span.why);
     return PN_OK;
 }
 
@@ -127,11 +127,11 @@ static void say_jump(shaper *self, int k, const pn_jump *jump)
     if (stays(jump))
         return;
     if (!jump->decided)
-        (void)snprintf(where, sizeof where, "could not be shown not to jump");
+        (void)snprintf(where, sizeof where, "it could not be shown not to jump");
     else
-        (void)snprintf(where, sizeof where, "jumps at %s = %.6g", pn_graph_variable_name(self->graph, self->variable),
-                       jump->where);
-    miss(self, "%s: it %s", part_names[k], where);
+        (void)snprintf(where, sizeof where, "it jumps at %s = %.6g",
+                       pn_graph_variable_name(self->graph, self->variable), jump->where);
+    miss(self, k, where);
 }
 
 static pn_status find_jumps(shaper *self)
