@@ -56,9 +56,21 @@ size_t pn_case_count(const pn_graph *graph, pn_node root, const pn_domain *domai
 
 /* ---- copying ---- */
 
+/* a < b as a - b < 0, for real numbers the same: so that a - b may be found to be all that the variables do. */
+static pn_node copy_condition(pn_graph *to, pn_opcode op, pn_node a, pn_node b)
+{
+    bool simple = a == PN_NODE_NONE || b == PN_NODE_NONE || pn_graph_term(to, a)->op == PN_X_CONST ||
+                  pn_graph_term(to, b)->op == PN_X_CONST;
+
+    return simple ? pn_x_binary(to, op, a, b)
+                  : pn_x_binary(to, op, pn_x_binary(to, PN_X_SUB, a, b), pn_x_const(to, 0.0));
+}
+
 /* The copy of one node, its operands' copies being in map[]. */
 static pn_node copy_term(pn_graph *to, const pn_term *term, const pn_node *map)
 {
+    if (term->op == PN_X_LT || term->op == PN_X_LE)
+        return copy_condition(to, term->op, map[term->a], map[term->b]);
     switch (pn_opcode_operands(term->op)) {
     case 0:
         return pn_x_const(to, term->value);

@@ -287,7 +287,7 @@ static pn_status locate(double *where, const pn_case *inner, unsigned v, double 
         else
             high = middle;
     }
-    *where = high;
+    *where = simplest((pn_interval){ pn_step(low, -4), pn_step(high, 4) });
     pn_sweep_close(&sweep);
     return PN_OK;
 }

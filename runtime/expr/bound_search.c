@@ -11,11 +11,11 @@
 #include "expr/bound_impl.h"
 #include "expr/interval_math.h"
 
-#define WORK_MAX     4e6  /* steps of sweeps, so that large expressions get fewer boxes */
-#define BOXES_MIN    256  /* but at least these */
-#define DEPTH_MAX    40u  /* halvings of each variable before a box without a bound is given up; */
-#define DEPTH_TAIL   14u  /* and more for a variable without ends */
-#define REPORT_EVERY 1024 /* boxes */
+#define WORK_MAX     1e6 /* steps of sweeps, so that large expressions get fewer boxes */
+#define BOXES_MIN    64  /* but at least these */
+#define DEPTH_MAX    40u /* halvings of each variable before a box without a bound is given up; */
+#define DEPTH_TAIL   14u /* and more for a variable without ends */
+#define REPORT_EVERY 64  /* boxes */
 #define NOTHING      UINT16_MAX
 
 typedef struct entry {
