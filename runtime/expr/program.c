@@ -24,7 +24,10 @@ typedef struct fact {
     size_t output;   /* one of them */
     bool direct;     /* it is written there at once */
     visit visit;
-    bool placed; /* base and offset are set */
+    bool chained;  /* it is computed in the step of what uses it */
+    pn_node inner; /* the node that is computed in this one's step, or PN_NODE_NONE */
+    bool second;   /* which is its second operand */
+    bool placed;   /* base and offset are set */
     uint32_t base, offset;
 } fact;
 
@@ -169,6 +172,73 @@ static void schedule(compiler *self, size_t output)
     }
 }
 
+/* ---- pairs of operations in one step ---- */
+
+static pn_opcode op_of(const compiler *self, pn_node node)
+{
+    return pn_graph_term(self->graph, node)->op;
+}
+
+/* A value that nothing else needs and that is not itself a pair. */
+static bool can_be_inner(const compiler *self, pn_node inner, pn_node outer)
+{
+    const fact *about = &self->facts[inner];
+
+    return pn_program_chains(op_of(self, inner), op_of(self, outer)) && is_computed(self, inner) && about->uses == 1 &&
+           about->wanted == 0 && about->inner == PN_NODE_NONE;
+}
+
+/* Pair what can be, and take the inner ones out of the order. */
+static void chain(compiler *self)
+{
+    size_t kept = 0;
+
+    for (size_t s = 0; s < self->computed; s++) {
+        fact *about = &self->facts[self->order[s]];
+        pn_node operands[3];
+        unsigned count = operands_of(self, self->order[s], operands);
+
+        about->inner = PN_NODE_NONE;
+        for (unsigned k = 0; k < count && about->inner == PN_NODE_NONE; k++) {
+            if (can_be_inner(self, operands[k], self->order[s])) {
+                about->inner = operands[k];
+                about->second = k == 1;
+                self->facts[operands[k]].chained = true;
+            }
+        }
+    }
+    for (size_t s = 0; s < self->computed; s++) {
+        if (!self->facts[self->order[s]].chained)
+            self->order[kept++] = self->order[s];
+    }
+    self->computed = kept;
+}
+
+/* The operands of the step that computes a node, the inner operation's first. */
+static unsigned step_operands(const compiler *self, pn_node node, pn_node operands[3])
+{
+    const fact *about = &self->facts[node];
+    pn_node own[3];
+    unsigned count = operands_of(self, node, own);
+
+    if (about->inner == PN_NODE_NONE) {
+        memcpy(operands, own, count * sizeof *own);
+        return count;
+    }
+    (void)operands_of(self, about->inner, operands);
+    operands[2] = own[about->second ? 0 : 1];
+    return 3;
+}
+
+static pn_kernel step_kernel(const compiler *self, pn_node node)
+{
+    const fact *about = &self->facts[node];
+
+    return about->inner == PN_NODE_NONE
+               ? pn_program_kernel(self->simd, op_of(self, node))
+               : pn_program_chain(self->simd, op_of(self, about->inner), op_of(self, node), about->second);
+}
+
 /* ---- steps and registers ---- */
 
 static uint32_t take_register(compiler *self)
@@ -221,10 +291,10 @@ static void emit(compiler *self, pn_node node)
     pn_step *step = &program->steps[program->step_count++];
     fact *about = &self->facts[node];
     pn_node operands[3];
-    unsigned count = operands_of(self, node, operands);
+    unsigned count = step_operands(self, node, operands);
 
     *step = (pn_step){ .output = PN_NO_OUTPUT };
-    step->kernel = pn_program_kernel(self->simd, pn_graph_term(self->graph, node)->op);
+    step->kernel = step_kernel(self, node);
     for (unsigned k = 0; k < count; k++)
         use(self, step, k, operands[k]);
     step->into = take_register(self);
@@ -260,7 +330,7 @@ static void find_last_read(compiler *self)
 
     for (size_t s = 0; s < self->computed; s++) {
         pn_node operands[3];
-        unsigned count = operands_of(self, self->order[s], operands);
+        unsigned count = step_operands(self, self->order[s], operands);
 
         for (unsigned k = 0; k < count; k++) {
             if (is_variable(self, operands[k]))
@@ -344,6 +414,7 @@ static pn_status compile(compiler *self, pn_err *err)
     }
     for (size_t k = 0; k < self->count; k++)
         schedule(self, k);
+    chain(self);
     return generate(self, err);
 }
 

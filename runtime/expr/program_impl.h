@@ -14,7 +14,7 @@
 /* Where an operand lies: bases[base] + offset, in doubles.  The bases of a run are the registers, the constants, then the inputs. */
 enum { PN_BASE_REGISTERS, PN_BASE_CONSTANTS, PN_BASE_INPUTS, PN_BASE_COUNT = PN_BASE_INPUTS + PN_GRAPH_VARS_MAX };
 
-typedef enum pn_form { PN_FORM_COPY = 0, PN_FORM_UNARY, PN_FORM_BINARY, PN_FORM_WHERE } pn_form;
+typedef enum pn_form { PN_FORM_COPY = 0, PN_FORM_UNARY, PN_FORM_BINARY, PN_FORM_WHERE, PN_FORM_CHAIN } pn_form;
 
 typedef struct pn_kernel {
     pn_form form;
@@ -23,6 +23,7 @@ typedef struct pn_kernel {
         pn_binary_fn binary;
         void (*where)(size_t n, const double *condition, const double *a, size_t a_step, const double *b, size_t b_step,
                       double *out);
+        pn_chain_fn chain;
     } call;
 } pn_kernel;
 
@@ -59,6 +60,12 @@ pn_status pn_program_new_for(pn_program **out, const pn_simd *simd, const pn_gra
 
 /** The kernel of an operation; a copy of operand 0 for variables and constants. */
 pn_kernel pn_program_kernel(const pn_simd *simd, pn_opcode op);
+
+/** Whether two operations can be one step, the result of `inner` being an operand of `outer`. */
+bool pn_program_chains(pn_opcode inner, pn_opcode outer);
+
+/** The kernel of (a inner b) outer c, or of c outer (a inner b) when `second`. */
+pn_kernel pn_program_chain(const pn_simd *simd, pn_opcode inner, pn_opcode outer, bool second);
 
 /** Call it.  Kernels of one operand, and where on its condition, take n > 1 entries with step 1 only. */
 void pn_program_apply(const pn_kernel *kernel, size_t n, const double *const *operands, const size_t *steps,

@@ -54,6 +54,25 @@ pn_kernel pn_program_kernel(const pn_simd *simd, pn_opcode op)
     return kernel;
 }
 
+static bool is_chained(pn_opcode op)
+{
+    return op == PN_X_ADD || op == PN_X_SUB || op == PN_X_MUL;
+}
+
+bool pn_program_chains(pn_opcode inner, pn_opcode outer)
+{
+    return is_chained(inner) && is_chained(outer);
+}
+
+pn_kernel pn_program_chain(const pn_simd *simd, pn_opcode inner, pn_opcode outer, bool second)
+{
+    pn_kernel kernel = { .form = PN_FORM_CHAIN };
+    size_t row = inner == PN_X_ADD ? 0 : inner == PN_X_SUB ? 1 : 2;
+
+    kernel.call.chain = simd->chain[row][outer == PN_X_ADD ? 0 : outer == PN_X_MUL ? 3 : second ? 2 : 1];
+    return kernel;
+}
+
 static void copy(size_t n, const double *x, size_t step, double *out)
 {
     if (step && x != out)
@@ -77,6 +96,9 @@ void pn_program_apply(const pn_kernel *kernel, size_t n, const double *const *op
         break;
     case PN_FORM_WHERE:
         kernel->call.where(n, operands[0], operands[1], steps[1], operands[2], steps[2], out);
+        break;
+    case PN_FORM_CHAIN:
+        kernel->call.chain(n, operands, steps, out);
         break;
     }
 }

@@ -10,6 +10,9 @@
 /* out[i] = a[i * a_step] op b[i * b_step], i < n; a step is 1, or 0 for a number.  out may be a or b. */
 typedef void (*pn_binary_fn)(size_t n, const double *a, size_t a_step, const double *b, size_t b_step, double *out);
 
+/* As pn_binary_fn, of operands a, b, c. */
+typedef void (*pn_chain_fn)(size_t n, const double *const *operands, const size_t *steps, double *out);
+
 typedef struct pn_simd {
     const char *name; /* "avx512", "avx2", "base" */
 
@@ -21,7 +24,8 @@ typedef struct pn_simd {
     void (*dense_times_single)(const float *X, size_t rows, size_t cols, const double *w, double *z);
     void (*dense_add_transposed_single)(const float *X, size_t rows, size_t cols, const double *a, double *g);
 
-    /* Element-wise, in and out may be the same array; <= 1.0 ulp unless said. */
+    /* Element-wise, in and out may be the same array; <= 1.0 ulp unless said, but infinite within 2e-6 of DBL_MAX, relatively;
+     * log1p is infinite from 1e307. */
     void (*exp)(size_t n, const double *x, double *out);
     void (*log)(size_t n, const double *x, double *out);
     void (*log1p)(size_t n, const double *x, double *out);
@@ -40,13 +44,15 @@ typedef struct pn_simd {
     void (*sign)(size_t n, const double *x, double *out);
     void (*sqrt)(size_t n, const double *x, double *out);
     pn_binary_fn add, subtract, multiply, divide;
-    /* <= 1 ulp with C's special cases, but powers within 2e-6 of DBL_MAX, relatively, are infinite; x^2 is the product x*x. */
+    /* <= 1 ulp with C's special cases, infinite too near DBL_MAX as well; x^2 is the product x*x. */
     pn_binary_fn power;
     pn_binary_fn min, max; /* NaN when either is NaN; the second of equals */
     pn_binary_fn lt, le;   /* 1 or 0 */
     /* a where the condition is not 0 (NaN counts as not 0), else b; out may be any of the three. */
     void (*where)(size_t n, const double *condition, const double *a, size_t a_step, const double *b, size_t b_step,
                   double *out);
+    /* Two operations, each rounded: t = a + b, a - b, a * b (row), then t + c, t - c, c - t, t * c (column). */
+    pn_chain_fn chain[3][4];
 } pn_simd;
 
 /** The best table for this processor; never NULL.  PN_SIMD=base|avx2|avx512 in the environment lowers the choice. */

@@ -103,6 +103,43 @@ static void where_n(size_t n, const double *condition, const double *a, size_t a
     }
 }
 
+/* ---- two operations in one pass, which saves a store and a load; each rounds on its own ---- */
+
+#define PN_BACK(t, c) PN_SUB(c, t)
+
+#define PN_CHAIN(name, INNER, OUTER)                                                                                   \
+    static void name##_n(size_t n, const double *const *operands, const size_t *steps, double *out)                    \
+    {                                                                                                                  \
+        double a_room[PN_WIDTH], b_room[PN_WIDTH], c_room[PN_WIDTH];                                                   \
+        const double *a = spread(operands[0], steps[0], a_room), *b = spread(operands[1], steps[1], b_room);           \
+        const double *c = spread(operands[2], steps[2], c_room);                                                       \
+        size_t i = 0, a_next = PN_WIDTH * steps[0], b_next = PN_WIDTH * steps[1], c_next = PN_WIDTH * steps[2];        \
+                                                                                                                       \
+        for (; i + PN_WIDTH <= n; i += PN_WIDTH, a += a_next, b += b_next, c += c_next)                                \
+            PN_STORE(out + i, OUTER(INNER(PN_LOAD(a), PN_LOAD(b)), PN_LOAD(c)));                                       \
+        if (i < n) {                                                                                                   \
+            PN_MASK mask = PN_MASK_OF(n - i);                                                                          \
+            PN_V inner = INNER(PN_LOAD_PART(a, mask), PN_LOAD_PART(b, mask));                                          \
+                                                                                                                       \
+            PN_STORE_PART(out + i, mask, OUTER(inner, PN_LOAD_PART(c, mask)));                                         \
+        }                                                                                                              \
+    }
+
+#define PN_CHAINS_OF(inner, INNER)                                                                                     \
+    PN_CHAIN(inner##_add, INNER, PN_ADD)                                                                               \
+    PN_CHAIN(inner##_subtract, INNER, PN_SUB)                                                                          \
+    PN_CHAIN(inner##_back, INNER, PN_BACK)                                                                             \
+    PN_CHAIN(inner##_multiply, INNER, PN_MUL)
+
+PN_CHAINS_OF(add, PN_ADD)
+PN_CHAINS_OF(subtract, PN_SUB)
+PN_CHAINS_OF(multiply, PN_MUL)
+
+#define PN_CHAIN_ROW(inner)                                                                                            \
+    {                                                                                                                  \
+        inner##_add_n, inner##_subtract_n, inner##_back_n, inner##_multiply_n                                          \
+    }
+
 PN_ELEMENTWISE(negate, PN_NEG)
 PN_ELEMENTWISE(abs, PN_ABS)
 PN_ELEMENTWISE(sign, sign_v)

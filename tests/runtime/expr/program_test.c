@@ -194,6 +194,8 @@ static bool within(double got, long double want, double allowed)
 
 static bool operation_holds(pn_opcode op, double a, double b, double c, double got)
 {
+    if (op == PN_X_LOG1P && a >= 1e307)
+        return got > 0.0; /* simd.h: it may be infinite */
     if (op == PN_X_POW)
         return within(got, powl((long double)a, (long double)b), 1.0);
     if (functions[op].reference)
@@ -520,6 +522,41 @@ static void test_common_parts(const pn_simd *simd)
     pn_graph_free(graph);
 }
 
+/* Sums, differences and products in pairs, on either side, with constants: one step for two, the same bits as two. */
+static void test_pairs(const pn_simd *simd)
+{
+    static const pn_opcode ops[] = { PN_X_ADD, PN_X_SUB, PN_X_MUL };
+    double x[300], y[300], z[300], out[300], *into[] = { out };
+
+    for (size_t i = 0; i < 300; i++) {
+        x[i] = draw();
+        y[i] = draw();
+        z[i] = draw();
+    }
+    for (size_t form = 0; form < 36; form++) {
+        pn_opcode inner = ops[form % 3], outer = ops[form / 3 % 3];
+        bool second = form / 9 % 2, number = form / 18;
+        pn_graph *graph = new_graph();
+        pn_node t = pn_x_binary(graph, inner, pn_x_var(graph, 0), pn_x_var(graph, 1));
+        pn_node c = number ? pn_x_const(graph, 0.3) : pn_x_var(graph, 2);
+        pn_node output = pn_x_binary(graph, outer, second ? c : t, second ? t : c);
+        pn_program *program = compile(simd, graph, &output, 1);
+        bool right = true;
+
+        pn_program_run(program, 300, (const double *[]){ x, y, z }, into);
+        for (size_t i = 0; i < 300; i++) {
+            volatile double first = exact(inner, x[i], y[i], 0.0); /* not to be fused by the compiler */
+            double other = number ? 0.3 : z[i];
+
+            right = right && same(out[i], exact(outer, second ? other : first, second ? first : other, 0.0));
+        }
+        CHECK(right);
+        CHECK(pn_program_steps(program) == 1);
+        pn_program_free(program);
+        pn_graph_free(graph);
+    }
+}
+
 /* ---- registers ---- */
 
 static pn_node term_of(pn_graph *graph, int k)
@@ -712,13 +749,14 @@ int main(void)
     for (size_t i = 0; pn_simd_at(i); i++) {
         const pn_simd *simd = pn_simd_at(i);
 
-        for (size_t e = 0; e < 1000 && LDBL_MANT_DIG > DBL_MANT_DIG; e++)
+        for (size_t e = 0; e < 1500 && LDBL_MANT_DIG > DBL_MANT_DIG; e++)
             test_random_expression(simd, 7 + below(e % 10 == 0 ? NODES_MAX - 7 : 25));
         test_lengths(simd);
         test_plain_outputs(simd);
         test_swap(simd);
         test_constants(simd);
         test_common_parts(simd);
+        test_pairs(simd);
         test_many_registers(simd);
     }
     test_too_many_registers();

@@ -165,6 +165,45 @@ static void test_where(const pn_simd *simd)
     }
 }
 
+/* Plain C in two statements, through memory, so that no compiler fuses them. */
+static double chain_ref(int row, int column, double a, double b, double c)
+{
+    volatile double t = row == 0 ? a + b : row == 1 ? a - b : a * b;
+
+    return column == 0 ? t + c : column == 1 ? t - c : column == 2 ? c - t : t * c;
+}
+
+static void test_chain_at(const pn_simd *simd, int row, int column, size_t n, size_t form)
+{
+    double *arrays[3] = { array(n), array(n), array(n) }, *want = array(n), *apart = array(n);
+    const double *operands[3] = { arrays[0], arrays[1], arrays[2] };
+    const size_t steps[3] = { form & 1, form >> 1 & 1, form >> 2 & 1 };
+    size_t place = form >> 3;
+    double *out = place == 0 ? apart : arrays[place - 1];
+    bool right = true;
+
+    for (size_t i = 0; i < n; i++)
+        want[i] = chain_ref(row, column, arrays[0][i * steps[0]], arrays[1][i * steps[1]], arrays[2][i * steps[2]]);
+    simd->chain[row][column](n, operands, steps, out);
+    for (size_t i = 0; i < n; i++)
+        right = right && same(out[i], want[i]);
+    CHECK(right);
+    for (size_t k = 0; k < 3; k++)
+        free(arrays[k]);
+    free(want);
+    free(apart);
+}
+
+static void test_chains(const pn_simd *simd)
+{
+    for (int pair = 0; pair < 12; pair++) {
+        for (size_t n = 1; n <= LONGEST; n++) {
+            for (size_t form = 0; form < 32; form++)
+                test_chain_at(simd, pair / 4, pair % 4, n, form);
+        }
+    }
+}
+
 static void test_functions(const pn_simd *simd)
 {
     const struct {
@@ -301,6 +340,7 @@ int main(void)
 
         test_operators(simd);
         test_where(simd);
+        test_chains(simd);
         test_functions(simd);
         test_power_specials(simd);
         test_power_forms(simd);

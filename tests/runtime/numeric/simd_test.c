@@ -240,6 +240,26 @@ static void test_special_values(const pn_simd *simd)
     CHECK(at(simd->softplus, 1000.0) == 1000.0 && at(simd->softplus, -1000.0) == 0.0);
 }
 
+/* Subnormal arguments, where a double has few bits to be right in. */
+static void test_tiny(const function *functions, size_t count)
+{
+    for (size_t f = 0; f < count; f++) {
+        double worst = 0.0, worst_x = 0.0;
+
+        for (int i = 0; i < 3000; i++) {
+            double x = fabs(draw()) * 1e-307 * exp2(-30.0 * fabs(draw()));
+            double ulps = ulps_between(at(*functions[f].slot, x), functions[f].reference((long double)x));
+
+            if (!(ulps <= worst)) {
+                worst = ulps;
+                worst_x = x;
+            }
+        }
+        if (!CHECK(worst <= functions[f].ulps) || getenv("PN_TEST_VERBOSE"))
+            (void)fprintf(stderr, "%s: %.4f ulp at %.17g\n", functions[f].name, worst, worst_x);
+    }
+}
+
 static void test_functions(const pn_simd *simd)
 {
     const function functions[] = {
@@ -259,6 +279,7 @@ static void test_functions(const pn_simd *simd)
         test_accuracy(simd, &functions[i]);
         test_lengths(&functions[i]);
     }
+    test_tiny(functions, sizeof functions / sizeof functions[0]);
 }
 
 static void test_choice(void)
