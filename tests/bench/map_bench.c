@@ -104,15 +104,24 @@ static void compile(map *m, pn_graph *graph, pn_node node)
     }
 }
 
+/* Processor time, as Lua's os.clock. */
+static double processor_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static double best_of(map *m, int runs)
 {
     double best = INFINITY;
 
     for (int i = 0; i < runs; i++) {
-        double start = bench_now();
+        double start = processor_now();
 
         run_program(m);
-        best = fmin(best, bench_now() - start);
+        best = fmin(best, processor_now() - start);
     }
     return best;
 }
