@@ -11,7 +11,7 @@
 #define PN_PROGRAM_LANES   8    /* entries at least; blocks are multiples of it */
 #define PN_NO_OUTPUT       UINT32_MAX
 
-/* Where an operand lies: bases[base] + offset, in doubles.  The bases of a run are the registers, the constants, then the inputs. */
+/* Where an operand lies: bases[base] + offset, in doubles.  Bases are the registers, the constants, then the inputs. */
 enum { PN_BASE_REGISTERS, PN_BASE_CONSTANTS, PN_BASE_INPUTS, PN_BASE_COUNT = PN_BASE_INPUTS + PN_GRAPH_VARS_MAX };
 
 typedef enum pn_form { PN_FORM_COPY = 0, PN_FORM_UNARY, PN_FORM_BINARY, PN_FORM_WHERE, PN_FORM_CHAIN } pn_form;
