@@ -423,7 +423,6 @@ static int to_string(lua_State *L)
     {                                                                                                                  \
         name, fn, PNL_META, PNL_NOTHING, signature, doc                                                                \
     }
-#define REFUSED "An error: a symbol stands for a number that is not known while the function is traced.  "
 
 static const pnl_row symbol_rows[] = {
     META("__add", pnl_meta_add, "z + y -> symbol", "The sum; either side may be a finite number."),
@@ -432,10 +431,10 @@ static const pnl_row symbol_rows[] = {
     META("__div", pnl_meta_div, "z / y -> symbol", "The quotient; either side may be a finite number."),
     META("__pow", pnl_meta_pow, "z ^ y -> symbol", "The power; either side may be a finite number."),
     META("__unm", pnl_meta_unm, "-z -> symbol", "The negative."),
-    META("__lt", refuse_lt, "z < y", REFUSED "Write pn.where(pn.lt(z, y), a, b); z > y likewise, by pn.gt."),
-    META("__le", refuse_le, "z <= y", REFUSED "Write pn.where(pn.le(z, y), a, b); z >= y likewise, by pn.ge."),
+    META("__lt", refuse_lt, "z < y", "An error, as z > y; write pn.where(pn.lt(z, y), a, b)."),
+    META("__le", refuse_le, "z <= y", "An error, as z >= y; write pn.where(pn.le(z, y), a, b)."),
     META("__eq", refuse_eq, "z == y",
-         REFUSED "Compared with a number or with itself Lua does not ask: z == 0 is false, z == z is true."),
+         "An error for two symbols.  Of others Lua does not ask: z == 0 is false, z == z is true."),
     META("__concat", refuse_concat, "z .. \"text\"", "An error; tostring(z) gives the text."),
     META("__len", refuse_len, "#z", "An error: a symbol stands for one number."),
     META("__call", refuse_call, "z(...)", "An error: a symbol stands for one number."),

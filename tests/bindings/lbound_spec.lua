@@ -38,7 +38,7 @@ describe("pn.bound", function()
     bounds(0, 1, function(z) return pn.where(pn.lt(pn.abs(z), 1), z ^ 2, 1) end, { z = { -5, 5 } })
     bounds(0.25, 0.25, function(z) return 0.25 end, { z = { -5, 5 } }) -- luacheck: ignore 212
     bounds(7, 7, function() return 7 end, {})
-    bounds(2, 6, function(a, ...) return 2 * a end, { a = { 1, 3 } })
+    bounds(2, 6, function(a, ...) return 2 * a end, { a = { 1, 3 } }) -- luacheck: ignore 212
     bounds(2, 6, function(...) return 2 * ... end, { x = { 1, 3 } })
   end)
 
@@ -104,7 +104,8 @@ describe("pn.bound", function()
     has("bound: the function has no parameter '1'", message_of(pn.bound, f, { all, z = all, y = all }))
     has("bound: no range for y; give {y = {lo, hi}, ...}", message_of(pn.bound, f, { z = all }))
     has("bound: no range for z and y", message_of(pn.bound, f, {}))
-    has("bound: the function has no parameter 't'; its parameters: nothing", message_of(pn.bound, function() return 1 end, { t = all }))
+    local one = function() return 1 end
+    has("bound: the function has no parameter 't'; its parameters: nothing", message_of(pn.bound, one, { t = all }))
     has("expected a table of ranges, as in {t = {lo, hi}}, got nil", message_of(pn.bound, f))
     has("bound: expected a function, got a table", message_of(pn.bound, { z = all }))
     has("the parameters of the function have no names", message_of(pn.bound, pn.max, { a = all, b = all }))

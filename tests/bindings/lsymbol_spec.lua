@@ -96,8 +96,8 @@ describe("symbols", function()
   it("choose by any condition, also by a product of conditions or a boolean", function()
     local band = pn.trace(function(z) return pn.where(pn.gt(z, -1) * pn.lt(z, 1), z ^ 2, 1) end)
     assert.same({ 1, 0.25, 0.5625, 1 }, band({ -3, -0.5, 0.75, 2 }):table())
-    local steep, taken = true, nil
-    taken = pn.trace(function(z) return pn.where(steep, 2 * z, z) end)
+    local steep = true
+    local taken = pn.trace(function(z) return pn.where(steep, 2 * z, z) end)
     assert.equal("2*z", tostring(taken))
     taken = pn.trace(function(z) return pn.where(pn.lt(1, 0), 2 * z, z) end)
     assert.equal("z", tostring(taken))
@@ -236,6 +236,7 @@ describe("the trace", function()
   end)
 
   it("says what came back and what is wanted", function()
+    -- luacheck: push ignore 212
     local line = debug.getinfo(1, "l").currentline
     local cases = {
       { "the function returned nil; it must return an expression of z and y: is a `return` missing?", function(z, y) end },
@@ -248,7 +249,9 @@ describe("the trace", function()
       { "the function returned 2 values; it must return an expression of a, b and c", function(a, b, c) return a, b end },
       { "the function returned inf; it must return a number with finite constants", function() return 1 / 0 end },
       { "the function returned nan", function() return 0 / 0 end },
+      { "the function returned 100000 values", function() return table.unpack({}, 1, 100000) end },
     }
+    -- luacheck: pop
     for i, case in ipairs(cases) do
       local message = message_of(function() pn.trace(case[2]) end)
       has("trace: " .. case[1], message)
@@ -425,12 +428,8 @@ describe("expressions", function()
   end)
 
   it("are closed like any object, and outlive the function", function()
-    local e, weak = nil, setmetatable({}, { __mode = "v" })
-    do
-      local f = function(z) return z + 1 end
-      weak[1] = f
-      e = pn.trace(f)
-    end
+    local weak = setmetatable({ function(z) return z + 1 end }, { __mode = "v" })
+    local e = pn.trace(weak[1])
     collectgarbage()
     assert.is_nil(weak[1])
     assert.equal(3, e(2))
