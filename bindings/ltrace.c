@@ -139,7 +139,7 @@ static pn_node read_result(lua_State *L, int function, int first, pnl_expression
     int count = lua_gettop(L) - first + 1;
     pn_node root = PN_NODE_NONE;
 
-    lua_settop(L, first); /* nothing is nil; and very many would leave no room on the stack */
+    lua_settop(L, first);                          /* nothing is nil; and very many would leave no room on the stack */
     pnl_graph_status(L, self->graph, self->owner); /* the function may have caught it */
     if (count > 1)
         refuse_result(L, function, self, lua_pushfstring(L, "%d values", count), ", and no more");
