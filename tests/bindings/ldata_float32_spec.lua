@@ -12,7 +12,7 @@ end
 -- Entries that no float holds, labels of -1 and 1; sparse with about every third entry.
 local function sample(sparse)
   local rng = pn.rng.seeded(5)
-  local n, p = 300, 11
+  local n, p = 2100, 11 -- more records than a block of the Gram matrix holds
   local X, y = random(n, p, rng), {}
   for i = 1, n do
     y[i] = i % 3 == 0 and 1 or -1
@@ -38,8 +38,8 @@ describe("a float32 data set", function()
     local d = sample()
     assert.equal("float64", d.storage)
     assert.equal("float32", d:float32().storage)
-    assert.matches("300 x 11, dense, float32\n", tostring(d:float32()))
-    assert.matches("300 x 11, sparse, float32\n", tostring(sample(true):float32()))
+    assert.matches("2100 x 11, dense, float32\n", tostring(d:float32()))
+    assert.matches("2100 x 11, sparse, float32\n", tostring(sample(true):float32()))
   end)
 
   it("is given back as it is when it is asked for again", function()
@@ -61,12 +61,12 @@ describe("a float32 data set", function()
     local s = sample():clip_rows("l2", 1):float32()
     assert.same({ "float32", 1 }, { s.storage, s.bounds.l2 })
     for _, made in ipairs { s:take(3), s:shuffle(pn.rng.seeded(1)), (s:split(0.5, pn.rng.seeded(1))), s:add_bias(),
-      s:clip_labels(-0.5, 0.5), s:with_labels(pn.vec.zeros(300)), s:clip_rows("linf", 0.1),
+      s:clip_labels(-0.5, 0.5), s:with_labels(pn.vec.zeros(2100)), s:clip_rows("linf", 0.1),
       s:rescale(pn.vec.ones(11) * -2, pn.vec.ones(11) * 2) } do
       assert.equal("float32", made.storage)
     end
     assert.same(s.X[2]:table(), s:take(3).X[2]:table())
-    assert.equal(1, s:add_bias().X:get(300, 12))
+    assert.equal(1, s:add_bias().X:get(2100, 12))
     assert.equal(s.X:get(7, 11), s:add_bias().X:get(7, 11))
     assert.is_true(s:summary().max_l2 <= 1)
     assert.is_true(s:clip_rows("linf", 0.1):summary().max_linf <= 0.1) -- 0.1 lies below the float nearest to it

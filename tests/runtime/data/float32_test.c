@@ -275,6 +275,8 @@ static void refuses_what_no_float_holds(void)
     CHECK(pn_dataset_from_dense(&data, X, 2, 2, y, "x", NULL) == PN_OK);
     CHECK(pn_dataset_to_float32(&single, data, &err) == PN_EDOMAIN && single == NULL);
     CHECK(strcmp(err.message, "float32: entry (2, 2) is beyond the range of float32, 3.4e38") == 0);
+    data->dense[3] = nextafter((double)FLT_MAX, INFINITY);
+    CHECK(pn_dataset_to_float32(&single, data, &err) == PN_EDOMAIN && single == NULL);
     data->dense[3] = -(double)FLT_MAX;
     CHECK(pn_dataset_to_float32(&single, data, &err) == PN_OK && single->single[3] == -FLT_MAX);
     pn_dataset_free(data);
