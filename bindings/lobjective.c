@@ -430,6 +430,7 @@ const pnl_class pnl_objective_class = {
 void pnl_open_objective(lua_State *L)
 {
     pnl_open_loss(L);
+    pnl_open_reg(L);
     pnl_register(L, &pnl_objective_class);
     lua_pushcfunction(L, objective_new);
     lua_setfield(L, -2, "objective");

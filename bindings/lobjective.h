@@ -6,6 +6,8 @@
 
 /** Add `loss` to the pn table on the stack top. */
 void pnl_open_loss(lua_State *L);
+/** Add `reg` to the pn table on the stack top. */
+void pnl_open_reg(lua_State *L);
 
 /* lloss_custom.c */
 int pnl_loss_glm(lua_State *L);

@@ -144,7 +144,8 @@ void pnl_view_mat(lua_State *L, double *data, size_t rows, size_t cols, int owne
 pn_mat pnl_check_mat(lua_State *L, int index);
 
 /* Classes that other bindings need. */
-extern const pnl_class pnl_rng_class, pnl_dataset_class, pnl_set_class, pnl_loss_class, pnl_objective_class;
+extern const pnl_class pnl_rng_class, pnl_dataset_class, pnl_set_class, pnl_loss_class, pnl_reg_class;
+extern const pnl_class pnl_objective_class;
 extern const pnl_class pnl_event_class, pnl_accountant_class, pnl_ledger_class, pnl_mechanism_class;
 extern const pnl_class pnl_release_class, pnl_sparse_run_class, pnl_sampler_class;
 extern const pnl_class pnl_plan_class, pnl_fit_class, pnl_sparse_class;

@@ -2,6 +2,7 @@
  * bounded by the machinery of expr/.  What the table builds and what a user types take the same way.
  * The Hessian is diagonal, so its eigenvalues are f'' at the coordinates and every bound is one of f over their range.
  * Depends on: formula_regulariser.h, expr, numeric/blas.h.  Used by: regulariser.c, bindings. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,20 +95,57 @@ static pn_status formula_curve(const pn_regulariser *regulariser, size_t dim, co
 /* ---- bounds ---- */
 
 /* Where the slope jumps, only the bound on the other side of the jump survives: a kink that bends upward, as |w| has, keeps f
- * above its parabolas, one that bends down, as min(w^2, 1) has, keeps it below. */
-static pn_status certify_kinks(formula_regulariser *self, const pn_domain *domain, const pn_shape *shape,
+ * above its parabolas, one that bends down, as min(w^2, 1) has, keeps it below.
+ * An unbounded slope has no jumps that could be decided: they are sought among the doubles, which is where theta lives. */
+static pn_status certify_kinks(formula_regulariser *self, pn_interval coordinate, const pn_shape *shape,
                                pn_regulariser_bounds *out, pn_err *err)
 {
+    const pn_domain domain = { { fmax(coordinate.low, -DBL_MAX), fmin(coordinate.high, DBL_MAX) }, NULL, 0 };
     pn_jump jump;
-    pn_status status = pn_bound_jump(&jump, self->graph, self->slope_root, 0, domain, NULL, err);
+    pn_status status = pn_bound_jump(&jump, self->graph, self->slope_root, 0, &domain, NULL, err);
 
     if (status != PN_OK)
         return status;
+    if (jump.decided)
+        (void)snprintf(out->missing, sizeof out->missing, "slope: it jumps at w = %g", jump.where);
+    else
+        (void)snprintf(out->missing, sizeof out->missing, "slope: it could not be shown not to jump");
     if (jump.decided && jump.up == 0.0)
         out->largest_curvature = shape->curvature.high;
     if ((jump.decided && jump.down == 0.0) || shape->convex)
         out->strong_convexity = shape->curvature.low;
     return PN_OK;
+}
+
+static void take_smooth(const pn_shape *shape, pn_regulariser_bounds *out)
+{
+    out->smoothness = pn_interval_magnitude(shape->curvature);
+    out->largest_curvature = shape->curvature.high;
+    out->strong_convexity = shape->curvature.low;
+    if (shape->twice_smooth)
+        out->hessian_lipschitz = pn_interval_magnitude(shape->third);
+}
+
+/* The shape names the first thing that is missing; that r itself is unbounded, as most are on R^dim, matters to nobody. */
+static void explain(const formula_regulariser *self, pn_interval coordinate, const pn_shape *shape,
+                    pn_regulariser_bounds *out)
+{
+    bool of_value = strncmp(shape->missing, "value: ", 7) == 0 && shape->continuous;
+    char slope[100];
+
+    if (!of_value) {
+        memcpy(out->missing, shape->missing, sizeof out->missing);
+    } else if (isinf(out->gradient)) {
+        pn_graph_text(self->graph, self->slope_root, slope, sizeof slope);
+        (void)snprintf(out->missing, sizeof out->missing, "slope: %s is unbounded where w is in [%g, %g]", slope,
+                       coordinate.low, coordinate.high);
+    } else if (shape->smooth && isinf(out->smoothness)) {
+        (void)snprintf(out->missing, sizeof out->missing, "curvature: it is unbounded where w is in [%g, %g]",
+                       coordinate.low, coordinate.high);
+    } else if (shape->smooth && isinf(out->hessian_lipschitz)) {
+        (void)snprintf(out->missing, sizeof out->missing, "curvature: its change is unbounded where w is in [%g, %g]",
+                       coordinate.low, coordinate.high);
+    }
 }
 
 static pn_status formula_certify(pn_regulariser *regulariser, pn_interval coordinate, pn_regulariser_bounds *out,
@@ -119,25 +157,19 @@ static pn_status formula_certify(pn_regulariser *regulariser, pn_interval coordi
     pn_status status = pn_shape_of(&shape, self->graph, self->root, 0, &domain, NULL, err);
     pn_regulariser_bounds bounds = { INFINITY, INFINITY, INFINITY, -INFINITY, INFINITY, false, "" };
 
+    if (status == PN_OK && shape.continuous) {
+        bounds.gradient = pn_interval_magnitude(shape.slope);
+        if (shape.smooth)
+            take_smooth(&shape, &bounds);
+        else
+            status = certify_kinks(self, coordinate, &shape, &bounds, err);
+    }
     if (status != PN_OK)
         return status;
-    if (shape.continuous)
-        bounds.gradient = pn_interval_magnitude(shape.slope);
-    if (shape.continuous && shape.smooth) {
-        bounds.smoothness = pn_interval_magnitude(shape.curvature);
-        bounds.largest_curvature = shape.curvature.high;
-        bounds.strong_convexity = shape.curvature.low;
-        if (shape.twice_smooth)
-            bounds.hessian_lipschitz = pn_interval_magnitude(shape.third);
-    } else if (shape.continuous) {
-        status = certify_kinks(self, &domain, &shape, &bounds, err);
-        if (status != PN_OK)
-            return status;
-    }
-    bounds.convex = shape.convex;
+    bounds.convex = shape.convex || bounds.strong_convexity >= 0.0;
     if (bounds.convex)
         bounds.strong_convexity = fmax(bounds.strong_convexity, 0.0);
-    memcpy(bounds.missing, shape.missing, sizeof bounds.missing);
+    explain(self, coordinate, &shape, &bounds);
     *out = bounds;
     return PN_OK;
 }
@@ -148,7 +180,8 @@ static void formula_describe(const pn_regulariser *regulariser, char *text, size
     char formula[400];
 
     pn_graph_text(self->graph, self->root, formula, sizeof formula);
-    (void)snprintf(text, size, "the sum of %s over the coordinates %s", formula, pn_graph_variable_name(self->graph, 0));
+    (void)snprintf(text, size, "the sum of %s over the coordinates %s", formula,
+                   pn_graph_variable_name(self->graph, 0));
 }
 
 static const pn_regulariser_ops formula_ops = {

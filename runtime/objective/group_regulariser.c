@@ -158,8 +158,7 @@ static void away_from_the_kink(const group_regulariser *self, size_t groups, dou
 
         if (length > 1) { /* |w_j| alone is straight */
             out->largest_curvature = fmax(out->largest_curvature, weight / r * OUTWARD);
-            out->hessian_lipschitz =
-                fmax(out->hessian_lipschitz, weight * (2.0 / sqrt(3.0)) / (r * r) * OUTWARD);
+            out->hessian_lipschitz = fmax(out->hessian_lipschitz, weight * (2.0 / sqrt(3.0)) / (r * r) * OUTWARD);
         }
     }
     out->smoothness = out->largest_curvature;

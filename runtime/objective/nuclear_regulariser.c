@@ -138,7 +138,8 @@ static void nuclear_describe(const pn_regulariser *regulariser, char *text, size
 
 const pn_regulariser_ops pn_regulariser_nuclear = {
     .name = "nuclear",
-    .doc = "r(W) = lambda ||W||_*, the sum of the singular values of the rows x cols matrix whose rows follow one another in w; "
+    .doc = "r(W) = lambda ||W||_*, the sum of the singular values of the rows x cols matrix whose rows follow one "
+           "another in w; "
            "subgradient lambda U V' without the parts of singular values 0; convex, not smooth, no Hessian.",
     .source = "Fazel (2002), Matrix rank minimization with applications; Watson (1992) for the subgradients",
     .params = nuclear_params,

@@ -91,7 +91,8 @@ static pn_node nonconvex(pn_graph *g, const pn_arg *args)
 
 const pn_regulariser_ops pn_regulariser_nonconvex = {
     .name = "nonconvex",
-    .doc = "r(w) = lambda sum_j w_j^2/(1 + w_j^2), between 0 and lambda dim; over all w and in units of lambda the slope is at "
+    .doc = "r(w) = lambda sum_j w_j^2/(1 + w_j^2), between 0 and lambda dim; over all w and in units of lambda the "
+           "slope is at "
            "most 3 sqrt(3)/8, the curvature in [-1/2, 2], its Lipschitz constant 4.6686.",
     .source = "second-order.md, section 9",
     .params = lambda_params,
