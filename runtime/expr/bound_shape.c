@@ -89,7 +89,7 @@ static pn_status jump_through(shaper *self, int k, size_t index, pn_jump *out)
 
 static pn_status jump_of_part(shaper *self, int k, pn_jump *out)
 {
-    pn_jump all = { true, 0.0, 0.0, 0.0 }, one;
+    pn_jump all = { true, 0.0, 0.0, NAN }, one; /* the place is not traced back through the common sub-expression */
     pn_status status;
     size_t cases;
 
@@ -128,6 +128,8 @@ static void say_jump(shaper *self, int k, const pn_jump *jump)
         return;
     if (!jump->decided)
         (void)snprintf(where, sizeof where, "it could not be shown not to jump");
+    else if (isnan(jump->where))
+        (void)snprintf(where, sizeof where, "it jumps");
     else
         (void)snprintf(where, sizeof where, "it jumps at %s = %.6g",
                        pn_graph_variable_name(self->graph, self->variable), jump->where);

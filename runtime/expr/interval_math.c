@@ -96,8 +96,10 @@ static pn_interval wave(double (*f)(double), pn_interval a, double shift)
         return (pn_interval){ -1.0, 1.0 };
     v.low = fmax(pn_step(fmin(from, to), -WIDEN), -1.0);
     v.high = fmin(pn_step(fmax(from, to), WIDEN), 1.0);
+    if (a.low == a.high)
+        return v;
     if (pn_interval_magnitude(a) > 0x1p40)
-        return a.low == a.high ? v : (pn_interval){ -1.0, 1.0 };
+        return (pn_interval){ -1.0, 1.0 };
     slack = 0x1p-50 * (1.0 + pn_interval_magnitude(a));
     first = ceil(a.low / pi - shift - slack);
     last = floor(a.high / pi - shift + slack);
