@@ -26,17 +26,34 @@ typedef struct jumper {
     bool undefined;
 } jumper;
 
-static pn_interval value_on(jumper *self, pn_interval x, unsigned *doubt)
+/* What switches leave open in a cell.  A value that grows without end is no jump: poles say so themselves. */
+static pn_interval sweep_on(jumper *self, pn_interval x, unsigned *doubt)
 {
-    pn_interval v;
-
     pn_sweep_set(&self->sweep, &x);
     pn_sweep_run(&self->sweep, 0, self->sweep.middle);
-    v = pn_sweep_value(&self->sweep, 0);
     *doubt = pn_sweep_doubt(&self->sweep, 0);
+    return pn_sweep_value(&self->sweep, 0);
+}
+
+/* The same where sides are to be compared, which takes finite values. */
+static pn_interval value_on(jumper *self, pn_interval x, unsigned *doubt)
+{
+    pn_interval v = sweep_on(self, x, doubt);
+
     if (isinf(v.low) || isinf(v.high))
         *doubt |= PN_MAY_JUMP;
     return v;
+}
+
+/* The magnitude is that of values at points: enclosures of whole cells may be far too large, and would hide a jump. */
+static void learn_scale(jumper *self, double x)
+{
+    unsigned doubt;
+    pn_interval v = value_on(self, (pn_interval){ x, x }, &doubt);
+    double least = fmin(fabs(v.low), fabs(v.high));
+
+    if (!doubt && least > self->scale)
+        self->scale = least;
 }
 
 static void measure(jumper *self)
@@ -45,15 +62,8 @@ static void measure(jumper *self)
     double low = fmax(range.low, -0x1p20), high = fmin(range.high, 0x1p20), size = pn_interval_magnitude(range);
 
     self->unit = size > 0.0 ? fmin(size, 1.0) : 1.0;
-    for (int i = 0; i <= SAMPLES && low <= high; i++) {
-        double x = low + (high - low) * i / SAMPLES;
-        unsigned doubt;
-        pn_interval v = value_on(self, (pn_interval){ x, x }, &doubt);
-        double least = fmin(fabs(v.low), fabs(v.high));
-
-        if (!doubt && least > self->scale)
-            self->scale = least;
-    }
+    for (int i = 0; i <= SAMPLES && low <= high; i++)
+        learn_scale(self, low + (high - low) * i / SAMPLES);
 }
 
 /* The number of [low, high] with the fewest digits: where people put switches. */
@@ -82,7 +92,7 @@ static double rise(pn_interval from, pn_interval to)
 static void count_jump(jumper *self, pn_interval left, pn_interval at, pn_interval right, double where)
 {
     pn_interval both = pn_interval_hull(left, right);
-    double same = SAME * fmax(self->scale, pn_interval_magnitude(both));
+    double same = SAME * pn_interval_magnitude(both); /* the rest of the magnitude is known at the end */
     double up = rise(left, right), down = rise(right, left);
 
     if (at.low < both.low - same || at.high > both.high + same) { /* the value at the point stands alone */
@@ -95,6 +105,15 @@ static void count_jump(jumper *self, pn_interval left, pn_interval at, pn_interv
         self->found.where = where;
     self->found.up = fmax(self->found.up, up);
     self->found.down = fmax(self->found.down, down);
+}
+
+/* What is as small as rounding is no jump. */
+static void forget_small(jumper *self)
+{
+    double same = SAME * self->scale;
+
+    self->found.up = self->found.up > same ? self->found.up : 0.0;
+    self->found.down = self->found.down > same ? self->found.down : 0.0;
 }
 
 static pn_interval within(pn_interval x, pn_interval domain)
@@ -173,6 +192,8 @@ static void visit(jumper *self, pn_interval cell, unsigned doubt)
 
 static bool is_thin(const jumper *self, pn_interval x)
 {
+    if (isinf(x.low) || isinf(x.high))
+        return false;
     return x.high - x.low <= THIN * fmax(self->unit, pn_interval_magnitude(x)) || pn_step(x.low, 1) >= x.high;
 }
 
@@ -189,9 +210,11 @@ static pn_status walk(jumper *self, pn_task *task, pn_err *err)
         unsigned doubt;
         double middle;
 
-        (void)value_on(self, x, &doubt);
+        (void)sweep_on(self, x, &doubt);
         if (doubt == PN_SURE || is_thin(self, x)) {
             visit(self, x, doubt);
+            if (doubt == PN_SURE)
+                learn_scale(self, pn_search_middle(x));
             continue;
         }
         if (height + 2 > STACK_MAX || cells > CELLS_MAX) {
@@ -209,6 +232,7 @@ static pn_status walk(jumper *self, pn_task *task, pn_err *err)
             status = pn_task_report(task, "bound", (double)cells, CELLS_MAX, err);
     }
     close_cluster(self);
+    forget_small(self);
     return status;
 }
 
