@@ -13,6 +13,7 @@
 #define THIN      0x1p-50 /* a cell that is so narrow, against its place or the domain, is not halved further */
 #define SAME      0x1p-40 /* of the expression's magnitude */
 #define SAMPLES   16
+#define FAR       0x1p10 /* how far out an unbounded domain tells the magnitude */
 
 static const pn_jump none = { true, 0.0, 0.0, 0.0 };
 static const pn_jump undecided = { false, INFINITY, INFINITY, 0.0 };
@@ -49,9 +50,11 @@ static pn_interval value_on(jumper *self, pn_interval x, unsigned *doubt)
 static void learn_scale(jumper *self, double x)
 {
     unsigned doubt;
-    pn_interval v = value_on(self, (pn_interval){ x, x }, &doubt);
+    pn_interval v = value_on(self, (pn_interval){ x, x }, &doubt), range = self->what->range[0];
     double least = fmin(fabs(v.low), fabs(v.high));
 
+    if (isinf(range.high - range.low) && fabs(x) > FAR) /* a value that grows would soon hide every jump */
+        return;
     if (!doubt && least > self->scale)
         self->scale = least;
 }
@@ -59,7 +62,7 @@ static void learn_scale(jumper *self, double x)
 static void measure(jumper *self)
 {
     pn_interval range = self->what->range[0];
-    double low = fmax(range.low, -0x1p20), high = fmin(range.high, 0x1p20), size = pn_interval_magnitude(range);
+    double low = fmax(range.low, -FAR), high = fmin(range.high, FAR), size = pn_interval_magnitude(range);
 
     self->unit = size > 0.0 ? fmin(size, 1.0) : 1.0;
     for (int i = 0; i <= SAMPLES && low <= high; i++)
