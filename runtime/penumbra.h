@@ -20,6 +20,12 @@ extern "C" {
 #include "random/sample.h"
 #include "random/selection.h"
 
+#include "expr/bound.h"
+#include "expr/formula.h"
+#include "expr/graph.h"
+#include "expr/interval.h"
+#include "expr/program.h"
+
 #include "data/dataset.h"
 
 #include "geometry/set.h"
@@ -35,6 +41,7 @@ extern "C" {
 
 #include "objective/loss.h"
 #include "objective/objective.h"
+#include "objective/regulariser.h"
 
 #include "solvers/solver.h"
 

@@ -99,7 +99,7 @@ static inline long fail_alloc_sweep(const char *name, fail_alloc_fn scenario, vo
         if (!reached)
             return calls;
     }
-    CHECK(!"the sweep ends");
+    CHECK(false && "the sweep ends");
     return -1;
 }
 

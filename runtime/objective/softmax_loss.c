@@ -56,7 +56,7 @@ static void largest(size_t classes, size_t count, const double *z, double *top)
 static void exponentials(size_t classes, size_t count, const double *z, const double *top, double *rows, double *sum)
 {
     const pn_simd *simd = pn_simd_best();
-    double spare[PN_LOSS_BLOCK];
+    double spare[PN_LOSS_BLOCK] = { 0 };
 
     memset(sum, 0, count * sizeof *sum);
     for (size_t k = 0; k < classes; k++) {

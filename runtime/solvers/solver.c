@@ -210,8 +210,12 @@ static pn_status check_start(const char *owner, const pn_arg *start, const pn_ob
 
     if (!start->given)
         return PN_OK;
+    if (start->vector.n != dim && pn_objective_loss(objective)->margins > 1)
+        return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the model has %zu classes x %zu features", owner,
+                       start->vector.n, pn_objective_loss(objective)->margins, pn_objective_data(objective)->p);
     if (start->vector.n != dim)
-        return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the model has %zu", owner, start->vector.n, dim);
+        return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the data has %zu features", owner, start->vector.n,
+                       dim);
     /* The certified margin rests on it: relative to the set, and far below a unit of the score lattice. */
     if (set && set->ops->contains &&
         !set->ops->contains(set, start->vector.data, 1e-12 * set->ops->radius(set, PN_LINF)))
