@@ -32,13 +32,18 @@ static bool is_close(const pn_extremes *range)
 pn_status pn_bound_span(pn_span *out, const pn_graph *graph, pn_node root, const pn_domain *domains, pn_task *task,
                         pn_err *err)
 {
-    size_t cases = pn_case_count(graph, root, domains), limit = PN_BOUND_BOXES / cases;
     pn_span all = { .undefined = false };
+    unsigned needed;
+    size_t cases, limit;
 
+    if (pn_case_needs(&needed, graph, root, err) != PN_OK)
+        return PN_ENOMEM;
+    cases = pn_case_count(graph, needed, domains);
+    limit = PN_BOUND_BOXES / cases;
     for (size_t i = 0; i < cases; i++) {
         pn_case one;
         pn_span span;
-        pn_status status = pn_case_open(&one, graph, root, domains, i, task, err);
+        pn_status status = pn_case_open(&one, graph, root, needed, domains, i, task, err);
 
         if (status != PN_OK)
             return status;

@@ -33,21 +33,36 @@ pn_status pn_bound_check(const pn_graph *graph, const pn_domain *domains, pn_err
     return PN_OK;
 }
 
-/* How many values the variable is given one by one; 0 when it stays a variable. */
-static size_t short_list(const pn_graph *graph, pn_node root, const pn_domain *domains, unsigned v, size_t cases)
+pn_status pn_case_needs(unsigned *needed, const pn_graph *graph, pn_node root, pn_err *err)
+{
+    bool *used = pn_calloc(root + 1u, sizeof *used);
+
+    if (!used)
+        return pn_fail(err, PN_ENOMEM, "bound: out of memory");
+    pn_graph_used(graph, root, used);
+    *needed = 0;
+    for (pn_node n = 0; n <= root; n++)
+        if (used[n] && pn_graph_term(graph, n)->op == PN_X_VAR)
+            *needed |= 1u << pn_graph_term(graph, n)->a;
+    pn_free(used);
+    return PN_OK;
+}
+
+/* How many values the variable is given one by one; 0 when it stays a variable, or is not needed. */
+static size_t short_list(unsigned needed, const pn_domain *domains, unsigned v, size_t cases)
 {
     const pn_domain *d = &domains[v];
     size_t count = d->count > 0 ? d->count : d->range.low == d->range.high ? 1 : 0;
 
-    return count > 0 && count <= CASES_MAX / cases && pn_graph_depends(graph, root, v) ? count : 0;
+    return count > 0 && count <= CASES_MAX / cases && (needed >> v & 1) ? count : 0;
 }
 
-size_t pn_case_count(const pn_graph *graph, pn_node root, const pn_domain *domains)
+size_t pn_case_count(const pn_graph *graph, unsigned needed, const pn_domain *domains)
 {
     size_t cases = 1;
 
     for (unsigned v = 0; v < pn_graph_variables(graph); v++) {
-        size_t count = short_list(graph, root, domains, v, cases);
+        size_t count = short_list(needed, domains, v, cases);
 
         cases *= count > 0 ? count : 1;
     }
@@ -300,21 +315,21 @@ static pn_status add_variable(pn_case *self, unsigned source, const pn_domain *d
 }
 
 /* Which variables stay, and the values of the others in case `index`. */
-static pn_status choose(pn_case *self, double *chosen, const pn_graph *graph, pn_node root, const pn_domain *domains,
+static pn_status choose(pn_case *self, double *chosen, const pn_graph *graph, unsigned needed, const pn_domain *domains,
                         size_t index, pn_err *err)
 {
     size_t cases = 1;
     pn_status status = PN_OK;
 
     for (unsigned v = 0; v < pn_graph_variables(graph) && status == PN_OK; v++) {
-        size_t count = short_list(graph, root, domains, v, cases);
+        size_t count = short_list(needed, domains, v, cases);
 
         chosen[v] = NAN;
         if (count > 0) {
             chosen[v] = domains[v].count > 0 ? domains[v].values[index % count] : domains[v].range.low;
             index /= count;
             cases *= count;
-        } else if (pn_graph_depends(graph, root, v)) {
+        } else if (needed >> v & 1) {
             status = add_variable(self, v, &domains[v], err);
         }
     }
@@ -346,12 +361,12 @@ static pn_status fill(pn_case *self, const pn_graph *graph, pn_node root, const 
     return status;
 }
 
-pn_status pn_case_open(pn_case *out, const pn_graph *graph, pn_node root, const pn_domain *domains, size_t index,
-                       pn_task *task, pn_err *err)
+pn_status pn_case_open(pn_case *out, const pn_graph *graph, pn_node root, unsigned needed, const pn_domain *domains,
+                       size_t index, pn_task *task, pn_err *err)
 {
     pn_case self = { .dims = 0 };
     double chosen[PN_GRAPH_VARS_MAX];
-    pn_status status = choose(&self, chosen, graph, root, domains, index, err);
+    pn_status status = choose(&self, chosen, graph, needed, domains, index, err);
 
     if (status == PN_OK)
         status = fill(&self, graph, root, chosen, err);

@@ -24,11 +24,13 @@ typedef struct pn_case {
     size_t boxes;                       /* that its range took */
 } pn_case;
 
-/** How many cases the domains make: the product of the short lists of variables that the root needs. */
-size_t pn_case_count(const pn_graph *graph, pn_node root, const pn_domain *domains);
+/** Which variables the root needs, a bit each.  Errors: PN_ENOMEM. */
+pn_status pn_case_needs(unsigned *needed, const pn_graph *graph, pn_node root, pn_err *err);
+/** How many cases the domains make: the product of the short lists of needed variables. */
+size_t pn_case_count(const pn_graph *graph, unsigned needed, const pn_domain *domains);
 /** Errors: PN_ENOMEM, PN_EUNSUPPORTED (too many operations), PN_ECANCELLED.  On failure nothing is left to free. */
-pn_status pn_case_open(pn_case *out, const pn_graph *graph, pn_node root, const pn_domain *domains, size_t index,
-                       pn_task *task, pn_err *err);
+pn_status pn_case_open(pn_case *out, const pn_graph *graph, pn_node root, unsigned needed, const pn_domain *domains,
+                       size_t index, pn_task *task, pn_err *err);
 void pn_case_close(pn_case *self);
 /** The text of a node of the case's graph in the caller's variables. */
 void pn_case_text(const pn_case *self, pn_node node, char *text, size_t size);

@@ -372,18 +372,21 @@ pn_status pn_bound_jump(pn_jump *out, pn_graph *graph, pn_node root, unsigned va
 {
     pn_jump all = none;
     pn_status status = pn_graph_status(graph, err);
+    unsigned needed;
     size_t cases;
 
     if (status == PN_OK && variable >= pn_graph_variables(graph))
         status = pn_fail(err, PN_EINVAL, "bound: there is no variable %u", variable + 1);
     if (status == PN_OK)
         status = pn_bound_check(graph, domains, err);
-    cases = status == PN_OK ? pn_case_count(graph, root, domains) : 0;
+    if (status == PN_OK)
+        status = pn_case_needs(&needed, graph, root, err);
+    cases = status == PN_OK ? pn_case_count(graph, needed, domains) : 0;
     for (size_t i = 0; i < cases && status == PN_OK; i++) {
         pn_case one;
         pn_jump jump;
 
-        status = pn_case_open(&one, graph, root, domains, i, task, err);
+        status = pn_case_open(&one, graph, root, needed, domains, i, task, err);
         if (status != PN_OK)
             return status;
         status = jump_of_one(&jump, &one, variable, task, err);

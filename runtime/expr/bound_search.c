@@ -16,6 +16,7 @@
 #define DEPTH_MAX    40u /* halvings of each variable before a box without a bound is given up; */
 #define DEPTH_TAIL   14u /* and more for a variable without ends */
 #define REPORT_EVERY 64  /* boxes */
+#define FAR_OUT      1e3
 #define NOTHING      UINT16_MAX
 
 typedef struct entry {
@@ -322,6 +323,8 @@ static void consider(search *self, pn_interval *box, double bound, unsigned dept
         return;
     /* Slopes know nothing of jumps: where it may jump, cut by width, in turn. */
     cut = widest(self, box, smooth ? slope : NULL);
+    if (doubt & doubt_at & PN_MAY_BE_UNDEFINED) /* no smaller box would do better */
+        cut = NOTHING;
     /* What rounding alone makes of the value at a point cannot be told apart. */
     if (bound < INFINITY && (cut == NOTHING || (!doubt_at && bound - self->best <= 4.0 * (at.high - at.low))))
         self->settled = fmax(self->settled, bound);
@@ -354,7 +357,7 @@ static bool is_close(const search *self, double bound, double tolerance)
 /* What is hard to bound need not be bounded as closely. */
 static double tolerance_after(const search *self)
 {
-    return self->boxes < self->limit / 4 ? PN_BOUND_TOLERANCE : self->boxes < self->limit / 2 ? 1e-6 : 1e-3;
+    return self->boxes < self->limit / 2 ? PN_BOUND_TOLERANCE : self->boxes < self->limit / 4 * 3 ? 1e-6 : 1e-3;
 }
 
 /* One direction.  *open is the box that has no bound, when the result is infinite. */
@@ -402,7 +405,7 @@ static void finish(search *self, pn_span *out, double bound, pn_interval *open)
     if (!isinf(bound) || out->undefined)
         return;
     for (unsigned v = 0; v < self->what->dims; v++) /* how far out is of no interest */
-        if (isinf(open[v].high - open[v].low))
+        if (isinf(self->what->range[v].high - self->what->range[v].low) && pn_interval_magnitude(open[v]) > FAR_OUT)
             open[v] = self->what->range[v];
     (void)value_in(self, open, &doubt);
     out->undefined = (doubt & PN_MAY_BE_UNDEFINED) != 0;

@@ -10,6 +10,7 @@ static const char *const part_names[4] = { "value", "slope", "curvature", "third
 
 typedef struct shaper {
     pn_graph *graph; /* a copy, whose derivatives may grow too large without harm to the caller's */
+    unsigned needed; /* variables that the value needs */
     pn_node part[4]; /* the value and its derivatives; PN_NODE_NONE when it grew too large */
     unsigned variable;
     const pn_domain *domains;
@@ -63,7 +64,8 @@ static pn_status jump_through(shaper *self, int k, size_t index, pn_jump *out)
 {
     pn_case one;
     pn_node bend, root;
-    pn_status status = pn_case_open(&one, self->graph, self->part[0], self->domains, index, self->task, self->err);
+    pn_status status =
+        pn_case_open(&one, self->graph, self->part[0], self->needed, self->domains, index, self->task, self->err);
 
     if (status != PN_OK)
         return status;
@@ -101,7 +103,7 @@ static pn_status jump_of_part(shaper *self, int k, pn_jump *out)
         return PN_OK;
     if (status != PN_OK || out->decided)
         return status;
-    cases = pn_case_count(self->graph, self->part[0], self->domains);
+    cases = pn_case_count(self->graph, self->needed, self->domains);
     for (size_t i = 0; i < cases && all.decided && status == PN_OK; i++) {
         status = jump_through(self, k, i, &one);
         all.decided = one.decided;
@@ -168,6 +170,8 @@ pn_status pn_shape_of(pn_shape *out, pn_graph *graph, pn_node root, unsigned var
         status = pn_bound_check(graph, domains, err);
     if (status == PN_OK)
         status = pn_bound_copy(&self.graph, &self.part[0], graph, root, err);
+    if (status == PN_OK)
+        status = pn_case_needs(&self.needed, self.graph, self.part[0], err);
     if (status == PN_OK)
         status = derive(&self);
     for (int k = 0; k < 4 && status == PN_OK; k++)
