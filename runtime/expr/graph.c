@@ -64,9 +64,10 @@ pn_status pn_graph_new(pn_graph **out, const char *const *names, unsigned count,
         graph->references = 1;
         graph->variables = count;
         graph->terms = pn_alloc(FIRST_TERMS, sizeof *graph->terms);
+        graph->needs = pn_alloc(FIRST_TERMS, sizeof *graph->needs);
         graph->slots = pn_calloc(FIRST_SLOTS, sizeof *graph->slots);
     }
-    if (!graph || !graph->terms || !graph->slots) {
+    if (!graph || !graph->terms || !graph->needs || !graph->slots) {
         pn_graph_free(graph);
         return pn_fail(err, PN_ENOMEM, "expression: out of memory");
     }
@@ -89,6 +90,7 @@ void pn_graph_free(pn_graph *graph)
     if (!graph || --graph->references > 0)
         return;
     pn_free(graph->terms);
+    pn_free(graph->needs);
     pn_free(graph->slots);
     pn_free(graph);
 }
@@ -178,13 +180,29 @@ static bool make_room(pn_graph *graph)
 {
     if (graph->count == graph->capacity) {
         pn_term *terms = pn_resize(graph->terms, 2 * graph->capacity, sizeof *terms);
+        uint16_t *needs = terms ? pn_resize(graph->needs, 2 * graph->capacity, sizeof *needs) : NULL;
 
-        if (!terms)
+        graph->terms = terms ? terms : graph->terms;
+        if (!needs)
             return false;
-        graph->terms = terms;
+        graph->needs = needs;
         graph->capacity *= 2;
     }
     return 2 * (graph->count + 1) < graph->slot_count || grow_slots(graph);
+}
+
+static uint16_t needs_of(const pn_graph *graph, const pn_term *term)
+{
+    unsigned operands = pn_opcode_operands(term->op);
+    unsigned bits = term->op == PN_X_VAR ? 1u << term->a : 0;
+
+    if (operands > 0)
+        bits |= graph->needs[term->a];
+    if (operands > 1)
+        bits |= graph->needs[term->b];
+    if (operands > 2)
+        bits |= graph->needs[term->c];
+    return (uint16_t)bits;
 }
 
 pn_node pn_graph_intern(pn_graph *graph, pn_term term)
@@ -206,6 +224,7 @@ pn_node pn_graph_intern(pn_graph *graph, pn_term term)
     }
     graph->slots[slot_of(graph, &term)] = (uint32_t)graph->count + 1;
     graph->terms[graph->count] = term;
+    graph->needs[graph->count] = needs_of(graph, &term);
     return (pn_node)graph->count++;
 }
 
@@ -235,15 +254,7 @@ void pn_graph_used(const pn_graph *graph, pn_node root, bool *used)
 
 bool pn_graph_depends(const pn_graph *graph, pn_node root, unsigned variable)
 {
-    bool *used = pn_alloc((size_t)root + 1, sizeof *used), found = false;
-
-    if (!used)
-        return true; /* the careful answer */
-    pn_graph_used(graph, root, used);
-    for (pn_node i = 0; i <= root && !found; i++)
-        found = used[i] && graph->terms[i].op == PN_X_VAR && graph->terms[i].a == variable;
-    pn_free(used);
-    return found;
+    return graph->needs[root] >> variable & 1;
 }
 
 /* ---- substitution ---- */

@@ -293,10 +293,9 @@ static bool has_exact_inverse(const pn_graph *graph, pn_node node, double *inver
 
 static pn_node divide(pn_graph *graph, pn_node a, pn_node b)
 {
-    double inverse;
-
     bool minus_a = is_op(graph, a, PN_X_NEG), minus_b = is_op(graph, b, PN_X_NEG);
     pn_node u = one_plus_exp(graph, b);
+    double inverse;
 
     if (pn_x_is(graph, b, 1.0))
         return a;

@@ -107,7 +107,8 @@ static pn_status certify_kinks(formula_regulariser *self, pn_interval coordinate
     if (status != PN_OK)
         return status;
     if (jump.decided)
-        (void)snprintf(out->missing, sizeof out->missing, "slope: it jumps at w = %g", jump.where);
+        (void)snprintf(out->missing, sizeof out->missing, "slope: it jumps at %s = %g",
+                       pn_graph_variable_name(self->graph, 0), jump.where);
     else
         (void)snprintf(out->missing, sizeof out->missing, "slope: it could not be shown not to jump");
     if (jump.decided && jump.up == 0.0)
@@ -131,20 +132,21 @@ static void explain(const formula_regulariser *self, pn_interval coordinate, con
                     pn_regulariser_bounds *out)
 {
     bool of_value = strncmp(shape->missing, "value: ", 7) == 0 && shape->continuous;
+    const char *w = pn_graph_variable_name(self->graph, 0);
     char slope[100];
 
     if (!of_value) {
         memcpy(out->missing, shape->missing, sizeof out->missing);
     } else if (isinf(out->gradient)) {
         pn_graph_text(self->graph, self->slope_root, slope, sizeof slope);
-        (void)snprintf(out->missing, sizeof out->missing, "slope: %s is unbounded where w is in [%g, %g]", slope,
+        (void)snprintf(out->missing, sizeof out->missing, "slope: %s is unbounded where %s is in [%g, %g]", slope, w,
                        coordinate.low, coordinate.high);
     } else if (shape->smooth && isinf(out->smoothness)) {
-        (void)snprintf(out->missing, sizeof out->missing, "curvature: it is unbounded where w is in [%g, %g]",
+        (void)snprintf(out->missing, sizeof out->missing, "curvature: it is unbounded where %s is in [%g, %g]", w,
                        coordinate.low, coordinate.high);
     } else if (shape->smooth && isinf(out->hessian_lipschitz)) {
-        (void)snprintf(out->missing, sizeof out->missing, "curvature: its change is unbounded where w is in [%g, %g]",
-                       coordinate.low, coordinate.high);
+        (void)snprintf(out->missing, sizeof out->missing, "curvature: its change is unbounded where %s is in [%g, %g]",
+                       w, coordinate.low, coordinate.high);
     }
 }
 

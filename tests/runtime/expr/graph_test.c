@@ -111,6 +111,15 @@ static void sharing_survives_growth(void)
     }
     CHECK(pn_graph_size(g) == 40003);
     end();
+
+    begin(); /* the third operand alone tells these apart */
+    for (int i = 0; i < 20000; i++)
+        made[i] = pn_x_where(g, x, y, num(i));
+    for (int i = 0; i < 20000; i++) {
+        if (!CHECK(pn_graph_term(g, made[i])->c == num(i)))
+            break;
+    }
+    end();
     free(made);
 }
 
@@ -145,6 +154,19 @@ static void neutral_elements_vanish(void)
     CHECK(is_term(two(PN_X_SUB, x, x), PN_X_SUB, x, x)); /* inf - inf is not 0 */
     CHECK(is_term(two(PN_X_MUL, x, num(0)), PN_X_MUL, num(0), x));
     CHECK(is_term(two(PN_X_DIV, x, x), PN_X_DIV, x, x));
+    end();
+}
+
+static void doubles_and_halves_are_factors(void)
+{
+    begin();
+    CHECK(is_term(two(PN_X_ADD, x, x), PN_X_MUL, num(2), x));
+    CHECK(is_term(two(PN_X_DIV, x, num(4)), PN_X_MUL, num(0.25), x));
+    CHECK(is_term(two(PN_X_DIV, x, num(-0.5)), PN_X_MUL, num(-2), x));
+    CHECK(op_of(two(PN_X_DIV, x, num(3))) == PN_X_DIV);
+    CHECK(op_of(two(PN_X_DIV, x, num(0))) == PN_X_DIV);
+    CHECK(op_of(two(PN_X_DIV, x, num(0x1p-1024))) == PN_X_DIV); /* its inverse is no double */
+    CHECK(op_of(two(PN_X_DIV, x, num(INFINITY))) == PN_X_DIV);
     end();
 }
 
@@ -818,6 +840,7 @@ int main(void)
     sharing_survives_growth();
     operands_come_before_what_uses_them();
     neutral_elements_vanish();
+    doubles_and_halves_are_factors();
     signs_move_outward();
     equal_choices_are_no_choice();
     powers_with_a_correctly_rounded_form_use_it();
