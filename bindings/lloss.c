@@ -63,13 +63,20 @@ static int get_margins(lua_State *L)
     return 1;
 }
 
-/* Over all margins and labels. */
+/* Nothing is certified where a formula overflows, so this is how far "everywhere" reaches. */
+#define FAR 1e9
+
 static int get_convex(lua_State *L)
 {
-    const pn_interval all = { -INFINITY, INFINITY };
+    pn_loss *loss = check_loss(L, 1);
+    const pn_interval far = { -FAR, FAR };
     pn_loss_bounds bounds;
+    pn_err err;
+    pn_status status = loss->margins ? pn_loss_certify(loss, far, far, &bounds, &err) : PN_EUNSUPPORTED;
 
-    lua_pushboolean(L, pn_loss_certify(check_loss(L, 1), all, all, &bounds, NULL) == PN_OK && bounds.convex);
+    if (status == PN_ENOMEM)
+        pnl_status(L, status, &err);
+    lua_pushboolean(L, status == PN_OK && bounds.convex);
     return 1;
 }
 
@@ -245,6 +252,7 @@ static int range(lua_State *L)
     set_interval(L, "third", out.third);
     set_flag(L, "continuous", out.continuous);
     set_flag(L, "smooth", out.smooth);
+    set_flag(L, "twice_smooth", out.twice_smooth);
     set_flag(L, "convex", out.convex);
     if (out.missing[0]) {
         lua_pushstring(L, out.missing);
@@ -274,7 +282,8 @@ static int to_string(lua_State *L)
 static const pnl_row loss_rows[] = {
     { "name", get_name, PNL_FIELD, PNL_NOTHING, "l.name -> string", "The kind of loss, as in pn.loss." },
     { "convex", get_convex, PNL_FIELD, PNL_NOTHING, "l.convex -> boolean",
-      "Whether l(z, y) is certified to be convex in z over all margins and labels." },
+      "Whether l(z, y) is certified to be convex in z, for margins and labels up to 1e9 in size.  false: it is not, or "
+      "nobody could tell." },
     { "labels", get_labels, PNL_FIELD, PNL_NOTHING, "l.labels -> string",
       "What labels it takes: \"real\", \"-1 and 1\", \"in [0, 1]\", \"1 to 7\"." },
     { "margins", get_margins, PNL_FIELD, PNL_NOTHING, "l.margins -> integer",
@@ -295,8 +304,10 @@ static const pnl_row loss_rows[] = {
       "Certified intervals {lo, hi} of value, slope, curvature and third derivative over all margins z in the first "
       "interval "
       "and admissible labels y in the second (absent: all of them), rounded outward; continuous, smooth (the slope "
-      "does not jump), "
-      "convex.  Infinite where unbounded: `missing` then says which sub-expression on which interval." },
+      "does not jump), twice_smooth (nor the curvature), "
+      "convex.  Where it is not continuous, slope bounds what a record adds to a gradient but not how far its loss "
+      "moves. "
+      "Infinite where unbounded: `missing` then says which sub-expression on which interval." },
     { "__tostring", to_string, PNL_META, PNL_NOTHING, "tostring(l) -> string", "Name and formula." },
     PNL_ROW_END,
 };
@@ -324,13 +335,14 @@ static const pnl_row library_rows[] = {
       "pn.lt le gt ge in place of if.  labels: a list of the values that occur, {-1, 1}, or a range {lo=, hi=} that "
       "the data set "
       "enforces; absent: any labels.  Errors name what came back from the function, with the place of the mistake." },
-    { "black_box", pnl_loss_black_box, PNL_FUNCTION, PNL_NOTHING,
+    { "black_box", pnl_loss_black_box, PNL_FUNCTION, PNL_RAW,
       "pn.loss.black_box{value=function(theta, x, y) ... end, lipschitz=} -> loss",
       "A loss that cannot be traced: called back for every record with the model [p], the record's features [p] and "
       "its label; "
       "returns a number.  It has values and differences, no gradients.  lipschitz: declared l2 Lipschitz constant in "
       "theta, > 0, "
-      "which solvers enforce.  An error in the function stops the call and reaches the caller as it is." },
+      "which solvers enforce.  The function sees every record as it is.  An error in it stops the call and reaches the "
+      "caller as it is." },
     PNL_ROW_END,
 };
 

@@ -2,6 +2,7 @@
  * Depends on: pnl.h, runtime/objective.  Used by: module.c. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lobjective.h"
 #include "objective/objective.h"
@@ -66,7 +67,8 @@ static int objective_new(lua_State *L)
     return 1;
 }
 
-/* Checks that the argument is a point of the right size: a vec, a list, or a mat with a row for each class. */
+/* Checks that the argument is a point of the right size: a vec, a list, or a mat with a row for each class.  A callback may not
+ * close it, nor the objective, while the call runs. */
 static pn_vec point_argument(lua_State *L, const pn_objective *objective, int index, const char *who, const char *what)
 {
     size_t dim = pn_objective_dim(objective), margins = pn_objective_loss(objective)->margins;
@@ -79,12 +81,42 @@ static pn_vec point_argument(lua_State *L, const pn_objective *objective, int in
     } else {
         theta = pnl_check_vec(L, index);
     }
+    if (margins == 0) {
+        pnl_pin(L, 1);
+        pnl_pin(L, index);
+    }
     if (theta.n != dim && margins > 1)
         pnl_error(L, "%s: %s has %zu entries, the model has %zu classes x %zu features", who, what, theta.n, margins,
                   dim / margins);
     if (theta.n != dim)
         pnl_error(L, "%s: %s has %zu entries, the data has %zu features", who, what, theta.n, dim);
     return theta;
+}
+
+/* {rows=, denominator=} and nothing else. */
+static void check_batch_keys(lua_State *L, int index, const char *who)
+{
+    for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
+        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+
+        if (!key || (strcmp(key, "rows") != 0 && strcmp(key, "denominator") != 0))
+            pnl_error(L, "%s: a batch is {rows=, denominator=}; it has %s, too", who, pnl_got(L, -2));
+    }
+}
+
+/* Whole numbers as keys, without gaps: a misspelt field is no empty batch. */
+static void check_batch_list(lua_State *L, int index, const char *who)
+{
+    lua_Unsigned entries = 0;
+
+    for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TNUMBER)
+            pnl_error(L, "%s: a batch is a list of record numbers or {rows=, denominator=}; it has %s", who,
+                      pnl_got(L, -2));
+        entries++;
+    }
+    if (entries != lua_rawlen(L, index))
+        pnl_error(L, "%s: a batch is a list of record numbers without gaps", who);
 }
 
 /* A list of record numbers from 1, or {rows=list, denominator=}: the rows stay on the stack.  NULL when absent. */
@@ -100,11 +132,16 @@ static const pn_batch *batch_argument(lua_State *L, int index, const char *who, 
                   pnl_got(L, index));
     lua_pushvalue(L, index);
     if (lua_getfield(L, index, "rows") == LUA_TTABLE) {
-        if (lua_getfield(L, index, "denominator") != LUA_TNIL)
+        check_batch_keys(L, index, who);
+        if (lua_getfield(L, index, "denominator") != LUA_TNIL) {
             denominator = pnl_check_finite(L, -1, "denominator");
+            if (!(denominator > 0.0))
+                pnl_error(L, "%s: the denominator of a batch must be a positive number, got %g", who, denominator);
+        }
         lua_pop(L, 1);
     } else {
         lua_pop(L, 1);
+        check_batch_list(L, index, who);
     }
     batch->count = (size_t)lua_rawlen(L, -1);
     if (batch->count > MAX_BATCH)
@@ -220,6 +257,8 @@ static int objective_differences(lua_State *L)
     if (directions.cols != theta.n)
         return pnl_error(L, "objective:differences: a direction has %zu entries, theta has %zu", directions.cols,
                          theta.n);
+    if (pn_objective_loss(self)->margins == 0)
+        pnl_pin(L, 3);
     out = pnl_new_vec(L, directions.rows);
     pnl_run_begin(L, true);
     status = pn_objective_differences(self, batch, theta.data, directions.data, directions.rows, radius, out,
@@ -301,6 +340,12 @@ static void set_number(lua_State *L, const char *name, double value)
     lua_setfield(L, -2, name);
 }
 
+static void set_flag(lua_State *L, const char *name, bool flag)
+{
+    lua_pushboolean(L, flag);
+    lua_setfield(L, -2, name);
+}
+
 /* What is not bounded although something is certified. */
 static const char *what_is_missing(const pn_bounds *bounds)
 {
@@ -312,12 +357,12 @@ static int objective_bounds(lua_State *L)
 {
     const pn_bounds *bounds = pn_objective_bounds(self_of(L));
 
-    lua_createtable(L, 0, 12);
+    lua_createtable(L, 0, 14);
     if (what_is_missing(bounds)[0]) {
         lua_pushstring(L, what_is_missing(bounds));
         lua_setfield(L, -2, "missing");
     }
-    if (!bounds->certified)
+    if (bounds->source == PN_BOUND_NONE)
         return 1;
     lua_createtable(L, 0, PN_LP_COUNT);
     for (int norm = 0; norm < PN_LP_COUNT; norm++)
@@ -329,8 +374,16 @@ static int objective_bounds(lua_State *L)
     set_number(L, "curvature", bounds->curvature);
     set_number(L, "hessian_lipschitz", bounds->hessian_lipschitz);
     set_number(L, "margin", bounds->margin.high);
-    lua_pushboolean(L, bounds->convex);
-    lua_setfield(L, -2, "convex");
+    set_flag(L, "convex", bounds->convex);
+    set_flag(L, "continuous", bounds->loss.continuous);
+    set_flag(L, "smooth", bounds->loss.smooth);
+    lua_createtable(L, 2, 0);
+    lua_pushnumber(L, bounds->loss.value.low);
+    lua_rawseti(L, -2, 1);
+    lua_pushnumber(L, bounds->loss.value.high);
+    lua_rawseti(L, -2, 2);
+    pnl_list(L);
+    lua_setfield(L, -2, "value");
     lua_pushstring(L, pn_bound_source_names[bounds->source]);
     lua_setfield(L, -2, "source");
     return 1;
@@ -412,7 +465,10 @@ static const pnl_row objective_rows[] = {
       "What holds for every admissible record and every theta in the set.  source: \"certified\" from the loss's "
       "expression, "
       "the record bounds and the set; \"clipped\" by clip=; \"declared\" of a black box; nil when nothing is.  "
-      "lipschitz={l1=,l2=,linf=} of a record's loss in theta; slope = max |dl/dz|; smoothness (l2), strong_convexity "
+      "lipschitz={l1=,l2=,linf=} bounds what a record adds to a gradient, in the dual norm, and so how far its loss "
+      "moves "
+      "with theta if the loss is continuous (where it jumps, only value={lo, hi}, the range of the loss, bounds that); "
+      "slope = max |dl/dz|; continuous, smooth: neither loss nor slope jumps; smoothness (l2), strong_convexity "
       "(negative: "
       "that far from convex), curvature (Frank-Wolfe, worst case) and hessian_lipschitz (l2) of the objective with its "
       "regulariser; convex; margin = max |<x, theta>|.  Infinite where it is not bounded: missing says what and why." },

@@ -103,7 +103,7 @@ static pn_status run_sweep(sweep *self, double *out, pn_task *task, pn_err *err)
 
         for (size_t chunk = 0; chunk < self->part.chunks; chunk++)
             total += self->partial[chunk * self->count + k];
-        out[k] = total / (2.0 * self->radius) / denominator;
+        out[k] = 0.5 * (total / self->radius / denominator);
     }
     pn_free(self->partial);
     pn_free(self->scratch);
@@ -124,11 +124,13 @@ static pn_status by_calls(const sweep *self, double *point, double *out, pn_task
 
             for (size_t j = 0; j < dim; j++)
                 point[j] = self->theta[j] + step * self->directions[k * dim + j];
-            status = pn_record_mean(self->objective, self->batch, point, &value[side], NULL, task, err);
+            status = pn_check_point("objective", "theta moved along a direction", point, dim, err);
+            if (status == PN_OK)
+                status = pn_record_mean(self->objective, self->batch, point, &value[side], NULL, task, err);
             if (status != PN_OK)
                 return status;
         }
-        out[k] = (value[0] - value[1]) / (2.0 * self->radius);
+        out[k] = 0.5 * ((value[0] - value[1]) / self->radius);
     }
     return PN_OK;
 }

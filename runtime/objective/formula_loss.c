@@ -56,24 +56,40 @@ static void formula_curve(const pn_loss *loss, size_t count, const double *z, co
 
 /* ---- bounds ---- */
 
-static pn_domain label_domain(const pn_labels *labels, pn_interval enforced)
+/* Those of the admitted labels that lie in `enforced`; a list goes to values[PN_LABEL_VALUES_MAX]. */
+static pn_status label_domain(pn_domain *out, const pn_loss *loss, pn_interval enforced, double *values, pn_err *err)
 {
-    if (labels->kind == PN_LABELS_VALUES)
-        return (pn_domain){ { 0.0, 0.0 }, labels->values, labels->count };
-    if (labels->kind == PN_LABELS_INTERVAL) {
-        enforced.low = fmax(enforced.low, labels->range.low);
-        enforced.high = fmin(enforced.high, labels->range.high);
+    const pn_labels *labels = &loss->labels;
+    char wanted[200];
+
+    *out = (pn_domain){ enforced, NULL, 0 };
+    if (labels->kind == PN_LABELS_INTERVAL)
+        out->range = (pn_interval){ fmax(enforced.low, labels->range.low), fmin(enforced.high, labels->range.high) };
+    if (labels->kind == PN_LABELS_VALUES) {
+        for (size_t i = 0; i < labels->count; i++) {
+            if (labels->values[i] >= enforced.low && labels->values[i] <= enforced.high)
+                values[out->count++] = labels->values[i];
+        }
+        out->values = values;
+        out->range = (pn_interval){ 0.0, 0.0 };
     }
-    return (pn_domain){ enforced, NULL, 0 };
+    if (out->range.low <= out->range.high && (labels->kind != PN_LABELS_VALUES || out->count > 0))
+        return PN_OK;
+    pn_labels_describe(labels, wanted, sizeof wanted);
+    return pn_fail(err, PN_EINVAL, "loss.%s: the labels must be %s, got the interval {%g, %g}", loss->row->name, wanted,
+                   enforced.low, enforced.high);
 }
 
 static pn_status formula_certify(pn_loss *loss, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err)
 {
     formula_loss *self = (formula_loss *)loss;
-    const pn_domain domains[2] = { [Z] = { margin, NULL, 0 }, [Y] = label_domain(&loss->labels, y) };
+    pn_domain domains[2] = { [Z] = { margin, NULL, 0 } };
+    double values[PN_LABEL_VALUES_MAX];
     pn_shape shape;
-    pn_status status = pn_shape_of(&shape, self->graph, self->root, Z, domains, NULL, err);
+    pn_status status = label_domain(&domains[Y], loss, y, values, err);
 
+    if (status == PN_OK)
+        status = pn_shape_of(&shape, self->graph, self->root, Z, domains, NULL, err);
     if (status != PN_OK)
         return status;
     *out = (pn_loss_bounds){ .value = shape.value,

@@ -46,9 +46,10 @@ typedef struct pn_loss_bounds {
     pn_interval value, slope, curvature, third; /* l and its derivatives in one margin; softmax: of every entry of the
                                                    gradient, eigenvalues of the Hessian, third derivative along unit vectors */
     double slope_norm[PN_LP_COUNT]; /* largest norm of the gradient in the margins; all equal for one margin */
-    bool continuous;                /* l does not jump: slope bounds its Lipschitz constant */
-    bool smooth;                    /* the slope does not jump: curvature bounds its Lipschitz constant */
-    bool twice_smooth;              /* nor does the curvature */
+    bool continuous;   /* l does not jump: slope bounds its Lipschitz constant.  When false, slope still bounds
+                                       what a record adds to a gradient, but not how far its loss moves with theta. */
+    bool smooth;       /* the slope does not jump: curvature bounds its Lipschitz constant */
+    bool twice_smooth; /* nor does the curvature */
     bool convex;
     char missing[256];
 } pn_loss_bounds;
@@ -74,7 +75,8 @@ typedef struct pn_loss_ops {
     /* out = (Hessian in the margins) along */
     void (*curve)(const pn_loss *self, size_t count, const double *z, const double *y, const double *along,
                   double *out);
-    /* margin: range of every margin, ends may be infinite; y: enforced range of real labels (ignored for the other kinds). */
+    /* margin: range of every margin, ends may be infinite; y: enforced range of the labels, of which those that the loss
+     * admits count (classes: all of them). */
     pn_status (*certify)(pn_loss *self, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err);
 } pn_loss_ops;
 
@@ -103,7 +105,8 @@ pn_status pn_loss_from_graph(pn_loss **out, pn_graph *graph, pn_node root, const
 /** The graph and root of a formula loss, else NULL. */
 pn_graph *pn_loss_graph(const pn_loss *loss, pn_node *root);
 
-/** As ops->certify after checks: PN_EINVAL when an interval has low > high or NaN.  Unbounded is no error: see `missing`. */
+/** As ops->certify after checks: PN_EINVAL when an interval has low > high or NaN, or when no admissible label lies in y;
+ *  PN_EUNSUPPORTED for a black box; PN_EDOMAIN when the loss is undefined on part of it.  Unbounded is no error: see `missing`. */
 pn_status pn_loss_certify(pn_loss *loss, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err);
 
 /* ---- black boxes ---- */

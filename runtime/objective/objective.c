@@ -55,6 +55,17 @@ size_t pn_objective_longest_chunk(const pn_objective *objective)
 
 /* ---- construction ---- */
 
+/* How to come by the labels -1 and 1, or others. */
+static const char *label_advice(const pn_labels *labels)
+{
+    bool binary = labels->kind == PN_LABELS_VALUES && labels->count == 2 &&
+                  fmin(labels->values[0], labels->values[1]) == -1.0 &&
+                  fmax(labels->values[0], labels->values[1]) == 1.0;
+
+    return binary ? "load with labels=\"binary\" or labels={[a]=-1, [b]=1}, or map them with data:with_labels"
+                  : "map them with data:with_labels";
+}
+
 static pn_status check_labels(const pn_dataset *data, const pn_loss *loss, pn_err *err)
 {
     char wanted[160];
@@ -68,10 +79,8 @@ static pn_status check_labels(const pn_dataset *data, const pn_loss *loss, pn_er
     }
     if (pn_labels_first_bad(&loss->labels, data->y, data->n) == data->n)
         return PN_OK;
-    return pn_fail(err, PN_EINVAL,
-                   "objective: %s needs labels %s; load with labels=\"binary\" or labels={[a]=-1, [b]=1}, or map them "
-                   "with data:with_labels",
-                   loss->row->name, wanted);
+    return pn_fail(err, PN_EINVAL, "objective: %s needs labels %s; %s", loss->row->name, wanted,
+                   label_advice(&loss->labels));
 }
 
 static pn_status check_parts(const pn_objective_parts *parts, pn_err *err)
@@ -87,15 +96,16 @@ static pn_status check_parts(const pn_objective_parts *parts, pn_err *err)
     if (parts->set && parts->set->dim != dim)
         return pn_fail(err, PN_EDIM, "objective: the set has dimension %zu, the data has %zu features", parts->set->dim,
                        dim);
-    if (!(parts->clip >= 0.0) || isinf(parts->clip))
-        return pn_fail(err, PN_EINVAL, "objective: clip must be a positive number, got %g", parts->clip);
+    if (parts->clip != 0.0 && !(parts->clip >= PN_CLIP_LEAST && parts->clip <= PN_CLIP_MOST))
+        return pn_fail(err, PN_EINVAL, "objective: clip must be a number in [2^-400, 2^400], got %g", parts->clip);
     if (parts->clip > 0.0 && parts->loss->margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "objective: a black box has no gradients to clip; declare its lipschitz= instead");
     return parts->reg && parts->reg->ops->fits ? parts->reg->ops->fits(parts->reg, dim, err) : PN_OK;
 }
 
-/* Upper bounds of the rows' l2 norms.  Scaled by the largest entry, so that nothing over- or underflows. */
+/* Upper bounds of the rows' l2 norms.  Scaled by the largest entry, so that squares neither over- nor underflow; below
+ * PN_ROW_LEAST, where a product would lose digits, that itself. */
 static double norm_above(const double *x, size_t count)
 {
     double largest = 0.0, sum = 0.0;
@@ -106,7 +116,7 @@ static double norm_above(const double *x, size_t count)
         return 0.0;
     for (size_t j = 0; j < count; j++)
         sum += (x[j] / largest) * (x[j] / largest);
-    return largest * sqrt(sum) * (1.0 + ((double)count + 8.0) * 0x1p-52);
+    return fmax(largest * sqrt(sum) * (1.0 + ((double)count + 8.0) * 0x1p-52), PN_ROW_LEAST);
 }
 
 static pn_status measure_rows(pn_objective *objective, pn_err *err)
@@ -145,8 +155,10 @@ pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, 
     objective->clip = parts->clip;
     objective->dim = (parts->loss->margins ? parts->loss->margins : 1) * parts->data->p;
     objective->block_rows = clamp_size(BLOCK_BYTES / (8 * parts->data->p), 8, PN_BLOCK_ROWS_MAX) & ~(size_t)7;
-    pn_objective_derive_bounds(objective);
-    if (objective->clip > 0.0 && (status = measure_rows(objective, err)) != PN_OK) {
+    status = pn_objective_derive_bounds(objective, err);
+    if (status == PN_OK && objective->clip > 0.0)
+        status = measure_rows(objective, err);
+    if (status != PN_OK) {
         pn_objective_free(objective);
         return status;
     }
@@ -214,6 +226,20 @@ static double pass_error(const pn_objective *objective)
     return depth * 0x1p-53 * 1.01 * objective->bounds.lipschitz[PN_L1];
 }
 
+/* max |y| over what is enforced or admitted: labels that a loss lists need no range. */
+static double largest_label(const pn_objective *objective)
+{
+    const pn_labels *labels = &objective->loss->labels;
+    double largest = 0.0;
+
+    if (labels->kind != PN_LABELS_VALUES)
+        return pn_interval_magnitude(
+            (pn_interval){ objective->data->bounds.label_low, objective->data->bounds.label_high });
+    for (size_t i = 0; i < labels->count; i++)
+        largest = fmax(largest, fabs(labels->values[i]));
+    return largest;
+}
+
 /* gradient = H theta - b: the errors of H and b, and those of the product, over ||theta||_1 <= radius. */
 static double gram_error(const pn_objective *objective)
 {
@@ -221,7 +247,7 @@ static double gram_error(const pn_objective *objective)
     double gamma = ((double)pn_gram_depth(objective) + 8.0) * 0x1p-53 * 1.01;
     double product = ((double)objective->data->p + 4.0) * 0x1p-53 * 1.01;
     double theta = objective->set ? objective->set->ops->radius(objective->set, PN_L1) : INFINITY;
-    double label = fmax(fabs(records->label_low), fabs(records->label_high)), linf = records->norm[PN_LINF];
+    double label = largest_label(objective), linf = records->norm[PN_LINF];
 
     return (gamma + product) * linf * (theta * linf + label);
 }

@@ -38,13 +38,16 @@ typedef struct pn_bounds {
     pn_regulariser_bounds reg;
     double slope; /* max |dl/dz| */
     double lipschitz
-        [PN_LP_COUNT]; /* of theta -> l (without r) with respect to l1, l2, linf: slope * record bound in the dual norm */
+        [PN_LP_COUNT]; /* for l1, l2, linf: bounds the dual norm of what a record adds to a gradient (without r), slope * record
+                          bound in the dual norm.  It is a Lipschitz constant of theta -> l when loss.continuous; a loss that
+                          jumps may still be trained by its gradients, but its values may move further than this says: what
+                          rests on values needs loss.value, and what rests on differences of values needs loss.continuous. */
     double smoothness; /* Lipschitz constant of the gradient of f in l2 */
     double
         strong_convexity; /* lower bound on the eigenvalues of f's Hessian; negative: f may be that far from convex */
     double curvature;     /* worst-case Frank-Wolfe curvature of f over the set (frank-wolfe.md section 1) */
-    double hessian_lipschitz; /* of theta -> Hessian of f, operator norm over l2 */
-    bool convex;              /* f is */
+    double hessian_lipschitz; /* of theta -> Hessian of f, operator norm over l2; +inf with clip */
+    bool convex; /* f is, and with clip the clipped gradients of one margin are those of a convex function, too */
 } pn_bounds;
 
 typedef struct pn_objective_parts {
@@ -57,8 +60,8 @@ typedef struct pn_objective_parts {
 
 /**
  * Errors: PN_EDIM when the set's dimension is not margins * p (names both), or the regulariser does not fit it; PN_EINVAL when
- * the data has labels that the loss does not take (names the loader option), or clip is negative or not finite; PN_EUNSUPPORTED for a
- * black box with clip; PN_ENOMEM.
+ * the data has labels that the loss does not take (names the loader option), or clip is neither 0 nor in [2^-400, 2^400];
+ * PN_EUNSUPPORTED for a black box with clip; PN_ENOMEM.
  */
 pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, pn_err *err);
 void pn_objective_free(pn_objective *objective);
@@ -84,7 +87,8 @@ typedef struct pn_batch {
  * subgradient of smallest norm.
  * The sum over records is taken in a fixed order, whatever the number of threads.  Each record's slope is clamped to the
  * certified range, so the certified sensitivity holds for the numbers that are really computed; with `clip` its gradient is scaled
- * down, and then the result is not the gradient of f.
+ * down, and then the result is not the gradient of f.  There a slope that is no number counts as 0 and an infinite one as 2^500,
+ * and one below 2^-1000 in size, or what scaling makes so small, as 0.
  * Errors: PN_EDOMAIN for a non-finite theta; PN_EUNSUPPORTED for the gradient of a black box; what a black box's callback
  * returns; PN_ENOMEM; PN_ECANCELLED.
  */

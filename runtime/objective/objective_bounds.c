@@ -51,23 +51,6 @@ static bool labels_unbounded(const pn_objective *objective)
     return objective->loss->labels.kind == PN_LABELS_REAL && !pn_is_enforced(objective->data->bounds.label_high);
 }
 
-/* The loss has a slope that nothing bounds: say which of margin, labels and formula is to blame. */
-static void explain_slope(const pn_objective *objective, pn_bounds *bounds)
-{
-    char text[sizeof bounds->missing];
-
-    if (!objective->set && isinf(bounds->margin.high))
-        missing(bounds, "the objective has no constraint set: give set=, e.g. pn.set.l1_ball{dim=p, radius=1}");
-    else if (isinf(bounds->margin.high))
-        missing(bounds, "no bound on the records is enforced: clip them first, e.g. data:clip_rows(\"l2\", 1)");
-    else if (labels_unbounded(objective))
-        missing(bounds, "no bound on the labels is enforced: clip them first, e.g. data:clip_labels(-1, 1)");
-    else {
-        (void)snprintf(text, sizeof text, "%.200s; or give clip= to the objective", bounds->loss.missing);
-        missing(bounds, text);
-    }
-}
-
 static bool has_record_bound(const pn_objective *objective)
 {
     bool found = false;
@@ -75,6 +58,25 @@ static bool has_record_bound(const pn_objective *objective)
     for (int norm = 0; norm < PN_LP_COUNT; norm++)
         found = found || pn_is_enforced(objective->data->bounds.norm[norm]);
     return found;
+}
+
+/* The loss has a slope that nothing bounds: say which of margin, labels and formula is to blame. */
+static void explain_slope(const pn_objective *objective, pn_bounds *bounds)
+{
+    char text[sizeof bounds->missing];
+
+    if (!objective->set && isinf(bounds->margin.high))
+        missing(bounds, "the objective has no constraint set: give set=, e.g. pn.set.l1_ball{dim=p, radius=1}");
+    else if (isinf(bounds->margin.high) && !has_record_bound(objective))
+        missing(bounds, "no bound on the records is enforced: clip them first, e.g. data:clip_rows(\"l2\", 1)");
+    else if (isinf(bounds->margin.high))
+        missing(bounds, "the constraint set is unbounded: give a bounded one, or clip= to the objective");
+    else if (labels_unbounded(objective))
+        missing(bounds, "no bound on the labels is enforced: clip them first, e.g. data:clip_labels(-1, 1)");
+    else {
+        (void)snprintf(text, sizeof text, "%.200s; or give clip= to the objective", bounds->loss.missing);
+        missing(bounds, text);
+    }
 }
 
 static void derive_lipschitz(const pn_objective *objective, pn_bounds *bounds)
@@ -99,7 +101,9 @@ static void derive_lipschitz(const pn_objective *objective, pn_bounds *bounds)
     }
 }
 
-/* Clipping bounds the l2 norm of each record's gradient, hence its linf norm, and its l1 norm up to sqrt(dim). */
+/* Clipping bounds the l2 norm of each record's gradient, hence its linf norm, and its l1 norm up to sqrt(dim).
+ * It projects each record's gradient onto a ball, which moves no two further apart: smoothness stays.  With one margin it clamps
+ * the slope, so that what was monotone stays so; with several the result need not be a gradient of anything. */
 static void derive_clipped(const pn_objective *objective, pn_bounds *bounds)
 {
     bounds->source = PN_BOUND_CLIPPED;
@@ -108,6 +112,8 @@ static void derive_clipped(const pn_objective *objective, pn_bounds *bounds)
     bounds->lipschitz[PN_L2] = fmin(bounds->lipschitz[PN_L2], objective->clip);
     bounds->lipschitz[PN_LINF] =
         fmin(bounds->lipschitz[PN_LINF], sqrt((double)objective->dim) * objective->clip * PN_OUTWARD);
+    bounds->hessian_lipschitz = INFINITY;
+    bounds->convex = bounds->convex && objective->loss->margins == 1;
 }
 
 /* Second and third derivatives, of loss and regulariser together. */
@@ -128,20 +134,36 @@ static void derive_curvature(const pn_objective *objective, pn_bounds *bounds)
     bounds->curvature = upper == 0.0 ? 0.0 : upper * across * across * PN_OUTWARD;
     if (reg->largest_curvature > 0.0)
         bounds->curvature += reg->largest_curvature * apart * apart * PN_OUTWARD;
-    bounds->hessian_lipschitz = (third == 0.0 ? 0.0 : third * squared * l2 * PN_OUTWARD) + reg->hessian_lipschitz;
+    bounds->hessian_lipschitz =
+        (third == 0.0 ? 0.0 : third * squared * (isfinite(squared) ? l2 : 1.0) * PN_OUTWARD) + reg->hessian_lipschitz;
+}
+
+/* Whether a failure is about the mathematics, which a plan can tell of, or about this run of the program. */
+static bool says_unbounded(pn_status status)
+{
+    return status != PN_ENOMEM && status != PN_ECANCELLED;
 }
 
 /* A regulariser that cannot be bounded leaves the rest alone: it is public. */
-static void derive_regulariser(const pn_objective *objective, pn_bounds *bounds)
+static pn_status derive_regulariser(const pn_objective *objective, pn_bounds *bounds, pn_err *err)
 {
     double far = objective->set ? objective->set->ops->radius(objective->set, PN_LINF) : INFINITY;
+    pn_status status;
+    pn_err why;
 
     memset(&bounds->reg, 0, sizeof bounds->reg);
     bounds->reg.convex = true;
-    if (objective->reg &&
-        objective->reg->ops->certify(objective->reg, (pn_interval){ -far, far }, &bounds->reg, NULL) != PN_OK)
-        bounds->reg =
-            (pn_regulariser_bounds){ INFINITY, INFINITY, INFINITY, -INFINITY, INFINITY, false, "not bounded" };
+    if (!objective->reg)
+        return PN_OK;
+    status = pn_regulariser_certify(objective->reg, (pn_interval){ -far, far }, &bounds->reg, &why);
+    if (status == PN_OK)
+        return PN_OK;
+    if (!says_unbounded(status))
+        return pn_fail(err, status, "%s", why.message);
+    bounds->reg = (pn_regulariser_bounds){ INFINITY, INFINITY, INFINITY, -INFINITY, INFINITY, false, "" };
+    (void)snprintf(bounds->reg.missing, sizeof bounds->reg.missing, "%.*s", (int)sizeof bounds->reg.missing - 1,
+                   why.message);
+    return PN_OK;
 }
 
 static pn_interval enforced_labels(const pn_record_bounds *records)
@@ -165,34 +187,48 @@ static void derive_black_box(const pn_objective *objective, pn_bounds *bounds)
     bounds->lipschitz[PN_L2] = lipschitz;
 }
 
-void pn_objective_derive_bounds(pn_objective *objective)
+static pn_status derive_loss(const pn_objective *objective, pn_bounds *bounds, pn_err *err)
 {
-    pn_bounds *bounds = &objective->bounds;
-    double margin;
-    pn_err err;
+    double margin = dual_product(objective, objective->set ? objective->set->ops->radius : NULL, 1.0);
+    const pn_interval reached = { -margin, margin };
+    pn_regulariser_bounds reg = bounds->reg;
+    pn_status status;
+    pn_err why;
 
-    unknown(bounds);
-    derive_regulariser(objective, bounds);
-    if (objective->loss->margins == 0) {
-        derive_black_box(objective, bounds);
-        return;
-    }
-    margin = dual_product(objective, objective->set ? objective->set->ops->radius : NULL, 1.0);
-    bounds->margin = (pn_interval){ -margin, margin };
-    if (pn_loss_certify(objective->loss, bounds->margin, enforced_labels(&objective->data->bounds), &bounds->loss,
-                        &err) != PN_OK) {
-        pn_interval reached = bounds->margin;
-        pn_regulariser_bounds reg = bounds->reg;
-
+    status = pn_loss_certify(objective->loss, reached, enforced_labels(&objective->data->bounds), &bounds->loss, &why);
+    if (!says_unbounded(status))
+        return pn_fail(err, status, "%s", why.message);
+    if (status != PN_OK) {
         unknown(bounds);
-        bounds->margin = reached;
         bounds->reg = reg;
-        missing(bounds, err.message);
-    } else {
+        missing(bounds, why.message);
+    }
+    bounds->margin = reached;
+    if (status == PN_OK) {
         derive_lipschitz(objective, bounds);
         derive_curvature(objective, bounds);
     }
+    return PN_OK;
+}
+
+pn_status pn_objective_derive_bounds(pn_objective *objective, pn_err *err)
+{
+    pn_bounds *bounds = &objective->bounds;
+    pn_status status;
+
+    unknown(bounds);
+    status = derive_regulariser(objective, bounds, err);
+    if (status != PN_OK)
+        return status;
+    if (objective->loss->margins == 0) {
+        derive_black_box(objective, bounds);
+        return PN_OK;
+    }
+    status = derive_loss(objective, bounds, err);
+    if (status != PN_OK)
+        return status;
     if (objective->clip > 0.0)
         derive_clipped(objective, bounds);
     bounds->certified = bounds->source != PN_BOUND_NONE;
+    return PN_OK;
 }

@@ -28,11 +28,15 @@ struct pn_objective {
 
 #define PN_BLOCK_ROWS_MAX PN_LOSS_BLOCK
 #define PN_CHUNKS_MAX     64
+#define PN_CLIP_LEAST     0x1p-400 /* so that no product of a clipped factor and a row over- or underflows to harm */
+#define PN_CLIP_MOST      0x1p400
+#define PN_ROW_LEAST      0x1p-1000     /* shorter rows count as this long: no factor makes them reach a clip */
 #define PN_OUTWARD        (1.0 + 1e-14) /* covers the rounding of a few products */
 
 /* ---- objective_bounds.c ---- */
 
-void pn_objective_derive_bounds(pn_objective *objective);
+/* What cannot be bounded is no error; memory that runs out is.  Errors: PN_ENOMEM, PN_ECANCELLED. */
+pn_status pn_objective_derive_bounds(pn_objective *objective, pn_err *err);
 static inline bool pn_is_enforced(double bound)
 {
     return bound < 1.0 / 0.0; /* neither NaN nor infinite */

@@ -60,27 +60,46 @@ static void clamp_slopes(const pn_bounds *bounds, size_t count, double *slope)
         slope[r] = fmin(fmax(slope[r], low), high);
 }
 
-/* Scale the record's factors so that ||factors||_2 ||x||_2 <= clip in real arithmetic.  What is not a number counts for
- * nothing. */
+/* The same for a Hessian's weights of one margin: curvature * along, rounded monotonely. */
+static void clamp_bends(const pn_bounds *bounds, size_t count, const double *along, double *weight)
+{
+    double low = bounds->loss.curvature.low, high = bounds->loss.curvature.high;
+
+    if (!(isfinite(low) && isfinite(high)))
+        return;
+    for (size_t r = 0; r < count; r++) {
+        double a = low * along[r], b = high * along[r];
+
+        weight[r] = fmin(fmax(weight[r], fmin(a, b)), fmax(a, b));
+    }
+}
+
+/* A factor between 2^-1000 and 2^500 in size, or 0: NaN counts for nothing. */
+static double tame(double factor)
+{
+    return fabs(factor) >= 0x1p-1000 ? fmin(fmax(factor, -0x1p500), 0x1p500) : 0.0;
+}
+
+/* Scale the record's factors so that ||factors||_2 ||x||_2 <= clip in real arithmetic.  clip, norm and factors lie in ranges where
+ * the product neither loses digits nor overflows to anything but inf; a factor that would have to be scaled by less than 2^-900
+ * becomes 0 before it loses digits. */
 static void clip_record(size_t margins, size_t stride, double *factor, double norm, double clip)
 {
     double largest = 0.0, sum = 0.0, limit;
 
     for (size_t k = 0; k < margins; k++) {
-        if (isnan(factor[k * stride]))
-            factor[k * stride] = 0.0;
-        factor[k * stride] = fmin(fmax(factor[k * stride], -0x1p500), 0x1p500);
+        factor[k * stride] = tame(factor[k * stride]);
         largest = fmax(largest, fabs(factor[k * stride]));
     }
     if (largest == 0.0)
         return;
     for (size_t k = 0; k < margins; k++)
         sum += (factor[k * stride] / largest) * (factor[k * stride] / largest);
-    limit = clip / norm / (largest * sqrt(sum)) * (1.0 - ((double)margins + 16.0) * 0x1p-52);
-    if (limit < 1.0) {
-        for (size_t k = 0; k < margins; k++)
-            factor[k * stride] *= limit;
-    }
+    limit = clip / (norm * (largest * sqrt(sum))) * (1.0 - ((double)margins + 16.0) * 0x1p-52);
+    if (!(limit < 1.0))
+        return;
+    for (size_t k = 0; k < margins; k++)
+        factor[k * stride] = limit > 0x1p-900 ? tame(factor[k * stride] * limit) : 0.0;
 }
 
 static void clip_slopes(const pass *self, const pn_block *block, double *slope)
@@ -136,6 +155,8 @@ static void weigh(const pass *self, const pn_block *block, const room *at, doubl
     if (self->direction) {
         times_all(self, block, self->direction, at->along);
         loss->ops->curve(loss, block->count, at->z, y, at->along, at->weight);
+        if (loss->margins == 1)
+            clamp_bends(&objective->bounds, block->count, at->along, at->weight);
         return;
     }
     loss->ops->evaluate(loss, block->count, at->z, y, self->want_value ? at->along : NULL, slopes ? at->weight : NULL);

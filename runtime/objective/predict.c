@@ -63,13 +63,15 @@ pn_status pn_objective_accuracy(pn_objective *objective, const double *theta, do
 {
     const pn_dataset *data = objective->data;
     size_t margins = objective->loss->margins;
-    pn_status status = PN_OK;
+    pn_status status = pn_check_point("accuracy", "theta", theta, objective->dim, err);
     double *z;
 
-    if (margins <= 1 && !data->bounds.labels_binary)
-        return pn_fail(err, PN_EUNSUPPORTED, "accuracy: needs labels -1 and 1; load with labels=\"binary\"");
+    if (status != PN_OK)
+        return status;
     if (margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED, "accuracy: a black box has no margins");
+    if (margins == 1 && !data->bounds.labels_binary)
+        return pn_fail(err, PN_EUNSUPPORTED, "accuracy: needs labels -1 and 1; load with labels=\"binary\"");
     z = pn_alloc(data->n, margins * sizeof *z);
     if (!z)
         return pn_fail(err, PN_ENOMEM, "accuracy: out of memory for %zu predictions", data->n);

@@ -6,13 +6,30 @@
 #include "fail_alloc.h"
 #include "objective/loss.h"
 
+/* What a loss has no default for. */
+static void require_options(const pn_loss_ops *ops, pn_arg *args)
+{
+    for (size_t i = 0; ops->params && ops->params[i].name; i++) {
+        if (ops->params[i].need != PN_REQUIRED)
+            continue;
+        args[i].given = true;
+        args[i].real = 0.25;
+        args[i].count = 3;
+    }
+}
+
 static pn_status make_loss(void *self, pn_err *err)
 {
     const pn_loss_ops *ops = self;
     pn_loss *loss = NULL;
     pn_arg args[16] = { { .given = false } };
-    pn_status status = pn_loss_new(&loss, ops->name, args, err);
+    pn_loss_bounds bounds;
+    pn_status status;
 
+    require_options(ops, args);
+    status = pn_loss_new(&loss, ops->name, args, err);
+    if (status == PN_OK)
+        status = pn_loss_certify(loss, (pn_interval){ -1.0, 2.0 }, (pn_interval){ -1.0, 1.0 }, &bounds, err);
     pn_loss_free(loss);
     return status;
 }
@@ -20,22 +37,31 @@ static pn_status make_loss(void *self, pn_err *err)
 /* Each output alone must be what it is beside the others. */
 static void test_single_outputs(const pn_loss_ops *ops)
 {
-    double z[600], y[600], all[3][600], one[600];
+    enum { N = PN_LOSS_BLOCK, K = 3 };
+    static double z[K * N], along[K * N], y[N], value[2][N], slope[2][K * N];
     pn_arg args[16] = { { .given = false } };
     pn_loss *loss = NULL;
+    size_t slopes;
     pn_err err;
 
-    for (size_t i = 0; i < 600; i++) {
-        z[i] = 0.05 * (double)i - 14.0;
-        y[i] = i % 3 ? 1.0 : -1.0;
-    }
+    require_options(ops, args);
     CHECK(pn_loss_new(&loss, ops->name, args, &err) == PN_OK);
-    ops->evaluate(loss, 600, z, y, all[0], all[1], all[2]);
-    for (int part = 0; part < 3; part++) {
-        ops->evaluate(loss, 600, z, y, part == 0 ? one : NULL, part == 1 ? one : NULL, part == 2 ? one : NULL);
-        CHECK(memcmp(one, all[part], sizeof one) == 0);
+    for (size_t i = 0; i < K * N; i++) {
+        z[i] = 0.05 * (double)i - 14.0;
+        along[i] = 1.0;
     }
-    ops->evaluate(loss, 0, NULL, NULL, NULL, NULL, NULL);
+    for (size_t i = 0; i < N; i++)
+        y[i] = i % 3 || loss->margins > 1 ? 1.0 : -1.0;
+    slopes = loss->margins * N * sizeof(double);
+    loss->ops->evaluate(loss, N, z, y, value[0], slope[0]);
+    loss->ops->evaluate(loss, N, z, y, value[1], NULL);
+    loss->ops->evaluate(loss, N, z, y, NULL, slope[1]);
+    loss->ops->evaluate(loss, N, z, y, NULL, NULL);
+    CHECK(memcmp(value[0], value[1], sizeof value[0]) == 0);
+    CHECK(memcmp(slope[0], slope[1], slopes) == 0);
+    loss->ops->evaluate(loss, 0, z, y, value[1], slope[1]);
+    loss->ops->curve(loss, 0, z, y, along, slope[1]);
+    CHECK(memcmp(value[0], value[1], sizeof value[0]) == 0 && memcmp(slope[0], slope[1], slopes) == 0);
     CHECK(pn_loss_keep(loss) == loss && loss->references == 2);
     pn_loss_free(loss);
     pn_loss_free(loss);
