@@ -34,7 +34,7 @@ describe("a loss", function()
 
   it("refuses labels other than -1 and 1, with their position", function()
     assert.has_error(function() l:evaluate({1, 2}, {1, 0}) end,
-      "l:evaluate: the labels of logistic must be -1 or 1, got 0 at entry 2")
+      "l:evaluate: the labels of logistic must be -1 and 1, got 0 at entry 2")
   end)
 
   it("refuses margins that are not finite, with their position", function()

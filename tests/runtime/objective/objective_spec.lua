@@ -137,7 +137,7 @@ describe("an objective", function()
     close(0.5 * slope, bounds.lipschitz.l1, 1e-9)
     close(math.sqrt(0.5) * slope, bounds.lipschitz.l2, 1e-9) -- l2 <= sqrt(2) linf
     close(0.25 * 0.5, bounds.smoothness, 1e-9)
-    close(0.25 * (8 * 0.5) ^ 2, bounds.curvature, 1e-9) -- diameter 8 in l1
+    close(0.25 * (8 * 0.5) ^ 2, bounds.curvature, 1e-8) -- diameter 8 in l1
     assert.equal("certified", bounds.source)
   end)
 
