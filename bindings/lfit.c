@@ -1,9 +1,10 @@
 /* lfit.c -- fits: the model, what it cost, how it came about.
- * Depends on: lsolve.h, progress.h.  Used by: lsolve.c, lwalk.c. */
+ * Depends on: lsolve.h, lnumbers.h, progress.h.  Used by: lsolve.c, lwalk.c. */
 #include <math.h>
 #include <stdio.h>
 
 #include "data/dataset.h"
+#include "lnumbers.h"
 #include "lsolve.h"
 #include "progress.h"
 
@@ -145,33 +146,92 @@ static int fit_nonzeros(lua_State *L)
     return 1;
 }
 
-static int fit_predict(lua_State *L)
+/* Push what stands at 2 times the vector theta[p]: a vec, or a number for one vec. */
+static void push_margins(lua_State *L, double *theta, size_t p)
 {
-    pn_fit *fit = fit_of(L);
-    pn_dataset *data = pnl_test(L, 2, &pnl_dataset_class);
+    const pn_dataset *data = pnl_test(L, 2, &pnl_dataset_class);
     double *z;
     pn_err err;
     pn_status status;
 
-    if (!data) { /* a vec, mat, sparse or table: its own product checks sizes */
-        if (lua_istable(L, 2))
-            (void)pnl_check_mat(L, 2);
-        lua_settop(L, 2);
-        fit_theta(L);
-        if (pnl_test(L, 2, &pnl_vec_class)) {
-            lua_getfield(L, 2, "dot");
-            lua_insert(L, 2);
-            lua_call(L, 2, 1);
-        } else {
-            lua_arith(L, LUA_OPMUL);
-        }
-        return 1;
+    if (data) {
+        z = pnl_new_vec(L, data->n);
+        pnl_run_begin(L, true);
+        status = pn_predict(data, theta, p, z, pnl_task(L), &err);
+        pnl_run_end(L);
+        pnl_status(L, status, &err);
+        return;
     }
-    z = pnl_new_vec(L, data->n);
-    pnl_run_begin(L, true);
-    status = pn_predict(data, fit->theta, fit->p, z, pnl_task(L), &err);
-    pnl_run_end(L);
-    pnl_status(L, status, &err);
+    lua_pushvalue(L, 2); /* a vec, mat or sparse */
+    pnl_view_vec(L, theta, p, 1);
+    if (pnl_test(L, 2, &pnl_vec_class)) {
+        lua_getfield(L, 2, "dot");
+        lua_insert(L, -3);
+        lua_call(L, 2, 1);
+    } else {
+        lua_arith(L, LUA_OPMUL);
+    }
+}
+
+/* Push the margins of all classes: a row for each record, or a vec of the classes for one vec. */
+static void push_classes(lua_State *L, pn_fit *fit, size_t classes)
+{
+    bool one = pnl_test(L, 2, &pnl_vec_class) != NULL;
+    size_t p = fit->p / classes, n = 0;
+    double *out = NULL;
+
+    for (size_t k = 0; k < classes; k++) {
+        double number;
+        pn_vec z;
+
+        push_margins(L, fit->theta + k * p, p);
+        number = one ? lua_tonumber(L, -1) : 0.0;
+        z = one ? (pn_vec){ &number, 1 } : pnl_check_vec(L, -1);
+        if (!out) {
+            n = z.n;
+            out = one ? pnl_new_vec(L, classes) : pnl_new_mat(L, n, classes);
+            lua_insert(L, -2);
+        }
+        for (size_t i = 0; i < n; i++)
+            out[i * classes + k] = z.data[i];
+        lua_pop(L, 1);
+    }
+}
+
+/* What stands at 2 has rows of p features, or is one. */
+static void check_features(lua_State *L, size_t p)
+{
+    const pn_dataset *data = pnl_test(L, 2, &pnl_dataset_class);
+    const pnl_vec *vec = pnl_test(L, 2, &pnl_vec_class);
+    const pnl_mat *mat = pnl_test(L, 2, &pnl_mat_class);
+    const pnl_sparse *sparse = pnl_test(L, 2, &pnl_sparse_class);
+    size_t got = data ? data->p : vec ? vec->n : mat ? mat->cols : sparse ? sparse->csr.cols : 0;
+
+    if (!data && !vec && !mat && !sparse)
+        pnl_error(L, "fit:predict: X must be a data set, a matrix, a sparse matrix, a list of rows or a vector, got %s",
+                  pnl_got(L, 2));
+    if (got != p)
+        pnl_error(L, "fit:predict: the rows have %zu features, the model has %zu", got, p);
+}
+
+static int fit_predict(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+    pn_plan *plan;
+    size_t classes;
+
+    lua_settop(L, 2);
+    fit_plan(L);
+    plan = pnl_check(L, -1, &pnl_plan_class);
+    classes = pn_objective_loss(plan->objective)->margins;
+    lua_settop(L, 2);
+    if (lua_istable(L, 2))
+        (void)pnl_check_mat(L, 2);
+    check_features(L, classes > 1 ? fit->p / classes : fit->p);
+    if (classes > 1)
+        push_classes(L, fit, classes);
+    else
+        push_margins(L, fit->theta, fit->p);
     return 1;
 }
 
@@ -232,10 +292,13 @@ static const pnl_row fit_rows[] = {
       "nil after a full run, else why it ended early: \"interrupted\", \"budget\", \"converged\"." },
     { "nonzeros", fit_nonzeros, PNL_FIELD, PNL_PAID, "fit.nonzeros -> integer",
       "Coordinates of theta that are not zero." },
-    { "predict", fit_predict, PNL_METHOD, PNL_PAID, "fit:predict(X) -> vec",
-      "<x, theta> for every row of a data set, matrix or sparse matrix (a number for one vec). As private as theta "
-      "when X is "
-      "the caller's own." },
+    { "predict", fit_predict, PNL_METHOD, PNL_PAID, "fit:predict(X) -> vec or mat",
+      "<x, theta> for every row x of a data set, matrix, sparse matrix or table of rows: n numbers.  For softmax a "
+      "matrix "
+      "n x classes: a row's largest entry stands in the column of the likeliest class.  For one vec a number, or a vec "
+      "of the "
+      "classes.  As private as theta when X is the caller's own.  Errors: rows that do not have the model's "
+      "features." },
     { "__tostring", fit_tostring, PNL_META, PNL_PAID, "tostring(fit)",
       "Steps, time, sparsity and the privacy statement." },
     PNL_ROW_END,

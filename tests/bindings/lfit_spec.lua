@@ -1,0 +1,84 @@
+-- lfit_spec.lua -- fit:predict, of one margin and of several.
+local pn = require "penumbra"
+
+local rows = { { 1, 0.5 }, { 0, 1 }, { -1, 1 }, { 0.5, 0.25 }, { -0.25, -1 } }
+
+local function fit_of(loss, labels)
+  local data = pn.data.from(rows, labels):clip_rows("linf", 1)
+  local set = pn.set.l1_ball { dim = 2 * math.max(loss.margins, 1), radius = 2 }
+  local objective = pn.objective { data = data, loss = loss, set = set }
+  return pn.solve.frank_wolfe(objective, { privacy = false, iterations = 25 }), data, objective
+end
+
+-- <x, theta> of class k from 1, added up here.
+local function margin(fit, x, k)
+  local sum = 0
+  for j = 1, #x do sum = sum + x[j] * fit.theta[(k - 1) * #x + j] end
+  return sum
+end
+
+local function sparse_of(list)
+  local i, j, x = {}, {}, {}
+  for r, row in ipairs(list) do
+    for c, value in ipairs(row) do i[#i + 1], j[#j + 1], x[#x + 1] = r, c, value end
+  end
+  return pn.sparse { rows = #list, cols = #list[1], i = i, j = j, x = x }
+end
+
+local function refuses(message, f, ...)
+  local ok, got = pcall(f, ...)
+  assert.is_false(ok)
+  assert.equal(message, got)
+end
+
+describe("fit:predict", function()
+  it("gives the margin of every row of whatever holds rows", function()
+    local fit, data = fit_of(pn.loss.squared(), { 1, -1, 0, 0.5, 1 })
+    for _, X in ipairs { data, data.X, rows, sparse_of(rows), data:float32() } do
+      local z = fit:predict(X)
+      assert.equal(#rows, #z)
+      for i, x in ipairs(rows) do assert.near(margin(fit, x, 1), z[i], 1e-14) end
+    end
+    assert.near(margin(fit, rows[3], 1), fit:predict(pn.vec(rows[3])), 1e-14)
+  end)
+
+  it("gives a row of class margins for every record under softmax", function()
+    local fit, data, objective = fit_of(pn.loss.softmax { classes = 3 }, { 1, 2, 3, 1, 3 })
+    local used = 0
+    for k = 1, 3 do used = used + (margin(fit, { 1, 1 }, k) ~= 0 and 1 or 0) end
+    assert.is_true(used >= 2, "the model must tell classes apart for this test to mean anything")
+    for _, X in ipairs { data, data.X, rows, sparse_of(rows), data:float32() } do
+      local z = fit:predict(X)
+      assert.equal(#rows, z.rows)
+      assert.equal(3, z.cols)
+      for i, x in ipairs(rows) do
+        for k = 1, 3 do assert.near(margin(fit, x, k), z[i][k], 1e-14) end
+      end
+    end
+    local one = fit:predict(pn.vec(rows[3]))
+    assert.equal(3, #one)
+    for k = 1, 3 do assert.near(margin(fit, rows[3], k), one[k], 1e-14) end
+
+    local right, z = 0, fit:predict(data)
+    for i = 1, #rows do
+      local best = 1
+      for k = 2, 3 do best = z[i][k] > z[i][best] and k or best end
+      right = right + (best == data.y[i] and 1 or 0)
+    end
+    assert.near(objective:accuracy(fit.theta), right / #rows, 1e-15)
+  end)
+
+  it("refuses rows of another length and what holds no rows", function()
+    local fit = fit_of(pn.loss.softmax { classes = 3 }, { 1, 2, 3, 1, 3 })
+    local wrong = "fit:predict: the rows have 3 features, the model has 2"
+    refuses(wrong, fit.predict, fit, { { 1, 2, 3 } })
+    refuses(wrong, fit.predict, fit, pn.vec { 1, 2, 3 })
+    refuses(wrong, fit.predict, fit, sparse_of { { 1, 2, 3 } })
+    refuses(wrong, fit.predict, fit, pn.data.from({ { 1, 2, 3 } }, { 1 }))
+    for got, value in pairs { ["3"] = 3, ['the string "rows"'] = "rows" } do
+      refuses("fit:predict: X must be a data set, a matrix, a sparse matrix, a list of rows or a vector, got " .. got,
+        fit.predict, fit, value)
+    end
+    assert.is_false((pcall(fit.predict, fit)))
+  end)
+end)
