@@ -94,7 +94,7 @@ const pn_regulariser_ops pn_regulariser_nonconvex = {
     .doc = "r(w) = lambda sum_j w_j^2/(1 + w_j^2), between 0 and lambda dim; over all w and in units of lambda the "
            "slope is at "
            "most 3 sqrt(3)/8, the curvature in [-1/2, 2], its Lipschitz constant 4.6686.",
-    .source = "second-order.md, section 9",
+    .source = "Gao, Wright, Differentially private optimization for smooth nonconvex ERM, experiments",
     .params = lambda_params,
     .formula = nonconvex,
 };

@@ -112,7 +112,7 @@ describe("what private Frank-Wolfe refuses", function()
     refused("delta must be", plan, objective, { epsilon = 1, delta = 1 })
     refused("iterations must be a whole number from 1", plan, objective, { rho = 1, iterations = 0 })
     refused("\"best\", \"exponential\", \"permute_and_flip\" or \"laplace\"", plan, objective, { rho = 1, selection = "x" })
-    refused("start has 2 entries, the model has 5", plan, objective, { rho = 1, start = { 0, 0 } })
+    refused("start has 2 entries, the data has 5 features", plan, objective, { rho = 1, start = { 0, 0 } })
     refused("start is not in the constraint set", plan, objective, { rho = 1, start = { 9, 0, 0, 0, 0 } })
   end)
 
