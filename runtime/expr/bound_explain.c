@@ -50,7 +50,7 @@ static void say_variables(char *text, size_t size, const pn_sweep *sweep, const 
         if (used > 0)
             (void)snprintf(text + used, size - used, " and ");
         used += strlen(text + used);
-        pn_case_text(what, pn_x_var(what->graph, v), name, sizeof name);
+        pn_case_text(what, sweep->node[v], name, sizeof name);
         say_interval(text + used, size - used, name, sweep->value[v]);
         used += strlen(text + used);
     }

@@ -107,6 +107,10 @@ void pn_search_explain(char *why, const pn_sweep *sweep, const pn_case *what, bo
 /** The jumps of the expression at `root`, a node of the case's graph, as its only variable grows; without `variable`'s sign. */
 pn_status pn_jump_of_case(pn_jump *out, const pn_case *what, pn_node root, pn_task *task, pn_err *err);
 
+/** pn_bound_jump without checks; the graph may have failed to grow. */
+pn_status pn_jump_over(pn_jump *out, const pn_graph *graph, pn_node root, unsigned variable, const pn_domain *domains,
+                       pn_task *task, pn_err *err);
+
 /* ---- bound.c ---- */
 
 /** As pn_bound_range, but being unbounded or undefined is not an error. */

@@ -92,7 +92,8 @@ static double rise(pn_interval from, pn_interval to)
     return to.high - from.low;
 }
 
-static void count_jump(jumper *self, pn_interval left, pn_interval at, pn_interval right, double where)
+/* `slack`: how far, in units of what counts as nothing, the sides may be from the switch's own limits. */
+static void count_jump(jumper *self, pn_interval left, pn_interval at, pn_interval right, double where, double slack)
 {
     pn_interval both = pn_interval_hull(left, right);
     double same = SAME * pn_interval_magnitude(both); /* the rest of the magnitude is known at the end */
@@ -102,8 +103,8 @@ static void count_jump(jumper *self, pn_interval left, pn_interval at, pn_interv
         up = fmax(up, fmax(rise(left, at), rise(at, right)));
         down = fmax(down, fmax(rise(at, left), rise(right, at)));
     }
-    up = up > same ? up : 0.0;
-    down = down > same ? down : 0.0;
+    up = up > same ? up + slack * same : 0.0;
+    down = down > same ? down + slack * same : 0.0;
     if (fmax(up, down) > fmax(self->found.up, self->found.down))
         self->found.where = where;
     self->found.up = fmax(self->found.up, up);
@@ -141,7 +142,7 @@ static bool try_point(jumper *self, pn_interval cells, double c)
     right = right.low <= right.high ? value_on(self, right, &doubt) : (doubt = 0, at);
     if (doubt)
         return false;
-    count_jump(self, left, at, right, c);
+    count_jump(self, left, at, right, c, 0.0);
     return true;
 }
 
@@ -161,7 +162,7 @@ static bool try_piece(jumper *self, pn_interval cells, double margin)
     right = piece.high < domain.high ? value_on(self, right, &doubt_right) : at;
     if (doubt_left || doubt_right)
         return false;
-    count_jump(self, left, at, right, 0.5 * cells.low + 0.5 * cells.high);
+    count_jump(self, left, at, right, simplest(cells), 1.0);
     return true;
 }
 
@@ -367,22 +368,15 @@ static pn_status jump_of_one(pn_jump *out, const pn_case *what, unsigned variabl
     return status;
 }
 
-pn_status pn_bound_jump(pn_jump *out, pn_graph *graph, pn_node root, unsigned variable, const pn_domain *domains,
-                        pn_task *task, pn_err *err)
+pn_status pn_jump_over(pn_jump *out, const pn_graph *graph, pn_node root, unsigned variable, const pn_domain *domains,
+                       pn_task *task, pn_err *err)
 {
     pn_jump all = none;
-    pn_status status = pn_graph_status(graph, err);
-    unsigned needed;
-    size_t cases;
+    unsigned needed = 0;
+    pn_status status = pn_case_needs(&needed, graph, root, err);
+    size_t cases = status == PN_OK ? pn_case_count(graph, needed, domains) : 0;
 
-    if (status == PN_OK && variable >= pn_graph_variables(graph))
-        status = pn_fail(err, PN_EINVAL, "bound: there is no variable %u", variable + 1);
-    if (status == PN_OK)
-        status = pn_bound_check(graph, domains, err);
-    if (status == PN_OK)
-        status = pn_case_needs(&needed, graph, root, err);
-    cases = status == PN_OK ? pn_case_count(graph, needed, domains) : 0;
-    for (size_t i = 0; i < cases && status == PN_OK; i++) {
+    for (size_t i = 0; i < cases; i++) {
         pn_case one;
         pn_jump jump;
 
@@ -402,4 +396,16 @@ pn_status pn_bound_jump(pn_jump *out, pn_graph *graph, pn_node root, unsigned va
     if (status == PN_OK)
         *out = all.decided ? all : undecided;
     return status;
+}
+
+pn_status pn_bound_jump(pn_jump *out, pn_graph *graph, pn_node root, unsigned variable, const pn_domain *domains,
+                        pn_task *task, pn_err *err)
+{
+    pn_status status = pn_graph_status(graph, err);
+
+    if (status == PN_OK && variable >= pn_graph_variables(graph))
+        status = pn_fail(err, PN_EINVAL, "bound: there is no variable %u", variable + 1);
+    if (status == PN_OK)
+        status = pn_bound_check(graph, domains, err);
+    return status == PN_OK ? pn_jump_over(out, graph, root, variable, domains, task, err) : status;
 }

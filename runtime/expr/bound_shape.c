@@ -98,7 +98,7 @@ static pn_status jump_of_part(shaper *self, int k, pn_jump *out)
     *out = (pn_jump){ false, INFINITY, INFINITY, 0.0 };
     if (self->part[k] == PN_NODE_NONE)
         return PN_OK;
-    status = pn_bound_jump(out, self->graph, self->part[k], self->variable, self->domains, self->task, self->err);
+    status = pn_jump_over(out, self->graph, self->part[k], self->variable, self->domains, self->task, self->err);
     if (status == PN_EDOMAIN && k > 0) /* a derivative that is undefined somewhere has been said to be unbounded */
         return PN_OK;
     if (status != PN_OK || out->decided)
