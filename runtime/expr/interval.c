@@ -14,37 +14,64 @@ static const pn_interval whole = { -INFINITY, INFINITY };
 
 /* ---- one end ---- */
 
-static double add_down(double a, double b)
+/* Whether an operation's rounded result is one that residuals tell the truth about. */
+static inline bool is_ordinary(double x)
+{
+    return fabs(x) >= TINY && fabs(x) <= DBL_MAX;
+}
+
+/* The double below x, which is not 0, when `inward`: without a branch, which would be taken half of the time. */
+static inline double lowered(double x, bool inward)
+{
+    int64_t place;
+
+    memcpy(&place, &x, sizeof place);
+    place -= inward ? (place >> 63) | 1 : 0;
+    memcpy(&x, &place, sizeof x);
+    return x;
+}
+
+/* Of numbers whose sum is not finite. */
+static double add_down_far(double a, double b, double s)
+{
+    if (isinf(a) || isinf(b))
+        return s == s ? s : -INFINITY;
+    return s > 0.0 ? DBL_MAX : s;
+}
+
+static inline double add_down(double a, double b)
 {
     double s = a + b, back, residual;
 
-    if (isinf(a) || isinf(b))
-        return s == s ? s : -INFINITY;
-    if (isinf(s))
-        return s > 0.0 ? DBL_MAX : s;
+    if (!(fabs(s) <= DBL_MAX))
+        return add_down_far(a, b, s);
     back = s - a;
     residual = (a - (s - back)) + (b - back);
-    return residual >= 0.0 ? s : pn_step(s, -1); /* also when it is NaN, near the largest number */
+    return lowered(s, !(residual >= 0.0)); /* also when it is NaN, near the largest number; exact when s is 0 */
 }
 
-static double mul_down(double a, double b)
+static double mul_down_far(double a, double b, double p)
 {
-    double p, below;
+    double below;
 
     if (a == 0.0 || b == 0.0) /* also against an infinite end: it is a limit, and 0 times every number is 0 */
         return 0.0;
-    p = a * b;
     if (isinf(a) || isinf(b))
         return p;
     if (isinf(p))
         return p > 0.0 ? DBL_MAX : p;
-    if (fabs(p) >= TINY)
-        return fma(a, b, -p) >= 0.0 ? p : pn_step(p, -1);
     below = pn_step(p, -1);
     return (a > 0.0) == (b > 0.0) ? fmax(below, 0.0) : below;
 }
 
-static double mul_up(double a, double b)
+static inline double mul_down(double a, double b)
+{
+    double p = a * b;
+
+    return is_ordinary(p) ? lowered(p, fma(a, b, -p) < 0.0) : mul_down_far(a, b, p);
+}
+
+static inline double mul_up(double a, double b)
 {
     return -mul_down(-a, b);
 }
@@ -61,8 +88,8 @@ static double div_down(double a, double b)
         return q;
     if (isinf(q))
         return q > 0.0 ? DBL_MAX : q;
-    if (fabs(a) >= TINY && fabs(q) >= TINY)
-        return fma(-q, b, a) >= 0.0 ? q : pn_step(q, -1);
+    if (is_ordinary(a) && is_ordinary(q))
+        return lowered(q, fma(-q, b, a) < 0.0);
     below = pn_step(q, -1);
     return a > 0.0 ? fmax(below, 0.0) : below;
 }
