@@ -37,6 +37,11 @@ CXX_WARN := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
 EXTRA_module := -DPN_VERSION='"$(VERSION)"'
 # Complex products without the search for infinities: twice as fast.
 EXTRA_fft := $(shell $(CXX) -Werror -fcx-limited-range -E -x c++ /dev/null >/dev/null 2>&1 && echo -fcx-limited-range)
+# Pairs of doubles that are passed in two registers and read back from memory as one vector stall: three times as slow.
+EXTRA_interval      := -fno-tree-slp-vectorize
+EXTRA_interval_math := $(EXTRA_interval)
+EXTRA_bound_sweep   := $(EXTRA_interval)
+EXTRA_bound_search  := $(EXTRA_interval)
 ifeq ($(shell uname -m),x86_64)
 EXTRA_simd_avx2   := -mavx2 -mfma
 EXTRA_simd_avx512 := -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
