@@ -74,7 +74,7 @@ describe("the example custom_loss", function()
     says(text, "cal_housing.csv.gz: 16512 x 9", "in dollars", "seeded noise: no privacy")
     states_the_mathematics(text)
     resists_outliers(text)
-    -- An l1 fit of these features is off by 45,000 to 50,000 dollars; with the squared loss and a fifth of the labels at the top by 80,000.
+    -- Of 20 seeds, Tukey's loss was off by 51,983 to 54,149 dollars; the squared loss without noise by 81,714.
     local _, tukey = row(text, "Tukey", "private")
     local _, squared = row(text, "squared", "private")
     assert.is_true(tukey < 57000 and squared > 75000, text)
