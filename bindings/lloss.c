@@ -63,16 +63,14 @@ static int get_margins(lua_State *L)
     return 1;
 }
 
-/* Nothing is certified where a formula overflows, so this is how far "everywhere" reaches. */
-#define FAR 1e9
-
+/* Over all margins and labels. */
 static int get_convex(lua_State *L)
 {
     pn_loss *loss = check_loss(L, 1);
-    const pn_interval far = { -FAR, FAR };
+    const pn_interval all = { -INFINITY, INFINITY };
     pn_loss_bounds bounds;
     pn_err err;
-    pn_status status = loss->margins ? pn_loss_certify(loss, far, far, &bounds, &err) : PN_EUNSUPPORTED;
+    pn_status status = loss->margins ? pn_loss_certify(loss, all, all, &bounds, &err) : PN_EUNSUPPORTED;
 
     if (status == PN_ENOMEM)
         pnl_status(L, status, &err);
@@ -282,8 +280,8 @@ static int to_string(lua_State *L)
 static const pnl_row loss_rows[] = {
     { "name", get_name, PNL_FIELD, PNL_NOTHING, "l.name -> string", "The kind of loss, as in pn.loss." },
     { "convex", get_convex, PNL_FIELD, PNL_NOTHING, "l.convex -> boolean",
-      "Whether l(z, y) is certified to be convex in z, for margins and labels up to 1e9 in size.  false: it is not, or "
-      "nobody could tell." },
+      "Whether l(z, y) is certified to be convex in z over all margins and labels; false: it is not, or nobody could "
+      "tell." },
     { "labels", get_labels, PNL_FIELD, PNL_NOTHING, "l.labels -> string",
       "What labels it takes: \"real\", \"-1 and 1\", \"in [0, 1]\", \"1 to 7\"." },
     { "margins", get_margins, PNL_FIELD, PNL_NOTHING, "l.margins -> integer",
