@@ -362,11 +362,15 @@ static int objective_bounds(lua_State *L)
         lua_pushstring(L, what_is_missing(bounds));
         lua_setfield(L, -2, "missing");
     }
-    if (bounds->source == PN_BOUND_NONE)
+    if (bounds->source == PN_BOUND_NONE) {
+        pnl_list(L);
         return 1;
+    }
     lua_createtable(L, 0, PN_LP_COUNT);
     for (int norm = 0; norm < PN_LP_COUNT; norm++)
         set_number(L, pn_lp_name((pn_lp)norm), bounds->lipschitz[norm]);
+    set_number(L, "set", bounds->lipschitz_set);
+    pnl_list(L);
     lua_setfield(L, -2, "lipschitz");
     set_number(L, "slope", bounds->slope);
     set_number(L, "smoothness", bounds->smoothness);
@@ -386,6 +390,7 @@ static int objective_bounds(lua_State *L)
     lua_setfield(L, -2, "value");
     lua_pushstring(L, pn_bound_source_names[bounds->source]);
     lua_setfield(L, -2, "source");
+    pnl_list(L);
     return 1;
 }
 
@@ -465,9 +470,10 @@ static const pnl_row objective_rows[] = {
       "What holds for every admissible record and every theta in the set.  source: \"certified\" from the loss's "
       "expression, "
       "the record bounds and the set; \"clipped\" by clip=; \"declared\" of a black box; nil when nothing is.  "
-      "lipschitz={l1=,l2=,linf=} bounds what a record adds to a gradient, in the dual norm, and so how far its loss "
-      "moves "
-      "with theta if the loss is continuous (where it jumps, only value={lo, hi}, the range of the loss, bounds that); "
+      "lipschitz={l1=,l2=,linf=,set=} (set: the norm whose unit ball is the constraint set) bounds what a record adds "
+      "to a "
+      "gradient, in the dual norm, and so how far its loss moves with theta if the loss is continuous (where it jumps, "
+      "only value={lo, hi}, the range of the loss, bounds that); "
       "slope = max |dl/dz|; continuous, smooth: neither loss nor slope jumps; smoothness (l2), strong_convexity "
       "(negative: "
       "that far from convex), curvature (Frank-Wolfe, worst case) and hessian_lipschitz (l2) of the objective with its "

@@ -42,7 +42,8 @@ typedef struct pn_bounds {
                           bound in the dual norm.  It is a Lipschitz constant of theta -> l when loss.continuous; a loss that
                           jumps may still be trained by its gradients, but its values may move further than this says: what
                           rests on values needs loss.value, and what rests on differences of values needs loss.continuous. */
-    double smoothness; /* Lipschitz constant of the gradient of f in l2 */
+    double lipschitz_set; /* in the set's own norm: max |<gradient of l, v>| over v in the set */
+    double smoothness;    /* Lipschitz constant of the gradient of f in l2 */
     double
         strong_convexity; /* lower bound on the eigenvalues of f's Hessian; negative: f may be that far from convex */
     double curvature;     /* worst-case Frank-Wolfe curvature of f over the set (frank-wolfe.md section 1) */
@@ -118,6 +119,9 @@ pn_status pn_objective_differences(pn_objective *objective, const pn_batch *batc
  *  PN_EUNSUPPORTED for black boxes, for clipped objectives (what is clipped has no such Hessian) and where r has none. */
 pn_status pn_objective_hessian_times(pn_objective *objective, const pn_batch *batch, const double *theta,
                                      const double *v, double *out, pn_task *task, pn_err *err);
+
+/** The failure PN_EDOMAIN of a call that met a value that is no number, with what is known of where the loss is undefined. */
+pn_status pn_objective_undefined(const pn_objective *objective, const char *owner, pn_err *err);
 
 /**
  * Prepare for `passes` gradients: for a quadratic loss form the Gram matrix X^T X / n once when that is cheaper than the

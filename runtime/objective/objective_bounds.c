@@ -36,7 +36,8 @@ static void unknown(pn_bounds *bounds)
     memset(bounds, 0, sizeof *bounds);
     for (int norm = 0; norm < PN_LP_COUNT; norm++)
         bounds->lipschitz[norm] = bounds->loss.slope_norm[norm] = INFINITY;
-    bounds->slope = bounds->smoothness = bounds->curvature = bounds->hessian_lipschitz = INFINITY;
+    bounds->lipschitz_set = bounds->slope = bounds->smoothness = bounds->curvature = bounds->hessian_lipschitz =
+        INFINITY;
     bounds->strong_convexity = -INFINITY;
     bounds->margin = bounds->loss.value = bounds->loss.slope = bounds->loss.curvature = bounds->loss.third = all;
 }
@@ -180,9 +181,10 @@ static void derive_black_box(const pn_objective *objective, pn_bounds *bounds)
 
     (void)pn_loss_record(objective->loss, &self, &lipschitz);
     if (lipschitz == 0.0) {
-        missing(bounds, "nothing is known of a black box: declare lipschitz=");
+        missing(bounds, "nothing is known of a black box: declare lipschitz=, and use a solver that needs values only");
         return;
     }
+    missing(bounds, "a black box has values and no gradients: use a solver that needs values only");
     bounds->source = PN_BOUND_DECLARED;
     bounds->lipschitz[PN_L2] = lipschitz;
 }
@@ -211,6 +213,25 @@ static pn_status derive_loss(const pn_objective *objective, pn_bounds *bounds, p
     return PN_OK;
 }
 
+pn_status pn_objective_undefined(const pn_objective *objective, const char *owner, pn_err *err)
+{
+    const pn_bounds *bounds = &objective->bounds;
+    const char *why = bounds->source == PN_BOUND_NONE ? bounds->missing : bounds->loss.missing;
+
+    return pn_fail(err, PN_EDOMAIN, "%s: the objective is not a number here%s%s", owner, why[0] ? ": " : "", why);
+}
+
+/* In the norm whose unit ball is the set: by the best of the norms that are known.  Outward: a radius is an upper bound. */
+static void derive_own_norm(const pn_objective *objective, pn_bounds *bounds)
+{
+    for (int norm = 0; objective->set && norm < PN_LP_COUNT; norm++) {
+        if (isfinite(bounds->lipschitz[norm]))
+            bounds->lipschitz_set =
+                fmin(bounds->lipschitz_set,
+                     objective->set->ops->radius(objective->set, (pn_lp)norm) * bounds->lipschitz[norm] * PN_OUTWARD);
+    }
+}
+
 pn_status pn_objective_derive_bounds(pn_objective *objective, pn_err *err)
 {
     pn_bounds *bounds = &objective->bounds;
@@ -229,6 +250,7 @@ pn_status pn_objective_derive_bounds(pn_objective *objective, pn_err *err)
         return status;
     if (objective->clip > 0.0)
         derive_clipped(objective, bounds);
+    derive_own_norm(objective, bounds);
     bounds->certified = bounds->source != PN_BOUND_NONE;
     return PN_OK;
 }

@@ -46,6 +46,8 @@ static void measure(search *at, const double *x)
  * `gradient` is then g(trial). */
 static pn_status backtrack(search *at, pn_err *err)
 {
+    if (isnan(dot(at->gradient_y, at->gradient_y, at->p)))
+        return pn_objective_undefined(at->objective, "solve.exact", err);
     for (int tries = 0; tries < 100; tries++) {
         double bend = 0.0, squared = 0.0;
         pn_status status;

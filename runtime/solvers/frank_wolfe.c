@@ -146,6 +146,8 @@ static pn_status fw_step(pn_state *state, pn_step_context *context, pn_trace_row
     if (selects)
         return private_step(self, context, row, err);
     exact_step(self, row);
+    if (isnan(value) || isnan(row->gap)) /* only here: whether a private run ends must not depend on the data */
+        return pn_objective_undefined(plan->objective, "solve.frank_wolfe", err);
     return PN_OK;
 }
 
