@@ -141,11 +141,11 @@ static void explain(const formula_regulariser *self, pn_interval coordinate, con
         pn_graph_text(self->graph, self->slope_root, slope, sizeof slope);
         (void)snprintf(out->missing, sizeof out->missing, "slope: %s is unbounded where %s is in [%g, %g]", slope, w,
                        coordinate.low, coordinate.high);
-    } else if (shape->smooth && isinf(out->smoothness)) {
-        (void)snprintf(out->missing, sizeof out->missing, "curvature: it is unbounded where %s is in [%g, %g]", w,
-                       coordinate.low, coordinate.high);
     } else if (shape->smooth && isinf(out->hessian_lipschitz)) {
-        (void)snprintf(out->missing, sizeof out->missing, "curvature: its change is unbounded where %s is in [%g, %g]",
+        (void)snprintf(out->missing, sizeof out->missing, "%s where %s is in [%g, %g]",
+                       isinf(out->smoothness) ? "curvature: it is unbounded"
+                       : !shape->twice_smooth ? "curvature: it jumps, or could not be shown not to,"
+                                              : "third derivative: it is unbounded",
                        w, coordinate.low, coordinate.high);
     }
 }

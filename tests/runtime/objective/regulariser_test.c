@@ -182,6 +182,29 @@ static void gradients_and_products_are_added(void)
     CHECK(h[0] == 3 && h[1] == -1);
     CHECK(reg->ops->evaluate(reg, 0, w, &value, g, &err) == PN_OK && value == 0.0);
     pn_regulariser_free(reg);
+
+    reg = make("group", real(2.0), count(1), absent, absent);
+    CHECK(reg->ops->evaluate(reg, 2, w, &value, g, &err) == PN_OK && value == 4.0);
+    CHECK(g[0] == 14 && g[1] == 16);
+    pn_regulariser_free(reg);
+
+    reg = make("nuclear", real(2.0), count(1), count(2), absent);
+    CHECK(reg->ops->evaluate(reg, 2, w, &value, g, &err) == PN_OK);
+    CHECK_CLOSE(g[0], 14 + sqrt(2.0), 1e-14);
+    CHECK_CLOSE(g[1], 16 - sqrt(2.0), 1e-14);
+    pn_regulariser_free(reg);
+}
+
+static void a_group_at_its_kink_adds_nothing_to_a_product(void)
+{
+    pn_regulariser *reg = make("group", real(1.0), count(2), absent, absent);
+    double w[4] = { 0, 0, 3, 4 }, v[4] = { 1, 2, 3, 4 }, h[4] = { 5, 6, 7, 8 };
+
+    CHECK(reg->ops->curve(reg, 4, w, v, h, &err) == PN_OK);
+    CHECK(h[0] == 5 && h[1] == 6);
+    CHECK_CLOSE(h[2], 7, 1e-14); /* along itself a norm is straight */
+    CHECK_CLOSE(h[3], 8, 1e-14);
+    pn_regulariser_free(reg);
 }
 
 /* Blocks of 256 coordinates: what lies beyond the first, and a rest. */
@@ -189,7 +212,7 @@ static void long_vectors_are_summed_in_full(void)
 {
     enum { N = 1000 };
     pn_regulariser *reg = simple("l1", 1.0);
-    double w[N], g[N], sum = 0.0;
+    double w[N], g[N], h[N] = { 0 }, sum = 0.0;
 
     for (int j = 0; j < N; j++) {
         w[j] = j % 2 ? -j : j;
@@ -199,6 +222,11 @@ static void long_vectors_are_summed_in_full(void)
     gradient_at(reg, N, w, g);
     for (int j = 1; j < N; j++)
         CHECK(g[j] == (j % 2 ? -1.0 : 1.0));
+    pn_regulariser_free(reg);
+    reg = simple("l2", 2.0);
+    CHECK(reg->ops->curve(reg, N, w, w, h, &err) == PN_OK);
+    for (int j = 0; j < N; j++)
+        CHECK(h[j] == 2 * w[j]);
     pn_regulariser_free(reg);
 }
 
@@ -334,17 +362,20 @@ static void bounds_are_the_closed_forms(void)
 {
     const double inf = INFINITY;
     pn_regulariser *reg = simple("none", 1.0);
+    char text[200];
 
     check_bounds(certified(reg, -inf, inf), 0, 0, 0, 0, 0, true);
     pn_regulariser_free(reg);
 
     reg = simple("l2", 0.3);
     check_bounds(certified(reg, -inf, inf), inf, 0.3, 0.3, 0.3, 0, true);
+    CHECK(strcmp(certified(reg, -inf, inf).missing, "slope: 0.3*w is unbounded where w is in [-inf, inf]") == 0);
     check_bounds(certified(reg, -2, 1), 0.6, 0.3, 0.3, 0.3, 0, true);
     pn_regulariser_free(reg);
 
     reg = simple("l1", 0.3);
     check_bounds(certified(reg, -inf, inf), 0.3, inf, inf, 0, inf, true);
+    CHECK(strcmp(certified(reg, -inf, inf).missing, "slope: it jumps at w = 0") == 0);
     check_bounds(certified(reg, 0.1, 1), 0.3, 0, 0, 0, 0, true);
     pn_regulariser_free(reg);
 
@@ -356,6 +387,8 @@ static void bounds_are_the_closed_forms(void)
 
     reg = make("elastic_net", real(0.0), real(0.2), absent, absent); /* without a weight, without the kink */
     check_bounds(certified(reg, -2, 2), 0.4, 0.2, 0.2, 0.2, 0, true);
+    reg->ops->describe(reg, text, sizeof text);
+    CHECK(strcmp(text, "the sum of 0.1*w^2 over the coordinates w") == 0);
     pn_regulariser_free(reg);
 
     reg = make("nuclear", real(0.3), count(2), count(3), absent);
@@ -477,6 +510,21 @@ static pn_node logarithm(pn_graph *g)
     return pn_x_unary(g, PN_X_LOG, pn_x_var(g, 0));
 }
 
+/* |t| <= 1 ? t^2/2 : |t| - 1/2 */
+static pn_node rounded(pn_graph *g)
+{
+    pn_node t = pn_x_var(g, 0), size = pn_x_unary(g, PN_X_ABS, t), half = pn_x_const(g, 0.5);
+    pn_node inside = pn_x_binary(g, PN_X_MUL, half, pn_x_binary(g, PN_X_MUL, t, t));
+
+    return pn_x_where(g, pn_x_binary(g, PN_X_LE, size, pn_x_const(g, 1.0)), inside,
+                      pn_x_binary(g, PN_X_SUB, size, half));
+}
+
+static pn_node exponential(pn_graph *g)
+{
+    return pn_x_unary(g, PN_X_EXP, pn_x_var(g, 0));
+}
+
 static pn_node step_up(pn_graph *g)
 {
     return pn_x_unary(g, PN_X_SIGN, pn_x_var(g, 0));
@@ -522,6 +570,35 @@ static void a_typed_formula_is_a_regulariser(void)
     CHECK(pn_regulariser_certify(reg, (pn_interval){ -1, 1 }, &b, &err) == PN_EDOMAIN);
     b = certified(reg, 1, 2);
     CHECK(tight(b.gradient, 1.0) && tight(b.smoothness, 1.0) && tight(b.hessian_lipschitz, 2.0));
+    pn_regulariser_free(reg);
+    pn_graph_free(graph);
+}
+
+static void what_is_missing_is_what_the_bounds_lack(void)
+{
+    pn_regulariser_bounds b;
+    pn_regulariser *reg;
+    pn_graph *graph;
+
+    reg = typed(&graph, rounded); /* the value reaches 1e300, which does not matter; the curvature jumps */
+    b = certified(reg, -1e300, 1e300);
+    CHECK(tight(b.gradient, 1.0) && tight(b.smoothness, 1.0) && tight(b.largest_curvature, 1.0) && b.convex);
+    CHECK(b.strong_convexity == 0.0 && b.hessian_lipschitz == INFINITY);
+    CHECK(strcmp(b.missing, "curvature: it jumps, or could not be shown not to, where t is in [-1e+300, 1e+300]") == 0);
+    b = certified(reg, -2, 2);
+    CHECK(tight(b.gradient, 1.0) && tight(b.smoothness, 1.0) && b.convex && b.hessian_lipschitz == INFINITY);
+    CHECK(strstr(b.missing, "curvature: it jumps at t = ") == b.missing);
+    b = certified(reg, -0.5, 0.5);
+    CHECK(tight(b.gradient, 0.5) && b.strong_convexity == 1.0 && b.hessian_lipschitz == 0.0 && b.missing[0] == '\0');
+    pn_regulariser_free(reg);
+    pn_graph_free(graph);
+
+    reg = typed(&graph, exponential);
+    b = certified(reg, -INFINITY, 1);
+    CHECK(tight(b.gradient, exp(1.0)) && b.convex && b.strong_convexity == 0.0 && b.missing[0] == '\0');
+    b = certified(reg, -1, INFINITY);
+    CHECK(b.gradient == INFINITY && b.smoothness == INFINITY && b.missing[0] != '\0');
+    CHECK(b.convex && b.strong_convexity > 0.36 && b.strong_convexity <= exp(-1.0));
     pn_regulariser_free(reg);
     pn_graph_free(graph);
 }
@@ -676,6 +753,7 @@ int main(void)
     group_is_the_weighted_sum_of_norms();
     nuclear_is_the_sum_of_singular_values();
     gradients_and_products_are_added();
+    a_group_at_its_kink_adds_nothing_to_a_product();
     long_vectors_are_summed_in_full();
     gradients_and_products_are_those_of_differences();
     subgradients_at_kinks_support_convex_ones();
@@ -684,6 +762,7 @@ int main(void)
     group_is_smooth_away_from_zero();
     sampled_points_respect_the_bounds();
     a_typed_formula_is_a_regulariser();
+    what_is_missing_is_what_the_bounds_lack();
     a_formula_of_two_variables_is_refused();
     wrong_options_are_named();
     wrong_sizes_are_named();
