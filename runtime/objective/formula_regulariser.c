@@ -2,7 +2,6 @@
  * bounded by the machinery of expr/.  What the table builds and what a user types take the same way.
  * The Hessian is diagonal, so its eigenvalues are f'' at the coordinates and every bound is one of f over their range.
  * Depends on: formula_regulariser.h, expr, numeric/blas.h.  Used by: regulariser.c, bindings. */
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,14 +94,12 @@ static pn_status formula_curve(const pn_regulariser *regulariser, size_t dim, co
 /* ---- bounds ---- */
 
 /* Where the slope jumps, only the bound on the other side of the jump survives: a kink that bends upward, as |w| has, keeps f
- * above its parabolas, one that bends down, as min(w^2, 1) has, keeps it below.
- * An unbounded slope has no jumps that could be decided: they are sought among the doubles, which is where theta lives. */
-static pn_status certify_kinks(formula_regulariser *self, pn_interval coordinate, const pn_shape *shape,
+ * above its parabolas, one that bends down, as min(w^2, 1) has, keeps it below. */
+static pn_status certify_kinks(formula_regulariser *self, const pn_domain *domain, const pn_shape *shape,
                                pn_regulariser_bounds *out, pn_err *err)
 {
-    const pn_domain domain = { { fmax(coordinate.low, -DBL_MAX), fmin(coordinate.high, DBL_MAX) }, NULL, 0 };
     pn_jump jump;
-    pn_status status = pn_bound_jump(&jump, self->graph, self->slope_root, 0, &domain, NULL, err);
+    pn_status status = pn_bound_jump(&jump, self->graph, self->slope_root, 0, domain, NULL, err);
 
     if (status != PN_OK)
         return status;
@@ -164,7 +161,7 @@ static pn_status formula_certify(pn_regulariser *regulariser, pn_interval coordi
         if (shape.smooth)
             take_smooth(&shape, &bounds);
         else
-            status = certify_kinks(self, coordinate, &shape, &bounds, err);
+            status = certify_kinks(self, &domain, &shape, &bounds, err);
     }
     if (status != PN_OK)
         return status;

@@ -263,6 +263,8 @@ static void what_is_missing_is_what_the_bounds_lack(void)
     CHECK(tight(b.gradient, 1.0) && tight(b.smoothness, 1.0) && tight(b.largest_curvature, 1.0) && b.convex);
     CHECK(b.strong_convexity == 0.0 && b.hessian_lipschitz == INFINITY);
     CHECK(strcmp(b.missing, "curvature: it jumps, or could not be shown not to, where t is in [-1e+300, 1e+300]") == 0);
+    b = certified(reg, -INFINITY, INFINITY);
+    CHECK(tight(b.gradient, 1.0) && tight(b.smoothness, 1.0) && b.convex && b.strong_convexity == 0.0);
     b = certified(reg, -2, 2);
     CHECK(tight(b.gradient, 1.0) && tight(b.smoothness, 1.0) && b.convex && b.hessian_lipschitz == INFINITY);
     CHECK(strstr(b.missing, "curvature: it jumps at t = ") == b.missing);
