@@ -165,7 +165,7 @@ static pn_status formula_certify(pn_regulariser *regulariser, pn_interval coordi
     }
     if (status != PN_OK)
         return status;
-    bounds.convex = shape.convex || bounds.strong_convexity >= 0.0;
+    bounds.convex = shape.convex;
     if (bounds.convex)
         bounds.strong_convexity = fmax(bounds.strong_convexity, 0.0);
     explain(self, coordinate, &shape, &bounds);

@@ -198,6 +198,14 @@ static pn_node rounded(pn_graph *g)
                       pn_x_binary(g, PN_X_SUB, size, half));
 }
 
+/* |t| - t^2/2 */
+static pn_node tent(pn_graph *g)
+{
+    pn_node t = pn_x_var(g, 0), half = pn_x_binary(g, PN_X_MUL, pn_x_const(g, 0.5), pn_x_binary(g, PN_X_MUL, t, t));
+
+    return pn_x_binary(g, PN_X_SUB, pn_x_unary(g, PN_X_ABS, t), half);
+}
+
 static pn_node exponential(pn_graph *g)
 {
     return pn_x_unary(g, PN_X_EXP, pn_x_var(g, 0));
@@ -270,6 +278,13 @@ static void what_is_missing_is_what_the_bounds_lack(void)
     CHECK(strstr(b.missing, "curvature: it jumps at t = ") == b.missing);
     b = certified(reg, -0.5, 0.5);
     CHECK(tight(b.gradient, 0.5) && b.strong_convexity == 1.0 && b.hessian_lipschitz == 0.0 && b.missing[0] == '\0');
+    pn_regulariser_free(reg);
+    pn_graph_free(graph);
+
+    reg = typed(&graph, tent); /* its kink bends up: only growth above the tangent is unbounded */
+    b = certified(reg, -2, 2);
+    CHECK(tight(-b.strong_convexity, 1.0) && b.largest_curvature == INFINITY && b.smoothness == INFINITY && !b.convex);
+    CHECK(tight(b.gradient, 1.0) && strcmp(b.missing, "slope: it jumps at t = 0") == 0);
     pn_regulariser_free(reg);
     pn_graph_free(graph);
 
