@@ -21,12 +21,15 @@ typedef struct pn_extremes {
     size_t boxes;         /* that were looked at */
 } pn_extremes;
 
-#define PN_BOUND_TOLERANCE 1e-9  /* relative to max(|min|, |max|), what a search aims at */
-#define PN_BOUND_BOXES     20000 /* what it may cost */
+/* What a search aims at, relative to max(|min|, |max|): after half of its boxes 1e-6, after three quarters 1e-3 will do.
+ * It may cost PN_BOUND_BOXES boxes, fewer when the expression and its derivatives have more than a hundred operations. */
+#define PN_BOUND_TOLERANCE 1e-9
+#define PN_BOUND_BOXES     20000
 
 /**
- * Enclose the extremes of the expression at `root` for variables in domains[pn_graph_variables].  The graph gains nodes
- * (derivatives).  Deterministic: the effort is a number of boxes, not a time.
+ * Enclose the extremes of the expression at `root` for variables in domains[pn_graph_variables].  The graph is left as
+ * it is.  Deterministic: the effort is a number of boxes, not a time.  What is bounded is the expression over the real numbers: that
+ * doubles round when it is evaluated is the evaluator's matter.
  * Errors: PN_EUNSUPPORTED when it is unbounded or could not be bounded: the message names the sub-expression and the interval
  *         of its argument, "log(z) is unbounded where z is in [0, 1e-12]"; PN_EDOMAIN when it may be undefined, likewise;
  *         PN_EINVAL for a domain with low > high or NaN (names the variable); PN_ENOMEM; PN_ECANCELLED.

@@ -26,7 +26,7 @@ static inline double lowered(double x, bool inward)
     int64_t place;
 
     memcpy(&place, &x, sizeof place);
-    place -= inward ? (place >> 63) | 1 : 0;
+    place -= (int64_t)inward * (1 - 2 * (int64_t)(x < 0.0));
     memcpy(&x, &place, sizeof x);
     return x;
 }

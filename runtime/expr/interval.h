@@ -1,6 +1,7 @@
 /* interval.h -- closed intervals with ends in [-inf, inf] and operations rounded outward.
  * + - * / sqrt round each end the right way (error-free transformations, so exact results stay exact); the transcendental functions
- * take libm's value widened by 4 units in the last place, four times what glibc documents, and are cut to the function's range.
+ * take libm's value widened by 4 units in the last place (8 where two are composed: sigmoid, softplus), at least twice the error that
+ * glibc documents, and are cut to the function's range.
  * Depends on: core, libm.  Used by: expr, objective, bindings. */
 #ifndef PN_EXPR_INTERVAL_H
 #define PN_EXPR_INTERVAL_H

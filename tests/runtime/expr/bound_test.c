@@ -216,6 +216,20 @@ static void test_a_pole_is_no_bridge(const formulas *f)
     }
 }
 
+/* erf'(0) = 2/sqrt(pi) lies between two doubles: neither may stand for it. */
+static void test_rounded_constants_are_enclosed(const formulas *f)
+{
+    const pn_domain domains[2] = { between(-1.0, 1.0), between(0.0, 1.0) };
+    pn_node slope = pn_graph_derivative(f->g, CALL(ERF, f->z), 0);
+    const long double two_over_root_pi = 1.128379167095512573896158903121545172L;
+    pn_extremes r;
+
+    CHECK(pn_bound_range(&r, f->g, slope, domains, NULL, NULL) == PN_OK);
+    CHECK(r.max.high >= two_over_root_pi && r.max.low <= two_over_root_pi && r.max.high < 1.1283791671);
+    CHECK(pn_bound_range(&r, f->g, NEG(slope), domains, NULL, NULL) == PN_OK);
+    CHECK(r.min.low <= -two_over_root_pi && r.min.high >= -two_over_root_pi);
+}
+
 static void test_cancellation_is_honest(const formulas *f)
 {
     const pn_domain domains[2] = { between(0.0, 2.0), between(0.0, 1.0) };
@@ -264,6 +278,9 @@ static void test_says_what_is_unbounded_where(const formulas *f)
            "bound: exp(z - y) is unbounded where z - y is in [-1, inf]");
     refuse(f, CALL(LOG, f->z), between(-2.0, -1.0), unit, PN_EDOMAIN,
            "bound: log(z) may be undefined where z is in [-2, -1]");
+    /* the root of a negative number has a finite enclosure, and may be hidden behind a switch */
+    refuse(f, IF(PAIR(LT, f->y, C(0.5)), CALL(SQRT, f->z), C(1.0)), between(-1.0, 1.0), unit, PN_EDOMAIN,
+           "bound: sqrt(z) may be undefined where z is in [-1, 0]");
     refuse(f, CALL(SQRT, C(-1.0)), unit, unit, PN_EDOMAIN, "bound: sqrt(-1) may be undefined where -1 is -1");
     refuse(f, CALL(EXP, CALL(EXP, f->z)), between(0.0, 10.0), unit, PN_EUNSUPPORTED,
            "bound: exp(exp(z)) is unbounded where exp(z) is in [22026.5, 22026.5]");
@@ -364,6 +381,7 @@ int main(void)
     test_lists(&f);
     test_unbounded_domains(&f);
     test_a_pole_is_no_bridge(&f);
+    test_rounded_constants_are_enclosed(&f);
     test_cancellation_is_honest(&f);
     test_the_effort_is_deterministic(&f);
     test_says_what_is_unbounded_where(&f);

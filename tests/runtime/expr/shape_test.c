@@ -175,6 +175,9 @@ static void test_sizes_of_jumps(const formulas *f)
     check_jump(jump_of(f, CALL(SIGN, SUB(f->y, f->z))), 0.0, 2.0, 0.0);
     check_jump(jump_of(f, ADD(CALL(SIGN, SUB(f->z, C(1.0))), MUL(C(-2.0), CALL(SIGN, ADD(f->z, C(1.0)))))), 2.0, 4.0,
                -1.0);
+    /* a value that stands alone is a jump there and back */
+    check_jump(jump_of(f, ADD(IF(PAIR(LE, f->z, third), C(1.0), C(0.0)), IF(PAIR(LT, f->z, third), C(0.0), C(1.0)))),
+               1.0, 1.0, 1.0 / 3.0);
     /* over [-5, 5] it stays on one side */
     check_jump(jump_of(f, IF(PAIR(LT, f->z, C(6.0)), f->z, C(0.0))), 0.0, 0.0, 0.0);
     /* the other variable's jump is none of this one's */
