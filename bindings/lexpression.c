@@ -184,6 +184,11 @@ static size_t common_length(lua_State *L, int count, bool *all_numbers)
 
         if (lua_type(L, i) == LUA_TNUMBER)
             continue;
+        if (pnl_test(L, i, &pnl_symbol_class))
+            pnl_error(L,
+                      "e(...): an expression takes numbers or vectors, not the symbol %s: call the Lua function that "
+                      "it was traced from",
+                      luaL_tolstring(L, i, NULL));
         if (!lua_istable(L, i) && !pnl_test(L, i, &pnl_vec_class))
             pnl_error(L, "e(...): arguments are numbers or vectors, got %s", pnl_got(L, i));
         n = pnl_check_vec(L, i).n;

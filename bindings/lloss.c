@@ -332,7 +332,11 @@ static const pnl_row library_rows[] = {
       "pn.where with "
       "pn.lt le gt ge in place of if.  labels: a list of the values that occur, {-1, 1}, or a range {lo=, hi=} that "
       "the data set "
-      "enforces; absent: any labels.  Errors name what came back from the function, with the place of the mistake." },
+      "enforces; absent: any labels, in the range that the data set enforces.  For example pn.loss.glm(function(z, y) "
+      "return pn.log1p((z-y)^2) end, {labels={lo=-1, hi=1}}).  l.slope_formula and l:range show what was derived "
+      "and "
+      "certified; where no bound is found the message says why, and clip= of pn.objective enforces one.  Errors name "
+      "what came back from the function, with the place of the mistake." },
     { "black_box", pnl_loss_black_box, PNL_FUNCTION, PNL_RAW,
       "pn.loss.black_box{value=function(theta, x, y) ... end, lipschitz=} -> loss",
       "A loss that cannot be traced: called back for every record with the model [p], the record's features [p] and "
