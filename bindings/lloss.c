@@ -44,7 +44,7 @@ static int names(lua_State *L)
 
 static int get_name(lua_State *L)
 {
-    lua_pushstring(L, check_loss(L, 1)->row->name);
+    lua_pushstring(L, check_loss(L, 1)->name);
     return 1;
 }
 
@@ -125,7 +125,7 @@ static void check_labels(lua_State *L, const pn_loss *loss, pn_vec y)
     if (bad == y.n)
         return;
     pn_labels_describe(&loss->labels, wanted, sizeof wanted);
-    pnl_error(L, "l:evaluate: the labels of %s must be %s, got %g at entry %zu", loss->row->name, wanted, y.data[bad],
+    pnl_error(L, "l:evaluate: the labels of %s must be %s, got %g at entry %zu", loss->name, wanted, y.data[bad],
               bad + 1);
 }
 
@@ -268,17 +268,21 @@ static int to_string(lua_State *L)
     char labels[200], text[400];
 
     if (!graph) {
-        lua_pushfstring(L, "%s loss: %s", loss->row->name, loss->row->doc);
+        lua_pushfstring(L, "%s loss: %s", loss->name, loss->row->doc);
         return 1;
     }
     pn_labels_describe(&loss->labels, labels, sizeof labels);
     pn_graph_text(graph, root, text, sizeof text);
-    lua_pushfstring(L, "%s loss: %s\n  l(z, y) = %s, labels %s", loss->row->name, loss->row->doc, text, labels);
+    if (loss->row == loss->ops) /* typed: the formula says it all */
+        lua_pushfstring(L, "%s loss: l(z, y) = %s, labels %s", loss->name, text, labels);
+    else
+        lua_pushfstring(L, "%s loss: %s\n  l(z, y) = %s, labels %s", loss->name, loss->row->doc, text, labels);
     return 1;
 }
 
 static const pnl_row loss_rows[] = {
-    { "name", get_name, PNL_FIELD, PNL_NOTHING, "l.name -> string", "The kind of loss, as in pn.loss." },
+    { "name", get_name, PNL_FIELD, PNL_NOTHING, "l.name -> string",
+      "The kind of loss, as in pn.loss, or the name that glm was given." },
     { "convex", get_convex, PNL_FIELD, PNL_NOTHING, "l.convex -> boolean",
       "Whether l(z, y) is certified to be convex in z over all margins and labels; false: it is not, or nobody could "
       "tell." },
@@ -323,7 +327,7 @@ const pnl_class pnl_loss_class = {
 
 static const pnl_row library_rows[] = {
     { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.loss.names() -> {string, ...}", "The names of the known losses." },
-    { "glm", pnl_loss_glm, PNL_FUNCTION, PNL_NOTHING, "pn.loss.glm(function(z, y) ... end, {labels=}) -> loss",
+    { "glm", pnl_loss_glm, PNL_FUNCTION, PNL_NOTHING, "pn.loss.glm(function(z, y) ... end, {labels=, name=}) -> loss",
       "A loss typed as a formula of the margin z = <x, theta> and the label y.  The function is called once, with "
       "symbols; its "
       "expression is simplified, differentiated, bounded and compiled, and runs as fast as a built-in loss.  Use the "
@@ -332,7 +336,8 @@ static const pnl_row library_rows[] = {
       "pn.where with "
       "pn.lt le gt ge in place of if.  labels: a list of the values that occur, {-1, 1}, or a range {lo=, hi=} that "
       "the data set "
-      "enforces; absent: any labels, in the range that the data set enforces.  For example pn.loss.glm(function(z, y) "
+      "enforces; absent: any labels, in the range that the data set enforces.  name: how plans and print-outs call it. "
+      " For example pn.loss.glm(function(z, y) "
       "return pn.log1p((z-y)^2) end, {labels={lo=-1, hi=1}}).  l.slope_formula and l:range show what was derived "
       "and "
       "certified; where no bound is found the message says why, and clip= of pn.objective enforces one.  Errors name "

@@ -53,7 +53,7 @@ static void read_values(lua_State *L, pn_labels *labels)
 
 static void read_labels(lua_State *L, int options, pn_labels *labels)
 {
-    static const char *const extra[] = { "labels", NULL };
+    static const char *const extra[] = { "labels", "name", NULL };
     static const pn_param none[] = { PN_PARAM_END };
 
     *labels = (pn_labels){ .kind = PN_LABELS_REAL };
@@ -76,10 +76,23 @@ static void read_labels(lua_State *L, int options, pn_labels *labels)
     lua_pop(L, 1);
 }
 
+/* The option `name` of the table at `options`, left on the stack; NULL when absent. */
+static const char *read_name(lua_State *L, int options)
+{
+    if (lua_isnoneornil(L, options))
+        return NULL;
+    if (lua_getfield(L, options, "name") == LUA_TNIL)
+        return NULL;
+    if (lua_type(L, -1) != LUA_TSTRING)
+        pnl_error(L, "loss.glm: name must be a string, got %s", pnl_got(L, -1));
+    return lua_tostring(L, -1);
+}
+
 int pnl_loss_glm(lua_State *L)
 {
     static const char *const names[2] = { "z", "y" };
     pn_labels labels;
+    const char *name;
     pn_graph *graph;
     pn_node root;
     void **slot;
@@ -87,9 +100,12 @@ int pnl_loss_glm(lua_State *L)
 
     lua_settop(L, 2);
     read_labels(L, 2, &labels);
+    name = read_name(L, 2);
     root = pnl_trace(L, 1, "loss.glm", names, 2, &graph);
     slot = pnl_newbox(L, &pnl_loss_class);
     pnl_status(L, pn_loss_from_graph((pn_loss **)slot, graph, root, &labels, &err), &err);
+    if (name)
+        pnl_status(L, pn_loss_rename(*slot, name, &err), &err);
     return 1;
 }
 

@@ -420,7 +420,7 @@ static int objective_tostring(lua_State *L)
     if (pn_objective_set(self))
         pn_set_describe(pn_objective_set(self), where, sizeof where);
     describe_bounds(self, text, sizeof text);
-    lua_pushfstring(L, "objective: %s loss%s%s over %s, %d x %d records\n  %s", pn_objective_loss(self)->row->name,
+    lua_pushfstring(L, "objective: %s loss%s%s over %s, %d x %d records\n  %s", pn_objective_loss(self)->name,
                     reg ? " + " : "", reg ? reg->row->name : "", where, (int)data->n, (int)data->p, text);
     return 1;
 }

@@ -39,11 +39,8 @@ pn_status pn_loss_black_box(pn_loss **out, pn_record_fn value, void (*release)(v
     loss = pn_calloc(1, sizeof *loss);
     if (!loss)
         return pn_fail(err, PN_ENOMEM, "loss.black_box: out of memory");
-    *loss = (black_box){ .base = { .ops = &black_box_ops, .row = &black_box_ops, .references = 1 },
-                         .value = value,
-                         .release = release,
-                         .self = self,
-                         .lipschitz = lipschitz };
+    *loss = (black_box){ .value = value, .release = release, .self = self, .lipschitz = lipschitz };
+    pn_loss_init(&loss->base, &black_box_ops, &black_box_ops);
     *out = &loss->base;
     return PN_OK;
 }

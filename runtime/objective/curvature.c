@@ -41,7 +41,7 @@ static pn_status check_quadratic(const pn_objective *objective, pn_err *err)
 
     if (!objective->loss->quadratic)
         return pn_fail(err, PN_EUNSUPPORTED, "objective: the exact curvature is known for quadratic losses, not for %s",
-                       objective->loss->row->name);
+                       objective->loss->name);
     if (!set || !pn_set_is_polytope(set))
         return pn_fail(err, PN_EUNSUPPORTED, "objective: the exact curvature needs a polytope with vertices");
     if (set->ops->atom_count(set) > MAX_VERTICES || set->dim > MAX_P)

@@ -76,7 +76,7 @@ static pn_status label_domain(pn_domain *out, const pn_loss *loss, pn_interval e
     if (out->range.low <= out->range.high && (labels->kind != PN_LABELS_VALUES || out->count > 0))
         return PN_OK;
     pn_labels_describe(labels, wanted, sizeof wanted);
-    return pn_fail(err, PN_EINVAL, "loss.%s: the labels must be %s, got the interval {%g, %g}", loss->row->name, wanted,
+    return pn_fail(err, PN_EINVAL, "loss.%s: the labels must be %s, got the interval {%g, %g}", loss->name, wanted,
                    enforced.low, enforced.high);
 }
 
@@ -150,7 +150,9 @@ static pn_status from_graph(pn_loss **out, const pn_loss_ops *row, pn_graph *gra
 
     if (!self)
         return pn_fail(err, PN_ENOMEM, "loss.%s: out of memory", row->name);
-    self->base = (pn_loss){ .ops = &formula_ops, .row = row, .references = 1, .labels = *labels, .margins = 1 };
+    pn_loss_init(&self->base, &formula_ops, row);
+    self->base.labels = *labels;
+    self->base.margins = 1;
     self->graph = pn_graph_keep(graph);
     self->root = root;
     status = pn_graph_status(graph, err);

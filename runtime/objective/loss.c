@@ -54,6 +54,24 @@ pn_status pn_loss_new(pn_loss **out, const char *name, pn_arg *args, pn_err *err
     return pn_fail(err, PN_EUNSUPPORTED, "loss: there is no loss \"%.60s\"; known are %s", name, known);
 }
 
+void pn_loss_init(pn_loss *loss, const pn_loss_ops *ops, const pn_loss_ops *row)
+{
+    *loss = (pn_loss){ .ops = ops, .row = row, .references = 1 };
+    (void)snprintf(loss->name, sizeof loss->name, "%s", row->name);
+}
+
+pn_status pn_loss_rename(pn_loss *loss, const char *name, pn_err *err)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_- ";
+    size_t length = strlen(name);
+
+    if (length == 0 || length >= sizeof loss->name || strspn(name, allowed) != length)
+        return pn_fail(err, PN_EINVAL, "loss: name must be 1 to %d letters, digits, spaces, '_' or '-', got \"%.40s\"",
+                       PN_LOSS_NAME - 1, name);
+    memcpy(loss->name, name, length + 1);
+    return PN_OK;
+}
+
 pn_loss *pn_loss_keep(pn_loss *loss)
 {
     loss->references++;
@@ -81,7 +99,7 @@ pn_status pn_loss_certify(pn_loss *loss, pn_interval margin, pn_interval y, pn_l
     if (status == PN_OK)
         status = check_interval("the labels", y, err);
     if (status == PN_OK && !loss->ops->certify)
-        status = pn_fail(err, PN_EUNSUPPORTED, "loss.%s: nothing is known of its inside", loss->row->name);
+        status = pn_fail(err, PN_EUNSUPPORTED, "loss.%s: nothing is known of its inside", loss->name);
     return status == PN_OK ? loss->ops->certify(loss, margin, y, out, err) : status;
 }
 

@@ -82,9 +82,12 @@ typedef struct pn_loss_ops {
 
 #define PN_LOSS_BLOCK 256
 
+#define PN_LOSS_NAME 32
+
 struct pn_loss {
-    const pn_loss_ops *ops; /* of formula losses: evaluate, curve and certify are the common ones */
-    const pn_loss_ops *row; /* the table's row: name, doc, source */
+    const pn_loss_ops *ops;  /* of formula losses: evaluate, curve and certify are the common ones */
+    const pn_loss_ops *row;  /* the table's row: name, doc, source */
+    char name[PN_LOSS_NAME]; /* as printed: the row's, or what a user called it */
     int references;
     pn_labels labels;
     size_t margins; /* linear predictors a record has: theta is [margins][p]; 0 for a black box */
@@ -101,6 +104,11 @@ void pn_loss_free(pn_loss *loss);
  * Errors: what the graph, its derivatives and the compiler refuse; PN_ENOMEM.
  */
 pn_status pn_loss_from_graph(pn_loss **out, pn_graph *graph, pn_node root, const pn_labels *labels, pn_err *err);
+
+/** For constructors: the head of a new loss of that row, with one reference; the rest is zero. */
+void pn_loss_init(pn_loss *loss, const pn_loss_ops *ops, const pn_loss_ops *row);
+/** Give the loss a name of the user's.  Errors: PN_EINVAL unless it is 1 to 31 letters, digits, spaces, _ or -. */
+pn_status pn_loss_rename(pn_loss *loss, const char *name, pn_err *err);
 
 /** The graph and root of a formula loss, else NULL. */
 pn_graph *pn_loss_graph(const pn_loss *loss, pn_node *root);

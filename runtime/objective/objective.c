@@ -75,11 +75,11 @@ static pn_status check_labels(const pn_dataset *data, const pn_loss *loss, pn_er
         if (data->bounds.label_low >= loss->labels.range.low && data->bounds.label_high <= loss->labels.range.high)
             return PN_OK;
         return pn_fail(err, PN_EINVAL, "objective: %s takes labels %s; enforce that with data:clip_labels(%g, %g)",
-                       loss->row->name, wanted, loss->labels.range.low, loss->labels.range.high);
+                       loss->name, wanted, loss->labels.range.low, loss->labels.range.high);
     }
     if (pn_labels_first_bad(&loss->labels, data->y, data->n) == data->n)
         return PN_OK;
-    return pn_fail(err, PN_EINVAL, "objective: %s needs labels %s; %s", loss->row->name, wanted,
+    return pn_fail(err, PN_EINVAL, "objective: %s needs labels %s; %s", loss->name, wanted,
                    label_advice(&loss->labels));
 }
 

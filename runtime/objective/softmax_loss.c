@@ -28,11 +28,9 @@ static pn_status softmax_create(pn_loss **out, const pn_arg *args, pn_err *err)
     self = pn_calloc(1, sizeof *self);
     if (!self)
         return pn_fail(err, PN_ENOMEM, "loss.softmax: out of memory");
-    *self = (pn_loss){ .ops = &pn_loss_softmax,
-                       .row = &pn_loss_softmax,
-                       .references = 1,
-                       .labels = { .kind = PN_LABELS_CLASSES, .count = classes },
-                       .margins = classes };
+    pn_loss_init(self, &pn_loss_softmax, &pn_loss_softmax);
+    self->labels = (pn_labels){ .kind = PN_LABELS_CLASSES, .count = classes };
+    self->margins = classes;
     *out = self;
     return PN_OK;
 }

@@ -103,8 +103,8 @@ int pn_plan_print(const pn_plan *plan, char *text, size_t size)
         text[0] = '\0';
     if (set)
         pn_set_describe(set, where, sizeof where);
-    put(&out, "plan: %s, %s loss on %zu x %zu records\n", plan->solver->name,
-        pn_objective_loss(plan->objective)->row->name, data->n, data->p);
+    put(&out, "plan: %s, %s loss on %zu x %zu records\n", plan->solver->name, pn_objective_loss(plan->objective)->name,
+        data->n, data->p);
     put(&out, "%-*s", NAME_WIDTH, "  over");
     put_wrapped(&out, where, NAME_WIDTH);
     put_guarantee(&out, plan);

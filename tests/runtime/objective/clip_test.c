@@ -59,13 +59,14 @@ static const pn_loss_ops table_ops = { .name = "table",
 
 /* ---- records ---- */
 
-static const double wild_slopes[] = { 0.0,     -0.0,      1.0,     -0.5,    3.7e-5,  1e-320,    5e-324,   -1e-300, 1e150,
-                                      -1e300,  DBL_MAX,   INFINITY, -INFINITY, NAN,   0x1p500,   -0x1p501, 0x1p-1000,
-                                      0x1p-1001, 123.456, -7.0,    0x1p-60, 1e-200, 1.0 + 0x1p-52, -1e100 };
+static const double wild_slopes[] = { 0.0,       -0.0,    1.0,     -0.5,     3.7e-5,        1e-320,
+                                      5e-324,    -1e-300, 1e150,   -1e300,   DBL_MAX,       INFINITY,
+                                      -INFINITY, NAN,     0x1p500, -0x1p501, 0x1p-1000,     0x1p-1001,
+                                      123.456,   -7.0,    0x1p-60, 1e-200,   1.0 + 0x1p-52, -1e100 };
 static const double wild_rows[][P] = {
-    { 1.0, 0.0, 0.0 },          { 3.0, -4.0, 0.0 },        { 0.0, 0.0, 0.0 },       { 5e-324, 5e-324, 0.0 },
-    { 5e-324, 1e-323, 5e-324 }, { 1e-310, -2e-310, 0.0 },  { 1e308, 1e308, -1e308 }, { DBL_MAX, 0.0, 0.0 },
-    { 1e200, 1e-200, 1.0 },     { 0.1, 0.2, -0.3 },        { 1e-8, 1e8, 1.0 },      { 0x1p-1000, 0.0, 0x1p-1000 },
+    { 1.0, 0.0, 0.0 },          { 3.0, -4.0, 0.0 },        { 0.0, 0.0, 0.0 },          { 5e-324, 5e-324, 0.0 },
+    { 5e-324, 1e-323, 5e-324 }, { 1e-310, -2e-310, 0.0 },  { 1e308, 1e308, -1e308 },   { DBL_MAX, 0.0, 0.0 },
+    { 1e200, 1e-200, 1.0 },     { 0.1, 0.2, -0.3 },        { 1e-8, 1e8, 1.0 },         { 0x1p-1000, 0.0, 0x1p-1000 },
     { 1e154, 1e154, 1e154 },    { 0.6, 0.8, 0.0 },         { 1e-160, 1e-160, 1e-170 }, { 1.0 / 3.0, 2.0 / 3.0, 0.7 },
     { 1e30, -1e25, 3e29 },      { 0x1p990, 0.0, 0x1p989 }, { -2e-30, 1e-31, 0.0 },
 };
@@ -156,7 +157,8 @@ static void check_record(const case_set *cases, size_t i, const double *factors,
             long double scaled = (long double)factors[k * n + i] * (long double)slopes[i][0];
             long double want = (long double)factors[i] * (long double)slopes[i][k];
 
-            CHECK(fabsl(scaled - want) <= 1e-14L * fabsl(want) + 0x1p-1000L * ((long double)fabs(slopes[i][0]) + (long double)fabs(slopes[i][k])));
+            CHECK(fabsl(scaled - want) <= 1e-14L * fabsl(want) + 0x1p-1000L * ((long double)fabs(slopes[i][0]) +
+                                                                               (long double)fabs(slopes[i][k])));
         }
     }
 }
@@ -197,7 +199,8 @@ static void check_data(const pn_dataset *data, pn_loss *loss, const case_set *ca
     bounds = pn_objective_bounds(objective);
     CHECK(bounds->source == PN_BOUND_CLIPPED && bounds->certified && bounds->missing[0] == '\0');
     CHECK(bounds->lipschitz[PN_L1] == clip && bounds->lipschitz[PN_L2] == clip);
-    CHECK_CLOSE(bounds->lipschitz[PN_LINF], clip * sqrt((double)(P * cases->margins)), 1e-13 * bounds->lipschitz[PN_LINF]);
+    CHECK_CLOSE(bounds->lipschitz[PN_LINF], clip * sqrt((double)(P * cases->margins)),
+                1e-13 * bounds->lipschitz[PN_LINF]);
     CHECK(bounds->lipschitz[PN_LINF] >= clip * sqrt((double)(P * cases->margins)));
     CHECK(pn_objective_factors(objective, theta, NULL, factors, NULL, &err) == PN_OK);
     for (size_t i = 0; i < cases->n; i++)

@@ -240,7 +240,9 @@ static void test_black_box(void)
     CHECK(pn_objective_evaluate(objective, theta, &value, NULL, NULL, &err) == PN_OK && self.calls == 18);
     CHECK(pn_objective_factors(objective, theta, values, NULL, NULL, &err) == PN_OK);
     CHECK_CLOSE((values[0] + values[1] + values[2] + values[3] + values[4] + values[5] + values[6] + values[7] +
-                 values[8] + values[9] + values[10]) / 11.0, value, 1e-15);
+                 values[8] + values[9] + values[10]) /
+                    11.0,
+                value, 1e-15);
     CHECK(pn_objective_evaluate(objective, theta, NULL, out, NULL, &err) == PN_EUNSUPPORTED);
     CHECK(pn_objective_factors(objective, theta, NULL, out, NULL, &err) == PN_EUNSUPPORTED);
     CHECK(pn_objective_hessian_times(objective, NULL, theta, theta, out, NULL, &err) == PN_EUNSUPPORTED);
@@ -331,8 +333,8 @@ static pn_status run_scenario(void *ud, pn_err *err)
         status = self->loss ? make_named(&loss, self->loss, self->classes, err)
                             : make_typed(&loss, &(pn_labels){ .kind = PN_LABELS_REAL }, err);
     if (status == PN_OK)
-        status = pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss, .clip = self->clip },
-                                  err);
+        status =
+            pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss, .clip = self->clip }, err);
     if (status == PN_OK)
         status = use(objective, self, err);
     pn_objective_free(objective);
