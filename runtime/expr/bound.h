@@ -39,11 +39,13 @@ pn_status pn_bound_range(pn_extremes *out, pn_graph *graph, pn_node root, const 
 
 /* How an expression jumps where one of its switches (where, sign, conditions) turns, as variable `variable` grows. */
 typedef struct pn_jump {
-    bool decided; /* false: could not be shown either way */
-    double up,
-        down;     /* bounds on the sizes of jumps upward and downward; 0 when one-sided limits agree within 2^-40 of the
-                         expression's magnitude, which is as near as doubles can tell; inf when not decided */
-    double where; /* the variable's value at the largest jump */
+    /* false: could not be shown either way */
+    bool decided;
+    /* Bounds on the sizes of jumps upward and downward.  0 when one-sided limits agree within 2^-40 of the expression's magnitude,
+     * which is as near as doubles can tell; inf when not decided. */
+    double up, down;
+    /* the variable's value at the largest jump */
+    double where;
 } pn_jump;
 
 /**

@@ -9,6 +9,8 @@
 #include "expr/interval_math.h"
 
 #define CELLS_MAX 20000
+#define CELLS_MIN 512
+#define WORK_MAX  2e6 /* steps of sweeps, so that large expressions get fewer cells */
 #define STACK_MAX 1200
 #define THIN      0x1p-50 /* a cell that is so narrow, against its place or the domain, is not halved further */
 #define SAME      0x1p-40 /* of the expression's magnitude */
@@ -205,7 +207,7 @@ static bool is_thin(const jumper *self, pn_interval x)
 static pn_status walk(jumper *self, pn_task *task, pn_err *err)
 {
     pn_interval stack[STACK_MAX];
-    size_t height = 0;
+    size_t height = 0, most = CELLS_MIN + (size_t)(WORK_MAX / (double)(1 + self->sweep.middle));
     pn_status status = PN_OK;
 
     stack[height++] = self->what->range[0];
@@ -221,7 +223,7 @@ static pn_status walk(jumper *self, pn_task *task, pn_err *err)
                 learn_scale(self, pn_search_middle(x));
             continue;
         }
-        if (height + 2 > STACK_MAX || cells > CELLS_MAX) {
+        if (height + 2 > STACK_MAX || cells > most || cells > CELLS_MAX) {
             self->found = undecided;
             break;
         }
@@ -232,7 +234,7 @@ static pn_status walk(jumper *self, pn_task *task, pn_err *err)
         }
         stack[height++] = (pn_interval){ middle, x.high };
         stack[height++] = (pn_interval){ x.low, middle };
-        if (cells % 1024 == 1023)
+        if (cells % 64 == 63)
             status = pn_task_report(task, "bound", (double)cells, CELLS_MAX, err);
     }
     close_cluster(self);
