@@ -63,7 +63,7 @@ static pn_status bound_part(shaper *self, int k, pn_interval *out)
 static pn_status jump_through(shaper *self, int k, size_t index, pn_jump *out)
 {
     pn_case one;
-    pn_node bend, root;
+    pn_node tilt, root;
     pn_status status =
         pn_case_open(&one, self->graph, self->part[0], self->needed, self->domains, index, self->task, self->err);
 
@@ -78,9 +78,9 @@ static pn_status jump_through(shaper *self, int k, size_t index, pn_jump *out)
         root = one.root;
         for (int i = 0; i < k && root != PN_NODE_NONE; i++)
             root = pn_graph_derivative(one.graph, root, 0);
-        bend = pn_graph_derivative(one.inner->graph, one.inner->root, v < one.inner->dims ? v : 0);
-        bend = bend == PN_NODE_NONE ? bend : pn_graph_derivative(one.inner->graph, bend, v < one.inner->dims ? v : 0);
-        if (root != PN_NODE_NONE && bend != PN_NODE_NONE && pn_x_is(one.inner->graph, bend, 0.0))
+        tilt = pn_graph_derivative(one.inner->graph, one.inner->root, v < one.inner->dims ? v : 0);
+        /* A second derivative of 0 would not do: max(z, y) has it too. */
+        if (root != PN_NODE_NONE && tilt != PN_NODE_NONE && !pn_graph_depends(one.inner->graph, tilt, v))
             status = pn_jump_of_case(out, &one, root, self->task, self->err);
         else if (pn_graph_status(one.graph, NULL) == PN_ENOMEM || pn_graph_status(one.inner->graph, NULL) == PN_ENOMEM)
             status = pn_fail(self->err, PN_ENOMEM, "bound: out of memory");

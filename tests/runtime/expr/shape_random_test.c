@@ -86,7 +86,7 @@ static void check_chord(const subject *s, double y)
     v = sample_at(s->graph, s->part[0], at, s->work);
     at[0] = 0.5 * a + 0.5 * b;
     middle = sample_at(s->graph, s->part[0], at, s->work);
-    if (!is_known(u) || !is_known(v) || !is_known(middle))
+    if (!is_known(u) || !is_known(v) || !is_known(middle) || isinf(pn_interval_magnitude(s->shape.slope)))
         return;
     error = u.error + v.error + middle.error + 0x1p-38L * (fabsl(u.value) + fabsl(v.value) + fabsl(middle.value));
     error += fabsl((long double)at[0] - 0.5L * a - 0.5L * b) * pn_interval_magnitude(s->shape.slope);

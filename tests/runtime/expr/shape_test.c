@@ -99,6 +99,9 @@ static void test_expressions_made_to_deceive(const formulas *f)
     expect(shape_of(f, POW(CALL(ABS, z), 3.0), false), "cstx", "", "|z|^3");
     expect(shape_of(f, C(3.0), false), "cstx", "", "a constant");
     expect(shape_of(f, CALL(ABS, f->y), false), "cstx", "", "a kink in the other variable");
+    /* |m| is convex, m is not linear in z although its curvature is 0 */
+    expect(shape_of(f, CALL(ABS, PAIR(MAX, z, f->y)), false), "c", "slope: it could not be shown not to jump",
+           "|max(z, y)|");
     expect(shape_of(f, CALL(ABS, ADD(MUL(z, f->y), SQUARE(z))), false), "c", "slope: it could not be shown not to jump",
            "a curve of kinks");
 }
