@@ -47,9 +47,14 @@ static void missing(pn_bounds *bounds, const char *text)
     (void)snprintf(bounds->missing, sizeof bounds->missing, "%.*s", (int)sizeof bounds->missing - 1, text);
 }
 
-static bool labels_unbounded(const pn_objective *objective)
+/* Whether the slope would be bounded if only the labels were. */
+static bool labels_to_blame(const pn_objective *objective, pn_interval margin)
 {
-    return objective->loss->labels.kind == PN_LABELS_REAL && !pn_is_enforced(objective->data->bounds.label_high);
+    pn_loss_bounds bounds;
+
+    return objective->loss->labels.kind == PN_LABELS_REAL && !pn_is_enforced(objective->data->bounds.label_high) &&
+           pn_loss_certify(objective->loss, margin, (pn_interval){ -1.0, 1.0 }, &bounds, NULL) == PN_OK &&
+           isfinite(bounds.slope_norm[PN_LINF]);
 }
 
 static bool has_record_bound(const pn_objective *objective)
@@ -72,7 +77,7 @@ static void explain_slope(const pn_objective *objective, pn_bounds *bounds)
         missing(bounds, "no bound on the records is enforced: clip them first, e.g. data:clip_rows(\"l2\", 1)");
     else if (isinf(bounds->margin.high))
         missing(bounds, "the constraint set is unbounded: give a bounded one, or clip= to the objective");
-    else if (labels_unbounded(objective))
+    else if (labels_to_blame(objective, bounds->margin))
         missing(bounds, "no bound on the labels is enforced: clip them first, e.g. data:clip_labels(-1, 1)");
     else {
         (void)snprintf(text, sizeof text, "%.200s; or give clip= to the objective", bounds->loss.missing);
