@@ -1,6 +1,6 @@
 -- softmax.lua -- a private classifier with several classes: theta holds a row for each class, and one l1 ball holds them all.
 --   penumbra examples/softmax.lua           three classes made up here
---   penumbra examples/softmax.lua FOLDER    the seven forest cover types in FOLDER/covtype.sample50k.csv.gz (or PENUMBRA_DATA=FOLDER)
+--   penumbra examples/softmax.lua FOLDER    seven forest cover types, FOLDER/covtype.sample50k.csv.gz (or PENUMBRA_DATA=FOLDER)
 --   SEED=1 penumbra examples/softmax.lua    seeded noise: the same numbers every time, no privacy, and it says so
 local pn = require "penumbra"
 

@@ -78,6 +78,19 @@ local function with_last_part(text)
   return found
 end
 
+-- Names whose signature is written so: "d:rescale" of "d:rescale(low, high) -> data".
+local function as_in_signature(text)
+  local found = {}
+  for name, entry in pairs(pn.reference()) do
+    local signature = entry.signature or ""
+    if text:find "[.:]" and signature:sub(1, #text) == text and not signature:sub(#text + 1, #text + 1):find "[%w_]" then
+      found[#found + 1] = name
+    end
+  end
+  table.sort(found)
+  return found
+end
+
 -- Every name that `text` may mean exactly: the entry itself, with or without "pn.", or entries that end in it.
 function names.matches(text)
   local reference = pn.reference()
@@ -88,7 +101,9 @@ function names.matches(text)
       return { try }
     end
   end
-  return short == "" and {} or with_last_part(short)
+  if short == "" then return {} end
+  local shown = as_in_signature(plain)
+  return #shown > 0 and shown or with_last_part(short)
 end
 
 -- Levenshtein's distance, with exchanged neighbours counted once.

@@ -10,7 +10,8 @@ local function run(argument, environment)
 end
 
 local function accuracies(text)
-  local private, open, largest = text:match "accuracy ([%d.]+) at epsilon 1; without privacy ([%d.]+); always the largest class ([%d.]+)"
+  local line = "accuracy ([%d.]+) at epsilon 1; without privacy ([%d.]+); always the largest class ([%d.]+)"
+  local private, open, largest = text:match(line)
   assert.is_truthy(largest, text)
   return tonumber(private), tonumber(open), tonumber(largest)
 end

@@ -72,6 +72,13 @@ Source: Alice (1865)
     end
   end)
 
+  it("finds a method as its signature is written", function()
+    for _, name in ipairs { "d:rescale", "l:range", "obj.bounds", "v:map" } do
+      assert.truthy(help(name):find(name, 1, true))
+      assert.falsy(help(name):find("Nothing is known", 1, true))
+    end
+  end)
+
   it("takes functions, libraries and objects", function()
     assert.equal(help "rng.seeded", help(pn.rng.seeded))
     assert.equal(help "rng", help(pn.rng))
