@@ -84,11 +84,14 @@ static int push_formula(lua_State *L, int order)
     pn_node node;
     pn_graph *graph = pn_loss_graph(check_loss(L, 1), &node);
     char text[1000];
+    pn_err err;
 
     for (; graph && order > 0; order--)
         node = pn_graph_derivative(graph, node, 0);
-    if (!graph || node == PN_NODE_NONE)
+    if (!graph)
         return 0;
+    if (node == PN_NODE_NONE)
+        pnl_status(L, pn_graph_status(graph, &err), &err);
     pn_graph_text(graph, node, text, sizeof text);
     lua_pushstring(L, text);
     return 1;

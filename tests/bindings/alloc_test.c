@@ -116,6 +116,32 @@ static const script scripts[] = {
       "local fit = plan:run { on_step = function() steps = steps + 1 end, progress = false }\n"
       "assert(steps == 2 and fit.steps == 2 and #fit.trace == 2 and fit.theta:norm(1) <= 1 + 1e-12)\n"
       "assert(tostring(plan) and tostring(fit) and fit.privacy.rho <= 0.5)\n" },
+    { "losses that users write",
+      "local pn = ...\n"
+      "local d = pn.data.from({ { 3, 4 }, { 1, 0 }, { 0, 2 } }, { 1, -1, 1 })\n"
+      "local l = pn.loss.glm(function(z, y) return pn.log(1 + pn.exp(-y * z)) end, { labels = { -1, 1 } })\n"
+      "local obj = pn.objective { data = d, loss = l, clip = 0.5, reg = pn.reg.l2(0.1) }\n"
+      "assert(obj:gradient({ 1, 2 }):norm() < 1 and obj:value({ 0, 0 }, { 1, 3 }) > 0.69)\n"
+      "assert(obj.bounds.lipschitz.l2 == 0.5 and tostring(obj) and tostring(l) and l.slope_formula)\n"
+      "assert(#obj:factors({ 1, 2 }) == 3 and #obj:losses({ 1, 2 }) == 3)\n" },
+    { "black boxes",
+      "local pn = ...\n"
+      "local d = pn.data.from({ { 3, 4 }, { 1, 0 }, { 0, 2 } }, { 1, -1, 1 })\n"
+      "local l = pn.loss.black_box { value = function(t, x, y) return t:dot(x) * y end, lipschitz = 5 }\n"
+      "local obj = pn.objective { data = d, loss = l }\n"
+      "assert(obj:value({ 1, 1 }) == (7 - 1 + 2) / 3 and obj.bounds.source == 'declared')\n"
+      "assert(obj:differences({ 0, 0 }, pn.mat { { 1, 0 } }, 1)[1] == 2 / 3)\n"
+      "local bad = pn.objective { data = d, loss = pn.loss.black_box { value = function() error('enough', 0) end } }\n"
+      "local fine, problem = pcall(bad.value, bad, { 1, 1 })\n"
+      "if problem ~= 'enough' then error(problem, 0) end\n" },
+    { "several classes", "local pn = ...\n"
+                         "local d = pn.data.from({ { 3, 4 }, { 1, 0 }, { 0, 2 } }, { 1, 3, 2 }):clip_rows('l2', 1)\n"
+                         "local obj = pn.objective { data = d, loss = pn.loss.softmax { classes = 3 }, set = "
+                         "pn.set.l2_ball { dim = 6 } }\n"
+                         "local theta = pn.mat.zeros(3, 2)\n"
+                         "assert(math.abs(obj:value(theta) - math.log(3)) < 1e-14 and obj:factors(theta).rows == 3)\n"
+                         "assert(#obj:hvp(theta, theta) == 6 and obj:accuracy(theta) > 0.3 and tostring(obj))\n"
+                         "assert(#obj:differences(theta, pn.mat.zeros(2, 6), 1, { 2, 2 }) == 2)\n" },
     { "a run that its callback ends",
       "local pn = ...\n"
       "local data = pn.data.synthetic.lasso { n = 20, p = 3, seed = 1 }\n"
