@@ -111,6 +111,8 @@ int pnl_loss_glm(lua_State *L)
 
 /* ---- pn.loss.black_box ---- */
 
+#define HOOK_STEPS 20000 /* of Lua between two looks for Ctrl-C: a fraction of a millisecond */
+
 typedef struct callback {
     lua_State *main;
     int function; /* reference in the registry */
@@ -131,6 +133,14 @@ static void push_copy(lua_State *L, const double *numbers, size_t n)
         copy[i] = numbers[i];
 }
 
+/* The first Ctrl-C asks the runtime to stop; a function that does not end would keep it waiting. */
+static void stop_when_cancelled(lua_State *L, lua_Debug *where)
+{
+    (void)where;
+    if (pn_task_cancelled(pnl_task(L)))
+        luaL_error(L, "stopped by the user");
+}
+
 /* Under lua_pcall: (call) */
 static int record_body(lua_State *L)
 {
@@ -147,22 +157,45 @@ static int record_body(lua_State *L)
     return 0;
 }
 
+static int remember_error(lua_State *L)
+{
+    pnl_set_error(L);
+    return 0;
+}
+
+/* The error is on the top; remembering it may need memory, so that is protected, too. */
+static pn_status raised(lua_State *L, pn_err *err)
+{
+    if (pn_task_cancelled(pnl_task(L))) {
+        lua_pop(L, 1);
+        return pn_fail(err, PN_ECANCELLED, "loss.black_box: stopped by the user");
+    }
+    lua_pushcfunction(L, remember_error);
+    lua_insert(L, -2);
+    if (lua_pcall(L, 1, 0, 0) != LUA_OK)
+        lua_pop(L, 1);
+    return pn_fail(err, PN_ECALLBACK, "loss.black_box: the function raised an error");
+}
+
 static pn_status call_back(void *self, const double *theta, const double *x, size_t p, double y, double *value,
                            pn_err *err)
 {
     const callback *back = self;
     lua_State *L = pnl_run_state(back->main);
     record_call call = { theta, x, p, y, value, back->function };
+    bool hooked = !lua_gethook(L);
+    int status;
 
     if (!lua_checkstack(L, 4))
         return pn_fail(err, PN_ENOMEM, "loss.black_box: out of stack");
     lua_pushcfunction(L, record_body);
     lua_pushlightuserdata(L, &call);
-    if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
-        pnl_set_error(L);
-        return pn_fail(err, PN_ECALLBACK, "loss.black_box: the function raised an error");
-    }
-    return PN_OK;
+    if (hooked)
+        lua_sethook(L, stop_when_cancelled, LUA_MASKCOUNT, HOOK_STEPS);
+    status = lua_pcall(L, 1, 0, 0);
+    if (hooked && lua_gethook(L) == stop_when_cancelled) /* not what a second Ctrl-C has put there */
+        lua_sethook(L, NULL, 0, 0);
+    return status == LUA_OK ? PN_OK : raised(L, err);
 }
 
 static void release(void *self)

@@ -36,7 +36,7 @@ static pn_objective *self_of(lua_State *L)
     return pnl_check(L, 1, &pnl_objective_class);
 }
 
-/* Which of the parts were given, in the order of KEPT_...: reg and clip are not asked back. */
+/* Which of the parts were given, in the order of KEPT_...: the regulariser comes last and is not asked back. */
 static void keep_parts(lua_State *L)
 {
     for (int i = OPT_DATA; i <= OPT_REG; i++) {
@@ -331,6 +331,8 @@ static int objective_loss(lua_State *L)
 
 static int objective_set(lua_State *L)
 {
+    if (!pn_objective_set(self_of(L)))
+        return 0; /* the next that is kept is the regulariser */
     return push_kept(L, KEPT_SET);
 }
 

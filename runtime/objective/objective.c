@@ -104,9 +104,10 @@ static pn_status check_parts(const pn_objective_parts *parts, pn_err *err)
     return parts->reg && parts->reg->ops->fits ? parts->reg->ops->fits(parts->reg, dim, err) : PN_OK;
 }
 
-/* Upper bounds of the rows' l2 norms.  Scaled by the largest entry, so that squares neither over- nor underflow; below
- * PN_ROW_LEAST, where a product would lose digits, that itself. */
-static double norm_above(const double *x, size_t count)
+/* Upper bounds of the rows' l2 norms, with room for `roundings` more of 2^-53 that follow.  Scaled by the largest entry, so that
+ * squares neither over- nor underflow.  Denormal norms lose digits: no factor takes those rows near a clip.
+ * Here: the division, the square and the sum count at most (3 + count) / 2, root, product and factor 4. */
+static double norm_above(const double *x, size_t count, double roundings)
 {
     double largest = 0.0, sum = 0.0;
 
@@ -116,11 +117,14 @@ static double norm_above(const double *x, size_t count)
         return 0.0;
     for (size_t j = 0; j < count; j++)
         sum += (x[j] / largest) * (x[j] / largest);
-    return fmax(largest * sqrt(sum) * (1.0 + ((double)count + 8.0) * 0x1p-52), PN_ROW_LEAST);
+    return largest * sqrt(sum) * (1.0 + (0.5 * (double)count + 6.0 + roundings) * 0x1p-53);
 }
 
 static pn_status measure_rows(pn_objective *objective, pn_err *err)
 {
+    /* In clip_record the norm of the factors takes (3 + margins) / 2 + 2, product, quotient and scaling 3; what they are
+     * multiplied by in a gradient 1. */
+    double roundings = 0.5 * (double)objective->loss->margins + 8.0;
     pn_rows rows;
     pn_status status = pn_rows_open(&rows, objective->data, err);
 
@@ -131,7 +135,7 @@ static pn_status measure_rows(pn_objective *objective, pn_err *err)
         size_t count;
         const double *x = pn_rows_get(&rows, i, &count);
 
-        objective->norms[i] = norm_above(x, count);
+        objective->norms[i] = norm_above(x, count, roundings);
     }
     pn_rows_close(&rows);
     return objective->norms ? PN_OK

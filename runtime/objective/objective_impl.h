@@ -19,7 +19,7 @@ struct pn_objective {
     pn_set *set;
     pn_regulariser *reg;
     double clip;
-    double *norms; /* [n] upper bounds of ||x_i||_2, with clip; else NULL */
+    double *norms; /* [n] upper bounds of ||x_i||_2 with room for the rounding of clipping, with clip; else NULL */
     size_t dim;
     pn_bounds bounds;
     size_t block_rows; /* rows that are kept in the first-level cache between the two uses */
@@ -30,7 +30,6 @@ struct pn_objective {
 #define PN_CHUNKS_MAX     64
 #define PN_CLIP_LEAST     0x1p-400 /* so that no product of a clipped factor and a row over- or underflows to harm */
 #define PN_CLIP_MOST      0x1p400
-#define PN_ROW_LEAST      0x1p-1000     /* shorter rows count as this long: no factor makes them reach a clip */
 #define PN_OUTWARD        (1.0 + 1e-14) /* covers the rounding of a few products */
 
 /* ---- objective_bounds.c ---- */

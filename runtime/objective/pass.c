@@ -80,8 +80,9 @@ static double tame(double factor)
     return fabs(factor) >= 0x1p-1000 ? fmin(fmax(factor, -0x1p500), 0x1p500) : 0.0;
 }
 
-/* Scale the record's factors so that ||factors||_2 ||x||_2 <= clip in real arithmetic.  clip, norm and factors lie in ranges where
- * the product neither loses digits nor overflows to anything but inf; a factor that would have to be scaled by less than 2^-900
+/* Scale the record's factors so that ||factors||_2 ||x||_2 <= clip in real arithmetic: `norm` has room for the rounding of what
+ * happens here (measure_rows).  clip, norm and factors lie in ranges where the product neither loses digits nor overflows to
+ * anything but inf; a factor that would have to be scaled by less than 2^-900
  * becomes 0 before it loses digits. */
 static void clip_record(size_t margins, size_t stride, double *factor, double norm, double clip)
 {
@@ -95,7 +96,7 @@ static void clip_record(size_t margins, size_t stride, double *factor, double no
         return;
     for (size_t k = 0; k < margins; k++)
         sum += (factor[k * stride] / largest) * (factor[k * stride] / largest);
-    limit = clip / (norm * (largest * sqrt(sum))) * (1.0 - ((double)margins + 16.0) * 0x1p-52);
+    limit = clip / (norm * (largest * sqrt(sum)));
     if (!(limit < 1.0))
         return;
     for (size_t k = 0; k < margins; k++)

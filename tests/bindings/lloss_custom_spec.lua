@@ -1,6 +1,7 @@
 -- lloss_custom_spec.lua -- losses made of a user's function: what pn.loss.glm refuses and how, and black boxes that raise, close
 -- things, yield, call objectives and are stopped.
 local pn = require "penumbra"
+local program = require "tests.tools.program"
 
 describe("pn.loss.glm", function()
   local function refused(pattern, ...)
@@ -288,5 +289,27 @@ describe("a black box", function()
     collectgarbage()
     collectgarbage()
     assert.is_near(objective_of(square):value { 1, 2 }, pn.objective { data = data, loss = loss }:value { 1, 2 }, 0)
+  end)
+
+  it("stops at Ctrl-C, between records and in a function that does not end", function()
+    -- the function sends the signal itself, so that nothing depends on time
+    for _, ending in ipairs { "return 1", "while true do end", "for i = 1, 1e12 do pcall(error) end" } do
+      local script = [[
+        local calls = 0
+        local function value()
+          calls = calls + 1
+          if calls ~= 2 then return 1 end
+          io.popen("kill -INT $PPID"):close()
+          ]] .. ending .. [[
+        end
+        local data = pn.data.from({ { 1 }, { 2 }, { 3 } }, { 1, 1, 1 })
+        local objective = pn.objective { data = data, loss = pn.loss.black_box { value = value } }
+        print(pcall(objective.value, objective, { 0 }))
+        print(calls, objective:value { 0 })
+      ]]
+      local out, _, code = program.run { "-e", script }
+      assert.equal(0, code)
+      assert.matches("^false\t.*stopped by the user\n2\t1.0\n$", out)
+    end
   end)
 end)
