@@ -113,16 +113,42 @@ int pnl_loss_glm(lua_State *L)
 
 #define HOOK_STEPS 20000 /* of Lua between two looks for Ctrl-C: a fraction of a millisecond */
 
+/* The function lives in the box of its loss, so that a function that mentions its own objective can be collected with it; a
+ * registry table with weak values leads from here to the box. */
 typedef struct callback {
     lua_State *main;
-    int function; /* reference in the registry */
 } callback;
+
+static const char boxes_key = 'b';
+
+static void push_boxes(lua_State *L)
+{
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &boxes_key) == LUA_TTABLE)
+        return;
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &boxes_key);
+}
+
+static void push_function(lua_State *L, const callback *back)
+{
+    push_boxes(L);
+    if (lua_rawgetp(L, -1, back) != LUA_TUSERDATA)
+        pnl_error(L, "loss.black_box: the function is gone");
+    lua_getiuservalue(L, -1, 1);
+    lua_rawgeti(L, -1, 1);
+}
 
 typedef struct record_call {
     const double *theta, *x;
     size_t p;
     double y, *value;
-    int function;
+    const callback *back;
 } record_call;
 
 static void push_copy(lua_State *L, const double *numbers, size_t n)
@@ -146,7 +172,7 @@ static int record_body(lua_State *L)
 {
     const record_call *call = lua_touserdata(L, 1);
 
-    lua_rawgeti(L, LUA_REGISTRYINDEX, call->function);
+    push_function(L, call->back);
     push_copy(L, call->theta, call->p);
     push_copy(L, call->x, call->p);
     lua_pushnumber(L, call->y);
@@ -182,7 +208,7 @@ static pn_status call_back(void *self, const double *theta, const double *x, siz
 {
     const callback *back = self;
     lua_State *L = pnl_run_state(back->main);
-    record_call call = { theta, x, p, y, value, back->function };
+    record_call call = { theta, x, p, y, value, back };
     bool hooked = !lua_gethook(L);
     int status;
 
@@ -196,15 +222,6 @@ static pn_status call_back(void *self, const double *theta, const double *x, siz
     if (hooked && lua_gethook(L) == stop_when_cancelled) /* not what a second Ctrl-C has put there */
         lua_sethook(L, NULL, 0, 0);
     return status == LUA_OK ? PN_OK : raised(L, err);
-}
-
-static void release(void *self)
-{
-    callback *back = self;
-
-    if (back->main)
-        luaL_unref(back->main, LUA_REGISTRYINDEX, back->function);
-    pn_free(back);
 }
 
 static const pn_param black_box_params[] = {
@@ -233,16 +250,19 @@ int pnl_loss_black_box(lua_State *L)
     back = pn_alloc(1, sizeof *back);
     if (!back)
         return pnl_error(L, "loss.black_box: out of memory");
-    *back = (callback){ NULL, LUA_NOREF };
-    status = pn_loss_black_box((pn_loss **)slot, call_back, release, back, args[0].given ? args[0].real : 0.0, &err);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+    back->main = lua_tothread(L, -1);
+    lua_pop(L, 1);
+    status = pn_loss_black_box((pn_loss **)slot, call_back, pn_free, back, args[0].given ? args[0].real : 0.0, &err);
     if (status != PN_OK) {
         pn_free(back);
         pnl_status(L, status, &err);
     }
     /* The box owns it all from here: what follows may raise. */
-    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
-    back->main = lua_tothread(L, -1);
-    lua_pop(L, 1);
-    back->function = luaL_ref(L, LUA_REGISTRYINDEX);
+    pnl_keep(L, -2, -1);
+    push_boxes(L);
+    lua_pushvalue(L, -3);
+    lua_rawsetp(L, -2, back);
+    lua_pop(L, 2);
     return 1;
 }

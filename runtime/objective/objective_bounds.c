@@ -196,7 +196,9 @@ static void derive_black_box(const pn_objective *objective, pn_bounds *bounds)
 
 static pn_status derive_loss(const pn_objective *objective, pn_bounds *bounds, pn_err *err)
 {
-    double margin = dual_product(objective, objective->set ? objective->set->ops->radius : NULL, 1.0);
+    /* A computed inner product is off by p roundings of at most the margin itself. */
+    double margin = dual_product(objective, objective->set ? objective->set->ops->radius : NULL, 1.0) *
+                    (1.0 + ((double)objective->data->p + 4.0) * 0x1p-53);
     const pn_interval reached = { -margin, margin };
     pn_regulariser_bounds reg = bounds->reg;
     pn_status status;

@@ -284,6 +284,20 @@ describe("a black box", function()
     end):value { 0, 0 })
   end)
 
+  it("is collected with a function that mentions its own objective", function()
+    local gone = setmetatable({}, { __mode = "v" })
+    do
+      local objective
+      local function value() return objective and 1 or 2 end
+      objective = objective_of(value)
+      assert.equal(1, objective:value { 0, 0 })
+      gone[1], gone[2] = objective, value
+    end
+    for _ = 1, 4 do collectgarbage() end
+    assert.is_nil(gone[1])
+    assert.is_nil(gone[2])
+  end)
+
   it("may be made in a coroutine that is gone", function()
     local loss = coroutine.wrap(function() return pn.loss.black_box { value = square } end)()
     collectgarbage()

@@ -126,6 +126,8 @@ static void test_bad_batches(void)
 
     CHECK(make_data(&data, 11, 0, &err) == PN_OK && make_named(&loss, "logistic", 0, &err) == PN_OK);
     CHECK(pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss }, &err) == PN_OK);
+    CHECK(pn_objective_bounds(objective)->hessian_lipschitz == INFINITY); /* records are not bounded; not NaN */
+    CHECK(pn_objective_bounds(objective)->smoothness == INFINITY);
     CHECK(pn_objective_losses(objective, &(pn_batch){ rows, 2, 2.0 }, theta, &value, out, NULL, &err) == PN_OK);
     for (int bad = 0; bad < 4; bad++) {
         const pn_batch batches[4] = { { rows, 3, 3.0 }, { rows, 1, 0.0 }, { rows, 1, NAN }, { rows, 1, INFINITY } };
@@ -302,6 +304,7 @@ typedef struct scenario {
     size_t classes;
     double clip;
     bool batch;
+    pn_interval slope, third; /* found */
 } scenario;
 
 static pn_status use(pn_objective *objective, const scenario *self, pn_err *err)
@@ -323,7 +326,7 @@ static pn_status use(pn_objective *objective, const scenario *self, pn_err *err)
 
 static pn_status run_scenario(void *ud, pn_err *err)
 {
-    const scenario *self = ud;
+    scenario *self = ud;
     pn_dataset *data = NULL;
     pn_loss *loss = NULL;
     pn_objective *objective = NULL;
@@ -335,8 +338,11 @@ static pn_status run_scenario(void *ud, pn_err *err)
     if (status == PN_OK)
         status =
             pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss, .clip = self->clip }, err);
-    if (status == PN_OK)
+    if (status == PN_OK) {
+        self->slope = pn_objective_bounds(objective)->loss.slope;
+        self->third = pn_objective_bounds(objective)->loss.third;
         status = use(objective, self, err);
+    }
     pn_objective_free(objective);
     pn_loss_free(loss);
     pn_dataset_free(data);
@@ -344,16 +350,22 @@ static pn_status run_scenario(void *ud, pn_err *err)
 }
 
 /* The text of what is not bounded may be lost: then all goes well without it. */
-static void sweep(const scenario *self)
+static void sweep(scenario *self)
 {
     fail_alloc count = { .fail_at = 0 };
+    pn_interval slope, third;
     long failed = 0;
 
-    CHECK(fail_alloc_run(&count, run_scenario, (void *)(size_t)self) == PN_OK && count.live == 0);
+    CHECK(fail_alloc_run(&count, run_scenario, self) == PN_OK && count.live == 0);
+    slope = self->slope;
+    third = self->third;
     for (long k = 1, last = count.calls; k <= last; k++) {
         fail_alloc round = { .fail_at = k };
-        pn_status status = fail_alloc_run(&round, run_scenario, (void *)(size_t)self);
+        pn_status status = fail_alloc_run(&round, run_scenario, self);
 
+        /* never bounds that are missing for want of memory */
+        CHECK(self->slope.low == slope.low && self->slope.high == slope.high);
+        CHECK(self->third.low == third.low && self->third.high == third.high);
         CHECK((status == PN_OK || status == PN_ENOMEM) && round.live == 0);
         failed += status == PN_ENOMEM;
     }
@@ -362,9 +374,8 @@ static void sweep(const scenario *self)
 
 int main(void)
 {
-    static const scenario scenarios[] = { { "softmax", 3, 0.0, false }, { "softmax", 3, 0.1, true },
-                                          { "logistic", 0, 0.0, true }, { "huber", 0, 0.1, false },
-                                          { NULL, 0, 0.0, false },      { NULL, 0, 2.0, true } };
+    scenario scenarios[] = { { "softmax", 3, 0.0, false }, { "softmax", 3, 0.1, true }, { "logistic", 0, 0.0, true },
+                             { "huber", 0, 0.1, false },   { NULL, 0, 0.0, false },     { NULL, 0, 2.0, true } };
 
     test_threads("logistic", 0, 0.0);
     test_threads("cauchy", 0, 0.0);
