@@ -4,6 +4,7 @@
 --   SEED=1 penumbra examples/custom_loss.lua    seeded noise: the same numbers every time, no privacy, and it says so
 -- A loss is a plain function of the margin z = <x, theta> and the label y.  It is called once, with symbols; what it returns is
 -- differentiated, bounded by intervals over all admissible records, and compiled.  The bounds set the noise.
+-- Radius, widths and steps were chosen by trying some on these very data, and "open" fits see them exactly: an experiment.
 local pn = require "penumbra"
 
 local folder = arg and arg[1] or os.getenv "PENUMBRA_DATA"
@@ -71,8 +72,9 @@ local function objective(loss, records, clip) return pn.objective { data = recor
 heading "The plan rests on the certified slope"
 local ledger = pn.ledger { epsilon = 6 * epsilon, delta = 6 / train.n ^ 2, teaching = seed ~= nil }
 local budget = { epsilon = epsilon, delta = 1 / train.n ^ 2, iterations = steps }
-print(objective(tukey, dirty))
 print(pn.solve.frank_wolfe.plan(objective(tukey, dirty), budget))
+print(("the squared loss has |slope| <= %.3f on the same records, Tukey's %.3f: the noise is in proportion"):format(
+  objective(pn.loss.squared(), dirty).bounds.slope, objective(tukey, dirty).bounds.slope))
 
 local function fit(loss, records, clip)
   local plan = pn.solve.frank_wolfe.plan(objective(loss, records, clip), budget)

@@ -28,6 +28,7 @@ local function states_the_mathematics(text)
   local peak = 16 * 0.8 / (25 * math.sqrt(5))
   says(text, ("slope in [-%.4f, %.4f], curvature in [-0.8000, 1.0000], smooth: true, convex: false"):format(peak, peak),
     ("= %.4f; pn.bound says %.4f"):format(peak, peak), ("slope bound s     %.6f"):format(peak),
+    ("squared loss has |slope| <= 5.000 on the same records, Tukey's %.3f"):format(peak), -- |z - y| <= 4 + 1
     ("slope at residuals 0.1, 0.3 and 0.9: %.4f, %.4f, %.4f"):format(0.1 * (1 - 1 / 64) ^ 2, 0.3 * (1 - 9 / 64) ^ 2, 0),
     "> 0 cannot be decided while the function is traced: write pn.where(pn.gt(z - y, 0), a, b)",
     "but, for the curvature: slope: it jumps", "sensitivity cannot be certified", "or give clip= to the objective",
