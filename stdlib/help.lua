@@ -154,13 +154,15 @@ end
 -- ---- asking ----
 
 local function unknown_text(text)
-  local near = names.suggest(text, 8)
-  if #near == 0 then
-    return ('Nothing is known as "%s".  help() shows what there is.\n'):format(text)
-  end
-  local rows = {}
-  for i, name in ipairs(near) do
+  local rows, options = {}, names.with_option(text)
+  for i, name in ipairs(names.suggest(text, 8)) do
     rows[i] = { name, first_sentence(pn.reference()[name].doc) }
+  end
+  if #options > 0 then
+    return ('"%s" is an option of:\n'):format(text:match "[%w_]+") .. columns(options) ..
+      (#rows > 0 and "Near it:\n" .. columns(rows) or "")
+  elseif #rows == 0 then
+    return ('Nothing is known as "%s".  help() shows what there is.\n'):format(text)
   end
   return ('Nothing is known as "%s".  Near it:\n'):format(text) .. columns(rows)
 end

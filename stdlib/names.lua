@@ -91,7 +91,8 @@ local function as_in_signature(text)
   return found
 end
 
--- Every name that `text` may mean exactly: the entry itself, with or without "pn.", or entries that end in it.
+-- Every name that `text` may mean exactly: the entry itself, with or without "pn.", or entries that end in it or are written so;
+-- "dataset.rescale" is as good as "dataset:rescale".
 function names.matches(text)
   local reference = pn.reference()
   local plain = text:gsub("%s*[({].*$", ""):gsub("^%s+", ""):gsub("%s+$", "")
@@ -103,7 +104,23 @@ function names.matches(text)
   end
   if short == "" then return {} end
   local shown = as_in_signature(plain)
-  return #shown > 0 and shown or with_last_part(short)
+  if #shown > 0 then return shown end
+  local found = with_last_part(short)
+  return #found > 0 and found or with_last_part((short:gsub("%.([^.]*)$", ":%1")))
+end
+
+-- The functions that take an option of that name, "clip" or "clip=", as rows of the function and what the option does.
+function names.with_option(text)
+  local wanted, found = text:match "^%s*([%w_]+)%s*=?%s*$", {}
+  for name, entry in pairs(pn.reference()) do
+    for _, param in ipairs(entry.params or {}) do
+      if param.name == wanted then
+        found[#found + 1] = { name, param.doc or "" }
+      end
+    end
+  end
+  table.sort(found, function(a, b) return a[1] < b[1] end)
+  return found
 end
 
 -- Levenshtein's distance, with exchanged neighbours counted once.

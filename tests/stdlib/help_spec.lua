@@ -36,6 +36,22 @@ describe("help", function()
     assert.equal(text, help(pn))
   end)
 
+  it("takes a dot for the colon of a method", function()
+    local text = help "pn.dataset:rescale"
+    assert.truthy(text:find("^d:rescale%(low, high%)"))
+    assert.equal(text, help "dataset.rescale")
+    assert.equal(text, help "pn.dataset.rescale")
+  end)
+
+  it("says what takes an option of that name", function()
+    for _, written in ipairs { "clip", "clip=" } do
+      local text = help(written)
+      assert.truthy(text:find('^"clip" is an option of:\n  objective  scale each record'), text)
+    end
+    assert.truthy(help("clip"):find("Near it:.*clip_rows"))
+    assert.truthy(help("clap"):find('Nothing is known as "clap"', 1, true))
+  end)
+
   it("shows signature, doc, options, what it reveals and the source", function()
     enter("zoo.lion", { signature = "pn.zoo.lion{size=, kind=} -> lion", doc = "A lion.", reveals = "paid",
       kind = "function", source = "Alice (1865)", params = {
