@@ -49,6 +49,12 @@ static room room_of(const pass *self, unsigned worker)
     return (room){ at, at + each, at + 2 * each, at + 3 * each, at + 3 * each + rows };
 }
 
+/* low for NaN.  Comparisons, not fmin and fmax: those are calls on the baseline processor, one for each record. */
+static inline double clamped(double x, double low, double high)
+{
+    return !(x >= low) ? low : x > high ? high : x;
+}
+
 /* The certified sensitivity is that of clamped slopes: a vector function that is off by an ulp cannot exceed it. */
 static void clamp_slopes(const pn_bounds *bounds, size_t count, double *slope)
 {
@@ -57,7 +63,7 @@ static void clamp_slopes(const pn_bounds *bounds, size_t count, double *slope)
     if (bounds->source != PN_BOUND_CERTIFIED && !(isfinite(low) && isfinite(high)))
         return;
     for (size_t r = 0; r < count; r++)
-        slope[r] = fmin(fmax(slope[r], low), high);
+        slope[r] = clamped(slope[r], low, high);
 }
 
 /* The same for a Hessian's weights of one margin: curvature * along, rounded monotonely. */
@@ -70,7 +76,7 @@ static void clamp_bends(const pn_bounds *bounds, size_t count, const double *alo
     for (size_t r = 0; r < count; r++) {
         double a = low * along[r], b = high * along[r];
 
-        weight[r] = fmin(fmax(weight[r], fmin(a, b)), fmax(a, b));
+        weight[r] = a < b ? clamped(weight[r], a, b) : clamped(weight[r], b, a);
     }
 }
 
