@@ -28,6 +28,16 @@
         }                                                                                                              \
     } while (0)
 
+/* Ask for the row that comes `rows` later, which is the block that a caller walking down a matrix wants next: its first
+ * kernel then finds it on the way.  An address past the end of the matrix is harmless to a prefetch. */
+PN_INLINE void PN_NAMED(prefetch_ahead)(const PN_X *row, size_t distance, size_t cols)
+{
+    uintptr_t at = (uintptr_t)row + distance * sizeof(PN_X);
+
+    for (size_t byte = 0; byte < cols * sizeof(PN_X); byte += 64)
+        __builtin_prefetch((const void *)(at + byte), 0, 2);
+}
+
 #define PN_FOUR(DO) DO(0) DO(1) DO(2) DO(3)
 #define PN_ONE(DO)  DO(0)
 
@@ -54,23 +64,15 @@ static void PN_NAMED(dense_times)(const PN_X *X, size_t rows, size_t cols, const
 {
     size_t r = 0;
 
-    for (; r + 4 <= rows; r += 4)
+    for (; r + 4 <= rows; r += 4) {
+        PN_NAMED(prefetch_ahead)(X + r * cols, PN_TIMES_AHEAD / sizeof(PN_X), 4 * cols);
         PN_NAMED(four_dots)(X + r * cols, cols, w, z + r);
+    }
     for (; r < rows; r++)
         PN_NAMED(one_dot)(X + r * cols, cols, w, z + r);
 }
 
 /* ---- dense_add_transposed: a tile of g stays in registers while all rows pass ---- */
-
-/* Ask for the row that comes `rows` later, which is the block that a caller walking down a matrix wants next: its first
- * kernel then finds it on the way.  An address past the end of the matrix is harmless to a prefetch. */
-PN_INLINE void PN_NAMED(prefetch_ahead)(const PN_X *row, size_t distance, size_t cols)
-{
-    uintptr_t at = (uintptr_t)row + distance * sizeof(PN_X);
-
-    for (size_t byte = 0; byte < cols * sizeof(PN_X); byte += 64)
-        __builtin_prefetch((const void *)(at + byte), 0, 2);
-}
 
 #define PN_TILE_VECTORS 8
 

@@ -6,6 +6,8 @@
 
 /* A block of at most this many bytes is prefetched one block ahead by dense_add_transposed. */
 #define PN_PREFETCH_BYTES ((size_t)256 << 10)
+/* How far ahead dense_times fetches: the two kernels of a fused pass then keep the memory busy by turns. */
+#define PN_TIMES_AHEAD ((size_t)16 << 10)
 
 extern const pn_simd pn_simd_base;
 #if defined(__x86_64__)
