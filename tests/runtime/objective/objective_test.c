@@ -304,8 +304,9 @@ typedef struct scenario {
     size_t classes;
     double clip;
     bool batch;
-    pn_interval slope, third; /* found */
 } scenario;
+
+static pn_interval found_slope, found_third; /* by the last scenario */
 
 static pn_status use(pn_objective *objective, const scenario *self, pn_err *err)
 {
@@ -326,7 +327,7 @@ static pn_status use(pn_objective *objective, const scenario *self, pn_err *err)
 
 static pn_status run_scenario(void *ud, pn_err *err)
 {
-    scenario *self = ud;
+    const scenario *self = ud;
     pn_dataset *data = NULL;
     pn_loss *loss = NULL;
     pn_objective *objective = NULL;
@@ -339,8 +340,8 @@ static pn_status run_scenario(void *ud, pn_err *err)
         status =
             pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss, .clip = self->clip }, err);
     if (status == PN_OK) {
-        self->slope = pn_objective_bounds(objective)->loss.slope;
-        self->third = pn_objective_bounds(objective)->loss.third;
+        found_slope = pn_objective_bounds(objective)->loss.slope;
+        found_third = pn_objective_bounds(objective)->loss.third;
         status = use(objective, self, err);
     }
     pn_objective_free(objective);
@@ -357,15 +358,15 @@ static void sweep(scenario *self)
     long failed = 0;
 
     CHECK(fail_alloc_run(&count, run_scenario, self) == PN_OK && count.live == 0);
-    slope = self->slope;
-    third = self->third;
+    slope = found_slope;
+    third = found_third;
     for (long k = 1, last = count.calls; k <= last; k++) {
         fail_alloc round = { .fail_at = k };
         pn_status status = fail_alloc_run(&round, run_scenario, self);
 
         /* never bounds that are missing for want of memory */
-        CHECK(self->slope.low == slope.low && self->slope.high == slope.high);
-        CHECK(self->third.low == third.low && self->third.high == third.high);
+        CHECK(found_slope.low == slope.low && found_slope.high == slope.high);
+        CHECK(found_third.low == third.low && found_third.high == third.high);
         CHECK((status == PN_OK || status == PN_ENOMEM) && round.live == 0);
         failed += status == PN_ENOMEM;
     }

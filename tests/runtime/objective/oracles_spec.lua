@@ -201,6 +201,8 @@ describe("differences", function()
     for _, radius in ipairs { 1e-200, 1e-3, 1e200, 1e307 } do
       assert.is_near(6, one:differences({ 0 }, pn.mat { { 1 } }, radius)[1], 1e-12)
     end
+    local half = pn.objective { data = pn.data.from({ { 0.5 } }, { 0 }), loss = pn.loss.glm(function(z) return z end) }
+    assert.is_near(0.5, half:differences({ 0 }, pn.mat { { 1 } }, 1.7e308)[1], 1e-15) -- twice the radius overflows
   end)
 end)
 
