@@ -92,7 +92,8 @@ end)
 describe("a black box", function()
   local X, y = { { 1, 2 }, { 3, -4 }, { 0.5, 0 } }, { 1, -1, 0.5 }
   local data = pn.data.from(X, y)
-  local sparse = pn.data.from(pn.sparse { rows = 3, cols = 2, i = { 1, 1, 2, 2, 3 }, j = { 1, 2, 1, 2, 1 }, x = { 1, 2, 3, -4, 0.5 } }, y)
+  local sparse = pn.data.from(pn.sparse { rows = 3, cols = 2, i = { 1, 1, 2, 2, 3 }, j = { 1, 2, 1, 2, 1 }, x = { 1,
+    2, 3, -4, 0.5 } }, y)
 
   local function objective_of(value, from, lipschitz)
     return pn.objective { data = from or data, loss = pn.loss.black_box { value = value, lipschitz = lipschitz } }
@@ -107,7 +108,8 @@ describe("a black box", function()
       local objective = objective_of(square, from)
       assert.is_near(mean:value(theta), objective:value(theta), 1e-15)
       assert.is_near(mean:value(theta, { 3, 1, 3 }), objective:value(theta, { 3, 1, 3 }), 1e-15)
-      assert.is_near(mean:value(theta, { rows = { 2 }, denominator = 5 }), objective:value(theta, { rows = { 2 }, denominator = 5 }), 1e-15)
+      assert.is_near(mean:value(theta, { rows = { 2 }, denominator = 5 }), objective:value(theta, { rows = { 2 },
+        denominator = 5 }), 1e-15)
       assert.is_true((mean:losses(theta) - objective:losses(theta)):norm() < 1e-14)
       assert.is_true((mean:differences(theta, U, 0.1) - objective:differences(theta, U, 0.1)):norm() < 1e-12)
       assert.is_true((mean:differences(theta, U, 0.1, { 2, 2 }) - objective:differences(theta, U, 0.1, { 2, 2 })):norm() < 1e-12)
@@ -179,7 +181,8 @@ describe("a black box", function()
   end)
 
   it("wants a finite number back", function()
-    local function message(value) return select(2, pcall(function() objective_of(function() return value end):value { 0, 0 } end)) end
+    local function message(value) return select(2,
+      pcall(function() objective_of(function() return value end):value { 0, 0 } end)) end
     for _, bad in ipairs { 0 / 0, math.huge, -math.huge } do
       assert.truthy(message(bad):find("must return a finite number", 1, true), message(bad))
     end
@@ -210,7 +213,7 @@ describe("a black box", function()
     local loss, objective
     loss = pn.loss.black_box { value = function(t, x, label)
       for _, thing in ipairs { theta, U, own, objective, loss, t, x } do
-        local closed <close> = thing
+        local _ <close> = thing
       end
       collectgarbage()
       return label

@@ -26,7 +26,8 @@ local losses = {
   ["a jump"] = pn.loss.glm(function(z, y) return pn.where(pn.lt(z, y), z * z, 7 - z) end),
 }
 
-local thetas = { pn.vec.zeros(p), pn.vec { 0.1, -0.2, 0.3, 0.1, -0.1 }, pn.vec { 50, -80, 3, 1, 9 }, pn.vec { 1e150, 0, 0, 1, -1e150 } }
+local thetas = { pn.vec.zeros(p), pn.vec { 0.1, -0.2, 0.3, 0.1, -0.1 }, pn.vec { 50, -80, 3, 1, 9 },
+  pn.vec { 1e150, 0, 0, 1, -1e150 } }
 
 describe("clipping", function()
   for name, l in pairs(losses) do
@@ -56,7 +57,9 @@ describe("clipping", function()
     X[1], y[1] = { 0.3, 0, 0, 0, 0 }, 100
     local X2 = copy(X)
     X2[1][1] = -0.3
-    local function gradient(rows) return pn.objective { data = pn.data.from(rows, y), loss = losses.squared, clip = clip }:gradient(thetas[1]) end
+    local function gradient(rows)
+      return pn.objective { data = pn.data.from(rows, y), loss = losses.squared, clip = clip }:gradient(thetas[1])
+    end
     assert.is_near(2 * clip / n, (gradient(X) - gradient(X2)):norm(), 1e-15)
   end)
 
@@ -71,7 +74,8 @@ describe("clipping", function()
   it("does not touch values, and gives factors that are clipped", function()
     local X, y = records(8, 1)
     local data = pn.data.from(X, y)
-    local plain, clipped = pn.objective { data = data, loss = losses.squared }, pn.objective { data = data, loss = losses.squared, clip = clip }
+    local plain = pn.objective { data = data, loss = losses.squared }
+    local clipped = pn.objective { data = data, loss = losses.squared, clip = clip }
     assert.equal(plain:value(thetas[2]), clipped:value(thetas[2]))
     local factors, slopes = clipped:factors(thetas[2]), plain:factors(thetas[2])
     for i = 1, n do

@@ -44,7 +44,7 @@ local M = {}
 function M.squared()
   local out = of_residual({ function(r) return r * r / 2 end, function(r) return r end, function() return 1 end, zero }, { 0 })
   out.convex, out.smooth, out.twice_smooth = true, true, true
-  out.typed = function(pn) return function(z, y) return (z - y) ^ 2 / 2 end end
+  out.typed = function() return function(z, y) return (z - y) ^ 2 / 2 end end
   return out
 end
 

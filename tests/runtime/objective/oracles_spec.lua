@@ -83,7 +83,8 @@ for _, l, formula, title in formulas.each(pn) do
 
       it("has the sums of a plain loop, over everything and over batches, " .. storage, function()
         local rows = odd_batch()
-        for _, choice in ipairs { { everyone(), nil, n }, { rows, rows, #rows }, { rows, { rows = rows, denominator = 13.5 }, 13.5 } } do
+        local choices = { { everyone(), nil, n }, { rows, rows, #rows }, { rows, { rows = rows, denominator = 13.5 }, 13.5 } }
+        for _, choice in ipairs(choices) do
           local list, batch, over = choice[1], choice[2], choice[3]
           local value = 0
           for _, i in ipairs(list) do value = value + values[i] end
