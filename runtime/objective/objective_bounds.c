@@ -210,7 +210,7 @@ static pn_status derive_loss(const pn_objective *objective, pn_bounds *bounds, p
     if (status != PN_OK) {
         unknown(bounds);
         bounds->reg = reg;
-        missing(bounds, why.message);
+        missing(bounds, strncmp(why.message, "bound: ", 7) == 0 ? why.message + 7 : why.message);
     }
     bounds->margin = reached;
     if (status == PN_OK) {
