@@ -11,6 +11,12 @@
 
 static const pn_scaled unknown = { 0.0, { -INFINITY, INFINITY } };
 
+/* Powers are added, subtracted and scaled as numbers: on this grid without rounding. */
+static bool is_exact(double power)
+{
+    return fabs(power) <= 0x1p20 && power * 0x1p20 == floor(power * 0x1p20);
+}
+
 static pn_interval power_of(const pn_sweep *self, double p)
 {
     unsigned doubt = 0;
@@ -84,7 +90,9 @@ static pn_scaled scaled_power(pn_scaled a, pn_interval exponent)
     if (exponent.low != exponent.high || isinf(exponent.low) || (!whole && a.factor.low < 0.0))
         return unknown;
     factor = pn_interval_power(a.factor, exponent, &doubt);
-    return doubt ? unknown : (pn_scaled){ a.power * exponent.low, factor };
+    return doubt || fma(a.power, exponent.low, -(a.power * exponent.low)) != 0.0
+               ? unknown
+               : (pn_scaled){ a.power * exponent.low, factor };
 }
 
 static pn_scaled scaled_pair(const pn_sweep *self, pn_opcode op, pn_scaled a, pn_scaled b)
@@ -143,7 +151,7 @@ pn_interval pn_sweep_tail(pn_sweep *self, const pn_sweep_step *step, size_t slot
     else
         out = operands == 1 ? scaled_function(self, (pn_opcode)step->op, a)
                             : scaled_pair(self, (pn_opcode)step->op, a, b);
-    if (isinf(out.factor.low) && isinf(out.factor.high))
+    if ((isinf(out.factor.low) && isinf(out.factor.high)) || !is_exact(out.power))
         out = unknown;
     self->scaled[slot] = out;
     return plain(self, out);
