@@ -196,5 +196,7 @@ pn_interval pn_interval_power(pn_interval a, pn_interval b, unsigned *doubt)
     }
     if (b.low == b.high)
         return n > 0.0 ? rising_power(a.low, a.high, n) : reciprocal(rising_power(a.low, a.high, -n), true, doubt);
+    if (a.low <= 0.0 && b.low <= 0.0) /* 0^b falls from infinity through 1 to 0 as b grows */
+        *doubt |= PN_MAY_JUMP;
     return pn_interval_monotone(PN_X_EXP, pn_interval_mul(b, pn_interval_monotone(PN_X_LOG, a, doubt)), doubt);
 }

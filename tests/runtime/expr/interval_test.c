@@ -325,7 +325,9 @@ static void test_powers(void)
     CHECK(doubt == PN_MAY_BE_UNDEFINED && same(v, -INFINITY, INFINITY));
     v = sure(PN_X_POW, (pn_interval){ 0.5, 2.0 }, (pn_interval){ -1.0, 3.0 });
     CHECK(v.low <= 0.125 && v.low > 0.1249 && v.high >= 8.0 && v.high < 8.001);
-    v = sure(PN_X_POW, (pn_interval){ 0.0, 2.0 }, (pn_interval){ 0.0, 1.0 });
+    v = apply(PN_X_POW, (pn_interval){ 0.0, 2.0 }, (pn_interval){ 0.0, 1.0 }, &doubt); /* 0^0 is 1 */
+    CHECK(doubt == PN_MAY_JUMP && v.low == 0.0 && v.high >= 2.0 && v.high < 2.0001);
+    v = sure(PN_X_POW, (pn_interval){ 0.0, 2.0 }, (pn_interval){ 0.5, 1.0 });
     CHECK(v.low == 0.0 && v.high >= 2.0 && v.high < 2.0001);
 }
 
