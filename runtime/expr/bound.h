@@ -42,7 +42,8 @@ typedef struct pn_jump {
     /* false: could not be shown either way */
     bool decided;
     /* Bounds on the sizes of jumps upward and downward.  0 when one-sided limits agree within 2^-40 of the expression's magnitude,
-     * which is as near as doubles can tell; inf when not decided. */
+     * or of the numbers that it is computed from at the jump, whichever is less, which is as near as doubles can tell; inf when not
+     * decided. */
     double up, down;
     /* the variable's value at the largest jump */
     double where;

@@ -14,6 +14,7 @@
 #define STACK_MAX 1200
 #define THIN      0x1p-50 /* a cell that is so narrow, against its place or the domain, is not halved further */
 #define SAME      0x1p-40 /* of the expression's magnitude */
+#define NEAR      8       /* places */
 #define SAMPLES   16
 #define FAR       0x1p10 /* how far out an unbounded domain tells the magnitude */
 
@@ -23,9 +24,10 @@ static const pn_jump undecided = { false, INFINITY, INFINITY, 0.0 };
 typedef struct jumper {
     const pn_case *what;
     pn_sweep sweep;
-    double scale, unit;  /* the expression's magnitude; the size of a place near 0 */
-    pn_interval cluster; /* undecided cells side by side; low > high: none */
-    pn_jump found;
+    double scale, unit;   /* the expression's magnitude; the size of a place near 0 */
+    double local;         /* the largest number that the expression is computed from where it was last evaluated */
+    pn_interval cluster;  /* undecided cells side by side; low > high: none */
+    pn_jump found, small; /* jumps; those that the magnitude, once it is known, may make rounding */
     bool undefined;
 } jumper;
 
@@ -36,6 +38,17 @@ static pn_interval sweep_on(jumper *self, pn_interval x, unsigned *doubt)
     pn_sweep_run(&self->sweep, 0, self->sweep.middle);
     *doubt = pn_sweep_doubt(&self->sweep, 0);
     return pn_sweep_value(&self->sweep, 0);
+}
+
+/* Rounding at a place is that of the numbers met there, however large the expression is elsewhere. */
+static void learn_local(jumper *self)
+{
+    for (size_t slot = 0; slot < self->sweep.first + self->sweep.middle; slot++) {
+        double size = pn_interval_magnitude(self->sweep.value[slot]);
+
+        if (size > self->local && size < INFINITY)
+            self->local = size;
+    }
 }
 
 /* The same where sides are to be compared, which takes finite values. */
@@ -94,6 +107,14 @@ static double rise(pn_interval from, pn_interval to)
     return to.high - from.low;
 }
 
+static void note_jump(pn_jump *jump, double up, double down, double where)
+{
+    if (fmax(up, down) > fmax(jump->up, jump->down))
+        jump->where = where;
+    jump->up = fmax(jump->up, up);
+    jump->down = fmax(jump->down, down);
+}
+
 /* `slack`: how far, in units of what counts as nothing, the sides may be from the switch's own limits. */
 static void count_jump(jumper *self, pn_interval left, pn_interval at, pn_interval right, double where, double slack)
 {
@@ -107,10 +128,8 @@ static void count_jump(jumper *self, pn_interval left, pn_interval at, pn_interv
     }
     up = up > same ? up + slack * same : 0.0;
     down = down > same ? down + slack * same : 0.0;
-    if (fmax(up, down) > fmax(self->found.up, self->found.down))
-        self->found.where = where;
-    self->found.up = fmax(self->found.up, up);
-    self->found.down = fmax(self->found.down, down);
+    note_jump(&self->found, up > SAME * self->local ? up : 0.0, down > SAME * self->local ? down : 0.0, where);
+    note_jump(&self->small, up, down, where);
 }
 
 /* What is as small as rounding is no jump. */
@@ -118,8 +137,8 @@ static void forget_small(jumper *self)
 {
     double same = SAME * self->scale;
 
-    self->found.up = self->found.up > same ? self->found.up : 0.0;
-    self->found.down = self->found.down > same ? self->found.down : 0.0;
+    note_jump(&self->found, self->small.up > same ? self->small.up : 0.0,
+              self->small.down > same ? self->small.down : 0.0, self->small.where);
 }
 
 static pn_interval within(pn_interval x, pn_interval domain)
@@ -127,22 +146,37 @@ static pn_interval within(pn_interval x, pn_interval domain)
     return (pn_interval){ fmax(x.low, domain.low), fmin(x.high, domain.high) };
 }
 
+/* The value on the nearest part of a side without switches; that at the point itself where the domain has no such side. */
+static bool value_beside(jumper *self, pn_interval side, pn_interval near, const pn_interval *at, pn_interval *out)
+{
+    unsigned doubt;
+
+    *out = *at;
+    if (!(side.low <= side.high))
+        return true;
+    (void)value_on(self, side, &doubt);
+    if (doubt)
+        return false;
+    *out = value_on(self, within(near, side), &doubt);
+    learn_local(self);
+    return !doubt;
+}
+
 /* Look at both sides of one point; false when switches stay undecided there. */
 static bool try_point(jumper *self, pn_interval cells, double c)
 {
     pn_interval domain = self->what->range[0], left, at, right;
-    unsigned doubt, doubt_at;
+    unsigned doubt_at;
 
     left = within((pn_interval){ pn_step(cells.low, -4), pn_step(c, -1) }, domain);
     right = within((pn_interval){ pn_step(c, 1), pn_step(cells.high, 4) }, domain);
+    self->local = 0.0;
     at = value_on(self, (pn_interval){ c, c }, &doubt_at);
+    learn_local(self);
     if (doubt_at)
         return false;
-    left = left.low <= left.high ? value_on(self, left, &doubt) : (doubt = 0, at);
-    if (doubt)
-        return false;
-    right = right.low <= right.high ? value_on(self, right, &doubt) : (doubt = 0, at);
-    if (doubt)
+    if (!value_beside(self, left, (pn_interval){ pn_step(c, -NEAR), pn_step(c, -1) }, &at, &left) ||
+        !value_beside(self, right, (pn_interval){ pn_step(c, 1), pn_step(c, NEAR) }, &at, &right))
         return false;
     count_jump(self, left, at, right, c, 0.0);
     return true;
@@ -155,7 +189,9 @@ static bool try_piece(jumper *self, pn_interval cells, double margin)
     unsigned doubt, doubt_left = 0, doubt_right = 0;
 
     piece = within((pn_interval){ cells.low - margin, cells.high + margin }, domain);
+    self->local = 0.0;
     at = value_on(self, piece, &doubt);
+    learn_local(self);
     if (isinf(at.low) || isinf(at.high))
         return false;
     left = piece.low > domain.low ? (pn_interval){ fmax(piece.low - margin, domain.low), piece.low } : piece;
@@ -244,7 +280,7 @@ static pn_status walk(jumper *self, pn_task *task, pn_err *err)
 
 pn_status pn_jump_of_case(pn_jump *out, const pn_case *what, pn_node root, pn_task *task, pn_err *err)
 {
-    jumper self = { .what = what, .found = none, .cluster = { INFINITY, -INFINITY } };
+    jumper self = { .what = what, .found = none, .small = none, .cluster = { INFINITY, -INFINITY } };
     unsigned doubt = 0;
     pn_status status = pn_sweep_open(&self.sweep, what->graph, &root, 1, err);
 
