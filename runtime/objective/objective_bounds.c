@@ -109,7 +109,8 @@ static void derive_lipschitz(const pn_objective *objective, pn_bounds *bounds)
 
 /* Clipping bounds the l2 norm of each record's gradient, hence its linf norm, and its l1 norm up to sqrt(dim).
  * It projects each record's gradient onto a ball, which moves no two further apart: smoothness stays.  With one margin it clamps
- * the slope, so that what was monotone stays so; with several the result need not be a gradient of anything. */
+ * the slope, so that what was monotone stays so; with several the result need not be a gradient of anything, and what is left is
+ * that it changes no faster than its smoothness. */
 static void derive_clipped(const pn_objective *objective, pn_bounds *bounds)
 {
     bounds->source = PN_BOUND_CLIPPED;
@@ -119,7 +120,10 @@ static void derive_clipped(const pn_objective *objective, pn_bounds *bounds)
     bounds->lipschitz[PN_LINF] =
         fmin(bounds->lipschitz[PN_LINF], sqrt((double)objective->dim) * objective->clip * PN_OUTWARD);
     bounds->hessian_lipschitz = INFINITY;
-    bounds->convex = bounds->convex && objective->loss->margins == 1;
+    if (objective->loss->margins == 1)
+        return;
+    bounds->convex = false;
+    bounds->strong_convexity = bounds->reg.strong_convexity - bounds->smoothness;
 }
 
 /* Second and third derivatives, of loss and regulariser together. */
@@ -211,6 +215,7 @@ static pn_status derive_loss(const pn_objective *objective, pn_bounds *bounds, p
         unknown(bounds);
         bounds->reg = reg;
         missing(bounds, strncmp(why.message, "bound: ", 7) == 0 ? why.message + 7 : why.message);
+        memcpy(bounds->loss.missing, bounds->missing, sizeof bounds->loss.missing); /* what clipping does not mend */
     }
     bounds->margin = reached;
     if (status == PN_OK) {
