@@ -1,5 +1,5 @@
--- margin_bounds_spec.lua -- the range of <x, theta> by the set's radius and the record bound in the dual norm, against exact maxima;
--- products of bounds lie above the exact product; curvature of either sign counts.
+-- margin_bounds_spec.lua -- the range of <x, theta> by the set's radius and the record bound in the dual norm, against exact
+-- maxima; products of bounds lie above the exact product; curvature of either sign counts.
 local pn = require "penumbra"
 
 local p, records = 4, { { 1, 0, 0, 0 }, { 0, 1, 0, 0 } }
