@@ -1,5 +1,5 @@
--- clipped_bounds_spec.lua -- What is claimed of clipped objectives.  A softmax record whose gradient is scaled down has a field that need not be monotone:
--- nothing but its smoothness bounds its curvature from below.
+-- clipped_bounds_spec.lua -- what is claimed of clipped objectives.  A softmax record whose gradient is scaled down has a field
+-- that need not be monotone: nothing but its smoothness bounds its curvature from below.
 local pn = require "penumbra"
 
 describe("bounds of a clipped objective", function()
@@ -31,7 +31,7 @@ describe("bounds of a clipped objective", function()
   it("still say why a loss has no curvature", function()
     local one = pn.data.from({ { 1, 0 }, { 0, 1 } }, { 1, -1 }):clip_rows("l2", 1)
     local ball = pn.set.l1_ball { dim = 2, radius = 1 }
-    local objective = pn.objective { data = one, loss = pn.loss.glm(function(z, y) return pn.log(z) end), set = ball, clip = 1 }
+    local objective = pn.objective { data = one, loss = pn.loss.glm(function(z) return pn.log(z) end), set = ball, clip = 1 }
     local plan = pn.solve.frank_wolfe.plan(objective, { epsilon = 1, delta = 1e-5, iterations = 5 })
     assert.is_truthy(tostring(plan):find("log(z)", 1, true))
   end)
