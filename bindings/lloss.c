@@ -7,8 +7,6 @@
 #include "objective/loss.h"
 #include "pnl.h"
 
-#define MAX_PARAMS 16
-
 static pn_loss *check_loss(lua_State *L, int index)
 {
     return pnl_check(L, index, &pnl_loss_class);
@@ -18,7 +16,7 @@ static pn_loss *check_loss(lua_State *L, int index)
 static int construct(lua_State *L)
 {
     const pn_loss_ops *ops = lua_touserdata(L, lua_upvalueindex(1));
-    pn_arg args[MAX_PARAMS];
+    pn_arg args[PNL_MAX_PARAMS];
     char owner[64];
     void **slot;
     pn_err err;
@@ -356,26 +354,6 @@ static const pnl_row library_rows[] = {
     PNL_ROW_END,
 };
 
-/* "pn.loss.huber{delta=} -> loss", or "pn.loss.squared() -> loss" without options; pushed. */
-static const char *push_signature(lua_State *L, const pn_loss_ops *ops)
-{
-    size_t count = pn_param_count(ops->params);
-    luaL_Buffer text;
-
-    luaL_buffinit(L, &text);
-    luaL_addstring(&text, "pn.loss.");
-    luaL_addstring(&text, ops->name);
-    luaL_addstring(&text, count ? "{" : "(");
-    for (size_t i = 0; i < count; i++) {
-        luaL_addstring(&text, i ? ", " : "");
-        luaL_addstring(&text, ops->params[i].name);
-        luaL_addstring(&text, "=");
-    }
-    luaL_addstring(&text, count ? "} -> loss" : ") -> loss");
-    luaL_pushresult(&text);
-    return lua_tostring(L, -1);
-}
-
 void pnl_open_loss(lua_State *L)
 {
     const pn_loss_ops *const *table = pn_loss_table();
@@ -383,14 +361,9 @@ void pnl_open_loss(lua_State *L)
     pnl_register(L, &pnl_loss_class);
     pnl_library(L, "loss", "Losses of a linear predictor.", library_rows);
     for (size_t i = 0; table[i]; i++) {
-        if (pn_param_count(table[i]->params) > MAX_PARAMS)
-            luaL_error(L, "loss.%s has more than %d options", table[i]->name, MAX_PARAMS);
-        lua_pushlightuserdata(L, (void *)(size_t)table[i]);
-        lua_pushcclosure(L, construct, 1);
-        lua_setfield(L, -2, table[i]->name);
-        pnl_reference(L, "loss", table[i]->name, PNL_NOTHING, push_signature(L, table[i]), table[i]->doc,
-                      table[i]->source, table[i]->params);
-        lua_pop(L, 1);
+        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
+
+        pnl_constructor(L, "loss", &of, construct, false);
     }
     lua_setfield(L, -2, "loss");
 }

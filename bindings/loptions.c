@@ -195,3 +195,36 @@ void pnl_options(lua_State *L, int index, const char *owner, const pn_param *par
 {
     pnl_options2(L, index, owner, params, args, NULL, NULL, extra);
 }
+
+/* "pn.loss.huber{delta=} -> loss", "pn.reg.l2(lambda) -> reg", "pn.reg.none() -> reg"; pushed. */
+static const char *push_signature(lua_State *L, const char *library, const pnl_constructor_row *of, bool alone)
+{
+    size_t count = pn_param_count(of->params);
+    bool braces = count > 1 || (count == 1 && !alone);
+    luaL_Buffer text;
+
+    luaL_buffinit(L, &text);
+    lua_pushfstring(L, "pn.%s.%s%s", library, of->name, braces ? "{" : "(");
+    luaL_addvalue(&text);
+    for (size_t i = 0; i < count; i++) {
+        luaL_addstring(&text, i ? ", " : "");
+        luaL_addstring(&text, of->params[i].name);
+        luaL_addstring(&text, braces ? "=" : "");
+    }
+    luaL_addstring(&text, braces ? "} -> " : ") -> ");
+    luaL_addstring(&text, library);
+    luaL_pushresult(&text);
+    return lua_tostring(L, -1);
+}
+
+void pnl_constructor(lua_State *L, const char *library, const pnl_constructor_row *of, lua_CFunction fn, bool alone)
+{
+    if (pn_param_count(of->params) > PNL_MAX_PARAMS)
+        luaL_error(L, "%s.%s has more than %d options", library, of->name, PNL_MAX_PARAMS);
+    lua_pushlightuserdata(L, (void *)(size_t)of->row);
+    lua_pushcclosure(L, fn, 1);
+    lua_setfield(L, -2, of->name);
+    pnl_reference(L, library, of->name, PNL_NOTHING, push_signature(L, library, of, alone), of->doc, of->source,
+                  of->params);
+    lua_pop(L, 1);
+}

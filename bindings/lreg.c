@@ -8,8 +8,6 @@
 #include "objective/regulariser.h"
 #include "pnl.h"
 
-#define MAX_PARAMS 16
-
 static pn_regulariser *check_reg(lua_State *L, int index)
 {
     return pnl_check(L, index, &pnl_reg_class);
@@ -27,7 +25,7 @@ static bool is_positional(lua_State *L, const pn_param *params)
 static int construct(lua_State *L)
 {
     const pn_regulariser_ops *ops = lua_touserdata(L, lua_upvalueindex(1));
-    pn_arg args[MAX_PARAMS] = { 0 };
+    pn_arg args[PNL_MAX_PARAMS] = { 0 };
     char owner[64];
     void **slot;
     pn_err err;
@@ -266,26 +264,6 @@ static const pnl_row library_rows[] = {
     PNL_ROW_END,
 };
 
-/* "pn.reg.group{lambda=, size=} -> reg", "pn.reg.l2(lambda) -> reg", "pn.reg.none() -> reg"; pushed. */
-static const char *push_signature(lua_State *L, const pn_regulariser_ops *ops)
-{
-    size_t count = pn_param_count(ops->params);
-    luaL_Buffer text;
-
-    luaL_buffinit(L, &text);
-    luaL_addstring(&text, "pn.reg.");
-    luaL_addstring(&text, ops->name);
-    luaL_addstring(&text, count > 1 ? "{" : "(");
-    for (size_t i = 0; i < count; i++) {
-        luaL_addstring(&text, i ? ", " : "");
-        luaL_addstring(&text, ops->params[i].name);
-        luaL_addstring(&text, count > 1 ? "=" : "");
-    }
-    luaL_addstring(&text, count > 1 ? "} -> reg" : ") -> reg");
-    luaL_pushresult(&text);
-    return lua_tostring(L, -1);
-}
-
 void pnl_open_reg(lua_State *L)
 {
     const pn_regulariser_ops *const *table = pn_regulariser_table();
@@ -293,14 +271,9 @@ void pnl_open_reg(lua_State *L)
     pnl_register(L, &pnl_reg_class);
     pnl_library(L, "reg", "Regularisers: terms of an objective that depend on no data.", library_rows);
     for (size_t i = 0; table[i]; i++) {
-        if (pn_param_count(table[i]->params) > MAX_PARAMS)
-            luaL_error(L, "reg.%s has more than %d options", table[i]->name, MAX_PARAMS);
-        lua_pushlightuserdata(L, (void *)(size_t)table[i]);
-        lua_pushcclosure(L, construct, 1);
-        lua_setfield(L, -2, table[i]->name);
-        pnl_reference(L, "reg", table[i]->name, PNL_NOTHING, push_signature(L, table[i]), table[i]->doc,
-                      table[i]->source, table[i]->params);
-        lua_pop(L, 1);
+        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
+
+        pnl_constructor(L, "reg", &of, construct, true);
     }
     lua_setfield(L, -2, "reg");
 }

@@ -6,7 +6,6 @@
 #include "geometry/set.h"
 #include "pnl.h"
 
-#define MAX_PARAMS         16
 #define MAX_VERTEX_NUMBERS 1e7
 
 static pn_set *check_set(lua_State *L, int index)
@@ -27,7 +26,7 @@ static int hand_over(lua_State *L, pn_status status, const pn_err *err)
 static int construct(lua_State *L)
 {
     const pn_set_ops *ops = lua_touserdata(L, lua_upvalueindex(1));
-    pn_arg args[MAX_PARAMS];
+    pn_arg args[PNL_MAX_PARAMS];
     char owner[64];
     void **slot;
     pn_err err;
@@ -328,25 +327,6 @@ static const pnl_row library_rows[] = {
     PNL_ROW_END,
 };
 
-/* "pn.set.l1_ball{dim=, radius=, center=} -> set", pushed. */
-static const char *push_signature(lua_State *L, const pn_set_ops *ops)
-{
-    luaL_Buffer text;
-
-    luaL_buffinit(L, &text);
-    luaL_addstring(&text, "pn.set.");
-    luaL_addstring(&text, ops->name);
-    luaL_addstring(&text, "{");
-    for (size_t i = 0; i < pn_param_count(ops->params); i++) {
-        luaL_addstring(&text, i ? ", " : "");
-        luaL_addstring(&text, ops->params[i].name);
-        luaL_addstring(&text, "=");
-    }
-    luaL_addstring(&text, "} -> set");
-    luaL_pushresult(&text);
-    return lua_tostring(L, -1);
-}
-
 void pnl_open_geometry(lua_State *L)
 {
     const pn_set_ops *const *table = pn_set_table();
@@ -354,14 +334,9 @@ void pnl_open_geometry(lua_State *L)
     pnl_register(L, &pnl_set_class);
     pnl_library(L, "set", "Convex constraint sets.", library_rows);
     for (size_t i = 0; table[i]; i++) {
-        if (pn_param_count(table[i]->params) > MAX_PARAMS)
-            luaL_error(L, "set.%s has more than %d options", table[i]->name, MAX_PARAMS);
-        lua_pushlightuserdata(L, (void *)(size_t)table[i]);
-        lua_pushcclosure(L, construct, 1);
-        lua_setfield(L, -2, table[i]->name);
-        pnl_reference(L, "set", table[i]->name, PNL_NOTHING, push_signature(L, table[i]), table[i]->doc,
-                      table[i]->source, table[i]->params);
-        lua_pop(L, 1);
+        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
+
+        pnl_constructor(L, "set", &of, construct, false);
     }
     lua_setfield(L, -2, "set");
 }

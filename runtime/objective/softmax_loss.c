@@ -116,7 +116,8 @@ static void softmax_curve(const pn_loss *self, size_t count, const double *z, co
 static pn_status softmax_certify(pn_loss *self, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err)
 {
     const double outward = 1.0 + ((double)self->margins + 16.0) * 0x1p-50, third = 0.2721655269759087 * outward;
-    double others = (double)self->margins - 1.0, width = margin.high - margin.low;
+    /* A model may lie outside the set by 1e-12 of its radius, and entries are clamped one by one. */
+    double others = (double)self->margins - 1.0, width = (margin.high - margin.low) * (1.0 + 1e-10);
     double far = others * exp(width), most = fmin(1.0 / (1.0 + others * exp(-width)) * outward, 1.0);
     double gap = fmin(isfinite(far) ? far / (1.0 + far) * outward : 1.0, 1.0); /* 1 - least */
 
