@@ -92,3 +92,38 @@ const double *pn_block_labels(const pn_block *block, double *room)
         room[r] = block->data->y[block->rows[r]];
     return room;
 }
+
+void pn_block_margins(const pn_objective *objective, const pn_block *block, const double *w, double *z)
+{
+    for (size_t k = 0; k < objective->loss->margins; k++)
+        pn_block_times(block, w + k * objective->data->p, z + k * block->count);
+}
+
+/* ---- the blocks of a pass ---- */
+
+size_t pn_batch_records(const pn_objective *objective, const pn_batch *batch)
+{
+    return batch ? batch->count : objective->data->n;
+}
+
+size_t pn_batch_room(const pn_objective *objective, const pn_batch *batch)
+{
+    return batch && !objective->data->sparse ? objective->block_rows * objective->data->p : 0;
+}
+
+bool pn_block_next(pn_block *block, const pn_objective *objective, const pn_batch *batch, pn_partition part,
+                   size_t chunk)
+{
+    size_t records = pn_batch_records(objective, batch), begin = chunk * part.chunk_rows;
+    size_t end = begin + part.chunk_rows < records ? begin + part.chunk_rows : records;
+    size_t first = block->data ? block->first + block->count : begin;
+
+    if (first >= end)
+        return false;
+    *block = (pn_block){ .data = objective->data,
+                         .simd = pn_simd_best(),
+                         .rows = batch ? batch->rows + first : NULL,
+                         .first = first,
+                         .count = end - first < objective->block_rows ? end - first : objective->block_rows };
+    return true;
+}

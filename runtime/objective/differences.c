@@ -9,7 +9,6 @@
 
 typedef struct sweep {
     pn_objective *objective;
-    const pn_simd *simd;
     const pn_batch *batch;
     const double *theta, *directions;
     size_t count;
@@ -25,15 +24,8 @@ static size_t room_size(const sweep *self)
 {
     const pn_objective *objective = self->objective;
     size_t rows = objective->block_rows;
-    bool gathers = self->batch && !objective->data->sparse;
 
-    return rows * (3 * objective->loss->margins + 3) + (gathers ? rows * objective->data->p : 0);
-}
-
-static void times_all(const sweep *self, const pn_block *block, const double *w, double *z)
-{
-    for (size_t k = 0; k < self->objective->loss->margins; k++)
-        pn_block_times(block, w + k * self->objective->data->p, z + k * block->count);
+    return rows * (3 * objective->loss->margins + 3) + pn_batch_room(objective, self->batch);
 }
 
 /* Losses at margins z + radius u. */
@@ -55,9 +47,9 @@ static void run_block(const sweep *self, pn_block *block, double *room, double *
 
     pn_block_gather(block, labels + rows);
     y = pn_block_labels(block, labels);
-    times_all(self, block, self->theta, z);
+    pn_block_margins(self->objective, block, self->theta, z);
     for (size_t k = 0; k < self->count; k++) {
-        times_all(self, block, self->directions + k * objective->dim, u);
+        pn_block_margins(self->objective, block, self->directions + k * objective->dim, u);
         move(objective, block, z, u, self->radius, y, moved, ahead);
         move(objective, block, z, u, -self->radius, y, moved, behind);
         for (size_t r = 0; r < block->count; r++)
@@ -68,26 +60,17 @@ static void run_block(const sweep *self, pn_block *block, double *room, double *
 static void run_chunk(void *context, size_t chunk, unsigned worker)
 {
     const sweep *self = context;
-    const pn_objective *objective = self->objective;
-    size_t records = self->batch ? self->batch->count : objective->data->n, first = chunk * self->part.chunk_rows;
-    size_t last = first + self->part.chunk_rows < records ? first + self->part.chunk_rows : records;
     double *sums = self->partial + chunk * self->count;
+    pn_block block = { 0 };
 
     memset(sums, 0, self->count * sizeof *sums);
-    for (; first < last; first += objective->block_rows) {
-        pn_block block = { .data = objective->data,
-                           .simd = self->simd,
-                           .rows = self->batch ? self->batch->rows + first : NULL,
-                           .first = first,
-                           .count = last - first < objective->block_rows ? last - first : objective->block_rows };
-
+    while (pn_block_next(&block, self->objective, self->batch, self->part, chunk))
         run_block(self, &block, self->scratch + worker * self->scratch_size, sums);
-    }
 }
 
 static pn_status run_sweep(sweep *self, double *out, pn_task *task, pn_err *err)
 {
-    size_t records = self->batch ? self->batch->count : self->objective->data->n;
+    size_t records = pn_batch_records(self->objective, self->batch);
     double denominator = self->batch ? self->batch->denominator : (double)self->objective->data->n;
     pn_status status;
 
@@ -140,7 +123,6 @@ pn_status pn_objective_differences(pn_objective *objective, const pn_batch *batc
                                    pn_err *err)
 {
     sweep self = { .objective = objective,
-                   .simd = pn_simd_best(),
                    .batch = batch,
                    .theta = theta,
                    .directions = directions,

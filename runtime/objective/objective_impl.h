@@ -67,6 +67,14 @@ void pn_block_times(const pn_block *block, const double *w, double *z);
 void pn_block_add(const pn_block *block, const double *weight, double *g);
 /* Copy the dense records of block->rows to `room` [count * p] and read them there. */
 void pn_block_gather(pn_block *block, double *room);
+/* z[k * count + r] = <x_r, row k of w> for every margin k */
+void pn_block_margins(const pn_objective *objective, const pn_block *block, const double *w, double *z);
+/* The records of a pass, and the doubles of room that gathering a block of them takes. */
+size_t pn_batch_records(const pn_objective *objective, const pn_batch *batch);
+size_t pn_batch_room(const pn_objective *objective, const pn_batch *batch);
+/* The next block of a chunk, the first when `block` is zeroed; false when there is no more. */
+bool pn_block_next(pn_block *block, const pn_objective *objective, const pn_batch *batch, pn_partition part,
+                   size_t chunk);
 /* labels[r], in place or copied to `room` [count] */
 const double *pn_block_labels(const pn_block *block, double *room);
 

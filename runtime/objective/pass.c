@@ -13,7 +13,6 @@
 
 typedef struct pass {
     pn_objective *objective;
-    const pn_simd *simd;
     const pn_batch *batch; /* NULL: all records */
     const double *theta;
     const double *direction; /* Hessian-vector product when not NULL */
@@ -36,9 +35,8 @@ static size_t room_size(const pass *self)
 {
     const pn_objective *objective = self->objective;
     size_t rows = objective->block_rows;
-    bool gathers = self->batch && !objective->data->sparse;
 
-    return rows * (3 * objective->loss->margins + 1) + (gathers ? rows * objective->data->p : 0);
+    return rows * (3 * objective->loss->margins + 1) + pn_batch_room(objective, self->batch);
 }
 
 static room room_of(const pass *self, unsigned worker)
@@ -135,12 +133,6 @@ static double block_sum(const double *x, size_t n)
     return sum;
 }
 
-static void times_all(const pass *self, const pn_block *block, const double *w, double *z)
-{
-    for (size_t k = 0; k < self->objective->loss->margins; k++)
-        pn_block_times(block, w + k * self->objective->data->p, z + k * block->count);
-}
-
 static void store_records(const pass *self, const pn_block *block, const double *values, const double *weight)
 {
     size_t n = self->objective->data->n;
@@ -160,7 +152,7 @@ static void weigh(const pass *self, const pn_block *block, const room *at, doubl
     bool slopes = self->want_vector || self->factors;
 
     if (self->direction) {
-        times_all(self, block, self->direction, at->along);
+        pn_block_margins(self->objective, block, self->direction, at->along);
         loss->ops->curve(loss, block->count, at->z, y, at->along, at->weight);
         if (loss->margins == 1)
             clamp_bends(&objective->bounds, block->count, at->along, at->weight);
@@ -181,7 +173,7 @@ static void run_block(const pass *self, pn_block *block, const room *at, double 
     const pn_objective *objective = self->objective;
 
     pn_block_gather(block, at->gathered);
-    times_all(self, block, self->theta, at->z);
+    pn_block_margins(self->objective, block, self->theta, at->z);
     weigh(self, block, at, value);
     for (size_t k = 0; self->want_vector && k < objective->loss->margins; k++)
         pn_block_add(block, at->weight + k * block->count, g + k * objective->data->p);
@@ -191,22 +183,14 @@ static void run_chunk(void *context, size_t chunk, unsigned worker)
 {
     const pass *self = context;
     const pn_objective *objective = self->objective;
-    size_t dim = objective->dim, records = self->batch ? self->batch->count : objective->data->n;
-    size_t first = chunk * self->part.chunk_rows;
-    size_t last = first + self->part.chunk_rows < records ? first + self->part.chunk_rows : records;
+    size_t dim = objective->dim;
     double *g = self->partial + chunk * (dim + 1), *value = g + dim;
     room at = room_of(self, worker);
+    pn_block block = { 0 };
 
     memset(g, 0, (dim + 1) * sizeof *g);
-    for (; first < last; first += objective->block_rows) {
-        pn_block block = { .data = objective->data,
-                           .simd = self->simd,
-                           .rows = self->batch ? self->batch->rows + first : NULL,
-                           .first = first,
-                           .count = last - first < objective->block_rows ? last - first : objective->block_rows };
-
+    while (pn_block_next(&block, objective, self->batch, self->part, chunk))
         run_block(self, &block, &at, g, value);
-    }
 }
 
 /* Add the partial sums in chunk order and divide. */
@@ -271,12 +255,11 @@ static pn_status need_derivatives(const pn_objective *objective, const char *wha
 static pn_status run_pass(pass *self, double *value, double *vector, pn_task *task, pn_err *err)
 {
     const pn_objective *objective = self->objective;
-    size_t records = self->batch ? self->batch->count : objective->data->n, threads = pn_task_threads(task);
+    size_t records = pn_batch_records(objective, self->batch), threads = pn_task_threads(task);
     pn_status status = pn_check_batch(objective, self->batch, err);
 
     if (status != PN_OK)
         return status;
-    self->simd = pn_simd_best();
     self->part = records ? pn_objective_partition(objective, records) : (pn_partition){ 0, 1 };
     self->scratch_size = room_size(self);
     self->partial = pn_alloc(self->part.chunks + 1, (objective->dim + 1) * sizeof(double));
