@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "expr/bound_impl.h"
+#include "expr/graph_impl.h"
 
 static const char *const part_names[4] = { "value", "slope", "curvature", "third derivative" };
 
@@ -31,6 +32,7 @@ static pn_status derive(shaper *self)
         self->part[k] = self->part[k - 1] == PN_NODE_NONE
                             ? PN_NODE_NONE
                             : pn_graph_derivative(self->graph, self->part[k - 1], self->variable);
+    pn_graph_forgive(self->graph);
     return pn_graph_status(self->graph, NULL) == PN_ENOMEM ? pn_graph_status(self->graph, self->err) : PN_OK;
 }
 

@@ -127,6 +127,12 @@ pn_status pn_graph_status(const pn_graph *graph, pn_err *err)
     return PN_OK;
 }
 
+void pn_graph_forgive(pn_graph *graph)
+{
+    if (graph->status == PN_EUNSUPPORTED)
+        graph->status = PN_OK;
+}
+
 /* ---- hash consing ---- */
 
 /* The shift before the product brings down the high bits, where small whole numbers differ. */

@@ -1,4 +1,4 @@
-/* graph_impl.h -- the inside of a graph, shared by graph.c and simplify.c only. */
+/* graph_impl.h -- the inside of a graph, shared by the files of this room. */
 #ifndef PN_EXPR_GRAPH_IMPL_H
 #define PN_EXPR_GRAPH_IMPL_H
 
@@ -20,5 +20,8 @@ struct pn_graph {
 
 /** The node of this term, made when it is new; nothing is simplified. */
 pn_node pn_graph_intern(pn_graph *graph, pn_term term);
+
+/** Forget that the graph grew too large, and only that: what was made before stands.  For derivatives that one can do without. */
+void pn_graph_forgive(pn_graph *graph);
 
 #endif
