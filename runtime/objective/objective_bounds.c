@@ -78,7 +78,11 @@ static void explain_slope(const pn_objective *objective, pn_bounds *bounds)
     else if (isinf(bounds->margin.high))
         missing(bounds, "the constraint set is unbounded: give a bounded one, or clip= to the objective");
     else if (labels_to_blame(objective, bounds->margin))
-        missing(bounds, "no bound on the labels is enforced: clip them first, e.g. data:clip_labels(-1, 1)");
+        missing(bounds,
+                objective->loss->row == objective->loss->ops
+                    ? "no bound on the labels is enforced: list them in the loss, labels={-1, 1}, or clip them first, "
+                      "e.g. data:clip_labels(-1, 1)"
+                    : "no bound on the labels is enforced: clip them first, e.g. data:clip_labels(-1, 1)");
     else {
         (void)snprintf(text, sizeof text, "%.200s; or give clip= to the objective", bounds->loss.missing);
         missing(bounds, text);
