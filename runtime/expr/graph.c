@@ -12,7 +12,7 @@
 static const struct {
     const char *name;
     unsigned operands;
-} opcodes[PN_X_COUNT] = {
+} opcodes[PN_X_LOWERED_COUNT] = {
     [PN_X_CONST] = { "constant", 0 },
     [PN_X_VAR] = { "variable", 0 },
     [PN_X_NEG] = { "-", 1 },
@@ -39,6 +39,9 @@ static const struct {
     [PN_X_LT] = { "lt", 2 },
     [PN_X_LE] = { "le", 2 },
     [PN_X_WHERE] = { "where", 3 },
+    [PN_X_DECAY] = { "decay", 1 },
+    [PN_X_SIGMOID_OF] = { "sigmoid_of", 2 },
+    [PN_X_SOFTPLUS_OF] = { "softplus_of", 2 },
 };
 
 const char *pn_opcode_name(pn_opcode op)

@@ -6,6 +6,15 @@
 
 #define PN_GRAPH_NAME 16
 
+/* What programs are made of beside the operations of graph.h: sigmoid and softplus in two halves, so that those of one argument
+ * share the exponential.  They occur in lowered graphs only (program_lower.c). */
+enum {
+    PN_X_DECAY = PN_X_COUNT, /* exp(-|a|) */
+    PN_X_SIGMOID_OF,         /* sigmoid(a) with b = exp(-|a|) */
+    PN_X_SOFTPLUS_OF,
+    PN_X_LOWERED_COUNT
+};
+
 struct pn_graph {
     int references;
     unsigned variables;

@@ -418,18 +418,14 @@ static pn_status compile(compiler *self, pn_err *err)
     return generate(self, err);
 }
 
-pn_status pn_program_new_for(pn_program **out, const pn_simd *simd, const pn_graph *graph, const pn_node *outputs,
-                             size_t count, pn_err *err)
+static pn_status compile_graph(pn_program **out, const pn_simd *simd, const pn_graph *graph, const pn_node *outputs,
+                               size_t count, pn_err *err)
 {
     compiler self = { .simd = simd, .graph = graph, .outputs = outputs, .count = count };
     pn_status status;
 
-    for (size_t k = 0; k < count; k++) {
-        if (outputs[k] == PN_NODE_NONE)
-            return pn_fail(err, PN_EINVAL, "expression: output %zu of %zu was not built", k + 1, count);
-        if (outputs[k] >= self.nodes)
-            self.nodes = (size_t)outputs[k] + 1;
-    }
+    for (size_t k = 0; k < count; k++)
+        self.nodes = outputs[k] >= self.nodes ? (size_t)outputs[k] + 1 : self.nodes;
     self.program = pn_calloc(1, sizeof *self.program);
     if (!self.program)
         return pn_fail(err, PN_ENOMEM, "expression: out of memory");
@@ -443,6 +439,28 @@ pn_status pn_program_new_for(pn_program **out, const pn_simd *simd, const pn_gra
     pn_free(self.order);
     pn_free(self.stack);
     pn_free(self.unused);
+    return status;
+}
+
+pn_status pn_program_new_for(pn_program **out, const pn_simd *simd, const pn_graph *graph, const pn_node *outputs,
+                             size_t count, pn_err *err)
+{
+    pn_graph *halves = NULL;
+    pn_node *lowered;
+    pn_status status;
+
+    for (size_t k = 0; k < count; k++) {
+        if (outputs[k] == PN_NODE_NONE)
+            return pn_fail(err, PN_EINVAL, "expression: output %zu of %zu was not built", k + 1, count);
+    }
+    lowered = pn_alloc(count + 1, sizeof *lowered);
+    if (!lowered)
+        return pn_fail(err, PN_ENOMEM, "expression: out of memory");
+    status = pn_program_lower(&halves, lowered, graph, outputs, count, err);
+    if (status == PN_OK)
+        status = compile_graph(out, simd, halves ? halves : graph, halves ? lowered : outputs, count, err);
+    pn_graph_free(halves);
+    pn_free(lowered);
     return status;
 }
 

@@ -58,6 +58,13 @@ struct pn_program {
 pn_status pn_program_new_for(pn_program **out, const pn_simd *simd, const pn_graph *graph, const pn_node *outputs,
                              size_t count, pn_err *err);
 
+/**
+ * The graph with sigmoids and softpluses of one argument (or of its negative) in halves that share an exponential, and its outputs
+ * there; *out is NULL when there is nothing to share.  The caller owns the graph.  Errors: PN_ENOMEM.
+ */
+pn_status pn_program_lower(pn_graph **out, pn_node *lowered, const pn_graph *graph, const pn_node *outputs,
+                           size_t count, pn_err *err);
+
 /** The kernel of an operation; a copy of operand 0 for variables and constants. */
 pn_kernel pn_program_kernel(const pn_simd *simd, pn_opcode op);
 

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "expr/graph_impl.h"
 #include "expr/program_impl.h"
 
 /* Entries that one thread takes at a time; about a hundred microseconds of work. */
@@ -13,7 +14,7 @@
 
 /* ---- kernels ---- */
 
-static const size_t slots[PN_X_COUNT] = {
+static const size_t slots[PN_X_LOWERED_COUNT] = {
     [PN_X_NEG] = offsetof(pn_simd, negate),
     [PN_X_ABS] = offsetof(pn_simd, abs),
     [PN_X_SIGN] = offsetof(pn_simd, sign),
@@ -38,6 +39,9 @@ static const size_t slots[PN_X_COUNT] = {
     [PN_X_LT] = offsetof(pn_simd, lt),
     [PN_X_LE] = offsetof(pn_simd, le),
     [PN_X_WHERE] = offsetof(pn_simd, where),
+    [PN_X_DECAY] = offsetof(pn_simd, decay),
+    [PN_X_SIGMOID_OF] = offsetof(pn_simd, sigmoid_of),
+    [PN_X_SOFTPLUS_OF] = offsetof(pn_simd, softplus_of),
 };
 
 pn_kernel pn_program_kernel(const pn_simd *simd, pn_opcode op)

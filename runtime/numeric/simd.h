@@ -37,6 +37,9 @@ typedef struct pn_simd {
     /* 1/(1+e^-x), <= 3 ulp; ln(1+e^x), <= 4 ulp; neither overflows, both exact at their limits. */
     void (*sigmoid)(size_t n, const double *x, double *out);
     void (*softplus)(size_t n, const double *x, double *out);
+    /* The same in two halves, bit for bit: decay = e^-|x|, and then the rest from x and that. */
+    void (*decay)(size_t n, const double *x, double *out);
+    pn_binary_fn sigmoid_of, softplus_of;
 
     /* Exact or correctly rounded, with the same bits in every table.  sign is -1 or 1, else x: 0, -0 and NaN. */
     void (*negate)(size_t n, const double *x, double *out);

@@ -75,6 +75,8 @@ PN_BINARY(max, max_v)
 PN_BINARY(lt, lt_v)
 PN_BINARY(le, le_v)
 PN_BINARY(general_power, power_v)
+PN_BINARY(sigmoid_of, sigmoid_of_v)
+PN_BINARY(softplus_of, softplus_of_v)
 
 static void power_n(size_t n, const double *a, size_t a_step, const double *b, size_t b_step, double *out)
 {

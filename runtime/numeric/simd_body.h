@@ -50,11 +50,21 @@
     }
 
 /* With t = e^-|x| nothing overflows: 1/(1+t) for x >= 0 and t/(1+t) for x < 0. */
-PN_INLINE PN_V sigmoid_v(PN_V x)
+PN_INLINE PN_V decay_v(PN_V x)
 {
-    PN_V one = PN_SET1(1.0), t = PN_EXP(PN_NEGABS(x));
+    return PN_EXP(PN_NEGABS(x));
+}
+
+PN_INLINE PN_V sigmoid_of_v(PN_V x, PN_V t)
+{
+    PN_V one = PN_SET1(1.0);
 
     return PN_DIV(PN_IF_NEGATIVE(x, t, one), PN_ADD(one, t));
+}
+
+PN_INLINE PN_V sigmoid_v(PN_V x)
+{
+    return sigmoid_of_v(x, decay_v(x));
 }
 
 /* Below 2^-27 the cubic term of tanh x = x - x^3/3 + ... rounds away, and SLEEF's last bit there is better not asked for. */
@@ -72,9 +82,14 @@ PN_INLINE PN_V erf_v(PN_V x)
 }
 
 /* ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|) */
+PN_INLINE PN_V softplus_of_v(PN_V x, PN_V t)
+{
+    return PN_ADD(PN_MAX(x, PN_ZERO()), PN_LOG1P(t));
+}
+
 PN_INLINE PN_V softplus_v(PN_V x)
 {
-    return PN_ADD(PN_MAX(x, PN_ZERO()), PN_LOG1P(PN_EXP(PN_NEGABS(x))));
+    return softplus_of_v(x, decay_v(x));
 }
 
 PN_ELEMENTWISE(exp, PN_EXP)
@@ -87,6 +102,7 @@ PN_ELEMENTWISE(sin, PN_SIN)
 PN_ELEMENTWISE(cos, PN_COS)
 PN_ELEMENTWISE(sigmoid, sigmoid_v)
 PN_ELEMENTWISE(softplus, softplus_v)
+PN_ELEMENTWISE(decay, decay_v)
 
 #include "numeric/simd_arithmetic.h"
 
@@ -106,6 +122,9 @@ const pn_simd PN_TABLE = {
     .cos = cos_n,
     .sigmoid = sigmoid_n,
     .softplus = softplus_n,
+    .decay = decay_n,
+    .sigmoid_of = sigmoid_of_n,
+    .softplus_of = softplus_of_n,
     .negate = negate_n,
     .abs = abs_n,
     .sign = sign_n,
