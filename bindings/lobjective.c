@@ -36,7 +36,7 @@ static pn_objective *self_of(lua_State *L)
     return pnl_check(L, 1, &pnl_objective_class);
 }
 
-/* Which of the parts were given, in the order of KEPT_...: the regulariser comes last and is not asked back. */
+/* Which of the parts were given, in the order of KEPT_..., the regulariser last. */
 static void keep_parts(lua_State *L)
 {
     for (int i = OPT_DATA; i <= OPT_REG; i++) {
@@ -336,80 +336,24 @@ static int objective_set(lua_State *L)
     return push_kept(L, KEPT_SET);
 }
 
-static void set_number(lua_State *L, const char *name, double value)
+/* Kept last: the fourth when there is a set, else the third. */
+static int objective_reg(lua_State *L)
 {
-    lua_pushnumber(L, value);
-    lua_setfield(L, -2, name);
+    const pn_objective *self = self_of(L);
+
+    if (!pn_objective_regulariser(self))
+        return 0;
+    return push_kept(L, pn_objective_set(self) ? KEPT_SET + 1 : KEPT_SET);
 }
 
-static void set_flag(lua_State *L, const char *name, bool flag)
+static int objective_clip(lua_State *L)
 {
-    lua_pushboolean(L, flag);
-    lua_setfield(L, -2, name);
-}
+    double clip = pn_objective_clip(self_of(L));
 
-/* What is not bounded although something is certified. */
-static const char *what_is_missing(const pn_bounds *bounds)
-{
-    return bounds->missing[0] ? bounds->missing : bounds->loss.missing[0] ? bounds->loss.missing : bounds->reg.missing;
-}
-
-/* {lipschitz={l1=,l2=,linf=}, smoothness=, ..., source="certified"}; source is nil and missing says why when it is not. */
-static int objective_bounds(lua_State *L)
-{
-    const pn_bounds *bounds = pn_objective_bounds(self_of(L));
-
-    lua_createtable(L, 0, 14);
-    if (what_is_missing(bounds)[0]) {
-        lua_pushstring(L, what_is_missing(bounds));
-        lua_setfield(L, -2, "missing");
-    }
-    if (bounds->source == PN_BOUND_NONE) {
-        pnl_list(L);
-        return 1;
-    }
-    lua_createtable(L, 0, PN_LP_COUNT);
-    for (int norm = 0; norm < PN_LP_COUNT; norm++)
-        set_number(L, pn_lp_name((pn_lp)norm), bounds->lipschitz[norm]);
-    set_number(L, "set", bounds->lipschitz_set);
-    pnl_list(L);
-    lua_setfield(L, -2, "lipschitz");
-    set_number(L, "slope", bounds->slope);
-    set_number(L, "smoothness", bounds->smoothness);
-    set_number(L, "strong_convexity", bounds->strong_convexity);
-    set_number(L, "curvature", bounds->curvature);
-    set_number(L, "hessian_lipschitz", bounds->hessian_lipschitz);
-    set_number(L, "margin", bounds->margin.high);
-    set_flag(L, "convex", bounds->convex);
-    set_flag(L, "continuous", bounds->loss.continuous);
-    set_flag(L, "smooth", bounds->loss.smooth);
-    lua_createtable(L, 2, 0);
-    lua_pushnumber(L, bounds->loss.value.low);
-    lua_rawseti(L, -2, 1);
-    lua_pushnumber(L, bounds->loss.value.high);
-    lua_rawseti(L, -2, 2);
-    pnl_list(L);
-    lua_setfield(L, -2, "value");
-    lua_pushstring(L, pn_bound_source_names[bounds->source]);
-    lua_setfield(L, -2, "source");
-    pnl_list(L);
+    if (clip == 0.0)
+        return 0;
+    lua_pushnumber(L, clip);
     return 1;
-}
-
-static void describe_bounds(const pn_objective *self, char *text, size_t size)
-{
-    const pn_bounds *bounds = pn_objective_bounds(self);
-
-    if (bounds->source == PN_BOUND_CERTIFIED)
-        (void)snprintf(text, size, "certified: |slope| <= %.4g, curvature %.4g%s", bounds->slope, bounds->curvature,
-                       bounds->convex ? "" : ", not convex");
-    else if (bounds->source == PN_BOUND_CLIPPED)
-        (void)snprintf(text, size, "clipped: each record's gradient to l2 norm %.4g", pn_objective_clip(self));
-    else if (bounds->source == PN_BOUND_DECLARED)
-        (void)snprintf(text, size, "declared: l2 Lipschitz constant %.4g, enforced by clipping",
-                       bounds->lipschitz[PN_L2]);
-    else
-        (void)snprintf(text, size, "not certified: %s", bounds->missing);
 }
 
 static int objective_tostring(lua_State *L)
@@ -421,7 +365,7 @@ static int objective_tostring(lua_State *L)
 
     if (pn_objective_set(self))
         pn_set_describe(pn_objective_set(self), where, sizeof where);
-    describe_bounds(self, text, sizeof text);
+    pnl_objective_describe_bounds(self, text, sizeof text);
     lua_pushfstring(L, "objective: %s loss%s%s over %s, %d x %d records\n  %s", pn_objective_loss(self)->name,
                     reg ? " + " : "", reg ? reg->row->name : "", where, (int)data->n, (int)data->p, text);
     return 1;
@@ -468,7 +412,10 @@ static const pnl_row objective_rows[] = {
       "The data set; what its own fields reveal is said there." },
     { "loss", objective_loss, PNL_FIELD, PNL_NOTHING, "obj.loss -> pn.loss", "The loss of one record." },
     { "set", objective_set, PNL_FIELD, PNL_NOTHING, "obj.set -> pn.set or nil", "The constraint set." },
-    { "bounds", objective_bounds, PNL_FIELD, PNL_NOTHING, "obj.bounds -> table",
+    { "reg", objective_reg, PNL_FIELD, PNL_NOTHING, "obj.reg -> pn.reg or nil", "The regulariser." },
+    { "clip", objective_clip, PNL_FIELD, PNL_NOTHING, "obj.clip -> number or nil",
+      "The l2 norm to which each record's gradient is scaled down." },
+    { "bounds", pnl_objective_bounds, PNL_FIELD, PNL_NOTHING, "obj.bounds -> table",
       "What holds for every admissible record and every theta in the set.  source: \"certified\" from the loss's "
       "expression, "
       "the record bounds and the set; \"clipped\" by clip=; \"declared\" of a black box; nil when nothing is.  "

@@ -1,13 +1,21 @@
-/* lobjective.h -- how the parts of the objective binding open.  Depends on: Lua.  Used by: lobjective.c, lloss.c. */
+/* lobjective.h -- how the parts of the objective binding open.  Depends on: Lua, objective/.  Used by: lobjective.c, lloss.c. */
 #ifndef PNL_LOBJECTIVE_H
 #define PNL_LOBJECTIVE_H
 
+#include <stddef.h>
+
 #include <lua.h>
+
+#include "objective/objective.h"
 
 /** Add `loss` to the pn table on the stack top. */
 void pnl_open_loss(lua_State *L);
 /** Add `reg` to the pn table on the stack top. */
 void pnl_open_reg(lua_State *L);
+
+/* lobjective_bounds.c */
+int pnl_objective_bounds(lua_State *L);
+void pnl_objective_describe_bounds(const pn_objective *self, char *text, size_t size);
 
 /* lloss_custom.c */
 int pnl_loss_glm(lua_State *L);

@@ -208,3 +208,30 @@ describe("solve.exact", function()
     close(0.125, found.value, 1e-4) -- at (1/2, 1/2): mean of (1/2)^2/2
   end)
 end)
+
+describe("the parts of an objective", function()
+  local data = pn.data.synthetic.logistic { n = 50, p = 4, sparsity = 2, seed = 1 }
+  local loss, reg, set = pn.loss.logistic(), pn.reg.l2(0.1), pn.set.l1_ball { dim = 4 }
+
+  local function parts(options)
+    options.data, options.loss = data, loss
+    local objective = pn.objective(options)
+    assert.equal(data, objective.data)
+    assert.equal(loss, objective.loss)
+    return objective
+  end
+
+  it("are those that were given, whichever were left out", function()
+    local objective = parts { set = set, reg = reg, clip = 0.5 }
+    assert.equal(set, objective.set)
+    assert.equal(reg, objective.reg)
+    assert.equal(0.5, objective.clip)
+    objective = parts { reg = reg }
+    assert.is_nil(objective.set)
+    assert.equal(reg, objective.reg)
+    objective = parts { set = set }
+    assert.equal(set, objective.set)
+    assert.is_nil(objective.reg)
+    assert.is_nil(objective.clip)
+  end)
+end)
