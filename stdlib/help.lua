@@ -153,13 +153,17 @@ end
 
 -- ---- asking ----
 
+local function option_of_text(text, options)
+  return ('"%s" is an option of:\n'):format(text:match "[%w_]+") .. columns(options)
+end
+
 local function unknown_text(text)
   local rows, options = {}, names.with_option(text)
   for i, name in ipairs(names.suggest(text, 8)) do
     rows[i] = { name, first_sentence(pn.reference()[name].doc) }
   end
   if #options > 0 then
-    return ('"%s" is an option of:\n'):format(text:match "[%w_]+") .. columns(options) ..
+    return option_of_text(text, options) ..
       (#rows > 0 and "Near it:\n" .. columns(rows) or "")
   elseif #rows == 0 then
     return ('Nothing is known as "%s".  help() shows what there is.\n'):format(text)
@@ -173,7 +177,8 @@ local function text_for_name(text)
     return unknown_text(text)
   end
   if #found == 1 then
-    return entry_text(found[1])
+    local options = found[1]:find "[.:]" and names.with_option(text) or {}
+    return entry_text(found[1]) .. (#options > 0 and not text:find "[.:]" and "\n" .. option_of_text(text, options) or "")
   end
   local rows = {}
   for i, name in ipairs(found) do

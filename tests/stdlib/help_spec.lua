@@ -44,11 +44,12 @@ describe("help", function()
   end)
 
   it("says what takes an option of that name", function()
-    for _, written in ipairs { "clip", "clip=" } do
+    for written, place in pairs { clip = "\n\n", ["clip="] = "^" } do
       local text = help(written)
-      assert.truthy(text:find('^"clip" is an option of:\n  objective  scale each record'), text)
+      assert.truthy(text:find(place .. '"clip" is an option of:\n  objective  scale each record'), text)
     end
-    assert.truthy(help("clip"):find("Near it:.*clip_rows"))
+    assert.truthy(help("clip"):find("^obj%.clip %-> number or nil"))
+    assert.truthy(help("clip="):find("Near it:.*pn.objective.clip"))
     assert.truthy(help("clap"):find('Nothing is known as "clap"', 1, true))
   end)
 
