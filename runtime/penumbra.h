@@ -21,6 +21,7 @@ extern "C" {
 #include "random/selection.h"
 
 #include "expr/bound.h"
+#include "expr/compiled.h"
 #include "expr/formula.h"
 #include "expr/graph.h"
 #include "expr/interval.h"

@@ -5,27 +5,21 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "expr/program.h"
+#include "expr/compiled.h"
 #include "objective/formula_loss.h"
 
 enum { Z = 0, Y = 1 };
 
 typedef struct formula_loss {
     pn_loss base;
-    pn_graph *graph;
-    pn_node root;
-    pn_program *value, *slope, *both, *curvature;
+    pn_compiled f;
 } formula_loss;
 
 static void formula_destroy(pn_loss *loss)
 {
     formula_loss *self = (formula_loss *)loss;
 
-    pn_program_free(self->value);
-    pn_program_free(self->slope);
-    pn_program_free(self->both);
-    pn_program_free(self->curvature);
-    pn_graph_free(self->graph);
+    pn_compiled_clear(&self->f);
     pn_free(self);
 }
 
@@ -35,12 +29,7 @@ static void formula_evaluate(const pn_loss *loss, size_t count, const double *z,
     const formula_loss *self = (const formula_loss *)loss;
     const double *inputs[2] = { z, y };
 
-    if (value && slope)
-        pn_program_run(self->both, count, inputs, (double *[2]){ value, slope });
-    else if (value)
-        pn_program_run(self->value, count, inputs, &value);
-    else if (slope)
-        pn_program_run(self->slope, count, inputs, &slope);
+    pn_compiled_run(&self->f, count, inputs, value, slope);
 }
 
 static void formula_curve(const pn_loss *loss, size_t count, const double *z, const double *y, const double *along,
@@ -49,7 +38,7 @@ static void formula_curve(const pn_loss *loss, size_t count, const double *z, co
     const formula_loss *self = (const formula_loss *)loss;
     const double *inputs[2] = { z, y };
 
-    pn_program_run(self->curvature, count, inputs, &out);
+    pn_program_run(self->f.curvature, count, inputs, &out);
     for (size_t i = 0; i < count; i++)
         out[i] *= along[i];
 }
@@ -89,7 +78,7 @@ static pn_status formula_certify(pn_loss *loss, pn_interval margin, pn_interval 
     pn_status status = label_domain(&domains[Y], loss, y, values, err);
 
     if (status == PN_OK)
-        status = pn_shape_of(&shape, self->graph, self->root, Z, domains, NULL, err);
+        status = pn_shape_of(&shape, self->f.graph, self->f.root, Z, domains, NULL, err);
     if (status != PN_OK)
         return status;
     *out = (pn_loss_bounds){ .value = shape.value,
@@ -124,24 +113,6 @@ static bool is_quadratic(pn_graph *graph, pn_node slope)
     return slope != PN_NODE_NONE && slope == pn_x_binary(graph, PN_X_SUB, pn_x_var(graph, Z), pn_x_var(graph, Y));
 }
 
-static pn_status compile(formula_loss *self, pn_err *err)
-{
-    pn_node slope = pn_graph_derivative(self->graph, self->root, Z);
-    pn_node curvature = pn_graph_derivative(self->graph, slope, Z);
-    pn_status status = pn_graph_status(self->graph, err);
-
-    self->base.quadratic = status == PN_OK && is_quadratic(self->graph, slope);
-    if (status == PN_OK)
-        status = pn_program_new(&self->value, self->graph, &self->root, 1, err);
-    if (status == PN_OK)
-        status = pn_program_new(&self->slope, self->graph, &slope, 1, err);
-    if (status == PN_OK)
-        status = pn_program_new(&self->both, self->graph, (pn_node[2]){ self->root, slope }, 2, err);
-    if (status == PN_OK)
-        status = pn_program_new(&self->curvature, self->graph, &curvature, 1, err);
-    return status;
-}
-
 static pn_status from_graph(pn_loss **out, const pn_loss_ops *row, pn_graph *graph, pn_node root,
                             const pn_labels *labels, pn_err *err)
 {
@@ -153,11 +124,9 @@ static pn_status from_graph(pn_loss **out, const pn_loss_ops *row, pn_graph *gra
     pn_loss_init(&self->base, &formula_ops, row);
     self->base.labels = *labels;
     self->base.margins = 1;
-    self->graph = pn_graph_keep(graph);
-    self->root = root;
-    status = pn_graph_status(graph, err);
+    status = pn_compiled_open(&self->f, graph, root, err);
     if (status == PN_OK)
-        status = compile(self, err);
+        self->base.quadratic = is_quadratic(graph, self->f.slope_root);
     if (status != PN_OK) {
         formula_destroy(&self->base);
         return status;
@@ -189,6 +158,6 @@ pn_graph *pn_loss_graph(const pn_loss *loss, pn_node *root)
 
     if (loss->ops != &formula_ops)
         return NULL;
-    *root = self->root;
-    return self->graph;
+    *root = self->f.root;
+    return self->f.graph;
 }

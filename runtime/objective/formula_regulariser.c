@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "expr/program.h"
+#include "expr/compiled.h"
 #include "numeric/blas.h"
 #include "objective/formula_regulariser.h"
 
@@ -15,20 +15,14 @@
 
 typedef struct formula_regulariser {
     pn_regulariser base;
-    pn_graph *graph;
-    pn_node root, slope_root;
-    pn_program *value, *slope, *both, *curvature;
+    pn_compiled f;
 } formula_regulariser;
 
 static void formula_destroy(pn_regulariser *regulariser)
 {
     formula_regulariser *self = (formula_regulariser *)regulariser;
 
-    pn_program_free(self->value);
-    pn_program_free(self->slope);
-    pn_program_free(self->both);
-    pn_program_free(self->curvature);
-    pn_graph_free(self->graph);
+    pn_compiled_clear(&self->f);
     pn_free(self);
 }
 
@@ -42,16 +36,6 @@ static pn_status formula_fits(const pn_regulariser *regulariser, size_t dim, pn_
 
 /* ---- evaluation ---- */
 
-static void run_block(const formula_regulariser *self, size_t count, const double *theta, double *value, double *slope)
-{
-    if (value && slope)
-        pn_program_run(self->both, count, &theta, (double *[2]){ value, slope });
-    else if (value)
-        pn_program_run(self->value, count, &theta, &value);
-    else if (slope)
-        pn_program_run(self->slope, count, &theta, &slope);
-}
-
 static pn_status formula_evaluate(const pn_regulariser *regulariser, size_t dim, const double *theta, double *value,
                                   double *gradient, pn_err *err)
 {
@@ -62,7 +46,8 @@ static pn_status formula_evaluate(const pn_regulariser *regulariser, size_t dim,
     for (size_t first = 0; first < dim; first += BLOCK) {
         size_t count = dim - first < BLOCK ? dim - first : BLOCK;
 
-        run_block(self, count, theta + first, value ? values : NULL, gradient ? slopes : NULL);
+        pn_compiled_run(&self->f, count, &(const double *){ theta + first }, value ? values : NULL,
+                        gradient ? slopes : NULL);
         if (value)
             total += pn_sum(count, values);
         if (gradient)
@@ -84,7 +69,7 @@ static pn_status formula_curve(const pn_regulariser *regulariser, size_t dim, co
         size_t count = dim - first < BLOCK ? dim - first : BLOCK;
         const double *inputs[1] = { theta + first };
 
-        pn_program_run(self->curvature, count, inputs, outputs);
+        pn_program_run(self->f.curvature, count, inputs, outputs);
         for (size_t i = 0; i < count; i++)
             out[first + i] += curvature[i] * v[first + i];
     }
@@ -99,13 +84,13 @@ static pn_status certify_kinks(formula_regulariser *self, const pn_domain *domai
                                pn_regulariser_bounds *out, pn_err *err)
 {
     pn_jump jump;
-    pn_status status = pn_bound_jump(&jump, self->graph, self->slope_root, 0, domain, NULL, err);
+    pn_status status = pn_bound_jump(&jump, self->f.graph, self->f.slope_root, 0, domain, NULL, err);
 
     if (status != PN_OK)
         return status;
     if (jump.decided)
         (void)snprintf(out->missing, sizeof out->missing, "slope: it jumps at %s = %g",
-                       pn_graph_variable_name(self->graph, 0), jump.where);
+                       pn_graph_variable_name(self->f.graph, 0), jump.where);
     else
         (void)snprintf(out->missing, sizeof out->missing, "slope: it could not be shown not to jump");
     if (jump.decided && jump.up == 0.0)
@@ -129,13 +114,13 @@ static void explain(const formula_regulariser *self, pn_interval coordinate, con
                     pn_regulariser_bounds *out)
 {
     bool of_value = strncmp(shape->missing, "value: ", 7) == 0 && shape->continuous;
-    const char *w = pn_graph_variable_name(self->graph, 0);
+    const char *w = pn_graph_variable_name(self->f.graph, 0);
     char slope[100];
 
     if (!of_value) {
         memcpy(out->missing, shape->missing, sizeof out->missing);
     } else if (isinf(out->gradient)) {
-        pn_graph_text(self->graph, self->slope_root, slope, sizeof slope);
+        pn_graph_text(self->f.graph, self->f.slope_root, slope, sizeof slope);
         (void)snprintf(out->missing, sizeof out->missing, "slope: %s is unbounded where %s is in [%g, %g]", slope, w,
                        coordinate.low, coordinate.high);
     } else if (shape->smooth && isinf(out->hessian_lipschitz)) {
@@ -153,7 +138,7 @@ static pn_status formula_certify(pn_regulariser *regulariser, pn_interval coordi
     formula_regulariser *self = (formula_regulariser *)regulariser;
     const pn_domain domain = { coordinate, NULL, 0 };
     pn_shape shape;
-    pn_status status = pn_shape_of(&shape, self->graph, self->root, 0, &domain, NULL, err);
+    pn_status status = pn_shape_of(&shape, self->f.graph, self->f.root, 0, &domain, NULL, err);
     pn_regulariser_bounds bounds = { INFINITY, INFINITY, INFINITY, -INFINITY, INFINITY, false, "" };
 
     if (status == PN_OK && shape.continuous) {
@@ -178,9 +163,9 @@ static void formula_describe(const pn_regulariser *regulariser, char *text, size
     const formula_regulariser *self = (const formula_regulariser *)regulariser;
     char formula[400];
 
-    pn_graph_text(self->graph, self->root, formula, sizeof formula);
+    pn_graph_text(self->f.graph, self->f.root, formula, sizeof formula);
     (void)snprintf(text, size, "the sum of %s over the coordinates %s", formula,
-                   pn_graph_variable_name(self->graph, 0));
+                   pn_graph_variable_name(self->f.graph, 0));
 }
 
 static const pn_regulariser_ops formula_ops = {
@@ -197,24 +182,6 @@ static const pn_regulariser_ops formula_ops = {
 
 /* ---- construction ---- */
 
-static pn_status compile(formula_regulariser *self, pn_err *err)
-{
-    pn_node slope = pn_graph_derivative(self->graph, self->root, 0);
-    pn_node curvature = pn_graph_derivative(self->graph, slope, 0);
-    pn_status status = pn_graph_status(self->graph, err);
-
-    self->slope_root = slope;
-    if (status == PN_OK)
-        status = pn_program_new(&self->value, self->graph, &self->root, 1, err);
-    if (status == PN_OK)
-        status = pn_program_new(&self->slope, self->graph, &slope, 1, err);
-    if (status == PN_OK)
-        status = pn_program_new(&self->both, self->graph, (pn_node[2]){ self->root, slope }, 2, err);
-    if (status == PN_OK)
-        status = pn_program_new(&self->curvature, self->graph, &curvature, 1, err);
-    return status;
-}
-
 static pn_status from_graph(pn_regulariser **out, const pn_regulariser_ops *row, pn_graph *graph, pn_node root,
                             pn_err *err)
 {
@@ -230,9 +197,7 @@ static pn_status from_graph(pn_regulariser **out, const pn_regulariser_ops *row,
     if (!self)
         return pn_fail(err, PN_ENOMEM, "reg.%s: out of memory", row->name);
     self->base = (pn_regulariser){ .ops = &formula_ops, .row = row, .references = 1 };
-    self->graph = pn_graph_keep(graph);
-    self->root = root;
-    status = compile(self, err);
+    status = pn_compiled_open(&self->f, graph, root, err);
     if (status != PN_OK) {
         formula_destroy(&self->base);
         return status;
@@ -266,6 +231,6 @@ pn_graph *pn_regulariser_graph(const pn_regulariser *regulariser, pn_node *root)
 
     if (regulariser->ops != &formula_ops)
         return NULL;
-    *root = self->root;
-    return self->graph;
+    *root = self->f.root;
+    return self->f.graph;
 }

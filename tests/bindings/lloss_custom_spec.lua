@@ -223,6 +223,7 @@ describe("a black box", function()
     assert.equal(3, #objective:losses(theta))
     U = pn.mat { { 1, 0 } } -- the last one was closed: no call was using it
     assert.equal(0, objective:differences(theta, U, 1)[1])
+    assert.equal(1, U:get(1, 1)) -- in use by the call, so it was not closed under it
     assert.is_near(0.5 / 3, objective:value(theta), 1e-15)
   end)
 
