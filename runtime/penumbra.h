@@ -29,7 +29,13 @@ extern "C" {
 
 #include "data/dataset.h"
 
+#include "geometry/custom_set.h"
+#include "geometry/norm.h"
+#include "geometry/potential.h"
+#include "geometry/prox.h"
 #include "geometry/set.h"
+#include "geometry/set_algebra.h"
+#include "geometry/width.h"
 
 #include "privacy/accountant.h"
 #include "privacy/audit.h"

@@ -46,16 +46,20 @@ static void map_back(const affine *set, const double *x, double *out)
         out[j] = (x[j] - (set->shift ? set->shift[j] : 0.0)) / set->factor;
 }
 
-static double affine_support(const pn_set *self, const double *g, double *point)
+static pn_status affine_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     const affine *set = as_affine(self);
-    double value = set->factor * set->inner->ops->support(set->inner, g, point);
+    double inner;
+    pn_status status = set->inner->ops->support(set->inner, g, point, &inner, err);
 
+    if (status != PN_OK)
+        return status;
+    *value = set->factor * inner;
     for (size_t j = 0; set->shift && j < self->dim; j++)
-        value += set->shift[j] * g[j];
-    if (point)
+        *value += set->shift[j] * g[j];
+    if (point && isfinite(inner))
         map_forward(set, point);
-    return value;
+    return PN_OK;
 }
 
 static double affine_radius(const pn_set *self, pn_lp norm)
@@ -70,21 +74,20 @@ static double affine_diameter(const pn_set *self, pn_lp norm)
     return pn_times_up(set->factor, set->inner->ops->diameter(set->inner, norm));
 }
 
-/* Without memory the answer is "not shown to be inside". */
-static bool affine_contains(const pn_set *self, const double *x, double tolerance)
+static pn_status affine_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     const affine *set = as_affine(self);
     double small[32] = { 0.0 };
     double *back = self->dim <= 32 ? small : pn_alloc(self->dim, sizeof *back);
-    bool inside = false;
+    pn_status status;
 
-    if (back) {
-        map_back(set, x, back);
-        inside = set->inner->ops->contains(set->inner, back, tolerance / set->factor);
-    }
+    if (!back)
+        return pn_fail(err, PN_ENOMEM, "contains: out of memory");
+    map_back(set, x, back);
+    status = set->inner->ops->contains(set->inner, back, tolerance / set->factor, inside, err);
     if (back != small)
         pn_free(back);
-    return inside;
+    return status;
 }
 
 static void affine_center(const pn_set *self, double *x)
@@ -114,11 +117,13 @@ static pn_status affine_project(const pn_set *self, double *x, pn_err *err)
 }
 
 /* Only without a shift: the gauge is homogeneous, not translation invariant. */
-static double affine_gauge(const pn_set *self, const double *x)
+static pn_status affine_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     const affine *set = as_affine(self);
+    pn_status status = set->inner->ops->gauge(set->inner, x, value, err);
 
-    return set->inner->ops->gauge(set->inner, x) / set->factor;
+    *value /= set->factor;
+    return status;
 }
 
 static size_t affine_atom_count(const pn_set *self)
@@ -274,6 +279,7 @@ static void fill_ops(affine *set)
         .name = set->shift ? "shifted" : "scaled",
         .doc = "factor * C + shift",
         .destroy = affine_destroy,
+        .symmetric = inner->symmetric && !set->shift,
         .support = inner->support ? affine_support : NULL,
         .radius = affine_radius,
         .diameter = affine_diameter,
@@ -292,6 +298,15 @@ static void fill_ops(affine *set)
 static bool is_affine(const pn_set *set)
 {
     return set->ops->destroy == affine_destroy;
+}
+
+const pn_set *pn_set_unwrap(const pn_set *set, double *factor, const double **shift)
+{
+    const affine *wrapper = is_affine(set) ? as_affine(set) : NULL;
+
+    *factor = wrapper ? wrapper->factor : 1.0;
+    *shift = wrapper ? wrapper->shift : NULL;
+    return wrapper ? wrapper->inner : set;
 }
 
 /* factor * set + shift, folding an existing wrapper: a (f C + s) + t = (a f) C + (a s + t). */

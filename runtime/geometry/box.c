@@ -73,11 +73,12 @@ static void box_destroy(pn_set *self)
     pn_free(self);
 }
 
-static double box_support(const pn_set *self, const double *g, double *point)
+static pn_status box_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     const box *b = as_box(self);
     double sum = 0.0;
 
+    (void)err;
     for (size_t j = 0; j < self->dim; j++) {
         double entry = g[j] < 0.0 ? b->lower[j] : b->upper[j];
 
@@ -85,7 +86,8 @@ static double box_support(const pn_set *self, const double *g, double *point)
         if (point)
             point[j] = entry;
     }
-    return sum;
+    *value = sum;
+    return PN_OK;
 }
 
 /* max ||factor x + shift||; shift may be NULL.  Each entry is largest at one of its two ends. */
@@ -114,15 +116,19 @@ static double box_diameter(const pn_set *self, pn_lp norm)
     return pn_distance_upper(norm, as_box(self)->upper, as_box(self)->lower, self->dim);
 }
 
-static bool box_contains(const pn_set *self, const double *x, double tolerance)
+static pn_status box_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     const box *b = as_box(self);
 
+    (void)err;
     for (size_t j = 0; j < self->dim; j++) {
-        if (!(x[j] >= b->lower[j] - tolerance && x[j] <= b->upper[j] + tolerance))
-            return false;
+        if (!(x[j] >= b->lower[j] - tolerance && x[j] <= b->upper[j] + tolerance)) {
+            *inside = false;
+            return PN_OK;
+        }
     }
-    return true;
+    *inside = true;
+    return PN_OK;
 }
 
 static void box_center(const pn_set *self, double *x)
@@ -153,16 +159,18 @@ static void restrict_factor(double bound, double x, double *low, double *high)
 }
 
 /* t lower <= x and -t upper <= -x, entry by entry: an interval of t. */
-static double box_gauge(const pn_set *self, const double *x)
+static pn_status box_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     const box *b = as_box(self);
     double low = 0.0, high = INFINITY;
 
+    (void)err;
     for (size_t j = 0; j < self->dim; j++) {
         restrict_factor(b->lower[j], x[j], &low, &high);
         restrict_factor(-b->upper[j], -x[j], &low, &high);
     }
-    return low <= high * (1.0 + 4.0 * DBL_EPSILON) ? low : INFINITY;
+    *value = low <= high * (1.0 + 4.0 * DBL_EPSILON) ? low : INFINITY;
+    return PN_OK;
 }
 
 static void box_describe(const pn_set *self, char *text, size_t size)

@@ -65,18 +65,20 @@ static double largest_size(const double *g, size_t n)
     return lane[0];
 }
 
-static double l1_ball_support(const pn_set *self, const double *g, double *point)
+static pn_status l1_ball_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     double largest = largest_size(g, self->dim), radius = radius_of(self);
     size_t best = 0;
 
+    (void)err;
     while (fabs(g[best]) < largest)
         best++;
     if (point) {
         memset(point, 0, self->dim * sizeof *point);
         point[best] = g[best] < 0.0 ? -radius : radius;
     }
-    return radius * largest;
+    *value = radius * largest;
+    return PN_OK;
 }
 
 static double l1_ball_radius(const pn_set *self, pn_lp norm)
@@ -100,9 +102,11 @@ static double l1_norm(const double *x, size_t n)
     return sum;
 }
 
-static bool l1_ball_contains(const pn_set *self, const double *x, double tolerance)
+static pn_status l1_ball_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
-    return l1_norm(x, self->dim) <= radius_of(self) + tolerance;
+    (void)err;
+    *inside = l1_norm(x, self->dim) <= radius_of(self) + tolerance;
+    return PN_OK;
 }
 
 static void l1_ball_center(const pn_set *self, double *x)
@@ -130,9 +134,11 @@ static pn_status l1_ball_project(const pn_set *self, double *x, pn_err *err)
     return PN_OK;
 }
 
-static double l1_ball_gauge(const pn_set *self, const double *x)
+static pn_status l1_ball_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
-    return l1_norm(x, self->dim) / radius_of(self);
+    (void)err;
+    *value = l1_norm(x, self->dim) / radius_of(self);
+    return PN_OK;
 }
 
 static size_t l1_ball_atom_count(const pn_set *self)
@@ -169,6 +175,7 @@ const pn_set_ops pn_set_l1_ball = {
     .params = l1_ball_params,
     .create = l1_ball_create,
     .destroy = l1_ball_destroy,
+    .symmetric = true,
     .support = l1_ball_support,
     .radius = l1_ball_radius,
     .diameter = l1_ball_diameter,
@@ -180,4 +187,5 @@ const pn_set_ops pn_set_l1_ball = {
     .atom_scores = l1_ball_atom_scores,
     .atom_radius = l1_ball_radius,
     .atom = l1_ball_atom,
+    .scale = radius_of,
 };

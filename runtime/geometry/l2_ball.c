@@ -57,13 +57,15 @@ static double l2_norm(const double *x, size_t n)
     return unit * sqrt(sum);
 }
 
-static double l2_ball_support(const pn_set *self, const double *g, double *point)
+static pn_status l2_ball_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     double norm = l2_norm(g, self->dim), radius = radius_of(self);
 
+    (void)err;
     for (size_t j = 0; point && j < self->dim; j++)
         point[j] = norm > 0.0 ? radius * (g[j] / norm) : 0.0;
-    return radius * norm;
+    *value = radius * norm;
+    return PN_OK;
 }
 
 static double l2_ball_radius(const pn_set *self, pn_lp norm)
@@ -78,9 +80,11 @@ static double l2_ball_diameter(const pn_set *self, pn_lp norm)
     return 2.0 * l2_ball_radius(self, norm);
 }
 
-static bool l2_ball_contains(const pn_set *self, const double *x, double tolerance)
+static pn_status l2_ball_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
-    return l2_norm(x, self->dim) <= radius_of(self) + tolerance;
+    (void)err;
+    *inside = l2_norm(x, self->dim) <= radius_of(self) + tolerance;
+    return PN_OK;
 }
 
 static void l2_ball_center(const pn_set *self, double *x)
@@ -98,9 +102,11 @@ static pn_status l2_ball_project(const pn_set *self, double *x, pn_err *err)
     return PN_OK;
 }
 
-static double l2_ball_gauge(const pn_set *self, const double *x)
+static pn_status l2_ball_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
-    return l2_norm(x, self->dim) / radius_of(self);
+    (void)err;
+    *value = l2_norm(x, self->dim) / radius_of(self);
+    return PN_OK;
 }
 
 const pn_set_ops pn_set_l2_ball = {
@@ -110,6 +116,7 @@ const pn_set_ops pn_set_l2_ball = {
     .params = l2_ball_params,
     .create = l2_ball_create,
     .destroy = l2_ball_destroy,
+    .symmetric = true,
     .support = l2_ball_support,
     .radius = l2_ball_radius,
     .diameter = l2_ball_diameter,
@@ -117,4 +124,5 @@ const pn_set_ops pn_set_l2_ball = {
     .center = l2_ball_center,
     .project = l2_ball_project,
     .gauge = l2_ball_gauge,
+    .scale = radius_of,
 };

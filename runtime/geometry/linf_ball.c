@@ -45,15 +45,17 @@ static void linf_ball_destroy(pn_set *self)
     pn_free(self);
 }
 
-static double linf_ball_support(const pn_set *self, const double *g, double *point)
+static pn_status linf_ball_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     double radius = radius_of(self), sum = 0.0;
 
+    (void)err;
     for (size_t j = 0; j < self->dim; j++)
         sum += fabs(g[j]);
     for (size_t j = 0; point && j < self->dim; j++)
         point[j] = g[j] < 0.0 ? -radius : radius;
-    return radius * sum;
+    *value = radius * sum;
+    return PN_OK;
 }
 
 /* ||(a, .., a)|| in R^dim */
@@ -89,13 +91,17 @@ static double linf_ball_image_radius(const pn_set *self, double factor, const do
     return pn_norm_finish(norm, joined, self->dim);
 }
 
-static bool linf_ball_contains(const pn_set *self, const double *x, double tolerance)
+static pn_status linf_ball_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
+    (void)err;
     for (size_t j = 0; j < self->dim; j++) {
-        if (!(fabs(x[j]) <= radius_of(self) + tolerance))
-            return false;
+        if (!(fabs(x[j]) <= radius_of(self) + tolerance)) {
+            *inside = false;
+            return PN_OK;
+        }
     }
-    return true;
+    *inside = true;
+    return PN_OK;
 }
 
 static void linf_ball_center(const pn_set *self, double *x)
@@ -113,13 +119,15 @@ static pn_status linf_ball_project(const pn_set *self, double *x, pn_err *err)
     return PN_OK;
 }
 
-static double linf_ball_gauge(const pn_set *self, const double *x)
+static pn_status linf_ball_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     double largest = 0.0;
 
+    (void)err;
     for (size_t j = 0; j < self->dim; j++)
         largest = fmax(largest, fabs(x[j]));
-    return largest / radius_of(self);
+    *value = largest / radius_of(self);
+    return PN_OK;
 }
 
 /* The general line would show the l2 radius, which is not what the user gave. */
@@ -135,6 +143,7 @@ const pn_set_ops pn_set_linf_ball = {
     .params = linf_ball_params,
     .create = linf_ball_create,
     .destroy = linf_ball_destroy,
+    .symmetric = true,
     .support = linf_ball_support,
     .radius = linf_ball_radius,
     .diameter = linf_ball_diameter,
@@ -144,4 +153,5 @@ const pn_set_ops pn_set_linf_ball = {
     .gauge = linf_ball_gauge,
     .image_radius = linf_ball_image_radius,
     .describe = linf_ball_describe,
+    .scale = radius_of,
 };

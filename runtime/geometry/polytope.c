@@ -127,25 +127,27 @@ static pn_status polytope_create(pn_set **out, const pn_arg *args, pn_err *err)
     return status;
 }
 
-static double polytope_support(const pn_set *self, const double *g, double *point)
+static pn_status polytope_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     const polytope *set = as_polytope(self);
     size_t rows = set->vertices.rows, cols = set->vertices.cols, best = 0;
-    double value = -INFINITY;
+    double best_value = -INFINITY;
 
+    (void)err;
     for (size_t i = 0; i < rows; i++) {
         double product = 0.0;
 
         for (size_t j = 0; j < cols; j++)
             product += vertex(set, i)[j] * g[j];
-        if (product > value) {
-            value = product;
+        if (product > best_value) {
+            best_value = product;
             best = i;
         }
     }
     if (point)
         memcpy(point, vertex(set, best), cols * sizeof *point);
-    return value;
+    *value = best_value;
+    return PN_OK;
 }
 
 static double polytope_radius(const pn_set *self, pn_lp norm)
@@ -180,18 +182,20 @@ static double polytope_diameter(const pn_set *self, pn_lp norm)
     return largest;
 }
 
-/* By the Euclidean distance.  Its own rounding, 1e-12 of the radius, is allowed for; without memory: not shown to be inside. */
-static bool polytope_contains(const pn_set *self, const double *x, double tolerance)
+/* By the Euclidean distance.  Its own rounding, 1e-12 of the radius, is allowed for. */
+static pn_status polytope_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     const polytope *set = as_polytope(self);
     double reach = tolerance + 1e-12 * set->radius[PN_L2], distance = INFINITY;
     double *residual = pn_alloc(self->dim, sizeof *residual);
-    bool inside;
+    pn_status status;
 
-    inside =
-        residual && pn_nearest_point(residual, &distance, set->vertices, x, reach, NULL) == PN_OK && distance <= reach;
+    if (!residual)
+        return pn_fail(err, PN_ENOMEM, "set.polytope: out of memory in contains");
+    status = pn_nearest_point(residual, &distance, set->vertices, x, reach, err);
+    *inside = status == PN_OK && distance <= reach;
     pn_free(residual);
-    return inside;
+    return status;
 }
 
 static void polytope_center(const pn_set *self, double *x)

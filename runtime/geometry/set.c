@@ -1,14 +1,34 @@
 /* set.c -- the table of constraint sets, reference counts, and the checked doors.
  * Depends on: set.h.  Used by: objective, solvers, bindings. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/alloc.h"
+#include "geometry/fallback.h"
 #include "geometry/set.h"
 
+/* clang-format off */
 extern const pn_set_ops pn_set_l1_ball, pn_set_l2_ball, pn_set_linf_ball, pn_set_box, pn_set_simplex, pn_set_polytope;
+/* balls and polytopes of vectors */
+
+/* matrices */
+
+/* ellipsoids, flats, cones: some are unbounded */
+
+/* clang-format on */
 
 static const pn_set_ops *const set_table[] = {
-    &pn_set_l1_ball, &pn_set_l2_ball, &pn_set_linf_ball, &pn_set_box, &pn_set_simplex, &pn_set_polytope, NULL
+    /* clang-format off */
+    &pn_set_l1_ball, &pn_set_l2_ball, &pn_set_linf_ball, &pn_set_box, &pn_set_simplex, &pn_set_polytope,
+    /* balls and polytopes of vectors */
+
+    /* matrices */
+
+    /* ellipsoids, flats, cones: some are unbounded */
+
+    /* clang-format on */
+    NULL
 };
 
 const pn_set_ops *const *pn_set_table(void)
@@ -101,16 +121,48 @@ static pn_status check_point(const pn_set *set, const char *door, const char *wh
 pn_status pn_set_support(const pn_set *set, const double *g, size_t n, double *value, double *point, pn_err *err)
 {
     pn_status status = check_point(set, "C:support", "g", g, n, err);
-    double best;
+    double best = NAN;
 
+    if (status == PN_OK && !set->ops->support)
+        return pn_fail(err, PN_EUNSUPPORTED, "C:support: %s has no support function; C:project is what it offers",
+                       set->ops->name);
+    if (status == PN_OK)
+        status = set->ops->support(set, g, point, &best, err);
     if (status != PN_OK)
         return status;
-    if (!set->ops->support)
-        return pn_fail(err, PN_EUNSUPPORTED, "C:support: %s is unbounded", set->ops->name);
-    best = set->ops->support(set, g, point);
+    if (isinf(best))
+        return pn_fail(err, PN_EUNSUPPORTED, "C:support: <g, x> is unbounded over %s", set->ops->name);
     if (value)
         *value = best;
     return PN_OK;
+}
+
+pn_status pn_set_dual_norm(const pn_set *set, const double *x, size_t n, double *value, pn_err *err)
+{
+    pn_status status = pn_set_support(set, x, n, value, NULL, err);
+    double *back, other;
+
+    if (status != PN_OK || set->ops->symmetric)
+        return status;
+    back = pn_alloc(n, sizeof *back);
+    if (!back)
+        return pn_fail(err, PN_ENOMEM, "dual norm: out of memory");
+    for (size_t j = 0; j < n; j++)
+        back[j] = -x[j];
+    status = pn_set_support(set, back, n, &other, NULL, err);
+    pn_free(back);
+    *value = fmax(*value, other);
+    return status;
+}
+
+bool pn_set_is_bounded(const pn_set *set)
+{
+    return isfinite(set->ops->radius(set, PN_L2));
+}
+
+bool pn_set_can_project(const pn_set *set)
+{
+    return set->ops->project || (set->ops->support && pn_set_is_bounded(set));
 }
 
 pn_status pn_set_project(const pn_set *set, double *x, size_t n, pn_err *err)
@@ -119,10 +171,7 @@ pn_status pn_set_project(const pn_set *set, double *x, size_t n, pn_err *err)
 
     if (status != PN_OK)
         return status;
-    if (!set->ops->project)
-        return pn_fail(err, PN_EUNSUPPORTED, "C:project: %s has no projection; C:support is what it offers",
-                       set->ops->name);
-    return set->ops->project(set, x, err);
+    return set->ops->project ? set->ops->project(set, x, err) : pn_project_by_support(set, x, err);
 }
 
 pn_status pn_set_gauge(const pn_set *set, const double *x, size_t n, double *gauge, pn_err *err)
@@ -131,11 +180,7 @@ pn_status pn_set_gauge(const pn_set *set, const double *x, size_t n, double *gau
 
     if (status != PN_OK)
         return status;
-    if (!set->ops->gauge)
-        return pn_fail(err, PN_EUNSUPPORTED, "C:gauge: %s has no gauge in closed form; C:contains(v) tests membership",
-                       set->ops->name);
-    *gauge = set->ops->gauge(set, x);
-    return PN_OK;
+    return set->ops->gauge ? set->ops->gauge(set, x, gauge, err) : pn_gauge_by_contains(set, x, gauge, err);
 }
 
 pn_status pn_set_contains(const pn_set *set, const double *x, size_t n, double tolerance, bool *inside, pn_err *err)
@@ -146,8 +191,26 @@ pn_status pn_set_contains(const pn_set *set, const double *x, size_t n, double t
         return status;
     if (!(tolerance >= 0.0))
         return pn_fail(err, PN_EINVAL, "C:contains: tol must be a number >= 0, got %g", tolerance);
-    *inside = set->ops->contains(set, x, tolerance);
-    return PN_OK;
+    return set->ops->contains(set, x, tolerance, inside, err);
+}
+
+pn_status pn_set_sample(const pn_set *set, pn_rng *rng, double *x, bool *uniform, pn_err *err)
+{
+    if (uniform)
+        *uniform = set->ops->sample != NULL;
+    return set->ops->sample ? set->ops->sample(set, rng, x, err) : pn_sample_by_support(set, rng, x, err);
+}
+
+bool pn_set_is(const pn_set *set, const char *name, double *radius)
+{
+    const double *shift;
+    double factor;
+    const pn_set *inner = pn_set_unwrap(set, &factor, &shift);
+
+    if (shift || !inner->ops->scale || strcmp(inner->ops->name, name) != 0 || (factor < 0.0 && !inner->ops->symmetric))
+        return false;
+    *radius = fabs(factor) * inner->ops->scale(inner);
+    return true;
 }
 
 bool pn_set_is_polytope(const pn_set *set)

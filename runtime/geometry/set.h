@@ -1,6 +1,6 @@
 /* set.h -- convex constraint sets: the interface and the table of known sets.
  * A new set is one file that fills a pn_set_ops and one line in set.c's table; the binding, help and the conformance test
- * read the same table.  Depends on: core, numeric.  Used by: objective, solvers, bindings.
+ * read the same table.  Depends on: core, numeric, random.  Used by: objective, solvers, bindings.
  * Source: Talwar, Thakurta, Zhang (2014); Jaggi (2013) for the linear minimisation oracles. */
 #ifndef PN_GEOMETRY_SET_H
 #define PN_GEOMETRY_SET_H
@@ -11,6 +11,8 @@
 #include "core/param.h"
 #include "core/status.h"
 #include "core/view.h"
+#include "geometry/width.h"
+#include "random/rng.h"
 
 typedef struct pn_set pn_set;
 
@@ -34,17 +36,30 @@ typedef struct pn_set_ops {
     pn_status (*create)(pn_set **out, const pn_arg *args, pn_err *err);
     void (*destroy)(pn_set *self);
 
-    /* Required of every bounded set. */
-    double (*support)(const pn_set *self, const double *g,
-                      double *point /* [dim] or NULL */); /* max <g, x>; ties: lowest index, sign(0) = +1 */
-    double (*radius)(const pn_set *self, pn_lp norm); /* max ||x|| over the set, an upper bound within 1e-12 relative */
+    /* C = -C, whatever the parameters (a set that knows only when made has its own copy of the table). */
+    bool symmetric;
+
+    /* Required.  A callback of a user's may fail, so what looks at numbers returns a status. */
+    /* max <g, x>; point [dim] or NULL.  +inf where g has no maximum: then point is left alone.  Ties: lowest index, sign(0) = +1.
+     * NULL only for a set that a user gave by its projection alone. */
+    pn_status (*support)(const pn_set *self, const double *g, double *point, double *value, pn_err *err);
+    double (*radius)(const pn_set *self,
+                     pn_lp norm); /* max ||x||, an upper bound within 1e-12 relative; +inf: unbounded */
     double (*diameter)(const pn_set *self, pn_lp norm); /* max ||x - y||, likewise (an upper bound where not closed) */
-    bool (*contains)(const pn_set *self, const double *x, double tolerance); /* within tolerance of every constraint */
+    /* Within tolerance of every constraint. */
+    pn_status (*contains)(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err);
     void (*center)(const pn_set *self, double *x); /* a point of the set that depends on nothing else */
 
-    /* NULL where they do not exist; callers ask and say so. */
-    pn_status (*project)(const pn_set *self, double *x, pn_err *err); /* Euclidean, in place */
-    double (*gauge)(const pn_set *self, const double *x);             /* min{t >= 0 : x in tC}; inf when none */
+    /* NULL where there is no closed form or algorithm of the set's own: pn_set_project, pn_set_gauge, pn_set_width and
+     * pn_set_sample then do what their comments say. */
+    pn_status (*project)(const pn_set *self, double *x, pn_err *err); /* Euclidean, in place; x unchanged on failure */
+    pn_status (*gauge)(const pn_set *self, const double *x, double *value,
+                       pn_err *err); /* min{t >= 0 : x in tC}; inf */
+    /* Gauge of Q = conv(C u -C); symmetric sets leave it NULL (it is their gauge). */
+    pn_status (*hull_gauge)(const pn_set *self, const double *x, double *value, pn_err *err);
+    /* Exactly, by quadrature, or from the widths of parts; PN_EUNSUPPORTED: Monte Carlo is what there is. */
+    pn_status (*width)(const pn_set *self, const pn_width_options *how, pn_width *out, pn_err *err);
+    pn_status (*sample)(const pn_set *self, pn_rng *rng, double *x, pn_err *err); /* uniform over the set */
 
     /* Polytopes with a list of vertices, given or implicit; all four or none. */
     size_t (*atom_count)(const pn_set *self);
@@ -56,6 +71,9 @@ typedef struct pn_set_ops {
     /* max ||factor x + shift|| over the set, an upper bound within 1e-12 relative; shift [dim].  NULL: a shifted set takes
      * its radius from the atoms, or from the triangle inequality when there are none either. */
     double (*image_radius)(const pn_set *self, double factor, const double *shift, pn_lp norm);
+
+    /* The `radius` option of a body that is radius times a unit body (pn_set_is); NULL for others. */
+    double (*scale)(const pn_set *self);
 
     /* What pn_set_describe writes; NULL: name, dimension and l2 radius. */
     void (*describe)(const pn_set *self, char *text, size_t size);
@@ -76,19 +94,36 @@ pn_status pn_set_new(pn_set **out, const char *name, pn_arg *args, pn_err *err);
 pn_set *pn_set_keep(pn_set *set);
 void pn_set_free(pn_set *set); /* drops one reference; NULL allowed */
 
-/** factor * C, factor > 0 and finite.  Keeps `set`.  Errors: PN_EINVAL, PN_ENOMEM. */
+/** factor * C, factor finite and not 0; -1 * C is the reflection.  Keeps `set`.  Errors: PN_EINVAL, PN_ENOMEM. */
 pn_status pn_set_scale(pn_set **out, pn_set *set, double factor, pn_err *err);
 /** C + shift, shift[n] copied.  Keeps `set`.  Errors: PN_EDIM when n is not the dimension, PN_EDOMAIN, PN_ENOMEM.
  *  The radius is exact for sets with image_radius or atoms; else it is ||shift|| plus the radius of C. */
 pn_status pn_set_shift(pn_set **out, pn_set *set, const double *shift, size_t n, pn_err *err);
 
 /* Checked doors: PN_EDIM when n is not the set's dimension (names both), PN_EDOMAIN for NaN or infinity (with its position),
- * PN_EUNSUPPORTED when the set has none.  `value` and `point` may be NULL.  A failure leaves x as it was. */
+ * PN_EUNSUPPORTED when the set has none (with the reason).  `value` and `point` may be NULL.  A failure leaves x as it was. */
+/** PN_EUNSUPPORTED also where g has no maximum over an unbounded set. */
 pn_status pn_set_support(const pn_set *set, const double *g, size_t n, double *value, double *point, pn_err *err);
+/** The nearest point.  Bounded sets without a projection of their own: Wolfe's minimum-norm-point method over support points, until
+ *  the duality gap <x - y, v - y> is below 1e-10 of the squared size of the set. */
 pn_status pn_set_project(const pn_set *set, double *x, size_t n, pn_err *err);
+/** Whether pn_set_project can work. */
+bool pn_set_can_project(const pn_set *set);
+/** max |<w, x>| over C, the dual of the gauge of Q = conv(C u -C): the larger support of x and -x. */
+pn_status pn_set_dual_norm(const pn_set *set, const double *x, size_t n, double *value, pn_err *err);
+/** Uniform over the set; where it has no such law of its own, an average of support points in random directions with
+ *  Dirichlet weights, which is in the set but not uniform: *uniform (may be NULL) tells.  x[dim]. */
+pn_status pn_set_sample(const pn_set *set, pn_rng *rng, double *x, bool *uniform, pn_err *err);
+bool pn_set_is_bounded(const pn_set *set);
+/** C as factor * inner + shift with an inner that is no such wrapper (borrowed); *shift is NULL for none. */
+const pn_set *pn_set_unwrap(const pn_set *set, double *factor, const double **shift);
+/** The named body of the table scaled about the origin, without shift?  Then *radius is its `radius` option, scaled. */
+bool pn_set_is(const pn_set *set, const char *name, double *radius);
+
 bool pn_set_is_polytope(const pn_set *set);
 
-/** *gauge = min{t >= 0 : x in tC} (inf when none); PN_EUNSUPPORTED when the set has no closed form. */
+/** *gauge = min{t >= 0 : x in tC} (inf when none).  Sets that contain the origin and have no closed form: by bisection on
+ *  pn_set_contains, to 1e-9 relative; PN_EUNSUPPORTED for others. */
 pn_status pn_set_gauge(const pn_set *set, const double *x, size_t n, double *gauge, pn_err *err);
 pn_status pn_set_contains(const pn_set *set, const double *x, size_t n, double tolerance, bool *inside, pn_err *err);
 

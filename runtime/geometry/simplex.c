@@ -44,18 +44,20 @@ static void simplex_destroy(pn_set *self)
     pn_free(self);
 }
 
-static double simplex_support(const pn_set *self, const double *g, double *point)
+static pn_status simplex_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     double radius = radius_of(self);
     size_t best = 0;
 
+    (void)err;
     for (size_t j = 1; j < self->dim; j++)
         best = g[j] > g[best] ? j : best;
     if (point) {
         memset(point, 0, self->dim * sizeof *point);
         point[best] = radius;
     }
-    return radius * g[best];
+    *value = radius * g[best];
+    return PN_OK;
 }
 
 static double simplex_radius(const pn_set *self, pn_lp norm)
@@ -81,16 +83,20 @@ static double simplex_diameter(const pn_set *self, pn_lp norm)
     }
 }
 
-static bool simplex_contains(const pn_set *self, const double *x, double tolerance)
+static pn_status simplex_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     double sum = 0.0;
 
+    (void)err;
     for (size_t j = 0; j < self->dim; j++) {
-        if (!(x[j] >= -tolerance))
-            return false;
+        if (!(x[j] >= -tolerance)) {
+            *inside = false;
+            return PN_OK;
+        }
         sum += x[j];
     }
-    return fabs(sum - radius_of(self)) <= tolerance;
+    *inside = fabs(sum - radius_of(self)) <= tolerance;
+    return PN_OK;
 }
 
 static void simplex_center(const pn_set *self, double *x)
@@ -111,16 +117,20 @@ static pn_status simplex_project(const pn_set *self, double *x, pn_err *err)
 }
 
 /* The cone over the simplex is x >= 0; elsewhere no multiple of the set has x. */
-static double simplex_gauge(const pn_set *self, const double *x)
+static pn_status simplex_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     double sum = 0.0;
 
+    (void)err;
     for (size_t j = 0; j < self->dim; j++) {
-        if (x[j] < 0.0)
-            return INFINITY;
+        if (x[j] < 0.0) {
+            *value = INFINITY;
+            return PN_OK;
+        }
         sum += x[j];
     }
-    return sum / radius_of(self);
+    *value = sum / radius_of(self);
+    return PN_OK;
 }
 
 static size_t simplex_atom_count(const pn_set *self)
@@ -162,4 +172,5 @@ const pn_set_ops pn_set_simplex = {
     .atom_scores = simplex_atom_scores,
     .atom_radius = simplex_radius,
     .atom = simplex_atom,
+    .scale = radius_of,
 };

@@ -32,13 +32,16 @@ static double dot(const double *a, const double *b, size_t p)
 
 /* The duality gap at `x` with `gradient` there: <g, x> + max <-g, s>; leaves the minimising vertex in `point` and the
  * gradient negated. */
-static void measure(search *at, const double *x)
+static pn_status measure(search *at, const double *x, pn_err *err)
 {
-    double along = dot(at->gradient, x, at->p);
+    double along = dot(at->gradient, x, at->p), across = NAN;
+    pn_status status;
 
     for (size_t j = 0; j < at->p; j++)
         at->gradient[j] = -at->gradient[j];
-    at->gap = along + at->set->ops->support(at->set, at->gradient, at->point);
+    status = at->set->ops->support(at->set, at->gradient, at->point, &across, err);
+    at->gap = along + across;
+    return status;
 }
 
 /* trial = P(y - g(y)/L) with L doubled until <g(trial) - g(y), d> <= L |d|^2 / 2, d = trial - y.  For convex f this implies
@@ -98,9 +101,8 @@ static pn_status projected_step(search *at, pn_err *err)
     if (status != PN_OK)
         return status;
     accelerate(at);
-    measure(at, at->x);
     at->curvature *= 0.95; /* let the estimate fall again where f is flatter */
-    return PN_OK;
+    return measure(at, at->x, err);
 }
 
 /* For sets without projection: plain Frank-Wolfe. */
@@ -109,9 +111,10 @@ static pn_status vertex_step(search *at, size_t iteration, double tol, pn_err *e
     double mu = 2.0 / ((double)iteration + 2.0);
     pn_status status = pn_objective_evaluate(at->objective, at->x, NULL, at->gradient, at->task, err);
 
+    if (status == PN_OK)
+        status = measure(at, at->x, err);
     if (status != PN_OK)
         return status;
-    measure(at, at->x);
     for (size_t j = 0; at->gap > tol && j < at->p; j++)
         at->x[j] += mu * (at->point[j] - at->x[j]);
     return PN_OK;

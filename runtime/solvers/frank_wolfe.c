@@ -114,17 +114,22 @@ static pn_status private_step(fw_state *self, const pn_step_context *context, pn
 }
 
 /* point = argmin <s, gradient>, by the support function of -gradient. */
-static void exact_step(fw_state *self, pn_trace_row *row)
+static pn_status exact_step(fw_state *self, pn_trace_row *row, pn_err *err)
 {
     const pn_set *set = pn_objective_set(self->base.plan->objective);
-    double along = 0.0;
+    double along = 0.0, across = NAN;
+    pn_status status;
 
     for (size_t j = 0; j < set->dim; j++) {
         along += self->gradient[j] * self->theta[j];
         self->gradient[j] = -self->gradient[j];
     }
-    row->gap = along + set->ops->support(set, self->gradient, self->point);
+    status = set->ops->support(set, self->gradient, self->point, &across, err);
+    if (status != PN_OK)
+        return status;
+    row->gap = along + across;
     move(self, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);
+    return PN_OK;
 }
 
 static pn_status fw_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
@@ -145,7 +150,8 @@ static pn_status fw_step(pn_state *state, pn_step_context *context, pn_trace_row
     row->value = value;
     if (selects)
         return private_step(self, context, row, err);
-    exact_step(self, row);
+    if ((status = exact_step(self, row, err)) != PN_OK)
+        return status;
     if (isnan(value) || isnan(row->gap)) /* only here: whether a private run ends must not depend on the data */
         return pn_objective_undefined(plan->objective, "solve.frank_wolfe", err);
     return PN_OK;

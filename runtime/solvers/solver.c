@@ -203,10 +203,20 @@ static void certify(pn_plan *plan)
     plan->epsilon = pn_event_epsilon(plan->event, plan->iterations, request->delta, &plan->order);
 }
 
+/* The certified margin rests on it: relative to the set, and far below a unit of the score lattice. */
+static double start_tolerance(const pn_set *set)
+{
+    double radius = set->ops->radius(set, PN_LINF);
+
+    return 1e-12 * (isfinite(radius) ? radius : 1.0);
+}
+
 static pn_status check_start(const char *owner, const pn_arg *start, const pn_objective *objective, pn_err *err)
 {
     const pn_set *set = pn_objective_set(objective);
     size_t dim = pn_objective_dim(objective);
+    bool inside = true;
+    pn_status status;
 
     if (!start->given)
         return PN_OK;
@@ -216,9 +226,9 @@ static pn_status check_start(const char *owner, const pn_arg *start, const pn_ob
     if (start->vector.n != dim)
         return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the data has %zu features", owner, start->vector.n,
                        dim);
-    /* The certified margin rests on it: relative to the set, and far below a unit of the score lattice. */
-    if (set && set->ops->contains &&
-        !set->ops->contains(set, start->vector.data, 1e-12 * set->ops->radius(set, PN_LINF)))
+    if (set && (status = set->ops->contains(set, start->vector.data, start_tolerance(set), &inside, err)) != PN_OK)
+        return status;
+    if (!inside)
         return pn_fail(err, PN_EINVAL, "%s: start is not in the constraint set", owner);
     return PN_OK;
 }

@@ -28,8 +28,10 @@ static void scores(void *self)
 
 static void support(void *self)
 {
+    double value;
+
     (void)self;
-    (void)ball->ops->support(ball, g, x);
+    (void)ball->ops->support(ball, g, x, &value, NULL);
 }
 
 static void project(void *self)

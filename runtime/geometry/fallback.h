@@ -1,0 +1,14 @@
+/* fallback.h -- what sets without an operation of their own get.  Depends on: set.h.  Used by: set.c. */
+#ifndef PN_GEOMETRY_FALLBACK_H
+#define PN_GEOMETRY_FALLBACK_H
+
+#include "geometry/set.h"
+
+/** As pn_set_project, by support points.  PN_EUNSUPPORTED for unbounded sets. */
+pn_status pn_project_by_support(const pn_set *set, double *x, pn_err *err);
+/** As pn_set_gauge, by bisection. */
+pn_status pn_gauge_by_contains(const pn_set *set, const double *x, double *gauge, pn_err *err);
+/** As pn_set_sample, not uniform. */
+pn_status pn_sample_by_support(const pn_set *set, pn_rng *rng, double *x, pn_err *err);
+
+#endif
