@@ -56,7 +56,7 @@ static pn_status use_set(void *self, pn_err *err)
     return status;
 }
 
-/* Without memory a membership test may say no, never yes. */
+/* Without memory a membership test fails, and never says yes. */
 static pn_status ask_inside(void *self, pn_err *err)
 {
     const pn_set_ops *ops = self;
@@ -73,8 +73,8 @@ static pn_status ask_inside(void *self, pn_err *err)
     if (status == PN_OK)
         status = pn_set_scale(&scaled, set, 2.0, err);
     if (status == PN_OK) {
-        CHECK(pn_set_contains(scaled, far, DIM, 1e-9, &inside, err) == PN_OK);
-        CHECK(!inside);
+        status = pn_set_contains(scaled, far, DIM, 1e-9, &inside, err);
+        CHECK(status == PN_ENOMEM || (status == PN_OK && !inside));
     }
     pn_set_free(set);
     pn_set_free(scaled);
