@@ -266,7 +266,7 @@ static int vec_norm(lua_State *L)
 
     if (norm == PN_LINF && p != HUGE_VAL)
         return pnl_error(L, "norm: the kind must be 1, 2 or math.huge, got %s", luaL_tolstring(L, 2, NULL));
-    lua_pushnumber(L, pn_norm(norm, self->n, self->data));
+    lua_pushnumber(L, pn_lp_norm(norm, self->n, self->data));
     return 1;
 }
 

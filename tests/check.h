@@ -3,7 +3,7 @@
  *     int main(void)
  *     {
  *         CHECK(pn_lp_dual(PN_L2) == PN_L2);
- *         CHECK_CLOSE(pn_norm(x, 3), sqrt(14.0), 1e-15);
+ *         CHECK_CLOSE(pn_lp_norm(x, 3), sqrt(14.0), 1e-15);
  *         return check_summary();          prints "2 passed, 0 failed"
  *     }
  *

@@ -71,7 +71,7 @@ static double euclidean(size_t n, const double *x)
     return scale * sqrt(sum);
 }
 
-double pn_norm(pn_lp norm, size_t n, const double *x)
+double pn_lp_norm(pn_lp norm, size_t n, const double *x)
 {
     return norm == PN_L1 ? sum_of_magnitudes(n, x) : norm == PN_L2 ? euclidean(n, x) : largest_magnitude(n, x);
 }

@@ -16,7 +16,7 @@ double pn_sum(size_t n, const double *x);
 double pn_dot(size_t n, const double *x, const double *y);
 
 /** ||x[n]||; L2 neither overflows nor underflows on the way.  NaN when an entry is NaN. */
-double pn_norm(pn_lp norm, size_t n, const double *x);
+double pn_lp_norm(pn_lp norm, size_t n, const double *x);
 
 /** y[n] += alpha x[n]. */
 void pn_axpy(size_t n, double alpha, const double *x, double *y);

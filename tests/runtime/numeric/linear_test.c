@@ -13,14 +13,14 @@ static void test_norms(void)
     double x[] = { 3.0, -4.0 }, large[] = { 3e300, -4e300 }, small[] = { 3e-310, 4e-310 }, none[] = { 0.0, 0.0 };
     double bad[] = { 1.0, NAN, 2.0 }, endless[] = { -INFINITY, 1.0 }, mixed[] = { 1.0, 1e-200 };
 
-    CHECK(pn_norm(PN_L1, 2, x) == 7.0 && pn_norm(PN_L2, 2, x) == 5.0 && pn_norm(PN_LINF, 2, x) == 4.0);
-    CHECK_CLOSE(pn_norm(PN_L2, 2, large), 5e300, 1e285);
-    CHECK_CLOSE(pn_norm(PN_L2, 2, small), 5e-310, 5e-324); /* x^2 underflows to 0 */
-    CHECK(pn_norm(PN_L2, 2, mixed) == 1.0);
-    CHECK(pn_norm(PN_L2, 2, none) == 0.0 && pn_norm(PN_L2, 0, NULL) == 0.0);
+    CHECK(pn_lp_norm(PN_L1, 2, x) == 7.0 && pn_lp_norm(PN_L2, 2, x) == 5.0 && pn_lp_norm(PN_LINF, 2, x) == 4.0);
+    CHECK_CLOSE(pn_lp_norm(PN_L2, 2, large), 5e300, 1e285);
+    CHECK_CLOSE(pn_lp_norm(PN_L2, 2, small), 5e-310, 5e-324); /* x^2 underflows to 0 */
+    CHECK(pn_lp_norm(PN_L2, 2, mixed) == 1.0);
+    CHECK(pn_lp_norm(PN_L2, 2, none) == 0.0 && pn_lp_norm(PN_L2, 0, NULL) == 0.0);
     for (int norm = 0; norm < PN_LP_COUNT; norm++) {
-        CHECK(isnan(pn_norm((pn_lp)norm, 3, bad)));
-        CHECK(pn_norm((pn_lp)norm, 2, endless) == INFINITY);
+        CHECK(isnan(pn_lp_norm((pn_lp)norm, 3, bad)));
+        CHECK(pn_lp_norm((pn_lp)norm, 2, endless) == INFINITY);
     }
 }
 
