@@ -363,7 +363,7 @@ void pnl_open_loss(lua_State *L)
     for (size_t i = 0; table[i]; i++) {
         const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
 
-        pnl_constructor(L, "loss", &of, construct, false);
+        pnl_constructor(L, "loss", &of, construct, 0);
     }
     lua_setfield(L, -2, "loss");
 }

@@ -24,8 +24,9 @@ double pnl_check_finite(lua_State *L, int index, const char *what)
 
 static const pnl_class *class_by_name(const char *name)
 {
-    const pnl_class *const classes[] = { &pnl_event_class, &pnl_dataset_class,   &pnl_set_class,    &pnl_loss_class,
-                                         &pnl_reg_class,   &pnl_objective_class, &pnl_ledger_class, &pnl_rng_class };
+    const pnl_class *const classes[] = { &pnl_event_class,  &pnl_dataset_class, &pnl_set_class,
+                                         &pnl_loss_class,   &pnl_reg_class,     &pnl_objective_class,
+                                         &pnl_ledger_class, &pnl_rng_class,     &pnl_norm_class };
 
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         if (strcmp(classes[i]->name, name) == 0)
@@ -196,11 +197,47 @@ void pnl_options(lua_State *L, int index, const char *owner, const pn_param *par
     pnl_options2(L, index, owner, params, args, NULL, NULL, extra);
 }
 
+/* "rows, cols"; pushed. */
+static const char *push_names(lua_State *L, const pn_param *params)
+{
+    luaL_Buffer names;
+    bool first = true;
+
+    luaL_buffinit(L, &names);
+    append_names(&names, params, &first);
+    luaL_pushresult(&names);
+    return lua_tostring(L, -1);
+}
+
+void pnl_values_or_options(lua_State *L, const char *owner, const pn_param *params, pn_arg *args, size_t in_order)
+{
+    size_t count = pn_param_count(params), given = (size_t)lua_gettop(L);
+
+    if (given == 0 || (given == 1 && (count > in_order || lua_istable(L, 1) || lua_isnil(L, 1)))) {
+        pnl_options(L, 1, owner, params, args, NULL);
+        return;
+    }
+    if (count == 0)
+        luaL_error(L, "%s: takes no options, got %s", owner, pnl_got(L, 1));
+    if (count > in_order)
+        luaL_error(L, "%s: expected one table of options, got %d arguments", owner, (int)given);
+    if (given > count)
+        luaL_error(L, "%s: expected %s, or one table of options, got %d arguments", owner, push_names(L, params),
+                   (int)given);
+    luaL_checkstack(L, (int)count + 4, "options");
+    memset(args, 0, count * sizeof *args);
+    for (size_t i = 0; i < given; i++) {
+        lua_pushvalue(L, (int)i + 1);
+        if (!lua_isnil(L, -1))
+            read_value(L, owner, &params[i], &args[i]);
+    }
+}
+
 /* "pn.loss.huber{delta=} -> loss", "pn.reg.l2(lambda) -> reg", "pn.reg.none() -> reg"; pushed. */
-static const char *push_signature(lua_State *L, const char *library, const pnl_constructor_row *of, bool alone)
+static const char *push_signature(lua_State *L, const char *library, const pnl_constructor_row *of, size_t in_order)
 {
     size_t count = pn_param_count(of->params);
-    bool braces = count > 1 || (count == 1 && !alone);
+    bool braces = count > in_order;
     luaL_Buffer text;
 
     luaL_buffinit(L, &text);
@@ -217,14 +254,15 @@ static const char *push_signature(lua_State *L, const char *library, const pnl_c
     return lua_tostring(L, -1);
 }
 
-void pnl_constructor(lua_State *L, const char *library, const pnl_constructor_row *of, lua_CFunction fn, bool alone)
+void pnl_constructor(lua_State *L, const char *library, const pnl_constructor_row *of, lua_CFunction fn,
+                     size_t in_order)
 {
     if (pn_param_count(of->params) > PNL_MAX_PARAMS)
         luaL_error(L, "%s.%s has more than %d options", library, of->name, PNL_MAX_PARAMS);
     lua_pushlightuserdata(L, (void *)(size_t)of->row);
     lua_pushcclosure(L, fn, 1);
     lua_setfield(L, -2, of->name);
-    pnl_reference(L, library, of->name, PNL_NOTHING, push_signature(L, library, of, alone), of->doc, of->source,
+    pnl_reference(L, library, of->name, PNL_NOTHING, push_signature(L, library, of, in_order), of->doc, of->source,
                   of->params);
     lua_pop(L, 1);
 }

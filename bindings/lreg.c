@@ -15,12 +15,6 @@ static pn_regulariser *check_reg(lua_State *L, int index)
 
 /* ---- constructors ---- */
 
-/* pn.reg.l2(0.1): the number is the only option. */
-static bool is_positional(lua_State *L, const pn_param *params)
-{
-    return pn_param_count(params) == 1 && params[0].kind == PN_REAL && lua_type(L, 1) == LUA_TNUMBER;
-}
-
 /* upvalue 1: the pn_regulariser_ops */
 static int construct(lua_State *L)
 {
@@ -31,14 +25,7 @@ static int construct(lua_State *L)
     pn_err err;
 
     (void)snprintf(owner, sizeof owner, "reg.%s", ops->name);
-    if (lua_gettop(L) > 1)
-        return pnl_error(L, "%s: expected one %s, got %d arguments", owner,
-                         pn_param_count(ops->params) == 1 ? "number or table of options" : "table of options",
-                         lua_gettop(L));
-    if (is_positional(L, ops->params))
-        args[0] = (pn_arg){ .given = true, .real = lua_tonumber(L, 1) };
-    else
-        pnl_options(L, 1, owner, ops->params, args, NULL);
+    pnl_values_or_options(L, owner, ops->params, args, 1); /* pn.reg.l2(0.1) */
     slot = pnl_newbox(L, &pnl_reg_class);
     pnl_status(L, pn_regulariser_new((pn_regulariser **)slot, ops->name, args, &err), &err);
     return 1;
@@ -273,7 +260,7 @@ void pnl_open_reg(lua_State *L)
     for (size_t i = 0; table[i]; i++) {
         const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
 
-        pnl_constructor(L, "reg", &of, construct, true);
+        pnl_constructor(L, "reg", &of, construct, 1);
     }
     lua_setfield(L, -2, "reg");
 }

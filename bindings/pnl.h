@@ -121,6 +121,12 @@ void pnl_options(lua_State *L, int index, const char *owner, const pn_param *par
 void pnl_options2(lua_State *L, int index, const char *owner, const pn_param *first, pn_arg *first_args,
                   const pn_param *second, pn_arg *second_args, const char *const *extra);
 
+/**
+ * The arguments of a constructor: one table of options as for pnl_options, or, when it takes at most `in_order` options, their
+ * values in the order of params.  The stack holds the arguments and nothing else.
+ */
+void pnl_values_or_options(lua_State *L, const char *owner, const pn_param *params, pn_arg *args, size_t in_order);
+
 /* What constructors of a table of the runtime (sets, losses, regularisers) have in common. */
 typedef struct pnl_constructor_row {
     const char *name;
@@ -133,9 +139,10 @@ typedef struct pnl_constructor_row {
 
 /**
  * Add fn with its row to the library table on the stack top, and enter it in the reference as "pn.set.l1_ball{dim=, radius=} ->
- * set"; without parameters, and with one where `alone` says that its value may stand for the table, in parentheses.
+ * set"; with at most `in_order` parameters, whose values may then stand for the table, in parentheses.
  */
-void pnl_constructor(lua_State *L, const char *library, const pnl_constructor_row *of, lua_CFunction fn, bool alone);
+void pnl_constructor(lua_State *L, const char *library, const pnl_constructor_row *of, lua_CFunction fn,
+                     size_t in_order);
 
 /* ---- shared objects of the module ---- */
 
@@ -165,6 +172,7 @@ extern const pnl_class pnl_objective_class;
 extern const pnl_class pnl_event_class, pnl_accountant_class, pnl_ledger_class, pnl_mechanism_class;
 extern const pnl_class pnl_release_class, pnl_sparse_run_class, pnl_sampler_class;
 extern const pnl_class pnl_plan_class, pnl_fit_class, pnl_sparse_class;
+extern const pnl_class pnl_norm_class;
 extern const pnl_class pnl_symbol_class, pnl_expression_class;
 
 /* Each opens one part of the module into the table on the stack top (the `pn` table). */
@@ -173,6 +181,7 @@ void pnl_open_expression(lua_State *L); /* trace, bound */
 void pnl_open_rng(lua_State *L);        /* rng */
 void pnl_open_data(lua_State *L);       /* data */
 void pnl_open_geometry(lua_State *L);   /* set */
+void pnl_open_norm(lua_State *L);       /* norm */
 void pnl_open_privacy(lua_State *L);    /* event, accountant, ledger, mechanism, sampler, calibrate */
 void pnl_open_objective(lua_State *L);  /* loss, objective */
 void pnl_open_solve(lua_State *L);      /* solve */

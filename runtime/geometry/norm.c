@@ -96,10 +96,10 @@ static const pn_param lp_params[] = {
     PN_PARAM_END,
 };
 
-static pn_status lp_check(const pn_arg *args, pn_err *err)
+static pn_status lp_check(const char *owner, const pn_arg *args, pn_err *err)
 {
     if (args[0].given && !(args[0].real >= 1.0 && isfinite(args[0].real)))
-        return pn_fail(err, PN_EINVAL, "norm.lp: q must be a finite number from 1 (norm.linf() is the limit), got %g",
+        return pn_fail(err, PN_EINVAL, "%s: q must be a finite number from 1 (norm.linf() is the limit), got %g", owner,
                        isnan(args[0].real) ? (double)NAN : args[0].real);
     return PN_OK;
 }
@@ -163,10 +163,10 @@ static size_t matrix_dim(const pn_arg *args)
     return args[0].count * args[1].count;
 }
 
-static pn_status matrix_check(const pn_arg *args, pn_err *err)
+static pn_status matrix_check(const char *owner, const pn_arg *args, pn_err *err)
 {
     if (args[0].count && args[1].count > SIZE_MAX / sizeof(double) / args[0].count)
-        return pn_fail(err, PN_EINVAL, "norm: a matrix of %zu x %zu is too large", args[0].count, args[1].count);
+        return pn_fail(err, PN_EINVAL, "%s: a matrix of %zu x %zu is too large", owner, args[0].count, args[1].count);
     return PN_OK;
 }
 
@@ -260,7 +260,7 @@ pn_status pn_norm_new(pn_norm **out, const char *name, pn_arg *args, pn_err *err
     }
     (void)snprintf(text, sizeof text, "norm.%s", name);
     if (row->check)
-        status = row->check(args, err);
+        status = row->check(text, args, err);
     if (status == PN_OK)
         status = pn_args_check(text, row->params, args, err);
     if (status != PN_OK)
@@ -355,20 +355,20 @@ static pn_status own_set(pn_set **out, const pn_norm *norm, size_t n, pn_err *er
     return pn_set_new(out, norm->ops->ball, args, err);
 }
 
-static pn_status check_dim(const pn_norm *norm, const char *door, size_t n, pn_err *err)
+static pn_status check_dim(const pn_norm *norm, const char *what, size_t n, pn_err *err)
 {
     size_t dim = pn_norm_dim(norm);
 
     if (n == 0)
-        return pn_fail(err, PN_EDIM, "%s: a norm needs at least one entry, got none", door);
+        return pn_fail(err, PN_EDIM, "%s has no entries, a norm needs at least one", what);
     if (dim && n != dim)
-        return pn_fail(err, PN_EDIM, "%s: v has %zu entries, the norm has %zu", door, n, dim);
+        return pn_fail(err, PN_EDIM, "%s has %zu entries, the norm has %zu", what, n, dim);
     return PN_OK;
 }
 
 pn_status pn_norm_ball(pn_set **out, const pn_norm *norm, size_t n, pn_err *err)
 {
-    pn_status status = check_dim(norm, "N:ball", n, err);
+    pn_status status = check_dim(norm, "N:ball: the ball", n, err);
 
     *out = NULL;
     if (status != PN_OK)
@@ -391,7 +391,7 @@ static pn_status gauge_of_hull(const pn_set *set, const double *x, size_t n, dou
 
 pn_status pn_norm_value(const pn_norm *norm, const double *x, size_t n, double *value, pn_err *err)
 {
-    pn_status status = check_dim(norm, "N:value", n, err);
+    pn_status status = check_dim(norm, "N:value: v", n, err);
     size_t bad = status == PN_OK ? pn_first_nonfinite(x, n) : n;
     pn_set *set;
 

@@ -19,7 +19,7 @@ typedef struct pn_norm_ops {
     const char *source;
     const pn_param *params;
     /* What the ranges of params cannot say; called before they are checked.  NULL: nothing. */
-    pn_status (*check)(const pn_arg *args, pn_err *err);
+    pn_status (*check)(const char *owner, const pn_arg *args, pn_err *err);
     /* The only dimension that these parameters allow; NULL: any. */
     size_t (*dim)(const pn_arg *args);
     /* The set of pn_set_table that is {x : N(x) <= 1}.  It takes the options of `params` by their names, and dim. */

@@ -30,9 +30,9 @@ describe("pn.reg", function()
     assert.has_error(function() pn.reg.nonconvex(0 / 0) end,
       "reg.nonconvex: lambda must be a positive number, got nan")
     assert.has_error(function() pn.reg.l2{lamda = 1} end, "reg.l2: unknown option 'lamda'; it takes lambda")
-    assert.has_error(function() pn.reg.none(3) end, "reg.none: expected one table of options, got 3")
+    assert.has_error(function() pn.reg.none(3) end, "reg.none: takes no options, got 3")
     assert.has_error(function() pn.reg.l2(1, 2) end,
-      "reg.l2: expected one number or table of options, got 2 arguments")
+      "reg.l2: expected lambda, or one table of options, got 2 arguments")
     assert.has_error(function() pn.reg.group{lambda = 1} end, "reg.group: give either size= or groups=, got neither")
   end)
 
