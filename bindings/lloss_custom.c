@@ -1,13 +1,11 @@
 /* lloss_custom.c -- losses made of a user's function: pn.loss.glm, traced once and compiled, and pn.loss.black_box, called back.
- * Depends on: lobjective.h, lsymbol.h, progress.h, objective/loss.h.  Used by: lloss.c. */
+ * Depends on: lcallback.h, lobjective.h, lsymbol.h, objective/loss.h.  Used by: lloss.c. */
 #include <math.h>
 
-#include "core/alloc.h"
-#include "lnumbers.h"
+#include "lcallback.h"
 #include "lobjective.h"
 #include "lsymbol.h"
 #include "objective/loss.h"
-#include "progress.h"
 
 /* ---- pn.loss.glm ---- */
 
@@ -111,117 +109,33 @@ int pnl_loss_glm(lua_State *L)
 
 /* ---- pn.loss.black_box ---- */
 
-#define HOOK_STEPS 20000 /* of Lua between two looks for Ctrl-C: a fraction of a millisecond */
+enum { VALUE };
 
-/* The function lives in the box of its loss, so that a function that mentions its own objective can be collected with it; a
- * registry table with weak values leads from here to the box. */
-typedef struct callback {
-    lua_State *main;
-} callback;
-
-static const char boxes_key = 'b';
-
-static void push_boxes(lua_State *L)
-{
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &boxes_key) == LUA_TTABLE)
-        return;
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &boxes_key);
-}
-
-static void push_function(lua_State *L, const callback *back)
-{
-    push_boxes(L);
-    if (lua_rawgetp(L, -1, back) != LUA_TUSERDATA)
-        pnl_error(L, "loss.black_box: the function is gone");
-    lua_getiuservalue(L, -1, 1);
-    lua_rawgeti(L, -1, 1);
-}
+static const char *const function_names[] = { "value", NULL };
 
 typedef struct record_call {
     const double *theta, *x;
     size_t p;
     double y, *value;
-    const callback *back;
 } record_call;
 
-static void push_copy(lua_State *L, const double *numbers, size_t n)
+static void record_body(lua_State *L, const pnl_callback *back, unsigned which, void *ud)
 {
-    double *copy = pnl_new_vec(L, n);
+    const record_call *call = ud;
 
-    for (size_t i = 0; i < n; i++)
-        copy[i] = numbers[i];
-}
-
-/* The first Ctrl-C asks the runtime to stop; a function that does not end would keep it waiting. */
-static void stop_when_cancelled(lua_State *L, lua_Debug *where)
-{
-    (void)where;
-    if (pn_task_cancelled(pnl_task(L)))
-        luaL_error(L, "stopped by the user");
-}
-
-/* Under lua_pcall: (call) */
-static int record_body(lua_State *L)
-{
-    const record_call *call = lua_touserdata(L, 1);
-
-    push_function(L, call->back);
-    push_copy(L, call->theta, call->p);
-    push_copy(L, call->x, call->p);
+    pnl_push_copy(L, call->theta, call->p);
+    pnl_push_copy(L, call->x, call->p);
     lua_pushnumber(L, call->y);
     lua_call(L, 3, 1);
-    if (lua_type(L, -1) != LUA_TNUMBER)
-        return pnl_error(L, "loss.black_box: the function must return a number, got %s", pnl_got(L, -1));
-    *call->value = lua_tonumber(L, -1);
-    return 0;
+    *call->value = pnl_result_number(L, back, which);
 }
 
-static int remember_error(lua_State *L)
+static pn_status call_record(void *self, const double *theta, const double *x, size_t p, double y, double *value,
+                             pn_err *err)
 {
-    pnl_set_error(L);
-    return 0;
-}
+    record_call call = { theta, x, p, y, value };
 
-/* The error is on the top; remembering it may need memory, so that is protected, too. */
-static pn_status raised(lua_State *L, pn_err *err)
-{
-    if (pn_task_cancelled(pnl_task(L))) {
-        lua_pop(L, 1);
-        return pn_fail(err, PN_ECANCELLED, "loss.black_box: stopped by the user");
-    }
-    lua_pushcfunction(L, remember_error);
-    lua_insert(L, -2);
-    if (lua_pcall(L, 1, 0, 0) != LUA_OK)
-        lua_pop(L, 1);
-    return pn_fail(err, PN_ECALLBACK, "loss.black_box: the function raised an error");
-}
-
-static pn_status call_back(void *self, const double *theta, const double *x, size_t p, double y, double *value,
-                           pn_err *err)
-{
-    const callback *back = self;
-    lua_State *L = pnl_run_state(back->main);
-    record_call call = { theta, x, p, y, value, back };
-    bool hooked = !lua_gethook(L);
-    int status;
-
-    if (!lua_checkstack(L, 4))
-        return pn_fail(err, PN_ENOMEM, "loss.black_box: out of stack");
-    lua_pushcfunction(L, record_body);
-    lua_pushlightuserdata(L, &call);
-    if (hooked)
-        lua_sethook(L, stop_when_cancelled, LUA_MASKCOUNT, HOOK_STEPS);
-    status = lua_pcall(L, 1, 0, 0);
-    if (hooked && lua_gethook(L) == stop_when_cancelled) /* not what a second Ctrl-C has put there */
-        lua_sethook(L, NULL, 0, 0);
-    return status == LUA_OK ? PN_OK : raised(L, err);
+    return pnl_call_back(self, VALUE, record_body, &call, err);
 }
 
 static const pn_param black_box_params[] = {
@@ -232,37 +146,23 @@ static const pn_param black_box_params[] = {
 
 int pnl_loss_black_box(lua_State *L)
 {
-    static const char *const extra[] = { "value", NULL };
     pn_arg args[1];
-    callback *back;
+    pnl_callback *back;
     void **slot;
     pn_status status;
     pn_err err;
 
     lua_settop(L, 1);
-    pnl_options(L, 1, "loss.black_box", black_box_params, args, extra);
+    pnl_options(L, 1, "loss.black_box", black_box_params, args, function_names);
     pnl_status(L, pn_args_check("loss.black_box", black_box_params, args, &err), &err);
-    if (!lua_istable(L, 1) || lua_getfield(L, 1, "value") != LUA_TFUNCTION)
+    if (!lua_istable(L, 1) || lua_getfield(L, 1, "value") == LUA_TNIL)
         return pnl_error(L, "loss.black_box: value must be a function(theta, x, y) that returns a number, got %s",
                          lua_istable(L, 1) ? pnl_got(L, -1) : "nothing");
     slot = pnl_newbox(L, &pnl_loss_class);
-    lua_pushvalue(L, -2);
-    back = pn_alloc(1, sizeof *back);
-    if (!back)
-        return pnl_error(L, "loss.black_box: out of memory");
-    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
-    back->main = lua_tothread(L, -1);
-    lua_pop(L, 1);
-    status = pn_loss_black_box((pn_loss **)slot, call_back, pn_free, back, args[0].given ? args[0].real : 0.0, &err);
-    if (status != PN_OK) {
+    back = pnl_new_callback(L, -1, 1, "loss.black_box", function_names);
+    status = pn_loss_black_box((pn_loss **)slot, call_record, pn_free, back, args[0].given ? args[0].real : 0.0, &err);
+    if (status != PN_OK)
         pn_free(back);
-        pnl_status(L, status, &err);
-    }
-    /* The box owns it all from here: what follows may raise. */
-    pnl_keep(L, -2, -1);
-    push_boxes(L);
-    lua_pushvalue(L, -3);
-    lua_rawsetp(L, -2, back);
-    lua_pop(L, 2);
+    pnl_status(L, status, &err);
     return 1;
 }
