@@ -1,5 +1,6 @@
 /* root.c -- golden section, and bisection over the ordered bit patterns of doubles.
  * Depends on: root.h, libm.  Used by: privacy, geometry. */
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -91,4 +92,36 @@ double pn_bisect(bool (*above)(void *self, double x), void *self, double low, do
         else
             below = middle;
     }
+}
+
+double pn_newton(double (*f)(void *self, double x, double *slope), void *self, double low, double high)
+{
+    double slope, at_low = f(self, low, &slope), first_slope = slope, x, value, last;
+
+    if (at_low == 0.0)
+        return low;
+    last = value = f(self, high, &slope);
+    if (value == 0.0 || (value > 0.0) == (at_low > 0.0))
+        return fabs(at_low) < fabs(value) ? low : high;
+    x = first_slope != 0.0 ? low - at_low / first_slope : INFINITY;
+    for (int calls = 2; calls < 200; calls++) {
+        int64_t below = order_of(low), over = order_of(high);
+
+        if ((uint64_t)over - (uint64_t)below <= 1)
+            break;
+        if (!(x > low && x < high))
+            x = double_of(below + (int64_t)(((uint64_t)over - (uint64_t)below) / 2));
+        value = f(self, x, &slope);
+        if (value == 0.0)
+            return x;
+        if ((value > 0.0) == (at_low > 0.0))
+            low = x;
+        else
+            high = x;
+        if (slope != 0.0 && fabs(value / slope) <= DBL_EPSILON * fabs(x))
+            return x;
+        x = slope != 0.0 && fabs(value) <= 0.5 * fabs(last) ? x - value / slope : INFINITY;
+        last = value;
+    }
+    return x > low && x < high ? x : low;
 }

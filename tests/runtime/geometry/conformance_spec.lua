@@ -16,6 +16,10 @@ local examples = {
     {vertices = {{5, -6, 7}}},
     {vertices = {{1, 1, 1}, {1, -1, 1}, {-1, 1, 1}, {-1, -1, 1}, {1, 1, -1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, -1}}},
   },
+  hypersimplex = {{dim = 4, k = 2, radius = 2}, {dim = 19, k = 5}, {dim = 3, k = 3}, {dim = 1, k = 1, radius = 3}},
+  unit_hypersimplex = {{dim = 4, k = 2, radius = 2}, {dim = 19, k = 15}, {dim = 3, k = 3}, {dim = 1, k = 1, radius = 3}},
+  ksparse_polytope = {{dim = 4, k = 2, radius = 2}, {dim = 19, k = 5}, {dim = 3, k = 3}, {dim = 1, k = 1, radius = 3}},
+  permutahedron = {{dim = 5}, {vector = {3, -1, 0.5, 2, -1, -3.5}}, {vector = {2, 2, 2}}, {vector = {7}}},
 }
 for _, name in ipairs(pn.set.names()) do
   examples[name] = examples[name] or defaults("set", name)

@@ -1,0 +1,69 @@
+/* ball.c -- the operations that bodies of a given radius share.  Depends on: ball.h, upper.h.
+ * Used by: the sets of vectors of this room. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "geometry/ball.h"
+#include "geometry/upper.h"
+
+void *pn_ball_new(size_t bytes, const pn_set_ops *ops, size_t dim, double radius, pn_err *err)
+{
+    pn_ball *ball = pn_calloc(1, bytes);
+
+    if (!ball) {
+        (void)pn_fail(err, PN_ENOMEM, "set.%s: out of memory", ops->name);
+        return NULL;
+    }
+    pn_set_init(&ball->base, ops, dim);
+    ball->radius = radius;
+    return ball;
+}
+
+void pn_ball_destroy(pn_set *self)
+{
+    pn_free(self);
+}
+
+void pn_ball_center(const pn_set *self, double *x)
+{
+    memset(x, 0, self->dim * sizeof *x);
+}
+
+double pn_ball_scale(const pn_set *self)
+{
+    return ((const pn_ball *)self)->radius;
+}
+
+double pn_ball_diameter(const pn_set *self, pn_lp norm)
+{
+    return 2.0 * self->ops->radius(self, norm);
+}
+
+/* The general line would show the l2 radius, which is not what the user gave. */
+void pn_ball_describe(const pn_set *self, char *text, size_t size)
+{
+    (void)snprintf(text, size, "%s(dim=%zu, radius=%.10g)", self->ops->name, self->dim, pn_ball_scale(self));
+}
+
+pn_status pn_ball_check_k(const char *owner, size_t k, size_t dim, pn_err *err)
+{
+    if (k > dim)
+        return pn_fail(err, PN_EINVAL, "set.%s: k must be at most dim, which is %zu, got %zu", owner, dim, k);
+    return PN_OK;
+}
+
+double pn_constant_norm(size_t count, double size, pn_lp norm)
+{
+    if (count == 0)
+        return 0.0;
+    switch (norm) {
+    case PN_L1:
+        return pn_times_up((double)count, size);
+    case PN_L2:
+        return count == 1 ? size : nextafter(nextafter(sqrt((double)count) * size, INFINITY), INFINITY);
+    default:
+        return size;
+    }
+}
