@@ -14,6 +14,7 @@ extern const pn_set_ops pn_set_l1_ball, pn_set_l2_ball, pn_set_linf_ball, pn_set
 extern const pn_set_ops pn_set_hypersimplex, pn_set_unit_hypersimplex, pn_set_ksparse_polytope, pn_set_permutahedron;
 
 /* matrices */
+extern const pn_set_ops pn_set_nuclear_ball, pn_set_spectral_ball;
 
 /* ellipsoids, flats, cones: some are unbounded */
 
@@ -26,6 +27,7 @@ static const pn_set_ops *const set_table[] = {
     &pn_set_hypersimplex, &pn_set_unit_hypersimplex, &pn_set_ksparse_polytope, &pn_set_permutahedron,
 
     /* matrices */
+    &pn_set_nuclear_ball, &pn_set_spectral_ball,
 
     /* ellipsoids, flats, cones: some are unbounded */
 

@@ -1,4 +1,4 @@
-/* lapack.c -- singular values and linear equations.  A row-major A is LAPACK's A^T, which both functions use as it is, so
+/* lapack.c -- singular values, eigenvalues and linear equations.  A row-major A is LAPACK's A^T, which all functions use as it is, so
  * nothing is transposed.  Depends on: lapack.h, LAPACKE.  Used by: geometry, solvers, bindings. */
 #include <float.h>
 #include <limits.h>
@@ -56,6 +56,78 @@ pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err)
 done:
     pn_free(copy);
     pn_free(work);
+    pn_free(iwork);
+    return status;
+}
+
+/* out <- (A + A^T)/2, out may be A.data */
+static void symmetrise(double *out, pn_mat A)
+{
+    size_t n = A.rows;
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++)
+            out[i * n + j] = out[j * n + i] = 0.5 * A.data[i * n + j] + 0.5 * A.data[j * n + i];
+    }
+}
+
+pn_status pn_eigen_symmetric(double *values, double *vectors, pn_mat A, pn_err *err)
+{
+    lapack_int n = (lapack_int)A.rows, wanted_ints = 0, info;
+    double *work = NULL, wanted = 0.0;
+    lapack_int *iwork = NULL;
+    pn_status status;
+
+    if (A.rows != A.cols)
+        return pn_fail(err, PN_EDIM, "eigen: the matrix must be square, got %zu x %zu", A.rows, A.cols);
+    status = check("eigen", A, err);
+    if (status != PN_OK)
+        return status;
+    info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', n, vectors, n, values, &wanted, -1, &wanted_ints, -1);
+    if (info != 0 || wanted > INT_MAX)
+        return pn_fail(err, PN_EDIM, "eigen: %zu x %zu is too large", A.rows, A.cols);
+    work = pn_alloc((size_t)wanted, sizeof *work);
+    iwork = pn_alloc((size_t)wanted_ints, sizeof *iwork);
+    if (!work || !iwork) {
+        status = pn_fail(err, PN_ENOMEM, "eigen: not enough memory for %zu x %zu", A.rows, A.cols);
+    } else {
+        symmetrise(vectors, A);
+        info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', n, vectors, n, values, work, (lapack_int)wanted, iwork,
+                                   wanted_ints);
+        if (info != 0)
+            status = pn_fail(err, PN_ENUMERIC, "eigen: the iteration did not converge");
+    }
+    pn_free(work);
+    pn_free(iwork);
+    return status;
+}
+
+pn_status pn_tridiagonal_top(double *value, double *vector, const double *diagonal, const double *off, size_t n,
+                             pn_err *err)
+{
+    /* dstevr overwrites both diagonals; 20 n and 10 n are the work it wants, n the room for all eigenvalues. */
+    double *room = pn_alloc(n, 23 * sizeof *room), *d = room, *e, *all, *work;
+    lapack_int *iwork = pn_alloc(n, 10 * sizeof *iwork), count = (lapack_int)n, found = 0, info, support[2];
+    pn_status status = PN_OK;
+
+    if (!room || !iwork) {
+        pn_free(room);
+        pn_free(iwork);
+        return pn_fail(err, PN_ENOMEM, "eigen: out of memory");
+    }
+    e = d + n;
+    all = e + n;
+    work = all + n;
+    memcpy(d, diagonal, n * sizeof *d);
+    if (n > 1)
+        memcpy(e, off, (n - 1) * sizeof *e);
+    info = LAPACKE_dstevr_work(LAPACK_COL_MAJOR, 'V', 'I', count, d, e, 0.0, 0.0, count, count, 0.0, &found, all,
+                               vector, count, support, work, 20 * count, iwork, 10 * count);
+    if (info != 0 || found != 1)
+        status = pn_fail(err, PN_ENUMERIC, "eigen: the iteration did not converge");
+    else
+        *value = all[0];
+    pn_free(room);
     pn_free(iwork);
     return status;
 }

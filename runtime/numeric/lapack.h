@@ -1,5 +1,5 @@
-/* lapack.h -- singular values and linear equations.  Depends on: core/view.h, LAPACKE.
- * Used by: geometry (nuclear ball), solvers, bindings. */
+/* lapack.h -- singular values, eigenvalues and linear equations.  Depends on: core/view.h, LAPACKE.
+ * Used by: lanczos.c, geometry (sets of matrices), solvers, bindings. */
 #ifndef PN_NUMERIC_LAPACK_H
 #define PN_NUMERIC_LAPACK_H
 
@@ -14,6 +14,22 @@
  * Source: LAPACK dgesdd.
  */
 pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err);
+
+/**
+ * Eigenvalues and orthonormal eigenvectors of (A + A^T)/2, A square of n rows and not changed.
+ *   values   [n], rising      vectors  [n * n], one in each row, in the order of the values; A.data itself is allowed
+ * Errors: PN_EDIM when A is not square (or too large for LAPACK), PN_EDOMAIN for a NaN or infinity in A, PN_ENOMEM,
+ *         PN_ENUMERIC when the iteration does not converge.  `vectors` is overwritten in any case, once there is memory.
+ * Source: LAPACK dsyevd.
+ */
+pn_status pn_eigen_symmetric(double *values, double *vectors, pn_mat A, pn_err *err);
+
+/**
+ * The largest eigenvalue and its unit eigenvector [n] of the symmetric tridiagonal matrix with diagonal [n] and off-diagonal
+ * [n - 1], which are not changed.  Errors: PN_ENOMEM, PN_ENUMERIC.  Source: LAPACK dstevr.
+ */
+pn_status pn_tridiagonal_top(double *value, double *vector, const double *diagonal, const double *off, size_t n,
+                             pn_err *err);
 
 /**
  * x[n] with A x = b[n], A square; x may be b; A is not changed.

@@ -20,6 +20,14 @@ local examples = {
   unit_hypersimplex = {{dim = 4, k = 2, radius = 2}, {dim = 19, k = 15}, {dim = 3, k = 3}, {dim = 1, k = 1, radius = 3}},
   ksparse_polytope = {{dim = 4, k = 2, radius = 2}, {dim = 19, k = 5}, {dim = 3, k = 3}, {dim = 1, k = 1, radius = 3}},
   permutahedron = {{dim = 5}, {vector = {3, -1, 0.5, 2, -1, -3.5}}, {vector = {2, 2, 2}}, {vector = {7}}},
+  nuclear_ball = {
+    {rows = 3, cols = 4, radius = 2}, {rows = 5, cols = 2}, {rows = 1, cols = 6, radius = 0.5}, {rows = 4, cols = 1},
+    {rows = 1, cols = 1, radius = 3}, {rows = 2, cols = 2, center = {1, -2, 4, 0}},
+  },
+  spectral_ball = {
+    {rows = 3, cols = 4, radius = 2}, {rows = 5, cols = 2}, {rows = 1, cols = 6, radius = 0.5}, {rows = 4, cols = 1},
+    {rows = 1, cols = 1, radius = 3}, {rows = 2, cols = 2, center = {1, -2, 4, 0}},
+  },
 }
 for _, name in ipairs(pn.set.names()) do
   examples[name] = examples[name] or defaults("set", name)

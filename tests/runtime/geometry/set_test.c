@@ -24,6 +24,12 @@ static void example_args(const pn_param *params, pn_arg *args)
         args[i] = (pn_arg){ .given = true, .real = 1.5, .count = DIM };
         args[i].vector = (pn_vec){ strcmp(params[i].name, "upper") == 0 ? high : low, DIM };
         args[i].matrix = (pn_mat){ rows, DIM + 2, DIM };
+        if (params[i].range == PN_FRACTION)
+            args[i].real = 0.5;
+        if (strcmp(params[i].name, "rows") == 0 || strcmp(params[i].name, "cols") == 0)
+            args[i].count = params[i].name[0] == 'r' ? DIM / 5 : 5; /* matrices of DIM entries */
+        if (strcmp(params[i].name, "n") == 0)
+            args[i].count = 6; /* square matrices of 36 */
     }
 }
 
@@ -41,11 +47,11 @@ static pn_status use_set(void *self, pn_err *err)
     if (status == PN_OK)
         status = pn_set_scale(&scaled, set, 2.0, err);
     if (status == PN_OK)
-        status = pn_set_shift(&shifted, scaled, shift, DIM, err);
+        status = pn_set_shift(&shifted, scaled, shift, scaled->dim, err);
     for (size_t j = 0; j < DIM; j++)
         x[j] = 10.0 * (double)(j + 1);
     if (status == PN_OK && shifted->ops->project) {
-        status = pn_set_project(shifted, x, DIM, err);
+        status = pn_set_project(shifted, x, shifted->dim, err);
         if (status != PN_OK)
             CHECK(x[0] == 10.0 && x[DIM - 1] == 10.0 * DIM); /* untouched on failure */
     }
@@ -73,7 +79,7 @@ static pn_status ask_inside(void *self, pn_err *err)
     if (status == PN_OK)
         status = pn_set_scale(&scaled, set, 2.0, err);
     if (status == PN_OK) {
-        status = pn_set_contains(scaled, far, DIM, 1e-9, &inside, err);
+        status = pn_set_contains(scaled, far, scaled->dim, 1e-9, &inside, err);
         CHECK(status == PN_ENOMEM || (status == PN_OK && !inside));
     }
     pn_set_free(set);

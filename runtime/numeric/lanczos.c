@@ -1,0 +1,412 @@
+/* lanczos.c -- top singular pairs and eigenpairs by Lanczos with full reorthogonalisation.
+ *
+ * When to stop.  k steps from q_1 give T_k, and with it the polynomials p_0 .. p_k that are orthonormal for the spectral
+ * measure of q_1.  The mass of that measure at a point mu is at most 1 / sum_j p_j(mu)^2 (the Christoffel function).  If mu is
+ * an eigenvalue with eigenvector w, its mass is (w^T q_1)^2, and OVERLAP^2 / n bounds this below for nearly every start.  The sum
+ * rises beyond the largest Ritz value, so once it exceeds n / OVERLAP^2 at mu, no eigenvalue is as large as mu.
+ *
+ * Depends on: lanczos.h, lapack.h, blas.h, simd.h, CBLAS.  Used by: geometry.  Sources: Golub, Meurant (2010), Matrices, Moments
+ * and Quadrature; Kuczynski, Wozniakowski (1992) for random starts. */
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cblas.h>
+
+#include "core/alloc.h"
+#include "numeric/blas.h"
+#include "numeric/lanczos.h"
+#include "numeric/lapack.h"
+#include "numeric/simd.h"
+
+#define DIRECT_UP_TO 96 /* a full decomposition of this size costs no more than the steps */
+#define OVERLAP      1e-3
+#define BLOCK        32768 /* entries of A that stay in the cache between its two products */
+
+/* A symmetric M of n rows that is made from A: s^2 A^T A, s^2 A A^T, or s (A + A^T)/2. */
+typedef enum shape { GRAM, OUTER, SYMMETRIC } shape;
+
+typedef struct operator_of {
+    pn_mat A;
+    shape shape;
+    size_t n;
+    double scale;    /* s, a power of two that brings the entries of A near 1 */
+    double *scaled;  /* [n] */
+    double *product; /* [max(rows, cols)] */
+} operator_of;
+
+/* ---- the operator ---- */
+
+static double scale_for(double largest)
+{
+    int exponent;
+
+    (void)frexp(largest, &exponent);
+    return ldexp(1.0, exponent < -1000 ? 1000 : exponent > 1000 ? -1000 : -exponent);
+}
+
+static size_t block_rows(size_t cols)
+{
+    size_t rows = BLOCK / cols;
+
+    return rows > 8 ? rows & ~(size_t)7 : 8;
+}
+
+static void times(size_t n, double factor, const double *x, double *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = factor * x[i];
+}
+
+/* y = s^2 A^T A x */
+static void apply_gram(const operator_of *self, double *y)
+{
+    const pn_simd *simd = pn_simd_best();
+    size_t rows = self->A.rows, cols = self->A.cols, step = block_rows(cols);
+
+    for (size_t i = 0; i < rows; i += step) {
+        size_t count = rows - i < step ? rows - i : step;
+
+        simd->dense_times(self->A.data + i * cols, count, cols, self->scaled, self->product);
+        times(count, self->scale, self->product, self->product);
+        simd->dense_add_transposed(self->A.data + i * cols, count, cols, self->product, y);
+    }
+}
+
+/* y = s (A + A^T)/2 x */
+static void apply_symmetric(const operator_of *self, double *y)
+{
+    const pn_simd *simd = pn_simd_best();
+    size_t n = self->n, step = block_rows(n);
+
+    for (size_t i = 0; i < n; i += step) {
+        size_t count = n - i < step ? n - i : step;
+
+        simd->dense_times(self->A.data + i * n, count, n, self->scaled, self->product + i);
+        simd->dense_add_transposed(self->A.data + i * n, count, n, self->scaled + i, y);
+    }
+    for (size_t i = 0; i < n; i++)
+        y[i] = 0.5 * y[i] + 0.5 * self->product[i];
+}
+
+/* y = M x; each pass over A serves both products but for A A^T. */
+static void apply(const operator_of *self, const double *x, double *y)
+{
+    const pn_simd *simd = pn_simd_best();
+
+    times(self->n, self->scale, x, self->scaled);
+    memset(y, 0, self->n * sizeof *y);
+    if (self->shape == GRAM) {
+        apply_gram(self, y);
+    } else if (self->shape == SYMMETRIC) {
+        apply_symmetric(self, y);
+    } else {
+        memset(self->product, 0, self->A.cols * sizeof *self->product);
+        simd->dense_add_transposed(self->A.data, self->A.rows, self->A.cols, self->scaled, self->product);
+        times(self->A.cols, self->scale, self->product, self->product);
+        simd->dense_times(self->A.data, self->A.rows, self->A.cols, self->product, y);
+    }
+}
+
+/* ---- in full ---- */
+
+/* S [n * n] = M for GRAM and OUTER */
+static pn_status multiply(const operator_of *self, double *S, pn_err *err)
+{
+    size_t rows = self->A.rows, cols = self->A.cols, n = self->n, depth = rows * cols / n;
+    double *copy;
+
+    if (rows > INT_MAX || cols > INT_MAX)
+        return pn_fail(err, PN_EDIM, "singular pair: %zu x %zu is too large", rows, cols);
+    copy = pn_alloc(rows * cols, sizeof *copy);
+    if (!copy)
+        return pn_fail(err, PN_ENOMEM, "singular pair: out of memory");
+    times(rows * cols, self->scale, self->A.data, copy);
+    cblas_dsyrk(CblasRowMajor, CblasLower, self->shape == GRAM ? CblasTrans : CblasNoTrans, (blasint)n, (blasint)depth,
+                1.0, copy, (blasint)cols, 0.0, S, (blasint)n);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++)
+            S[j * n + i] = S[i * n + j];
+    }
+    pn_free(copy);
+    return PN_OK;
+}
+
+static pn_status solve_in_full(const operator_of *self, double *x, pn_err *err)
+{
+    size_t n = self->n, top = n - 1;
+    double *S = n <= SIZE_MAX / n - 1 ? pn_alloc(n * (n + 1), sizeof *S) : NULL, *values;
+    pn_status status;
+
+    if (!S)
+        return pn_fail(err, PN_ENOMEM, "top of the spectrum: not enough memory for %zu x %zu", n, n);
+    values = S + n * n;
+    status = self->shape == SYMMETRIC ? PN_OK : multiply(self, S, err);
+    if (status == PN_OK)
+        status = pn_eigen_symmetric(values, S, self->shape == SYMMETRIC ? self->A : (pn_mat){ S, n, n }, err);
+    if (status == PN_OK) {
+        while (top > 0 && values[top - 1] == values[n - 1])
+            top--;
+        memcpy(x, S + top * n, n * sizeof *x);
+    }
+    pn_free(S);
+    return status;
+}
+
+/* ---- by steps ---- */
+
+typedef struct krylov {
+    size_t limit, steps, room; /* room: rows of `basis` that there is memory for */
+    double *basis;             /* [room * n] orthonormal rows */
+    double *diagonal, *off;    /* [limit] T; off[j] joins steps j and j + 1 */
+    double *ritz, *along;      /* [limit] */
+    double *next;              /* [n] */
+} krylov;
+
+static void krylov_clear(krylov *space)
+{
+    pn_free(space->basis);
+    pn_free(space->diagonal);
+    pn_free(space->next);
+}
+
+static pn_status krylov_init(krylov *space, size_t n, pn_err *err)
+{
+    *space = (krylov){ .limit = 32 + n / 4 };
+    space->diagonal = pn_alloc(space->limit, 4 * sizeof *space->diagonal);
+    space->next = pn_alloc(n, sizeof *space->next);
+    if (!space->diagonal || !space->next) {
+        krylov_clear(space);
+        return pn_fail(err, PN_ENOMEM, "top of the spectrum: out of memory");
+    }
+    space->off = space->diagonal + space->limit;
+    space->ritz = space->off + space->limit;
+    space->along = space->ritz + space->limit;
+    return PN_OK;
+}
+
+/* The next row of the basis is next / length. */
+static pn_status extend(krylov *space, size_t n, double length, pn_err *err)
+{
+    if (space->steps == space->room) {
+        size_t room = space->room + 32 < space->limit ? space->room + 32 : space->limit;
+        double *grown = n <= SIZE_MAX / room ? pn_resize(space->basis, room * n, sizeof *grown) : NULL;
+
+        if (!grown)
+            return pn_fail(err, PN_ENOMEM, "top of the spectrum: not enough memory for %zu vectors of %zu", room, n);
+        space->basis = grown;
+        space->room = room;
+    }
+    times(n, 1.0 / length, space->next, space->basis + space->steps * n);
+    space->steps++;
+    return PN_OK;
+}
+
+/* Pseudo-random and the same for all matrices of a size (splitmix64). */
+static double fill_start(double *x, size_t n)
+{
+    uint64_t state = 0x9e3779b97f4a7c15u;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t z = state += 0x9e3779b97f4a7c15u;
+
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        x[i] = (double)(int64_t)(z ^ (z >> 31)) * 0x1p-63;
+    }
+    return pn_norm(PN_L2, n, x);
+}
+
+/* next = M q - its part in the basis, q the last row; returns the length of what is left. */
+static double step(const operator_of *M, krylov *space)
+{
+    const pn_simd *simd = pn_simd_best();
+    size_t n = M->n, k = space->steps;
+
+    apply(M, space->basis + (k - 1) * n, space->next);
+    for (int round = 0; round < 2; round++) {
+        simd->dense_times(space->basis, k, n, space->next, space->along);
+        if (round == 0)
+            space->diagonal[k - 1] = space->along[k - 1];
+        times(k, -1.0, space->along, space->along);
+        simd->dense_add_transposed(space->basis, k, n, space->along, space->next);
+    }
+    return pn_norm(PN_L2, n, space->next);
+}
+
+/* Whether the spectrum ends below top + tolerance ||M||, as far as the start can tell: see the head of this file. */
+static bool nothing_above(const krylov *space, size_t n, double top, double tolerance)
+{
+    double enough = (double)n / (OVERLAP * OVERLAP), norm = fabs(top), mu, before = 0.0, p = 1.0, sum = 1.0;
+
+    for (size_t j = 0; j < space->steps; j++)
+        norm = fmax(norm, fmax(fabs(space->diagonal[j]), j + 1 < space->steps ? space->off[j] : 0.0));
+    mu = top + tolerance * norm;
+    for (size_t j = 0; j < space->steps; j++) {
+        double after = (mu - space->diagonal[j]) * p - (j > 0 ? space->off[j - 1] * before : 0.0);
+
+        if (!(space->off[j] > DBL_EPSILON * norm)) /* the rest of the basis is rounding */
+            return true;
+        before = p;
+        p = after / space->off[j];
+        sum += p * p;
+        if (!(sum < enough))
+            return true;
+    }
+    return false;
+}
+
+/* x = the Ritz vector of the largest Ritz value, once it is settled. */
+static pn_status iterate(const operator_of *M, krylov *space, double tolerance, double *x, bool *settled, pn_err *err)
+{
+    double length = fill_start(space->next, M->n), top;
+    size_t check = 8;
+    pn_status status = PN_OK;
+
+    *settled = false;
+    while (status == PN_OK && !*settled && space->steps < space->limit) {
+        status = extend(space, M->n, length, err);
+        if (status != PN_OK)
+            break;
+        length = step(M, space);
+        space->off[space->steps - 1] = length;
+        if (space->steps >= check || space->steps == space->limit || !(length > 0.0)) {
+            check += 2 + check / 16;
+            status = pn_tridiagonal_top(&top, space->ritz, space->diagonal, space->off, space->steps, err);
+            *settled = status == PN_OK && nothing_above(space, M->n, top, tolerance);
+        }
+    }
+    if (*settled) {
+        memset(x, 0, M->n * sizeof *x);
+        pn_simd_best()->dense_add_transposed(space->basis, space->steps, M->n, space->ritz, x);
+        times(M->n, 1.0 / pn_norm(PN_L2, M->n, x), x, x);
+    }
+    return status;
+}
+
+static pn_status solve(const operator_of *M, double tolerance, double *x, pn_err *err)
+{
+    krylov space;
+    bool settled;
+    pn_status status;
+
+    if (M->n <= DIRECT_UP_TO)
+        return solve_in_full(M, x, err);
+    status = krylov_init(&space, M->n, err);
+    if (status != PN_OK)
+        return status;
+    status = iterate(M, &space, fmax(tolerance, 16.0 * DBL_EPSILON), x, &settled, err);
+    krylov_clear(&space);
+    return status == PN_OK && !settled ? solve_in_full(M, x, err) : status;
+}
+
+/* ---- doors ---- */
+
+static pn_status check(const char *what, pn_mat A, double *largest, pn_err *err)
+{
+    size_t bad;
+
+    if (A.rows == 0 || A.cols == 0)
+        return pn_fail(err, PN_EDIM, "%s: the matrix is empty, %zu x %zu", what, A.rows, A.cols);
+    *largest = pn_norm(PN_LINF, A.rows * A.cols, A.data);
+    if (isfinite(*largest))
+        return PN_OK;
+    bad = pn_first_nonfinite(A.data, A.rows * A.cols);
+    return pn_fail(err, PN_EDOMAIN, "%s: entry (%zu, %zu) is not finite", what, bad / A.cols + 1, bad % A.cols + 1);
+}
+
+static pn_status prepare(operator_of *M, double largest, pn_err *err)
+{
+    size_t most = M->A.rows > M->A.cols ? M->A.rows : M->A.cols;
+
+    M->scale = scale_for(largest);
+    M->scaled = pn_alloc(2 * most, sizeof *M->scaled);
+    if (!M->scaled)
+        return pn_fail(err, PN_ENOMEM, "top of the spectrum: out of memory");
+    M->product = M->scaled + most;
+    return PN_OK;
+}
+
+/* The other vector and the value, from one of the two: A v = sigma u. */
+static double complete(const operator_of *M, double *u, double *v)
+{
+    const pn_simd *simd = pn_simd_best();
+    size_t rows = M->A.rows, cols = M->A.cols;
+    double *other = M->shape == GRAM ? u : v, length;
+
+    times(M->n, M->scale, M->shape == GRAM ? v : u, M->scaled);
+    if (M->shape == GRAM) {
+        simd->dense_times(M->A.data, rows, cols, M->scaled, other);
+    } else {
+        memset(other, 0, cols * sizeof *other);
+        simd->dense_add_transposed(M->A.data, rows, cols, M->scaled, other);
+    }
+    length = pn_norm(PN_L2, M->shape == GRAM ? rows : cols, other);
+    times(M->shape == GRAM ? rows : cols, 1.0 / length, other, other);
+    return length / M->scale;
+}
+
+static void first_unit(double *x, size_t n)
+{
+    memset(x, 0, n * sizeof *x);
+    x[0] = 1.0;
+}
+
+pn_status pn_top_singular(double *sigma, double *u, double *v, pn_mat A, double tolerance, pn_err *err)
+{
+    operator_of M = { .A = A };
+    double largest = 0.0;
+    pn_status status = check("singular pair", A, &largest, err);
+    bool small = A.rows <= DIRECT_UP_TO || A.cols <= DIRECT_UP_TO;
+
+    if (status != PN_OK)
+        return status;
+    if (!(largest > 0.0)) {
+        first_unit(u, A.rows);
+        first_unit(v, A.cols);
+        *sigma = 0.0;
+        return PN_OK;
+    }
+    M.shape = A.cols <= (small ? A.rows : 2 * A.rows) ? GRAM : OUTER;
+    M.n = M.shape == GRAM ? A.cols : A.rows;
+    status = prepare(&M, largest, err);
+    if (status == PN_OK)
+        status = solve(&M, 2.0 * tolerance, M.shape == GRAM ? v : u, err); /* of the square */
+    if (status == PN_OK)
+        *sigma = complete(&M, u, v);
+    pn_free(M.scaled);
+    return status;
+}
+
+pn_status pn_top_eigen(double *value, double *x, pn_mat A, double tolerance, pn_err *err)
+{
+    operator_of M = { .A = A, .shape = SYMMETRIC, .n = A.rows };
+    double largest = 0.0, *product;
+    pn_status status = check("top eigenvalue", A, &largest, err);
+
+    if (status == PN_OK && A.rows != A.cols)
+        return pn_fail(err, PN_EDIM, "top eigenvalue: the matrix must be square, got %zu x %zu", A.rows, A.cols);
+    if (status != PN_OK)
+        return status;
+    if (!(largest > 0.0)) {
+        first_unit(x, M.n);
+        *value = 0.0;
+        return PN_OK;
+    }
+    status = prepare(&M, largest, err);
+    product = status == PN_OK ? pn_alloc(M.n, sizeof *product) : NULL;
+    if (status == PN_OK && !product)
+        status = pn_fail(err, PN_ENOMEM, "top eigenvalue: out of memory");
+    if (status == PN_OK)
+        status = solve(&M, tolerance, x, err);
+    if (status == PN_OK) {
+        apply(&M, x, product);
+        *value = pn_dot(M.n, x, product) / M.scale;
+    }
+    pn_free(product);
+    pn_free(M.scaled);
+    return status;
+}
