@@ -67,3 +67,26 @@ double pn_constant_norm(size_t count, double size, pn_lp norm)
         return size;
     }
 }
+
+pn_status pn_bounds_check(const char *owner, pn_vec lower, pn_vec upper, pn_err *err)
+{
+    if (lower.n != upper.n)
+        return pn_fail(err, PN_EDIM, "%s: lower has %zu entries, upper has %zu", owner, lower.n, upper.n);
+    if (lower.n == 0)
+        return pn_fail(err, PN_EINVAL, "%s: lower and upper must have at least one entry", owner);
+    for (size_t j = 0; j < lower.n; j++) {
+        if (lower.data[j] > upper.data[j])
+            return pn_fail(err, PN_EINVAL, "%s: lower must be <= upper, got %g > %g at entry %zu", owner, lower.data[j],
+                           upper.data[j], j + 1);
+    }
+    return PN_OK;
+}
+
+void pn_atom_single(pn_atom *out, size_t index, double value)
+{
+    out->count = 1;
+    out->index_of_one = index;
+    out->value_of_one = value;
+    out->index = &out->index_of_one;
+    out->value = &out->value_of_one;
+}

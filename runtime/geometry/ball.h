@@ -38,6 +38,12 @@ void pn_ball_describe(const pn_set *self, char *text, size_t size);
 /** PN_EINVAL unless k <= dim. */
 pn_status pn_ball_check_k(const char *owner, size_t k, size_t dim, pn_err *err);
 
+/** Bounds of entries: PN_EDIM for two lengths, PN_EINVAL for none or lower > upper. */
+pn_status pn_bounds_check(const char *owner, pn_vec lower, pn_vec upper, pn_err *err);
+
+/** The atom value * e_index. */
+void pn_atom_single(pn_atom *out, size_t index, double value);
+
 /** An upper bound of ||(size, .., size, 0, .., 0)||, count entries of `size` >= 0. */
 double pn_constant_norm(size_t count, double size, pn_lp norm);
 

@@ -1,12 +1,12 @@
 /* box.c -- { x in R^dim : lower <= x <= upper, entry by entry }.  lower = upper fixes a coordinate.
- * Its vertices are not listed.  Depends on: set.h, upper.h.  Used by: set.c's table.  Spec: geometry.md section 2.4. */
+ * Its vertices are not listed.  Depends on: ball.h, upper.h.  Used by: set.c's table.  Spec: geometry.md section 2.4. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "geometry/set.h"
+#include "geometry/ball.h"
 #include "geometry/upper.h"
 
 typedef struct box {
@@ -29,24 +29,10 @@ static const box *as_box(const pn_set *set)
     return (const box *)set;
 }
 
-static pn_status check_bounds(pn_vec lower, pn_vec upper, pn_err *err)
-{
-    if (lower.n != upper.n)
-        return pn_fail(err, PN_EDIM, "set.box: lower has %zu entries, upper has %zu", lower.n, upper.n);
-    if (lower.n == 0)
-        return pn_fail(err, PN_EINVAL, "set.box: lower and upper must have at least one entry");
-    for (size_t j = 0; j < lower.n; j++) {
-        if (lower.data[j] > upper.data[j])
-            return pn_fail(err, PN_EINVAL, "set.box: lower must be <= upper, got %g > %g at entry %zu", lower.data[j],
-                           upper.data[j], j + 1);
-    }
-    return PN_OK;
-}
-
 static pn_status box_create(pn_set **out, const pn_arg *args, pn_err *err)
 {
     pn_vec lower = args[LOWER].vector, upper = args[UPPER].vector;
-    pn_status status = check_bounds(lower, upper, err);
+    pn_status status = pn_bounds_check("set.box", lower, upper, err);
     box *self;
 
     if (status != PN_OK)

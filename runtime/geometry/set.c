@@ -12,6 +12,7 @@
 extern const pn_set_ops pn_set_l1_ball, pn_set_l2_ball, pn_set_linf_ball, pn_set_box, pn_set_simplex, pn_set_polytope;
 /* balls and polytopes of vectors */
 extern const pn_set_ops pn_set_hypersimplex, pn_set_unit_hypersimplex, pn_set_ksparse_polytope, pn_set_permutahedron;
+extern const pn_set_ops pn_set_weighted_l1_ball, pn_set_diamond;
 
 /* matrices */
 extern const pn_set_ops pn_set_nuclear_ball, pn_set_spectral_ball;
@@ -24,7 +25,7 @@ static const pn_set_ops *const set_table[] = {
     /* clang-format off */
     &pn_set_l1_ball, &pn_set_l2_ball, &pn_set_linf_ball, &pn_set_box, &pn_set_simplex, &pn_set_polytope,
     /* balls and polytopes of vectors */
-    &pn_set_hypersimplex, &pn_set_unit_hypersimplex, &pn_set_ksparse_polytope, &pn_set_permutahedron,
+    &pn_set_hypersimplex, &pn_set_unit_hypersimplex, &pn_set_ksparse_polytope, &pn_set_permutahedron, &pn_set_weighted_l1_ball, &pn_set_diamond,
 
     /* matrices */
     &pn_set_nuclear_ball, &pn_set_spectral_ball,

@@ -10,35 +10,6 @@
 
 /* ---- one probability ---- */
 
-/* ln n! - ((n + 1/2) ln n - n + ln(2 pi)/2): what Stirling's formula misses; n >= 1. */
-static double stirling_rest(double n)
-{
-    double factorial = 1.0, square = n * n;
-
-    if (n > 15.0)
-        return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680 - 1.0 / 1188 / square) / square) / square) / square) /
-               n;
-    for (double i = 2.0; i <= n; i++)
-        factorial *= i;
-    return log(factorial) - ((n + 0.5) * log(n) - n + 0.5 * log(TWO_PI));
-}
-
-/* x ln(x/m) - x + m >= 0.  Near m in powers of t = (x - m)/(x + m): x ln(x/m) = 2x (t + t^3/3 + ...), x - m = t (x + m). */
-static double deviance(double x, double m)
-{
-    double t = (x - m) / (x + m), power = t, sum = (x - m) * t, next;
-
-    if (fabs(t) > 0.1)
-        return x * log(x / m) + m - x;
-    for (double odd = 3.0;; odd += 2.0) {
-        power *= t * t;
-        next = sum + 2.0 * x * power / odd;
-        if (next == sum)
-            return sum;
-        sum = next;
-    }
-}
-
 double pn_binomial_pmf(size_t k, size_t n, double p)
 {
     double x = (double)k, rest = (double)(n - k), total = (double)n;
@@ -51,8 +22,8 @@ double pn_binomial_pmf(size_t k, size_t n, double p)
         return exp(total * log1p(-p));
     if (k == n)
         return exp(total * log(p));
-    return exp(stirling_rest(total) - stirling_rest(x) - stirling_rest(rest) - deviance(x, total * p) -
-               deviance(rest, total * (1.0 - p))) *
+    return exp(pn_stirling_rest(total) - pn_stirling_rest(x) - pn_stirling_rest(rest) - pn_deviance(x, total * p) -
+               pn_deviance(rest, total * (1.0 - p))) *
            sqrt(total / (TWO_PI * x * rest));
 }
 

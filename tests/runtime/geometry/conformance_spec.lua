@@ -19,6 +19,13 @@ local examples = {
   hypersimplex = {{dim = 4, k = 2, radius = 2}, {dim = 19, k = 5}, {dim = 3, k = 3}, {dim = 1, k = 1, radius = 3}},
   unit_hypersimplex = {{dim = 4, k = 2, radius = 2}, {dim = 19, k = 15}, {dim = 3, k = 3}, {dim = 1, k = 1, radius = 3}},
   ksparse_polytope = {{dim = 4, k = 2, radius = 2}, {dim = 19, k = 5}, {dim = 3, k = 3}, {dim = 1, k = 1, radius = 3}},
+  weighted_l1_ball = {
+    {weights = {1, 2, 0.5, 4}, radius = 2}, {weights = {3}}, {weights = {1, 1, 7}, center = {1, -2, 4}},
+    {weights = {5, 1, 1, 2, 2, 3, 0.3, 1, 1}, radius = 0.5},
+  },
+  diamond = {
+    {lower = {-1, -2, -3}, upper = {1, 2, 3}}, {lower = {-1, 0, -3, 2}, upper = {2, 5, -1, 2}}, {lower = {-2}, upper = {7}},
+  },
   permutahedron = {{dim = 5}, {vector = {3, -1, 0.5, 2, -1, -3.5}}, {vector = {2, 2, 2}}, {vector = {7}}},
   nuclear_ball = {
     {rows = 3, cols = 4, radius = 2}, {rows = 5, cols = 2}, {rows = 1, cols = 6, radius = 0.5}, {rows = 4, cols = 1},
