@@ -18,6 +18,9 @@ extern const pn_set_ops pn_set_weighted_l1_ball, pn_set_diamond;
 extern const pn_set_ops pn_set_nuclear_ball, pn_set_spectral_ball;
 
 /* ellipsoids, flats, cones: some are unbounded */
+extern const pn_set_ops pn_set_ellipsoid, pn_set_point, pn_set_affine, pn_set_free_space, pn_set_halfspace, pn_set_hyperslab;
+extern const pn_set_ops pn_set_hyperplane, pn_set_nonnegative, pn_set_second_order_cone, pn_set_rotated_second_order_cone;
+extern const pn_set_ops pn_set_exponential_cone;
 
 /* clang-format on */
 
@@ -31,6 +34,9 @@ static const pn_set_ops *const set_table[] = {
     &pn_set_nuclear_ball, &pn_set_spectral_ball,
 
     /* ellipsoids, flats, cones: some are unbounded */
+    &pn_set_ellipsoid, &pn_set_point, &pn_set_affine, &pn_set_free_space, &pn_set_halfspace, &pn_set_hyperslab,
+    &pn_set_hyperplane, &pn_set_nonnegative, &pn_set_second_order_cone, &pn_set_rotated_second_order_cone,
+    &pn_set_exponential_cone,
 
     /* clang-format on */
     NULL
@@ -55,7 +61,7 @@ static void list_names(char *text, size_t size)
 
 pn_status pn_set_new(pn_set **out, const char *name, pn_arg *args, pn_err *err)
 {
-    char owner[64], known[256];
+    char owner[64], known[600];
 
     *out = NULL;
     for (size_t i = 0; set_table[i]; i++) {
@@ -238,6 +244,8 @@ void pn_set_describe(const pn_set *set, char *text, size_t size)
 {
     if (set->ops->describe)
         set->ops->describe(set, text, size);
+    else if (!pn_set_is_bounded(set))
+        (void)snprintf(text, size, "%s(dim=%zu)", set->ops->name, set->dim);
     else
         (void)snprintf(text, size, "%s(dim=%zu, radius=%.10g)", set->ops->name, set->dim, set->ops->radius(set, PN_L2));
 }
