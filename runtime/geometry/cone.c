@@ -50,9 +50,9 @@ static pn_status split(const pn_set *self, const double *x, double *near, double
     memcpy(p, x, self->dim * sizeof *p);
     status = self->ops->project(self, p, err);
     if (status == PN_OK) {
-        *near = pn_norm(PN_L2, self->dim, p);
+        *near = pn_lp_norm(PN_L2, self->dim, p);
         pn_axpy(self->dim, -1.0, x, p);
-        *off = pn_norm(PN_L2, self->dim, p);
+        *off = pn_lp_norm(PN_L2, self->dim, p);
     }
     pn_free(p);
     return status;
@@ -104,10 +104,12 @@ static pn_status nonnegative_create(pn_set **out, const pn_arg *args, pn_err *er
 
 static pn_status nonnegative_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
+    double limit = ROUNDING * pn_lp_norm(PN_LINF, self->dim, g);
+
     (void)err;
     *value = 0.0;
     for (size_t j = 0; j < self->dim; j++)
-        *value = g[j] > 0.0 ? INFINITY : *value;
+        *value = g[j] > limit ? INFINITY : *value;
     if (point && *value == 0.0)
         memset(point, 0, self->dim * sizeof *point);
     return PN_OK;
@@ -149,7 +151,7 @@ static pn_status second_order_create(pn_set **out, const pn_arg *args, pn_err *e
 static pn_status second_order_project(const pn_set *self, double *x, pn_err *err)
 {
     size_t n = self->dim - 1;
-    double norm = pn_norm(PN_L2, n, x), t = x[n], height, factor;
+    double norm = pn_lp_norm(PN_L2, n, x), t = x[n], height, factor;
 
     (void)err;
     if (norm <= t)
@@ -187,7 +189,7 @@ static pn_status rotated_project(const pn_set *self, double *x, pn_err *err)
     size_t n = self->dim - 2;
     double u = x[n], v = x[n + 1];
 
-    if (u >= 0.0 && v >= 0.0 && pn_norm(PN_L2, n, x) <= sqrt(2.0 * u) * sqrt(v))
+    if (u >= 0.0 && v >= 0.0 && pn_lp_norm(PN_L2, n, x) <= sqrt(2.0 * u) * sqrt(v))
         return PN_OK;
     turn(x + n);
     (void)second_order_project(self, x, err);

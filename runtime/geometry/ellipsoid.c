@@ -117,7 +117,7 @@ static pn_status from_matrix(ellipsoid *self, pn_mat A, pn_err *err)
 
 static bool is_origin(const pn_arg *center, size_t dim)
 {
-    return center->given && center->vector.n == dim && pn_norm(PN_LINF, dim, center->vector.data) == 0.0;
+    return center->given && center->vector.n == dim && pn_lp_norm(PN_LINF, dim, center->vector.data) == 0.0;
 }
 
 static pn_status ellipsoid_create(pn_set **out, const pn_arg *args, pn_err *err)
@@ -189,7 +189,7 @@ static pn_status ellipsoid_support(const pn_set *self, const double *g, double *
     along_axes(set, g, z);
     for (size_t i = 0; i < set->count; i++)
         z[i] *= set->length[i];
-    *value = pn_norm(PN_L2, set->count, z);
+    *value = pn_lp_norm(PN_L2, set->count, z);
     for (size_t i = 0; i < set->count; i++)
         z[i] = *value > 0.0 ? set->length[i] * (z[i] / *value) : 0.0;
     if (point)
@@ -203,7 +203,7 @@ static double relative_size(const ellipsoid *set, double *z)
 {
     for (size_t i = 0; i < set->count; i++)
         z[set->count + i] = z[i] / set->length[i];
-    return pn_norm(PN_L2, set->count, z + set->count);
+    return pn_lp_norm(PN_L2, set->count, z + set->count);
 }
 
 /* *size = ||w||, w_i = s_i z_i / (s_i^2 + lambda), and *slope = -d||w||/dlambda / ||w||, s and z in units of the largest axis. */
@@ -286,7 +286,7 @@ static pn_status ellipsoid_contains(const pn_set *self, const double *x, double 
     status = ellipsoid_project(self, nearest, err);
     if (status == PN_OK) {
         pn_axpy(self->dim, -1.0, x, nearest);
-        *inside = pn_norm(PN_L2, self->dim, nearest) <= tolerance;
+        *inside = pn_lp_norm(PN_L2, self->dim, nearest) <= tolerance;
     }
     pn_free(nearest);
     return status;
@@ -306,7 +306,7 @@ static pn_status ellipsoid_gauge(const pn_set *self, const double *x, double *va
     if (set->count < self->dim && (rest = pn_alloc(self->dim, sizeof *rest))) {
         from_coordinates(set, z, rest);
         pn_axpy(self->dim, -1.0, x, rest);
-        if (pn_norm(PN_L2, self->dim, rest) > 1e-13 * pn_norm(PN_L2, self->dim, x))
+        if (pn_lp_norm(PN_L2, self->dim, rest) > 1e-13 * pn_lp_norm(PN_L2, self->dim, x))
             *value = INFINITY;
     } else if (set->count < self->dim) {
         status = pn_fail(err, PN_ENOMEM, "set.ellipsoid: out of memory");

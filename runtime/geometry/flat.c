@@ -33,7 +33,7 @@ static pn_status free_create(pn_set **out, const pn_arg *args, pn_err *err)
 static pn_status free_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     (void)err;
-    *value = pn_norm(PN_LINF, self->dim, g) > 0.0 ? INFINITY : 0.0;
+    *value = pn_lp_norm(PN_LINF, self->dim, g) > 0.0 ? INFINITY : 0.0;
     if (point && *value == 0.0)
         memset(point, 0, self->dim * sizeof *point);
     return PN_OK;
@@ -119,7 +119,7 @@ static double multiple(const double *u, const double *w, size_t n, double roundi
     for (size_t j = 1; j < n; j++)
         largest = fabs(w[j]) > fabs(w[largest]) ? j : largest;
     if (n == 0 || w[largest] == 0.0)
-        return pn_norm(PN_LINF, n, u) <= rounding ? 0.0 : INFINITY;
+        return pn_lp_norm(PN_LINF, n, u) <= rounding ? 0.0 : INFINITY;
     t = u[largest] / w[largest];
     for (size_t j = 0; j < n; j++) {
         if (!(fabs(u[j] - t * w[j]) <= rounding))
@@ -149,7 +149,7 @@ static pn_status point_create(pn_set **out, const pn_arg *args, pn_err *err)
     if (status != PN_OK)
         return status;
     memcpy(self->at, at.data, at.n * sizeof *at.data);
-    self->ops.symmetric = pn_norm(PN_LINF, at.n, at.data) == 0.0;
+    self->ops.symmetric = pn_lp_norm(PN_LINF, at.n, at.data) == 0.0;
     *out = &self->base;
     return PN_OK;
 }
@@ -203,7 +203,7 @@ static pn_status point_project(const pn_set *self, double *x, pn_err *err)
 static pn_status point_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     (void)err;
-    *value = multiple(x, as_flat(self)->at, self->dim, 4.0 * DBL_EPSILON * pn_norm(PN_LINF, self->dim, x));
+    *value = multiple(x, as_flat(self)->at, self->dim, 4.0 * DBL_EPSILON * pn_lp_norm(PN_LINF, self->dim, x));
     return PN_OK;
 }
 
@@ -237,11 +237,11 @@ static const pn_param affine_params[] = {
 /* ||A x - b|| against ||b||: a system that holds up to rounding passes. */
 static pn_status check_consistent(pn_mat A, pn_vec b, const double *x, double *residual, pn_err *err)
 {
-    double size = pn_norm(PN_L2, b.n, b.data), off;
+    double size = pn_lp_norm(PN_L2, b.n, b.data), off;
 
     pn_mat_times_vec(A, x, residual);
     pn_axpy(b.n, -1.0, b.data, residual);
-    off = pn_norm(PN_L2, b.n, residual);
+    off = pn_lp_norm(PN_L2, b.n, residual);
     if (!(off <= 1e-10 * size))
         return pn_fail(err, PN_EINVAL,
                        "set.affine: A x = b has no solution; the best x leaves a residual of %g, b has length %g", off,
@@ -269,7 +269,7 @@ static pn_status solve(flat *self, pn_mat A, pn_vec b, double *U, double *s, dou
     }
     if (pn_first_nonfinite(self->at, A.cols) < A.cols)
         return pn_fail(err, PN_EDOMAIN, "set.affine: the solution of A x = b is out of the range of numbers");
-    self->ops.symmetric = pn_norm(PN_LINF, A.cols, self->at) == 0.0;
+    self->ops.symmetric = pn_lp_norm(PN_LINF, A.cols, self->at) == 0.0;
     return check_consistent(A, b, self->at, residual, err);
 }
 
@@ -362,7 +362,7 @@ static pn_status affine_support(const pn_set *self, const double *g, double *poi
     if (status != PN_OK)
         return status;
     (void)remove_rows(as_flat(self), NULL, rest);
-    if (pn_norm(PN_L2, self->dim, rest) > ROUNDING * pn_norm(PN_L2, self->dim, g)) {
+    if (pn_lp_norm(PN_L2, self->dim, rest) > ROUNDING * pn_lp_norm(PN_L2, self->dim, g)) {
         *value = INFINITY;
     } else {
         *value = pn_dot(self->dim, as_flat(self)->at, g);
@@ -389,7 +389,7 @@ static double affine_diameter(const pn_set *self, pn_lp norm)
 static pn_status affine_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     const flat *set = as_flat(self);
-    double *u = pn_alloc(2 * set->rank + 1, sizeof *u), size = pn_norm(PN_L2, self->dim, x);
+    double *u = pn_alloc(2 * set->rank + 1, sizeof *u), size = pn_lp_norm(PN_L2, self->dim, x);
 
     if (!u)
         return pn_fail(err, PN_ENOMEM, "set.affine: out of memory");
@@ -398,7 +398,7 @@ static pn_status affine_gauge(const pn_set *self, const double *x, double *value
         u[set->rank + i] = pn_dot(self->dim, set->rows + i * self->dim, set->at);
     }
     *value = multiple(u, u + set->rank, set->rank, ROUNDING * size);
-    if (!self->ops->symmetric && *value <= ROUNDING * size && pn_norm(PN_LINF, set->rank, u) <= ROUNDING * size)
+    if (!self->ops->symmetric && *value <= ROUNDING * size && pn_lp_norm(PN_LINF, set->rank, u) <= ROUNDING * size)
         *value = size == 0.0 ? 0.0 : INFINITY;
     pn_free(u);
     return PN_OK;

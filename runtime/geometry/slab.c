@@ -32,7 +32,7 @@ static void slab_destroy(pn_set *self)
 
 static pn_status make(pn_set **out, const pn_set_ops *ops, pn_vec normal, double lower, double upper, pn_err *err)
 {
-    double length = pn_norm(PN_L2, normal.n, normal.data);
+    double length = pn_lp_norm(PN_L2, normal.n, normal.data);
     slab *self;
 
     if (!(length > 0.0))
@@ -159,7 +159,7 @@ static pn_status slab_gauge(const pn_set *self, const double *x, double *value, 
     else if (height < 0.0)
         *value = set->lower < 0.0 ? height / set->lower : INFINITY;
     else
-        *value = origin || pn_norm(PN_LINF, self->dim, x) == 0.0 ? 0.0 : INFINITY;
+        *value = origin || pn_lp_norm(PN_LINF, self->dim, x) == 0.0 ? 0.0 : INFINITY;
     return PN_OK;
 }
 

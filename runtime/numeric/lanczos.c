@@ -217,7 +217,7 @@ static double fill_start(double *x, size_t n)
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         x[i] = (double)(int64_t)(z ^ (z >> 31)) * 0x1p-63;
     }
-    return pn_norm(PN_L2, n, x);
+    return pn_lp_norm(PN_L2, n, x);
 }
 
 /* next = M q - its part in the basis, q the last row; returns the length of what is left. */
@@ -234,7 +234,7 @@ static double step(const operator_of *M, krylov *space)
         times(k, -1.0, space->along, space->along);
         simd->dense_add_transposed(space->basis, k, n, space->along, space->next);
     }
-    return pn_norm(PN_L2, n, space->next);
+    return pn_lp_norm(PN_L2, n, space->next);
 }
 
 /* Whether the spectrum ends below top + tolerance ||M||, as far as the start can tell: see the head of this file. */
@@ -282,7 +282,7 @@ static pn_status iterate(const operator_of *M, krylov *space, double tolerance, 
     if (*settled) {
         memset(x, 0, M->n * sizeof *x);
         pn_simd_best()->dense_add_transposed(space->basis, space->steps, M->n, space->ritz, x);
-        times(M->n, 1.0 / pn_norm(PN_L2, M->n, x), x, x);
+        times(M->n, 1.0 / pn_lp_norm(PN_L2, M->n, x), x, x);
     }
     return status;
 }
@@ -311,7 +311,7 @@ static pn_status check(const char *what, pn_mat A, double *largest, pn_err *err)
 
     if (A.rows == 0 || A.cols == 0)
         return pn_fail(err, PN_EDIM, "%s: the matrix is empty, %zu x %zu", what, A.rows, A.cols);
-    *largest = pn_norm(PN_LINF, A.rows * A.cols, A.data);
+    *largest = pn_lp_norm(PN_LINF, A.rows * A.cols, A.data);
     if (isfinite(*largest))
         return PN_OK;
     bad = pn_first_nonfinite(A.data, A.rows * A.cols);
@@ -344,7 +344,7 @@ static double complete(const operator_of *M, double *u, double *v)
         memset(other, 0, cols * sizeof *other);
         simd->dense_add_transposed(M->A.data, rows, cols, M->scaled, other);
     }
-    length = pn_norm(PN_L2, M->shape == GRAM ? rows : cols, other);
+    length = pn_lp_norm(PN_L2, M->shape == GRAM ? rows : cols, other);
     times(M->shape == GRAM ? rows : cols, 1.0 / length, other, other);
     return length / M->scale;
 }
