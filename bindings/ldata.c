@@ -1,10 +1,11 @@
 /* ldata.c -- pn.data objects: fields, what is enforced, and the transformations, each of which makes a new data set.
- * Depends on: lnumbers.h, ldata.h, data/dataset.h.  Used by: ldata_load.c, objectives and solvers (pnl_dataset_class). */
+ * Depends on: lnumbers.h, ldata.h, data/dataset.h, geometry/norm.h.  Used by: ldata_load.c, objectives and solvers (pnl_dataset_class). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "data/rows.h"
+#include "geometry/norm.h"
 #include "ldata.h"
 #include "lnumbers.h"
 #include "pnl.h"
@@ -185,23 +186,64 @@ static int data_tostring(lua_State *L)
 
 /* ---- transformations ---- */
 
-static int data_clip_rows(lua_State *L)
+static pn_status row_value(void *self, const double *x, size_t p, double *value, pn_err *err)
 {
-    static const char *const names[] = { "l1", "l2", "linf", NULL };
-    const pn_dataset *data = check_data(L);
-    const char *given = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
-    int norm = 0;
-    double bound;
-    pn_dataset **slot;
+    return pn_norm_value(self, x, p, value, err);
+}
+
+/* "l1", "l2", "linf", or the pn.norm that is one of them: *lp; NULL.  Another pn.norm is given back. */
+static pn_norm *check_row_norm(lua_State *L, int index, pn_lp *lp)
+{
+    pn_norm *norm = pnl_test(L, index, &pnl_norm_class);
+    const char *given = lua_type(L, index) == LUA_TSTRING ? lua_tostring(L, index) : NULL;
+
+    if (norm)
+        return pn_norm_is_lp(norm, lp) ? NULL : norm;
+    for (int i = 0; given && i < PN_LP_COUNT; i++) {
+        if (strcmp(given, pn_lp_name((pn_lp)i)) == 0) {
+            *lp = (pn_lp)i;
+            return NULL;
+        }
+    }
+    pnl_error(L, "clip_rows: norm must be \"l1\", \"l2\", \"linf\" or a pn.norm, got %s", pnl_got(L, index));
+    return NULL;
+}
+
+static pn_row_gauge gauge_of(lua_State *L, pn_norm *norm, size_t p)
+{
+    pn_row_gauge gauge = { .value = row_value, .self = norm };
+    size_t dim = pn_norm_dim(norm);
     pn_err err;
 
-    while (names[norm] && !(given && strcmp(given, names[norm]) == 0))
-        norm++;
-    if (!names[norm])
-        return pnl_error(L, "clip_rows: norm must be one of l1, l2, linf, got %s", luaL_tolstring(L, 2, NULL));
-    bound = pnl_check_finite(L, 3, "clip_rows: bound");
+    if (dim && dim != p)
+        pnl_error(L, "clip_rows: the norm has %d entries, the rows have %d", (int)dim, (int)p);
+    for (int lp = 0; lp < PN_LP_COUNT; lp++)
+        pnl_status(L, pn_norm_radius(norm, (pn_lp)lp, p, &gauge.radius[lp], &err), &err);
+    return gauge;
+}
+
+static int data_clip_rows(lua_State *L)
+{
+    const pn_dataset *data = check_data(L);
+    pn_lp lp = PN_L2;
+    pn_norm *norm = check_row_norm(L, 2, &lp);
+    double bound = pnl_check_finite(L, 3, "clip_rows: bound");
+    pn_row_gauge gauge;
+    pn_dataset **slot;
+    pn_status status;
+    pn_err err;
+
+    if (norm)
+        gauge = gauge_of(L, norm, data->p);
     slot = new_data(L);
-    return pnl_data_made(L, slot, pn_dataset_clip_rows(slot, data, (pn_lp)norm, bound, &err), &err);
+    if (norm) { /* a norm may call the user's functions */
+        pnl_pin(L, 1);
+        pnl_pin(L, 2);
+        status = pn_dataset_clip_rows_to(slot, data, &gauge, bound, &err);
+    } else {
+        status = pn_dataset_clip_rows(slot, data, lp, bound, &err);
+    }
+    return pnl_data_made(L, slot, status, &err);
 }
 
 static int data_rescale(lua_State *L)
@@ -349,8 +391,11 @@ static const pnl_row data_rows[] = {
       "itself." },
     { "clip_rows", data_clip_rows, PNL_METHOD, PNL_NOTHING, "d:clip_rows(norm, bound) -> data",
       "Scale each row whose norm exceeds the bound down to it and record the bound, with those it implies in the other "
-      "norms.  norm is \"l2\", \"l1\" or \"linf\"; bound a positive number.  The bound holds in real arithmetic: rows "
-      "within rounding of it (about p 2^-51) are scaled, too." },
+      "norms.  norm is \"l2\", \"l1\", \"linf\" or a pn.norm; bound a positive number.  The bound holds in real "
+      "arithmetic: rows within rounding of it (about p 2^-51) are scaled, too.  For another pn.norm that holds of the "
+      "l1, "
+      "l2 and linf bounds that it implies, which are what is recorded; a row outside the span of a flat ball becomes "
+      "0." },
     { "rescale", data_rescale, PNL_METHOD, PNL_NOTHING, "d:rescale(low, high) -> data",
       "Feature j clamped to the public range [low[j], high[j]] and mapped to [-1, 1], which is then enforced (linf <= "
       "1); "

@@ -136,34 +136,149 @@ static void clip_row_max(double *entries, size_t count, double bound)
         entries[j] = fmin(fmax(entries[j] * unit * factor, -bound), bound);
 }
 
-pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp norm, double bound, pn_err *err)
+static void clip_row_to(double *entries, size_t count, pn_lp norm, double bound)
 {
-    pn_dataset *copy = NULL;
-    pn_rows rows;
+    if (norm == PN_LINF)
+        clip_row_max(entries, count, bound);
+    else
+        clip_row(entries, count, norm, bound);
+}
+
+static bool is_bound(double bound)
+{
+    return bound >= ldexp(1.0, -BOUND_EXPONENT) && bound <= ldexp(1.0, BOUND_EXPONENT);
+}
+
+/* A copy of the data with its rows open for changes. */
+static pn_status open_copy(pn_dataset **copy, pn_rows *rows, const pn_dataset *data, double bound, pn_err *err)
+{
     pn_status status;
 
-    if (!(bound >= ldexp(1.0, -BOUND_EXPONENT) && bound <= ldexp(1.0, BOUND_EXPONENT)))
+    *copy = NULL;
+    if (!is_bound(bound))
         return pn_fail(err, PN_EINVAL, "clip_rows: bound must be a positive number (from 2^-400 to 2^400), got %g",
                        bound);
-    status = pn_dataset_copy(&copy, data, err);
+    status = pn_dataset_copy(copy, data, err);
     if (status == PN_OK)
-        status = pn_rows_open(&rows, copy, err);
-    if (status != PN_OK) {
-        pn_dataset_free(copy);
+        status = pn_rows_open(rows, *copy, err);
+    if (status != PN_OK)
+        pn_dataset_free(*copy);
+    return status;
+}
+
+pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp norm, double bound, pn_err *err)
+{
+    pn_dataset *copy;
+    pn_rows rows;
+    pn_status status = open_copy(&copy, &rows, data, bound, err);
+
+    if (status != PN_OK)
         return status;
-    }
     for (size_t i = 0; i < copy->n; i++) {
         size_t count;
         double *entries = pn_rows_edit(&rows, i, &count);
 
-        if (norm == PN_LINF)
-            clip_row_max(entries, count, bound);
-        else
-            clip_row(entries, count, norm, bound);
+        clip_row_to(entries, count, norm, bound);
         pn_rows_put(&rows, i);
     }
     pn_rows_close(&rows);
     pn_bounds_tighten(&copy->bounds, copy->p, norm, bound);
+    *out = copy;
+    return PN_OK;
+}
+
+/* ---- clipping to any norm ---- */
+
+/* x[p] = row i in units of a power of two that brings its largest entry to [1, 2); false for a row of zeros. */
+static bool unit_row(const pn_dataset *data, size_t i, const double *entries, size_t count, double *x, int *exponent)
+{
+    double largest = largest_magnitude(entries, count), unit;
+
+    if (largest == 0.0)
+        return false;
+    *exponent = ilogb(largest) < SMALLEST_EXPONENT ? SMALLEST_EXPONENT : ilogb(largest);
+    unit = ldexp(1.0, -*exponent);
+    if (!data->sparse) {
+        for (size_t j = 0; j < count; j++)
+            x[j] = entries[j] * unit;
+        return true;
+    }
+    for (size_t j = 0; j < data->p; j++)
+        x[j] = 0.0;
+    for (size_t k = 0; k < count; k++)
+        x[data->csr.column[data->csr.start[i] + k]] = entries[k] * unit;
+    return true;
+}
+
+/* N(x) <= bound up to rounding, x being the unit row of these entries. */
+static pn_status clip_row_by(double *entries, size_t count, const double *x, size_t p, int exponent,
+                             const pn_row_gauge *gauge, double bound, pn_err *err)
+{
+    double slack = ((double)p + 16.0) * 0x1p-50, size = NAN, unit = ldexp(1.0, -exponent), factor;
+    pn_status status = gauge->value(gauge->self, x, p, &size, err);
+
+    if (status != PN_OK)
+        return status;
+    if (!(size >= 0.0))
+        return pn_fail(err, PN_ENUMERIC, "clip_rows: the norm gave no number >= 0");
+    if (ldexp(size * (1.0 + slack), exponent) <= bound)
+        return PN_OK;
+    factor = bound / (size * (1.0 + 2.0 * slack)); /* 0 for a row without a norm */
+    for (size_t j = 0; j < count; j++)
+        entries[j] = entries[j] * unit * factor;
+    return PN_OK;
+}
+
+/* Privacy rests on the recorded bounds and not on N, which may be a user's: each row meets each of them for certain.  A clip
+ * shrinks every entry, so that the next one does not undo it. */
+static pn_status clip_rows_by(pn_dataset *copy, pn_rows *rows, const pn_row_gauge *gauge, double bound,
+                              const double *implied, double *x, pn_err *err)
+{
+    pn_status status = PN_OK;
+
+    for (size_t i = 0; i < copy->n && status == PN_OK; i++) {
+        size_t count;
+        int exponent;
+        double *entries = pn_rows_edit(rows, i, &count);
+
+        if (unit_row(copy, i, entries, count, x, &exponent))
+            status = clip_row_by(entries, count, x, copy->p, exponent, gauge, bound, err);
+        for (int norm = 0; norm < PN_LP_COUNT; norm++)
+            clip_row_to(entries, count, (pn_lp)norm, implied[norm]);
+        pn_rows_put(rows, i);
+    }
+    return status;
+}
+
+pn_status pn_dataset_clip_rows_to(pn_dataset **out, const pn_dataset *data, const pn_row_gauge *gauge, double bound,
+                                  pn_err *err)
+{
+    double implied[PN_LP_COUNT], *x;
+    pn_dataset *copy;
+    pn_rows rows;
+    pn_status status;
+
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        implied[norm] = times_up(gauge->radius[norm], bound);
+        if (is_bound(bound) && !is_bound(implied[norm]))
+            return pn_fail(err, PN_EINVAL,
+                           "clip_rows: bound %g allows %s norms up to %g, which must be from 2^-400 to 2^400", bound,
+                           pn_lp_name((pn_lp)norm), implied[norm]);
+    }
+    status = open_copy(&copy, &rows, data, bound, err);
+    if (status != PN_OK)
+        return status;
+    x = pn_alloc(copy->p, sizeof *x);
+    status = x ? clip_rows_by(copy, &rows, gauge, bound, implied, x, err)
+               : pn_fail(err, PN_ENOMEM, "clip_rows: out of memory");
+    pn_free(x);
+    pn_rows_close(&rows);
+    if (status != PN_OK) {
+        pn_dataset_free(copy);
+        return status;
+    }
+    for (int norm = 0; norm < PN_LP_COUNT; norm++)
+        pn_bounds_tighten(&copy->bounds, copy->p, (pn_lp)norm, implied[norm]);
     *out = copy;
     return PN_OK;
 }

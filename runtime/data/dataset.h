@@ -133,6 +133,22 @@ pn_status pn_load_npy(pn_dataset **out, const char *xpath, const char *ypath, pn
  *  about p 2^-51 of the bound counts as exceeding it; linf is exact.  bound in [2^-400, 2^400].
  *  Errors: PN_EINVAL, PN_ENOMEM.  Source: noise.md section 3. */
 pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp norm, double bound, pn_err *err);
+
+/* A norm that this room does not know, such as the gauge of a convex set. */
+typedef struct pn_row_gauge {
+    /* N(x) of a row x[p], not all 0, its largest entry below 2 in absolute value, and from 1 unless it is very small; +inf: no
+     * multiple of x has a norm. */
+    pn_status (*value)(void *self, const double *x, size_t p, double *value, pn_err *err);
+    void *self;
+    double radius[PN_LP_COUNT]; /* ||x||_l1, l2, linf <= radius * N(x), rounded upwards */
+} pn_row_gauge;
+
+/** Scale each row with N(x) > bound down to it, up to the rounding of N; a row without a norm becomes 0.  What is recorded are the
+ *  bounds radius * bound that it implies for l1, l2 and linf, and these hold in real arithmetic whatever `value` says: rows are
+ *  clipped to them too.  bound and radius * bound in [2^-400, 2^400].
+ *  Errors: PN_EINVAL, PN_ENOMEM; PN_ENUMERIC when `value` gives no number >= 0; what it fails with. */
+pn_status pn_dataset_clip_rows_to(pn_dataset **out, const pn_dataset *data, const pn_row_gauge *gauge, double bound,
+                                  pn_err *err);
 /** Feature j clamped to the public range [low[j], high[j]] and mapped linearly to [-1, 1]; low[count], high[count].  The result
  *  is dense, every entry is within [-1, 1] in real arithmetic, and that is what is enforced; earlier row bounds are forgotten.
  *  The range -1, 1 leaves a feature as it is.  The ranges must not be taken from the data: what they reveal is not paid for.

@@ -378,6 +378,20 @@ pn_status pn_norm_ball(pn_set **out, const pn_norm *norm, size_t n, pn_err *err)
     return own_set(out, norm, n, err);
 }
 
+/* Q = conv(C u -C) reaches no farther than C. */
+pn_status pn_norm_radius(const pn_norm *norm, pn_lp lp, size_t n, double *radius, pn_err *err)
+{
+    bool own = norm->set && !norm->is_dual && n == norm->set->dim;
+    pn_set *set;
+    pn_status status = own ? own_set(&set, norm, n, err) : pn_norm_ball(&set, norm, n, err);
+
+    if (status != PN_OK)
+        return status;
+    *radius = set->ops->radius(set, lp);
+    pn_set_free(set);
+    return PN_OK;
+}
+
 /* ---- values ---- */
 
 static pn_status gauge_of_hull(const pn_set *set, const double *x, size_t n, double *value, pn_err *err)
@@ -434,6 +448,17 @@ static void add_arguments(const pn_norm *norm, char *text, size_t size)
 
         used += n > 0 ? (size_t)n : 0;
     }
+}
+
+bool pn_norm_is_lp(const pn_norm *norm, pn_lp *lp)
+{
+    for (int i = 0; norm->ops && i < PN_LP_COUNT; i++) {
+        if (strcmp(norm->ops->name, pn_lp_name((pn_lp)i)) == 0) {
+            *lp = (pn_lp)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 void pn_norm_describe(const pn_norm *norm, char *text, size_t size)

@@ -48,6 +48,10 @@ pn_status pn_norm_value(const pn_norm *norm, const double *x, size_t n, double *
 /** The unit ball in dimension n, a new reference.  Errors: PN_EDIM when the norm has another dimension; PN_EUNSUPPORTED where
  *  no set has that shape. */
 pn_status pn_norm_ball(pn_set **out, const pn_norm *norm, size_t n, pn_err *err);
+/** max ||x||_lp over N(x) <= 1 in dimension n, an upper bound as set.h says.  Errors as pn_norm_ball. */
+pn_status pn_norm_radius(const pn_norm *norm, pn_lp lp, size_t n, double *radius, pn_err *err);
+/** Whether it is the row l1, l2 or linf, and which. */
+bool pn_norm_is_lp(const pn_norm *norm, pn_lp *lp);
 size_t pn_norm_dim(const pn_norm *norm); /* 0: any */
 /** One line for people: "interpolation(alpha=0.5)", "dual of group(k=4)".  Truncates. */
 void pn_norm_describe(const pn_norm *norm, char *text, size_t size);

@@ -124,10 +124,35 @@ describe("clipping", function()
     assert.same({ l1 = 2, l2 = 1, linf = 1 }, d:clip_rows("l2", 1):clip_rows("l2", 9).bounds)
   end)
 
+  it("takes a norm for its name", function()
+    for _, name in ipairs { "l1", "l2", "linf" } do
+      local named, normed = small():clip_rows(name, 5.1), small():clip_rows(pn.norm[name](), 5.1)
+      assert.same(rows(named.X), rows(normed.X))
+      assert.same(named.bounds, normed.bounds)
+    end
+    assert.same({ l1 = 3, l2 = 3, linf = 3 },
+      pn.data.from({ { 1, 2, 3, 4 } }, { 0 }):clip_rows(pn.norm.linf():dual(), 3).bounds)
+  end)
+
+  it("scales rows to the unit ball of any set, and records what that implies", function()
+    local norm = pn.norm.minkowski(pn.set.l1_ball { dim = 2, radius = 2 }) -- |x_1| + |x_2| <= 2
+    local d = pn.data.from({ { 2, 3 }, { 1, 1 }, { 0, 0 }, { -1e300, 1e300 } }, { 1, 1, 1, 1 })
+    local c = d:clip_rows(norm, 3)
+    assert.same({ { 2, 3 }, { 1, 1 }, { 0, 0 } }, { table.unpack(rows(c.X), 1, 3) })
+    assert.near(-3, c.X:get(4, 1), 1e-12)
+    assert.same({ 6, 6, 6 }, { c.bounds.l1, c.bounds.l2, c.bounds.linf })
+    c = d:clip_rows(norm, 1.5)
+    assert.near(1.8, c.X:get(1, 2), 1e-12)
+    assert.same({ 3, 3, 3 }, { c.bounds.l1, c.bounds.l2, c.bounds.linf })
+  end)
+
   it("refuses norms and bounds that are none", function()
     local d = small()
-    assert.equal("clip_rows: norm must be one of l1, l2, linf, got l3", error_of(d.clip_rows, d, "l3", 1))
-    assert.equal("clip_rows: norm must be one of l1, l2, linf, got 2", error_of(d.clip_rows, d, 2, 1))
+    assert.equal("clip_rows: the norm has 3 entries, the rows have 2",
+      error_of(d.clip_rows, d, pn.norm.minkowski(pn.set.l1_ball { dim = 3 }), 1))
+    assert.equal('clip_rows: norm must be "l1", "l2", "linf" or a pn.norm, got the string "l3"',
+      error_of(d.clip_rows, d, "l3", 1))
+    assert.equal('clip_rows: norm must be "l1", "l2", "linf" or a pn.norm, got 2', error_of(d.clip_rows, d, 2, 1))
     for _, bound in ipairs { 0, -1 } do
       assert.equal("clip_rows: bound must be a positive number (from 2^-400 to 2^400), got " .. bound,
         error_of(d.clip_rows, d, "l2", bound))

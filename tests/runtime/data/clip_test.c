@@ -7,6 +7,7 @@
 #include "data/build.h"
 
 #include "check.h"
+#include "fail_alloc.h"
 
 #if defined(__aarch64__)
 typedef long double wide; /* IEEE binary128 there */
@@ -170,11 +171,138 @@ static void implied_bounds_are_rounded_upwards(void)
     CHECK(tight);
 }
 
+/* ---- gauges ---- */
+
+typedef enum lie { HONEST, TOO_SMALL, NOT_A_NUMBER, FAILING, ENDLESS } lie;
+
+/* max over blocks of two of their l2 norms; ||x||_2 is at most sqrt(p / 2) times that, and so on. */
+static pn_status block_norm(void *self, const double *x, size_t p, double *value, pn_err *err)
+{
+    static const double says[] = { 1.0, 0.25, NAN, 1.0, INFINITY };
+    lie kind = *(lie *)self;
+    double largest = 0.0;
+
+    for (size_t j = 0; j < p; j += 2)
+        largest = fmax(largest, hypot(x[j], j + 1 < p ? x[j + 1] : 0.0));
+    CHECK(largest > 0.0 && largest < 3.0); /* rows come in units of their largest entry */
+    *value = says[kind] * largest;
+    return kind == FAILING ? pn_fail(err, PN_ECALLBACK, "mine") : PN_OK;
+}
+
+static pn_row_gauge block_gauge(lie *kind)
+{
+    double blocks = (WIDTH + 1) / 2;
+
+    return (pn_row_gauge){ block_norm, kind, { blocks * 1.4142135623730952, 4.3588989435406741, 1.0 } };
+}
+
+static void holds_what_a_gauge_implies(lie kind)
+{
+    double *X = malloc(sizeof(double) * ROWS * WIDTH), y[ROWS] = { 0.0 };
+    pn_dataset *data = NULL, *clipped = NULL;
+    pn_row_gauge gauge = block_gauge(&kind);
+    bool inside = true, fair = true;
+    pn_err err;
+
+    if (!CHECK(X != NULL))
+        return;
+    make_rows(X, 1020.0);
+    for (size_t i = 0; i < ROWS; i += 2) { /* and some that lie on the bound */
+        for (size_t j = 0; j < WIDTH; j++)
+            X[i * WIDTH + j] = j % 2 ? 0.0 : (i % 4 ? 0.7 : 1e200);
+    }
+    if (CHECK(pn_dataset_from_dense(&data, X, ROWS, WIDTH, y, "rows", &err) == PN_OK) &&
+        CHECK(pn_dataset_clip_rows_to(&clipped, data, &gauge, 0.7, &err) == PN_OK)) {
+        for (size_t i = 0; i < ROWS; i++) {
+            const double *row = clipped->dense + i * WIDTH;
+            double largest = 0.0;
+
+            for (int norm = 0; norm < PN_LP_COUNT; norm++)
+                inside = inside && within(row, WIDTH, (pn_lp)norm, clipped->bounds.norm[norm]);
+            for (size_t j = 0; j < WIDTH; j += 2)
+                largest = fmax(largest, hypot(row[j], j + 1 < WIDTH ? row[j + 1] : 0.0));
+            fair = fair && (largest > 0.7 * (1.0 - 1e-12) || memcmp(row, X + i * WIDTH, sizeof *row * WIDTH) == 0);
+            fair = fair && (kind != HONEST || largest <= 0.7);
+        }
+        CHECK(inside);
+        CHECK(fair || kind != HONEST);
+        CHECK(clipped->bounds.norm[PN_LINF] == 0.7);
+        CHECK_CLOSE(clipped->bounds.norm[PN_L2], 0.7 * sqrt(19.0), 1e-15);
+        CHECK_CLOSE(clipped->bounds.norm[PN_L1], 0.7 * sqrt(19.0 * 37.0), 1e-14); /* what l2 implies is less */
+    }
+    pn_dataset_free(data);
+    pn_dataset_free(clipped);
+    free(X);
+}
+
+static pn_status clip_small(pn_dataset **clipped, lie kind, double bound, pn_err *err)
+{
+    size_t start[] = { 0, 2, 2, 3 };
+    uint32_t column[] = { 0, 2, 1 };
+    double value[] = { 3e300, -4e300, 0.25 }, y[] = { 0.0, 0.0, 0.0 };
+    pn_csr csr = { .rows = 3, .cols = 3, .start = start, .column = column, .value = value };
+    pn_row_gauge gauge = { block_norm, &kind, { 3.0, 2.0, 1.0 } };
+    pn_dataset *data = NULL;
+    pn_status status = pn_dataset_from_csr(&data, &csr, y, "rows", err);
+
+    *clipped = NULL;
+    if (status == PN_OK)
+        status = pn_dataset_clip_rows_to(clipped, data, &gauge, bound, err);
+    pn_dataset_free(data);
+    return status;
+}
+
+/* Entries 1 and 3 are in different blocks: the dense row counts, not the stored entries. */
+static void a_gauge_sees_sparse_rows_as_dense_ones(void)
+{
+    pn_dataset *clipped;
+    pn_err err;
+
+    if (CHECK(clip_small(&clipped, HONEST, 1.0, &err) == PN_OK)) {
+        CHECK_CLOSE(clipped->csr.value[0], 0.75, 1e-13);
+        CHECK_CLOSE(clipped->csr.value[1], -1.0, 1e-13);
+        CHECK(clipped->csr.value[2] == 0.25);
+    }
+    pn_dataset_free(clipped);
+    if (CHECK(clip_small(&clipped, ENDLESS, 1.0, &err) == PN_OK)) /* no multiple of the row fits but 0 */
+        CHECK(clipped->csr.value[0] == 0.0 && clipped->csr.value[1] == 0.0 && clipped->csr.value[2] == 0.0);
+    pn_dataset_free(clipped);
+}
+
+static void a_gauge_that_fails_leaves_nothing(void)
+{
+    pn_dataset *clipped;
+    pn_err err;
+
+    CHECK(clip_small(&clipped, FAILING, 1.0, &err) == PN_ECALLBACK && strcmp(err.message, "mine") == 0);
+    CHECK(!clipped);
+    CHECK(clip_small(&clipped, NOT_A_NUMBER, 1.0, &err) == PN_ENUMERIC && !clipped);
+    CHECK(clip_small(&clipped, HONEST, NAN, &err) == PN_EINVAL && !clipped);
+    CHECK(clip_small(&clipped, HONEST, 0x1p400, &err) == PN_EINVAL && !clipped);
+    CHECK(strstr(err.message, "l1 norms up to 7.7") != NULL);
+}
+
+static pn_status clip_honestly(void *self, pn_err *err)
+{
+    pn_dataset *clipped;
+    pn_status status = clip_small(&clipped, HONEST, 1.0, err);
+
+    (void)self;
+    CHECK(!clipped == (status != PN_OK));
+    pn_dataset_free(clipped);
+    return status;
+}
+
 int main(void)
 {
     every_norm_and_size();
     rows_on_the_bound();
     sparse_rows_clip_like_dense_ones();
     implied_bounds_are_rounded_upwards();
+    holds_what_a_gauge_implies(HONEST);
+    holds_what_a_gauge_implies(TOO_SMALL);
+    a_gauge_sees_sparse_rows_as_dense_ones();
+    a_gauge_that_fails_leaves_nothing();
+    fail_alloc_sweep("clip to a gauge", clip_honestly, NULL);
     return check_summary();
 }
