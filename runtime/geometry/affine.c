@@ -292,6 +292,7 @@ static void fill_ops(affine *set)
         .atom_radius = atoms ? affine_atom_radius : NULL,
         .atom = atoms ? affine_atom : NULL,
         .describe = affine_describe,
+        .single_thread = inner->single_thread,
     };
 }
 

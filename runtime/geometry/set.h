@@ -38,6 +38,8 @@ typedef struct pn_set_ops {
 
     /* C = -C, whatever the parameters (a set that knows only when made has its own copy of the table). */
     bool symmetric;
+    /* Its functions call back into a host and run on the caller's thread only.  A set made of parts: when any of them does. */
+    bool single_thread;
 
     /* Required.  A callback of a user's may fail, so what looks at numbers returns a status. */
     /* max <g, x>; point [dim] or NULL.  +inf where g has no maximum: then point is left alone.  Ties: lowest index, sign(0) = +1.

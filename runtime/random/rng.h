@@ -41,12 +41,16 @@ uint64_t pn_rng_below(pn_rng *rng, uint64_t n);
 /** A uniformly random permutation of 0..n-1 (Fisher-Yates). */
 void pn_rng_permutation(pn_rng *rng, size_t n, size_t *out);
 
-/* The two below are floating-point transforms: for synthetic data, starts and tests.  Never for private noise. */
+/* The three below are floating-point transforms: for synthetic data, starts and tests.  Never for private noise. */
 
 /** Uniform in [0, 1) with 53 bits. */
 double pn_rng_uniform(pn_rng *rng);
 
 /** out[n]: standard normal numbers. */
 void pn_rng_normals(pn_rng *rng, size_t n, double *out);
+
+/** The same law from other draws, at twice the speed from a few hundred numbers on.  The last bits depend on the table of
+ *  numeric/simd.h. */
+void pn_rng_many_normals(pn_rng *rng, size_t n, double *out);
 
 #endif
