@@ -18,6 +18,7 @@ static const pn_event_ops *const table[] = { &pn_event_exponential_ops,
                                              &pn_event_zcdp_ops,
                                              &pn_event_rdp_ops,
                                              &pn_event_sparse_vector_ops,
+                                             &pn_event_objective_perturbation_ops,
                                              &pn_event_poisson_sampled_ops,
                                              &pn_event_fixed_sampled_ops,
                                              NULL };
@@ -29,7 +30,7 @@ const pn_event_ops *const *pn_event_table(void)
 
 static pn_status unknown(const char *name, pn_err *err)
 {
-    char known[320] = "";
+    char known[384] = "";
     size_t used = 0;
 
     for (size_t i = 0; table[i]; i++) {

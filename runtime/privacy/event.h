@@ -79,6 +79,11 @@ pn_status pn_event_fixed_sampled(pn_event **out, size_t batch, size_t n, pn_even
 /** At most `answers` times "above" for an adaptive stream of queries; pure epsilon in total. */
 pn_status pn_event_sparse_vector(pn_event **out, double epsilon, size_t answers, pn_neighbours n, pn_err *err);
 
+/** The exact minimiser of convex losses of one margin plus a Gaussian linear term of `dim` entries (perturbed_objective.h): sigma and
+ *  sensitivity of the sum of gradients, jacobian = ln(1 + beta/Lam) >= 0. */
+pn_status pn_event_objective_perturbation(pn_event **out, double sigma, double sensitivity, double jacobian, size_t dim,
+                                          pn_neighbours n, pn_err *err);
+
 /** All of them, in sequence or adaptively.  Keeps each.  Errors: PN_EPRIVACY when the relations differ (names both). */
 pn_status pn_event_compose(pn_event **out, pn_event *const *events, size_t count, pn_err *err);
 /** `event`, count times (count >= 1).  Keeps it. */

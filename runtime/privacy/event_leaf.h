@@ -6,7 +6,7 @@
 #include "privacy/event.h"
 #include "privacy/event_curve.h"
 
-#define PN_LEAF_VALUES 3
+#define PN_LEAF_VALUES 4
 
 /* Needs no memory but its own, so searches over a parameter make it on the stack (with one reference that nobody drops). */
 typedef struct pn_leaf {
@@ -16,7 +16,8 @@ typedef struct pn_leaf {
 } pn_leaf;
 
 extern const pn_event_ops pn_event_exponential_ops, pn_event_report_noisy_max_ops, pn_event_pure_ops,
-    pn_event_laplace_ops, pn_event_gaussian_ops, pn_event_zcdp_ops, pn_event_rdp_ops, pn_event_sparse_vector_ops;
+    pn_event_laplace_ops, pn_event_gaussian_ops, pn_event_zcdp_ops, pn_event_rdp_ops, pn_event_sparse_vector_ops,
+    pn_event_objective_perturbation_ops;
 
 /** A leaf on the heap with the values of `args`.  Errors: PN_ENOMEM; PN_EINVAL when `level` is outside [1e-150, 1e150]: its
  *  square must be a number. */
