@@ -22,17 +22,19 @@ static void example_args(const pn_param *params, pn_arg *args)
     }
     for (size_t i = 0; i < pn_param_count(params); i++) {
         args[i] = (pn_arg){ .given = true, .real = 1.5, .count = DIM };
-        args[i].vector = (pn_vec){ strcmp(params[i].name, "upper") == 0 ? high : low, DIM };
+        args[i].vector =
+            (pn_vec){ strcmp(params[i].name, "upper") == 0 || strcmp(params[i].name, "weights") == 0 ? high : low,
+                      DIM };
         args[i].matrix = (pn_mat){ rows, DIM + 2, DIM };
         if (params[i].range == PN_FRACTION)
             args[i].real = 0.5;
         if (strcmp(params[i].name, "rows") == 0 || strcmp(params[i].name, "cols") == 0)
             args[i].count = params[i].name[0] == 'r' ? DIM / 5 : 5; /* matrices of DIM entries */
         if (strcmp(params[i].name, "n") == 0)
-            args[i].count = 6; /* square matrices of 36 */
+            args[i].count = 6;                /* square matrices of 36 */
         if (strcmp(params[i].name, "A") == 0) /* as many equations as b has entries */
             args[i].matrix.rows = DIM;
-        if (strcmp(params[i].name, "axes") == 0) /* instead of `matrix`; lengths */
+        if (strcmp(params[i].name, "axes") == 0 || strcmp(params[i].name, "vector") == 0) /* others stand for them */
             args[i].given = false;
         if (strcmp(params[i].name, "matrix") == 0)
             args[i].matrix.rows = DIM;
