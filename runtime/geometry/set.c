@@ -15,7 +15,8 @@ extern const pn_set_ops pn_set_hypersimplex, pn_set_unit_hypersimplex, pn_set_ks
 extern const pn_set_ops pn_set_weighted_l1_ball, pn_set_diamond;
 
 /* matrices */
-extern const pn_set_ops pn_set_nuclear_ball, pn_set_spectral_ball;
+extern const pn_set_ops pn_set_nuclear_ball, pn_set_spectral_ball, pn_set_spectrahedron, pn_set_unit_spectrahedron;
+extern const pn_set_ops pn_set_psd_cone;
 
 /* ellipsoids, flats, cones: some are unbounded */
 extern const pn_set_ops pn_set_ellipsoid, pn_set_point, pn_set_affine, pn_set_free_space, pn_set_halfspace, pn_set_hyperslab;
@@ -31,7 +32,7 @@ static const pn_set_ops *const set_table[] = {
     &pn_set_hypersimplex, &pn_set_unit_hypersimplex, &pn_set_ksparse_polytope, &pn_set_permutahedron, &pn_set_weighted_l1_ball, &pn_set_diamond,
 
     /* matrices */
-    &pn_set_nuclear_ball, &pn_set_spectral_ball,
+    &pn_set_nuclear_ball, &pn_set_spectral_ball, &pn_set_spectrahedron, &pn_set_unit_spectrahedron, &pn_set_psd_cone,
 
     /* ellipsoids, flats, cones: some are unbounded */
     &pn_set_ellipsoid, &pn_set_point, &pn_set_affine, &pn_set_free_space, &pn_set_halfspace, &pn_set_hyperslab,

@@ -35,6 +35,9 @@ local examples = {
     {rows = 3, cols = 4, radius = 2}, {rows = 5, cols = 2}, {rows = 1, cols = 6, radius = 0.5}, {rows = 4, cols = 1},
     {rows = 1, cols = 1, radius = 3}, {rows = 2, cols = 2, center = {1, -2, 4, 0}},
   },
+  spectrahedron = {{n = 2, radius = 2}, {n = 4}, {n = 1, radius = 3}},
+  unit_spectrahedron = {{n = 2, radius = 2}, {n = 4}, {n = 1, radius = 3}},
+  psd_cone = {{n = 1}, {n = 2}, {n = 4}},
   ellipsoid = {
     {axes = {1, 2, 0.25, 4}}, {axes = {3}}, {axes = {2, 0, 1}}, {axes = {1, 2}, center = {3, -4}},
     {matrix = {{1, 2, 0}, {0, 1, -1}, {3, 0, 1}}}, {matrix = {{1}, {2}, {-2}}, center = {1, 0, 1}}, -- a segment
