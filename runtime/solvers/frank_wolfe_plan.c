@@ -384,6 +384,11 @@ static pn_status gather(problem *at, pn_objective *objective, const pn_request *
     if (!set)
         return pn_fail(err, PN_EINVAL,
                        "solve.frank_wolfe: the objective has no constraint set; give set= to pn.objective");
+    if (!pn_set_is_bounded(set))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.frank_wolfe: needs a bounded set, its steps go to points that are largest in a direction; "
+                       "%s is unbounded",
+                       set->ops->name);
     *at = (problem){ .objective = objective,
                      .set = set,
                      .bounds = pn_objective_bounds(objective),
