@@ -1,4 +1,4 @@
-/* affine.c -- factor * C + shift, for any set C: what pn_set_scale and pn_set_shift make.
+/* affine.c -- factor * C + shift, for any set C: what pn_set_scale and pn_set_shift make.  A negative factor reflects C.
  * A scaled or shifted wrapper is folded into one, so wrappers never nest.  Each wrapper has its own table of operations,
  * because it offers what C offers.  Depends on: set.h, upper.h.  Used by: set.h's scale and shift, l1_ball.c. */
 #include <math.h>
@@ -9,11 +9,13 @@
 #include "geometry/set.h"
 #include "geometry/upper.h"
 
+#define SMALL 32 /* vectors up to this length need no allocation */
+
 typedef struct affine {
     pn_set base;
     pn_set_ops ops; /* base.ops points here */
     pn_set *inner;  /* kept; never itself a wrapper */
-    double factor;  /* > 0 */
+    double factor;  /* > 0 when C = -C, else not 0 */
     double *shift;  /* [dim], or NULL */
     double radius[PN_LP_COUNT];
 } affine;
@@ -46,15 +48,47 @@ static void map_back(const affine *set, const double *x, double *out)
         out[j] = (x[j] - (set->shift ? set->shift[j] : 0.0)) / set->factor;
 }
 
+/* An operation on C at -x. */
+typedef pn_status (*op_at)(const pn_set *inner, const double *x, double *point, double *value, pn_err *err);
+
+static pn_status at_reflection(const affine *set, op_at op, const double *x, double *point, double *value, pn_err *err)
+{
+    double small[SMALL] = { 0.0 };
+    double *back = set->base.dim <= SMALL ? small : pn_alloc(set->base.dim, sizeof *back);
+    pn_status status;
+
+    if (!back)
+        return pn_fail(err, PN_ENOMEM, "set: out of memory");
+    for (size_t j = 0; j < set->base.dim; j++)
+        back[j] = -x[j];
+    status = op(set->inner, back, point, value, err);
+    if (back != small)
+        pn_free(back);
+    return status;
+}
+
+static pn_status inner_support(const pn_set *inner, const double *g, double *point, double *value, pn_err *err)
+{
+    return inner->ops->support(inner, g, point, value, err);
+}
+
+static pn_status inner_gauge(const pn_set *inner, const double *x, double *point, double *value, pn_err *err)
+{
+    (void)point;
+    return inner->ops->gauge(inner, x, value, err);
+}
+
+/* <g, f x> = |f| <sign(f) g, x> */
 static pn_status affine_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     const affine *set = as_affine(self);
     double inner;
-    pn_status status = set->inner->ops->support(set->inner, g, point, &inner, err);
+    pn_status status = set->factor > 0.0 ? inner_support(set->inner, g, point, &inner, err)
+                                         : at_reflection(set, inner_support, g, point, &inner, err);
 
     if (status != PN_OK)
         return status;
-    *value = set->factor * inner;
+    *value = fabs(set->factor) * inner;
     for (size_t j = 0; set->shift && j < self->dim; j++)
         *value += set->shift[j] * g[j];
     if (point && isfinite(inner))
@@ -71,20 +105,20 @@ static double affine_diameter(const pn_set *self, pn_lp norm)
 {
     const affine *set = as_affine(self);
 
-    return pn_times_up(set->factor, set->inner->ops->diameter(set->inner, norm));
+    return pn_times_up(fabs(set->factor), set->inner->ops->diameter(set->inner, norm));
 }
 
 static pn_status affine_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     const affine *set = as_affine(self);
-    double small[32] = { 0.0 };
-    double *back = self->dim <= 32 ? small : pn_alloc(self->dim, sizeof *back);
+    double small[SMALL] = { 0.0 };
+    double *back = self->dim <= SMALL ? small : pn_alloc(self->dim, sizeof *back);
     pn_status status;
 
     if (!back)
         return pn_fail(err, PN_ENOMEM, "contains: out of memory");
     map_back(set, x, back);
-    status = set->inner->ops->contains(set->inner, back, tolerance / set->factor, inside, err);
+    status = set->inner->ops->contains(set->inner, back, tolerance / fabs(set->factor), inside, err);
     if (back != small)
         pn_free(back);
     return status;
@@ -120,9 +154,48 @@ static pn_status affine_project(const pn_set *self, double *x, pn_err *err)
 static pn_status affine_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     const affine *set = as_affine(self);
-    pn_status status = set->inner->ops->gauge(set->inner, x, value, err);
+    pn_status status = set->factor > 0.0 ? inner_gauge(set->inner, x, NULL, value, err)
+                                         : at_reflection(set, inner_gauge, x, NULL, value, err);
 
-    *value /= set->factor;
+    if (status == PN_OK)
+        *value /= fabs(set->factor);
+    return status;
+}
+
+/* Likewise; Q = conv(C u -C) is its own reflection. */
+static pn_status affine_hull_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
+{
+    const affine *set = as_affine(self);
+    pn_status status = set->inner->ops->hull_gauge(set->inner, x, value, err);
+
+    if (status == PN_OK)
+        *value /= fabs(set->factor);
+    return status;
+}
+
+/* A shift drops out, since E <b, shift> = 0, and so does the sign, since b and -b have one law. */
+static pn_status affine_width(const pn_set *self, const pn_width_options *how, pn_width *out, pn_err *err)
+{
+    const affine *set = as_affine(self);
+    double factor = fabs(set->factor);
+    pn_status status = set->inner->ops->width(set->inner, how, out, err);
+
+    if (status != PN_OK)
+        return status;
+    out->value *= factor;
+    out->low *= factor;
+    out->high *= factor;
+    out->standard_error *= factor;
+    return PN_OK;
+}
+
+static pn_status affine_sample(const pn_set *self, pn_rng *rng, double *x, pn_err *err)
+{
+    const affine *set = as_affine(self);
+    pn_status status = set->inner->ops->sample(set->inner, rng, x, err);
+
+    if (status == PN_OK)
+        map_forward(set, x);
     return status;
 }
 
@@ -146,7 +219,7 @@ static double affine_atom_radius(const pn_set *self, pn_lp norm)
 {
     const affine *set = as_affine(self);
 
-    return pn_times_up(set->factor, set->inner->ops->atom_radius(set->inner, norm));
+    return pn_times_up(fabs(set->factor), set->inner->ops->atom_radius(set->inner, norm));
 }
 
 static void affine_atom(const pn_set *self, size_t i, pn_atom *out, double *scratch)
@@ -182,6 +255,8 @@ static void affine_describe(const pn_set *self, char *text, size_t size)
     pn_set_describe(set->inner, inner, sizeof inner);
     if (set->factor == 1.0)
         (void)snprintf(text, size, "%s%s", inner, after);
+    else if (strcmp(set->inner->ops->name, "sum") == 0)
+        (void)snprintf(text, size, "%.10g * (%s)%s", set->factor, inner, after);
     else
         (void)snprintf(text, size, "%.10g * %s%s", set->factor, inner, after);
 }
@@ -256,7 +331,7 @@ static pn_status find_radius(affine *set, pn_err *err)
         return search_radius(set, err);
     for (int norm = 0; norm < PN_LP_COUNT; norm++) {
         pn_lp lp = (pn_lp)norm;
-        double scaled = pn_times_up(set->factor, inner->ops->radius(inner, lp));
+        double scaled = pn_times_up(fabs(set->factor), inner->ops->radius(inner, lp));
 
         if (!set->shift)
             set->radius[norm] = scaled;
@@ -287,6 +362,9 @@ static void fill_ops(affine *set)
         .center = affine_center,
         .project = inner->project ? affine_project : NULL,
         .gauge = inner->gauge && !set->shift ? affine_gauge : NULL,
+        .hull_gauge = inner->hull_gauge && !set->shift ? affine_hull_gauge : NULL,
+        .width = inner->width ? affine_width : NULL,
+        .sample = inner->sample ? affine_sample : NULL,
         .atom_count = atoms ? affine_atom_count : NULL,
         .atom_scores = atoms ? affine_atom_scores : NULL,
         .atom_radius = atoms ? affine_atom_radius : NULL,
@@ -333,8 +411,10 @@ static pn_status make(pn_set **out, pn_set *set, double factor, const double *sh
     pn_set_init(&self->base, &self->ops, set->dim);
     self->inner = pn_set_keep(old ? old->inner : set);
     self->factor = factor * (old ? old->factor : 1.0);
+    if (self->inner->ops->symmetric)
+        self->factor = fabs(self->factor);
     fill_ops(self);
-    if (!(self->factor > 0.0) || !isfinite(self->factor) ||
+    if (self->factor == 0.0 || !isfinite(self->factor) ||
         (self->shift && pn_first_nonfinite(self->shift, set->dim) < set->dim))
         status = pn_fail(err, PN_EDOMAIN, "set: the scaled or shifted set is out of the range of numbers");
     if (status == PN_OK)
@@ -349,8 +429,8 @@ static pn_status make(pn_set **out, pn_set *set, double factor, const double *sh
 pn_status pn_set_scale(pn_set **out, pn_set *set, double factor, pn_err *err)
 {
     *out = NULL;
-    if (!(factor > 0.0) || !isfinite(factor))
-        return pn_fail(err, PN_EINVAL, "factor * C: factor must be a positive number, got %g", factor);
+    if (factor == 0.0 || !isfinite(factor))
+        return pn_fail(err, PN_EINVAL, "factor * C: factor must be a finite number other than 0, got %g", factor);
     return make(out, set, factor, NULL, err);
 }
 

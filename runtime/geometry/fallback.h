@@ -6,6 +6,8 @@
 
 /** As pn_set_project, by support points.  PN_EUNSUPPORTED for unbounded sets. */
 pn_status pn_project_by_support(const pn_set *set, double *x, pn_err *err);
+/** Within tolerance + 1e-12 of the radius, as the Euclidean distance goes, by support points. */
+pn_status pn_contains_by_support(const pn_set *set, const double *x, double tolerance, bool *inside, pn_err *err);
 /** As pn_set_gauge, by bisection. */
 pn_status pn_gauge_by_contains(const pn_set *set, const double *x, double *gauge, pn_err *err);
 /** As pn_set_sample, not uniform. */

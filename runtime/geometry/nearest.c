@@ -1,8 +1,9 @@
-/* nearest.c -- Wolfe's minimum-norm-point method over the differences P_i = v_i - x.
- * It keeps a corral S of affinely independent points and their affine minimiser y; a point P_j with <y, P_j> < <y, y>
- * enters, and points whose weight would turn negative leave.  Each corral is visited once, so it ends.
- * The Gram matrix is a packed lower triangle in units of the largest |P_i|^2.
- * Depends on: nearest.h, simd.h.  Used by: polytope.c. */
+/* nearest.c -- Wolfe's minimum-norm-point method over the differences P = v - x, for points v of a convex set.
+ * It keeps a corral S of affinely independent points and their affine minimiser y; a point with <y, P> < <y, y> enters, and
+ * points whose weight would turn negative leave.  Over a polytope each corral is visited once, so it ends; over a curved set
+ * the duality gap <y, y - P> bounds the squared error, and falls with each point that enters.
+ * The Gram matrix is a packed lower triangle in units of oracle.scale; its Cholesky factor is kept as long as its points are.
+ * Depends on: nearest.h, simd.h.  Used by: polytope.c, fallback.c. */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -10,50 +11,39 @@
 
 #include "core/alloc.h"
 #include "geometry/nearest.h"
+#include "numeric/blas.h"
 #include "numeric/simd.h"
 
 typedef struct wolfe {
-    pn_mat v;
+    const pn_least_oracle *oracle;
     const double *x;
-    double scale;    /* max |P_i|^2 */
+    size_t dim;
     size_t count;    /* points in the corral */
+    size_t factored; /* rows of `factor` that hold */
     size_t room;     /* for so many points there is memory */
-    size_t *member;  /* [room] rows of v */
+    double *points;  /* [room * dim] the P of the corral */
     double *weight;  /* [room] >= 0, sum 1 */
+    double *forward; /* [room] the solution of factor * forward = 1 */
     double *trial;   /* [room] the affine minimiser's weights */
     double *gram;    /* [room (room + 1) / 2] <P_a, P_b> / scale + 1, row a holds b <= a */
     double *factor;  /* its Cholesky factor */
-    double *y;       /* [cols] sum of weight P */
-    double *product; /* [rows] <y, v_i> */
+    double *y;       /* [dim] sum of weight P */
+    double *next;    /* [dim] the point that may enter */
 } wolfe;
-
-static double dot(const double *a, const double *b, size_t n)
-{
-    double sum = 0.0;
-
-    for (size_t j = 0; j < n; j++)
-        sum += a[j] * b[j];
-    return sum;
-}
-
-static double difference_dot(const wolfe *w, size_t a, size_t b)
-{
-    const double *va = w->v.data + a * w->v.cols, *vb = w->v.data + b * w->v.cols;
-    double sum = 0.0;
-
-    for (size_t j = 0; j < w->v.cols; j++)
-        sum += (va[j] - w->x[j]) * (vb[j] - w->x[j]);
-    return sum;
-}
 
 static double *triangle_row(double *triangle, size_t a)
 {
     return triangle + a * (a + 1) / 2;
 }
 
-static bool grow_one(double **block, size_t count)
+static double *point_of(const wolfe *w, size_t a)
 {
-    double *bigger = pn_resize(*block, count, sizeof **block);
+    return w->points + a * w->dim;
+}
+
+static bool grow_one(double **block, size_t count, size_t size)
+{
+    double *bigger = pn_resize(*block, count, size * sizeof **block);
 
     if (bigger)
         *block = bigger;
@@ -62,33 +52,31 @@ static bool grow_one(double **block, size_t count)
 
 static bool make_room(wolfe *w)
 {
-    size_t room = w->room ? 2 * w->room : 8, *member;
+    size_t room = w->room ? 2 * w->room : 8;
 
     if (w->count < w->room)
         return true;
-    member = pn_resize(w->member, room, sizeof *member);
-    if (!member)
-        return false;
-    w->member = member;
-    if (!grow_one(&w->weight, room) || !grow_one(&w->trial, room) || !grow_one(&w->gram, room * (room + 1) / 2) ||
-        !grow_one(&w->factor, room * (room + 1) / 2))
+    if (!grow_one(&w->points, room, w->dim) || !grow_one(&w->weight, room, 1) || !grow_one(&w->forward, room, 1) ||
+        !grow_one(&w->trial, room, 1) || !grow_one(&w->gram, room * (room + 1) / 2, 1) ||
+        !grow_one(&w->factor, room * (room + 1) / 2, 1))
         return false;
     w->room = room;
     return true;
 }
 
-static bool enter(wolfe *w, size_t row, double weight)
+/* The point `next` joins the corral. */
+static bool enter(wolfe *w, double weight)
 {
     double *gram;
 
     if (!make_room(w))
         return false;
     gram = triangle_row(w->gram, w->count);
-    w->member[w->count] = row;
+    memcpy(point_of(w, w->count), w->next, w->dim * sizeof *w->next);
     w->weight[w->count] = weight;
     w->count++;
     for (size_t b = 0; b < w->count; b++)
-        gram[b] = difference_dot(w, row, w->member[b]) / w->scale + 1.0;
+        gram[b] = pn_dot(w->dim, w->next, point_of(w, b)) / w->oracle->scale + 1.0;
     return true;
 }
 
@@ -101,10 +89,29 @@ static void leave(wolfe *w, size_t at)
             if (b != at)
                 into[kept++] = from[b];
         }
-        w->member[a - 1] = w->member[a];
         w->weight[a - 1] = w->weight[a];
     }
+    memmove(point_of(w, at), point_of(w, at + 1), (w->count - at - 1) * w->dim * sizeof *w->points);
     w->count--;
+    w->factored = at < w->factored ? at : w->factored;
+}
+
+/* One more row of the Cholesky factor; false when the point depends on those before it. */
+static bool factor_row(wolfe *w, size_t a)
+{
+    double *la = triangle_row(w->factor, a), *ga = triangle_row(w->gram, a);
+
+    for (size_t b = 0; b < a; b++) {
+        double *lb = triangle_row(w->factor, b);
+
+        la[b] = (ga[b] - pn_dot(b, la, lb)) / lb[b];
+    }
+    la[a] = ga[a] - pn_dot(a, la, la);
+    if (!(la[a] > 4.0 * DBL_EPSILON * ga[a]))
+        return false;
+    la[a] = sqrt(la[a]);
+    w->forward[a] = (1.0 - pn_dot(a, la, w->forward)) / la[a];
+    return true;
 }
 
 /* trial = the weights of the affine minimiser: (Gram + 1 1^T) u = 1, normalised.  False when the corral is dependent. */
@@ -113,24 +120,14 @@ static bool affine_minimiser(wolfe *w)
     size_t m = w->count;
     double total = 0.0;
 
-    for (size_t a = 0; a < m; a++) {
-        double *la = triangle_row(w->factor, a), *ga = triangle_row(w->gram, a);
-
-        for (size_t b = 0; b < a; b++) {
-            double *lb = triangle_row(w->factor, b);
-
-            la[b] = (ga[b] - dot(la, lb, b)) / lb[b];
-        }
-        la[a] = ga[a] - dot(la, la, a);
-        if (!(la[a] > 4.0 * DBL_EPSILON * ga[a]))
+    for (; w->factored < m; w->factored++) {
+        if (!factor_row(w, w->factored))
             return false;
-        la[a] = sqrt(la[a]);
-        w->trial[a] = (1.0 - dot(la, w->trial, a)) / la[a];
     }
+    memcpy(w->trial, w->forward, m * sizeof *w->trial);
     for (size_t a = m; a-- > 0;) {
-        for (size_t b = a + 1; b < m; b++)
-            w->trial[a] -= triangle_row(w->factor, b)[a] * w->trial[b];
         w->trial[a] /= triangle_row(w->factor, a)[a];
+        pn_axpy(a, -w->trial[a], triangle_row(w->factor, a), w->trial);
         total += w->trial[a];
     }
     for (size_t a = 0; a < m; a++)
@@ -169,113 +166,189 @@ static bool step_to_trial(wolfe *w)
 
 static double refresh_point(wolfe *w)
 {
-    size_t cols = w->v.cols;
-
-    memset(w->y, 0, cols * sizeof *w->y);
-    for (size_t a = 0; a < w->count; a++) {
-        const double *v = w->v.data + w->member[a] * cols;
-
-        for (size_t j = 0; j < cols; j++)
-            w->y[j] += w->weight[a] * (v[j] - w->x[j]);
-    }
-    return dot(w->y, w->y, cols);
+    memset(w->y, 0, w->dim * sizeof *w->y);
+    for (size_t a = 0; a < w->count; a++)
+        pn_axpy(w->dim, w->weight[a], point_of(w, a), w->y);
+    return pn_dot(w->dim, w->y, w->y);
 }
 
-/* The row of least <y, P_i>, and that product. */
-static size_t least_product(wolfe *w, double *least)
+/* next <- the point of least <y, P>. */
+static pn_status find_next(wolfe *w, pn_err *err)
 {
-    size_t best = 0;
+    pn_status status = w->oracle->least(w->oracle->self, w->y, w->next, err);
 
-    pn_simd_best()->dense_times(w->v.data, w->v.rows, w->v.cols, w->y, w->product);
-    for (size_t i = 1; i < w->v.rows; i++)
-        best = w->product[i] < w->product[best] ? i : best;
-    *least = 0.0;
-    for (size_t j = 0; j < w->v.cols; j++)
-        *least += w->y[j] * (w->v.data[best * w->v.cols + j] - w->x[j]);
-    return best;
+    for (size_t j = 0; status == PN_OK && j < w->dim; j++)
+        w->next[j] -= w->x[j];
+    return status;
 }
 
-static bool is_member(const wolfe *w, size_t row)
+static bool is_member(const wolfe *w)
 {
     for (size_t a = 0; a < w->count; a++) {
-        if (w->member[a] == row)
+        if (memcmp(point_of(w, a), w->next, w->dim * sizeof *w->next) == 0)
             return true;
     }
     return false;
 }
 
-static size_t start_row(wolfe *w)
+/* <y, y - P> by differences, which loses less than the difference of products. */
+static double gap_of(const wolfe *w)
 {
-    size_t nearest = 0;
-    double least = INFINITY;
+    double gap = 0.0;
 
-    for (size_t i = 0; i < w->v.rows; i++) {
-        double size = difference_dot(w, i, i);
-
-        w->scale = fmax(w->scale, size);
-        if (size < least) {
-            least = size;
-            nearest = i;
-        }
-    }
-    if (!(w->scale > 0.0))
-        w->scale = 1.0; /* every vertex is x */
-    return nearest;
+    for (size_t j = 0; j < w->dim; j++)
+        gap += w->y[j] * (w->y[j] - w->next[j]);
+    return gap;
 }
 
-static pn_status iterate(wolfe *w, double reach, double *distance, pn_err *err)
+typedef enum progress { GOING, DONE, STUCK } progress;
+
+/* Is y good enough?  STUCK: this arithmetic gets no nearer. */
+static progress judge(const wolfe *w, double size, double gap, double *distance)
 {
-    size_t limit = 1000 + 20 * (w->v.rows + w->v.cols);
-    double size = refresh_point(w);
+    double reach = w->oracle->reach, least = size - gap;
 
-    for (size_t turn = 0; turn < limit; turn++) {
-        double least, smaller;
-        size_t row = least_product(w, &least);
-
-        *distance = sqrt(size);
-        if (*distance <= reach || size <= 1e-30 * w->scale)
-            return PN_OK;
-        if (reach >= 0.0 && least > reach * *distance * (1.0 + 1e-9)) { /* a hyperplane beyond reach separates x */
-            *distance = least / *distance;
-            return PN_OK;
-        }
-        if (size - least <= 1e-15 * sqrt(w->scale) * *distance || is_member(w, row))
-            return PN_OK;
-        if (!enter(w, row, 0.0))
-            return pn_fail(err, PN_ENOMEM, "polytope: out of memory");
-        do {
-            if (!affine_minimiser(w)) { /* numerically dependent: as near as this arithmetic gets */
-                size = refresh_point(w);
-                *distance = sqrt(size);
-                return PN_OK;
-            }
-        } while (!step_to_trial(w));
-        smaller = refresh_point(w);
-        if (!(smaller < size)) {
-            *distance = sqrt(smaller);
-            return PN_OK;
-        }
-        size = smaller;
+    *distance = sqrt(size);
+    if (*distance <= reach || size <= 1e-30 * w->oracle->scale)
+        return DONE;
+    if (reach >= 0.0 && least > reach * *distance * (1.0 + 1e-9)) { /* a hyperplane beyond reach separates x */
+        *distance = least / *distance;
+        return DONE;
     }
-    return pn_fail(err, PN_ENUMERIC, "polytope: the nearest point was not found in %zu steps", limit);
+    if (gap <= 1e-15 * sqrt(w->oracle->scale) * *distance)
+        return DONE;
+    return is_member(w) ? STUCK : GOING;
+}
+
+/* `next` enters, for which there is room, and y moves to the new minimiser. */
+static progress major_step(wolfe *w, double *size)
+{
+    double before = *size;
+
+    (void)enter(w, 0.0);
+    do {
+        if (!affine_minimiser(w)) { /* numerically dependent */
+            *size = refresh_point(w);
+            return STUCK;
+        }
+    } while (!step_to_trial(w));
+    *size = refresh_point(w);
+    return *size < before ? GOING : STUCK;
+}
+
+static pn_status find_next_and_gap(wolfe *w, double *gap, pn_err *err)
+{
+    pn_status status = find_next(w, err);
+
+    if (status == PN_OK)
+        *gap = gap_of(w);
+    return status;
+}
+
+static pn_status iterate(wolfe *w, double *distance, pn_err *err)
+{
+    double size = refresh_point(w), gap = INFINITY, enough = w->oracle->gap;
+    progress state = GOING;
+    size_t turn = 0;
+
+    for (; state == GOING && turn < w->oracle->limit; turn++) {
+        pn_status status = find_next_and_gap(w, &gap, err);
+
+        if (status != PN_OK)
+            return status;
+        state = judge(w, size, gap, distance);
+        if (state == GOING && !make_room(w))
+            return pn_fail(err, PN_ENOMEM, "%s: out of memory", w->oracle->owner);
+        if (state != GOING)
+            break;
+        state = major_step(w, &size);
+        *distance = sqrt(size);
+        if (state == STUCK && isfinite(enough) && (status = find_next_and_gap(w, &gap, err)) != PN_OK)
+            return status;
+    }
+    if (state == DONE || (gap <= enough && (state == STUCK || isfinite(enough))) || (state == STUCK && isinf(enough)))
+        return PN_OK;
+    return pn_fail(err, PN_ENUMERIC, "%s: the nearest point was not found in %zu steps: the duality gap stays at %.3g",
+                   w->oracle->owner, turn, gap);
+}
+
+pn_status pn_nearest_by(double *residual, double *distance, const pn_least_oracle *oracle, const double *x,
+                        const double *start, pn_err *err)
+{
+    wolfe w = { .oracle = oracle, .x = x, .dim = oracle->dim, .y = residual };
+    pn_status status = PN_OK;
+
+    w.next = pn_alloc(w.dim, sizeof *w.next);
+    for (size_t j = 0; w.next && j < w.dim; j++)
+        w.next[j] = start[j] - x[j];
+    if (!w.next || !enter(&w, 1.0))
+        status = pn_fail(err, PN_ENOMEM, "%s: out of memory", oracle->owner);
+    if (status == PN_OK)
+        status = iterate(&w, distance, err);
+    pn_free(w.next);
+    pn_free(w.points);
+    pn_free(w.weight);
+    pn_free(w.forward);
+    pn_free(w.trial);
+    pn_free(w.gram);
+    pn_free(w.factor);
+    return status;
+}
+
+/* ---- the rows of a matrix ---- */
+
+typedef struct row_search {
+    pn_mat vertices;
+    double *product; /* [rows] */
+} row_search;
+
+static pn_status least_row(void *self, const double *y, double *point, pn_err *err)
+{
+    row_search *rows = self;
+    pn_mat v = rows->vertices;
+    size_t best = 0;
+
+    (void)err;
+    pn_simd_best()->dense_times(v.data, v.rows, v.cols, y, rows->product);
+    for (size_t i = 1; i < v.rows; i++)
+        best = rows->product[i] < rows->product[best] ? i : best;
+    memcpy(point, v.data + best * v.cols, v.cols * sizeof *point);
+    return PN_OK;
+}
+
+static double squared_distance(const double *v, const double *x, size_t n)
+{
+    double sum = 0.0;
+
+    for (size_t j = 0; j < n; j++)
+        sum += (v[j] - x[j]) * (v[j] - x[j]);
+    return sum;
 }
 
 pn_status pn_nearest_point(double *residual, double *distance, pn_mat vertices, const double *x, double reach,
                            pn_err *err)
 {
-    wolfe w = { .v = vertices, .x = x, .y = residual };
-    pn_status status = PN_OK;
+    row_search rows = { vertices, pn_alloc(vertices.rows, sizeof *rows.product) };
+    pn_least_oracle oracle = { .self = &rows, .dim = vertices.cols, .least = least_row, .reach = reach };
+    double least = INFINITY;
+    size_t nearest = 0;
+    pn_status status;
 
-    w.product = pn_alloc(vertices.rows, sizeof *w.product);
-    if (!w.product || !enter(&w, start_row(&w), 1.0))
-        status = pn_fail(err, PN_ENOMEM, "polytope: out of memory");
-    if (status == PN_OK)
-        status = iterate(&w, reach, distance, err);
-    pn_free(w.product);
-    pn_free(w.member);
-    pn_free(w.weight);
-    pn_free(w.trial);
-    pn_free(w.gram);
-    pn_free(w.factor);
+    if (!rows.product)
+        return pn_fail(err, PN_ENOMEM, "polytope: out of memory");
+    for (size_t i = 0; i < vertices.rows; i++) {
+        double size = squared_distance(vertices.data + i * vertices.cols, x, vertices.cols);
+
+        oracle.scale = fmax(oracle.scale, size);
+        nearest = size < least ? i : nearest;
+        least = fmin(size, least);
+    }
+    if (!(oracle.scale > 0.0))
+        oracle.scale = 1.0; /* every vertex is x */
+    oracle.gap = INFINITY;
+    oracle.limit = 1000 + 20 * (vertices.rows + vertices.cols);
+    oracle.owner = "polytope";
+    status = pn_nearest_by(residual, distance, &oracle, x, vertices.data + nearest * vertices.cols, err);
+    pn_free(rows.product);
     return status;
 }
