@@ -1,0 +1,269 @@
+/* perturbed_minimum.c -- the minimum of a perturbed objective.  Depends on: perturbed_minimum.h.
+ * Used by: objective_perturbation.c.
+ * Source: Nocedal, Wright (2006), chapters 3 and 7 for Newton steps, by Cholesky-like solves or conjugate gradients. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "numeric/blas.h"
+#include "numeric/lapack.h"
+#include "solvers/descent.h"
+#include "solvers/perturbed_minimum.h"
+
+#define DIRECT_MAX   2000 /* features up to which the Hessian is formed */
+#define NEWTON_STEPS 60
+#define HALVINGS     30
+#define CG_STEPS     200
+#define QUICK_STEPS  2000 /* of gradients with backtracking, before the steps of the worst case */
+
+static const char owner[] = "solve.objective_perturbation";
+
+typedef struct search {
+    const pn_perturbed_problem *problem;
+    size_t p;
+    double n;
+    pn_task *task;
+    uint64_t gradients;
+} search;
+
+/* ---- the gradient ---- */
+
+static pn_status gradient(void *self, const double *x, double *out, pn_err *err)
+{
+    search *at = self;
+    const pn_perturbed_problem *problem = at->problem;
+    bool undefined = false;
+    pn_status status = pn_objective_evaluate(problem->objective, x, NULL, out, at->task, err);
+
+    if (status != PN_OK)
+        return status;
+    at->gradients += (uint64_t)at->n;
+    for (size_t j = 0; j < at->p; j++) {
+        out[j] = at->n * out[j] + problem->weight * (x[j] - problem->center[j]) + problem->linear[j];
+        undefined |= isnan(out[j]);
+    }
+    return undefined ? pn_objective_undefined(problem->objective, owner, err) : PN_OK;
+}
+
+/* ---- Newton steps on R^p ---- */
+
+typedef struct newton {
+    search *at;
+    double *x, *g, *direction, *trial, *trial_g; /* [p] each, one block with what conjugate gradients need */
+    double *residual, *along, *image;
+    double *matrix; /* [p * p], or NULL: conjugate gradients */
+    double norm;    /* of g */
+} newton;
+
+#define VECTORS 8
+
+static pn_status hessian_times(const newton *self, const double *v, double *out, pn_err *err)
+{
+    const search *at = self->at;
+    pn_status status = pn_objective_hessian_times(at->problem->objective, NULL, self->x, v, out, at->task, err);
+
+    for (size_t j = 0; status == PN_OK && j < at->p; j++)
+        out[j] = at->n * out[j] + at->problem->weight * v[j];
+    return status;
+}
+
+/* direction = -H^-1 g to a relative residual that lets the steps converge superlinearly. */
+static pn_status conjugate_gradients(newton *self, pn_err *err)
+{
+    size_t p = self->at->p;
+    double goal = self->norm * fmin(0.1, sqrt(self->norm / (self->at->n + self->norm)));
+    double squared = self->norm * self->norm;
+
+    for (size_t j = 0; j < p; j++) {
+        self->direction[j] = 0.0;
+        self->residual[j] = self->along[j] = -self->g[j];
+    }
+    for (int i = 0; i < CG_STEPS && sqrt(squared) > goal; i++) {
+        pn_status status = hessian_times(self, self->along, self->image, err);
+        double bend, next;
+
+        if (status != PN_OK)
+            return status;
+        bend = pn_dot(p, self->along, self->image);
+        if (!(bend > 0.0))
+            break;
+        pn_axpy(p, squared / bend, self->along, self->direction);
+        pn_axpy(p, -squared / bend, self->image, self->residual);
+        next = pn_dot(p, self->residual, self->residual);
+        for (size_t j = 0; j < p; j++)
+            self->along[j] = self->residual[j] + next / squared * self->along[j];
+        squared = next;
+    }
+    return PN_OK;
+}
+
+/* matrix += n times the regulariser's Hessian, column by column. */
+static pn_status add_regulariser(newton *self, pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(self->at->problem->objective);
+    size_t p = self->at->p;
+    pn_status status = PN_OK;
+
+    memset(self->along, 0, p * sizeof(double));
+    for (size_t i = 0; reg && i < p && status == PN_OK; i++) {
+        memset(self->image, 0, p * sizeof(double));
+        self->along[i] = 1.0;
+        status = reg->ops->curve(reg, p, self->x, self->along, self->image, err);
+        self->along[i] = 0.0;
+        pn_axpy(p, self->at->n, self->image, self->matrix + i * p);
+    }
+    return status;
+}
+
+static pn_status direct(newton *self, pn_err *err)
+{
+    const pn_perturbed_problem *problem = self->at->problem;
+    size_t p = self->at->p;
+    pn_status status = pn_objective_hessian(problem->objective, self->x, self->matrix, self->at->task, err);
+
+    for (size_t i = 0; status == PN_OK && i < p * p; i++)
+        self->matrix[i] *= self->at->n;
+    if (status == PN_OK)
+        status = add_regulariser(self, err);
+    if (status != PN_OK)
+        return status;
+    for (size_t i = 0; i < p; i++) {
+        self->matrix[i * p + i] += problem->weight;
+        self->residual[i] = -self->g[i];
+    }
+    return pn_linear_solve(self->direction, (pn_mat){ self->matrix, p, p }, self->residual, err);
+}
+
+/* Along a convex function the slope at the new point tells whether it was overshot; unlike values, it does not drown in rounding.
+ * *moved is false when no step helps: the rest is for the steps that need no luck. */
+static pn_status line_search(newton *self, bool *moved, pn_err *err)
+{
+    size_t p = self->at->p;
+    double slope = pn_dot(p, self->g, self->direction), size = 1.0;
+
+    *moved = false;
+    for (int i = 0; slope < 0.0 && i < HALVINGS && !*moved; i++, size *= 0.5) {
+        pn_status status;
+
+        memcpy(self->trial, self->x, p * sizeof(double));
+        pn_axpy(p, size, self->direction, self->trial);
+        if ((status = gradient(self->at, self->trial, self->trial_g, err)) != PN_OK)
+            return status;
+        *moved = pn_dot(p, self->trial_g, self->direction) <= -0.5 * slope &&
+                 (i > 0 || pn_norm(PN_L2, p, self->trial_g) <= 2.0 * self->norm);
+    }
+    if (*moved) {
+        memcpy(self->x, self->trial, p * sizeof(double));
+        memcpy(self->g, self->trial_g, p * sizeof(double));
+        self->norm = pn_norm(PN_L2, p, self->g);
+    }
+    return PN_OK;
+}
+
+static pn_status newton_steps(newton *self, bool *reached, pn_err *err)
+{
+    double tolerance = self->at->problem->tolerance;
+    bool moved = true;
+    pn_status status = gradient(self->at, self->x, self->g, err);
+
+    self->norm = pn_norm(PN_L2, self->at->p, self->g);
+    for (int i = 0; status == PN_OK && moved && self->norm > tolerance && i < NEWTON_STEPS; i++) {
+        status = pn_task_report(self->at->task, "objective perturbation", (double)i, 0.0, err);
+        if (status == PN_OK)
+            status = self->matrix ? direct(self, err) : conjugate_gradients(self, err);
+        if (status == PN_ENUMERIC) /* a Hessian too near to singular for its doubles */
+            return PN_OK;
+        if (status == PN_OK)
+            status = line_search(self, &moved, err);
+    }
+    *reached = status == PN_OK && self->norm <= tolerance;
+    return status;
+}
+
+static bool has_hessian(const search *at)
+{
+    const pn_objective *objective = at->problem->objective;
+    bool direct_one = at->p <= DIRECT_MAX;
+
+    return !pn_objective_set(objective) && (direct_one || pn_objective_clip(objective) == 0.0);
+}
+
+static pn_status try_newton(search *at, double *theta, bool *reached, pn_err *err)
+{
+    size_t p = at->p;
+    newton self = { .at = at, .x = pn_calloc(VECTORS, p * sizeof(double)) };
+    pn_status status = PN_OK;
+
+    if (p <= DIRECT_MAX)
+        self.matrix = pn_alloc(p, p * sizeof(double));
+    if (!self.x || (p <= DIRECT_MAX && !self.matrix)) {
+        status = pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", owner, p);
+    } else {
+        self.g = self.x + p;
+        self.direction = self.x + 2 * p;
+        self.trial = self.x + 3 * p;
+        self.trial_g = self.x + 4 * p;
+        self.residual = self.x + 5 * p;
+        self.along = self.x + 6 * p;
+        self.image = self.x + 7 * p;
+        memcpy(self.x, theta, p * sizeof(double));
+        status = newton_steps(&self, reached, err);
+        if (status == PN_OK && *reached)
+            memcpy(theta, self.x, p * sizeof(double));
+    }
+    pn_free(self.matrix);
+    pn_free(self.x);
+    return status;
+}
+
+/* ---- all together ---- */
+
+/* `sure`: the steps whose number the worst case bounds. */
+static pn_status descend(search *at, bool sure, double *theta, bool *reached, pn_err *err)
+{
+    const pn_perturbed_problem *problem = at->problem;
+    double certificate = NAN, most = fmin(problem->most_steps, 0x1p60);
+    pn_descent how = { .owner = owner,
+                       .label = "objective perturbation",
+                       .gradient = gradient,
+                       .self = at,
+                       .set = pn_objective_set(problem->objective),
+                       .p = at->p,
+                       .tolerance = problem->tolerance,
+                       .most_steps = sure ? (size_t)most : QUICK_STEPS,
+                       .smooth = true,
+                       .task = at->task };
+    pn_status status;
+
+    if (sure) {
+        how.strong_convexity = problem->strong_convexity;
+        how.smoothness = problem->smoothness;
+    }
+    memcpy(theta, problem->center, at->p * sizeof(double));
+    status = pn_descend(&how, theta, &certificate, reached, err);
+    return !sure && status == PN_ENUMERIC ? PN_OK : status; /* near the minimum a search for a step may find none */
+}
+
+pn_status pn_perturbed_minimum(const pn_perturbed_problem *problem, double *theta, uint64_t *gradients, pn_task *task,
+                               pn_err *err)
+{
+    search at = { .problem = problem,
+                  .p = pn_objective_dim(problem->objective),
+                  .n = (double)pn_objective_data(problem->objective)->n,
+                  .task = task };
+    bool reached = false;
+    pn_status status = PN_OK;
+
+    memcpy(theta, problem->center, at.p * sizeof(double));
+    if (has_hessian(&at))
+        status = try_newton(&at, theta, &reached, err);
+    if (status == PN_OK && !reached)
+        status = descend(&at, false, theta, &reached, err);
+    if (status == PN_OK && !reached)
+        status = descend(&at, true, theta, &reached, err);
+    *gradients += at.gradients;
+    if (status == PN_OK && !reached)
+        status =
+            pn_fail(err, PN_ENUMERIC, "%s: the minimum was not found to the tolerance; nothing is released", owner);
+    return status;
+}
