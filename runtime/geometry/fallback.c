@@ -144,7 +144,7 @@ static pn_status origin_is_inside(const pn_set *set, double *point, pn_err *err)
 /* low < gauge <= high: low doubles until x / high is inside.  An unbounded set starts from 1 and may hold x / t for all t. */
 static pn_status bracket(const pn_set *set, const double *x, double *point, double *low, double *high, pn_err *err)
 {
-    double size = pn_norm(PN_L2, set->dim, x), radius = set->ops->radius(set, PN_L2);
+    double size = pn_lp_norm(PN_L2, set->dim, x), radius = set->ops->radius(set, PN_L2);
     double last = isfinite(radius) ? size / (FLAT * radius) : size / FLAT;
     bool inside = false;
     pn_status status;
@@ -202,7 +202,7 @@ pn_status pn_gauge_by_contains(const pn_set *set, const double *x, double *gauge
     if (!point)
         return pn_fail(err, PN_ENOMEM, "C:gauge: out of memory");
     status = origin_is_inside(set, point, err);
-    if (status == PN_OK && pn_norm(PN_LINF, set->dim, x) > 0.0)
+    if (status == PN_OK && pn_lp_norm(PN_LINF, set->dim, x) > 0.0)
         status = bisect(set, x, point, &value, err);
     if (status == PN_OK)
         *gauge = value;

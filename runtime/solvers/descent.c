@@ -32,7 +32,7 @@ static pn_status measure(search *at, const double *x, pn_err *err)
     pn_status status;
 
     if (!set) {
-        at->certificate = pn_norm(PN_L2, at->p, at->gradient);
+        at->certificate = pn_lp_norm(PN_L2, at->p, at->gradient);
         return PN_OK;
     }
     along = pn_dot(at->p, at->gradient, x);

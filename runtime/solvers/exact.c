@@ -56,18 +56,19 @@ pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterati
                          double *gap, pn_task *task, pn_err *err)
 {
     problem at = { objective, task };
+    const pn_set *set = pn_objective_set(objective);
     size_t p = pn_objective_dim(objective);
     double *x, reached_gap = NAN;
     pn_status status;
 
-    if (!pn_objective_set(objective))
+    if (!set)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "solve.exact: the objective has no constraint set; give set= to pn.objective");
-    if (!pn_set_is_bounded(at.set))
+    if (!pn_set_is_bounded(set))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "solve.exact: needs a bounded set for its duality gap, %s is unbounded; a large l2_ball around the "
                        "solution gives the same minimum",
-                       at.set->ops->name);
+                       set->ops->name);
     if (!(tol > 0.0))
         return pn_fail(err, PN_EINVAL, "solve.exact: tol must be a positive number, got %g", tol);
     if (pn_objective_regulariser(objective) && !isfinite(pn_objective_bounds(objective)->reg.largest_curvature))

@@ -150,12 +150,12 @@ static pn_status line_search(newton *self, bool *moved, pn_err *err)
         if ((status = gradient(self->at, self->trial, self->trial_g, err)) != PN_OK)
             return status;
         *moved = pn_dot(p, self->trial_g, self->direction) <= -0.5 * slope &&
-                 (i > 0 || pn_norm(PN_L2, p, self->trial_g) <= 2.0 * self->norm);
+                 (i > 0 || pn_lp_norm(PN_L2, p, self->trial_g) <= 2.0 * self->norm);
     }
     if (*moved) {
         memcpy(self->x, self->trial, p * sizeof(double));
         memcpy(self->g, self->trial_g, p * sizeof(double));
-        self->norm = pn_norm(PN_L2, p, self->g);
+        self->norm = pn_lp_norm(PN_L2, p, self->g);
     }
     return PN_OK;
 }
@@ -166,7 +166,7 @@ static pn_status newton_steps(newton *self, bool *reached, pn_err *err)
     bool moved = true;
     pn_status status = gradient(self->at, self->x, self->g, err);
 
-    self->norm = pn_norm(PN_L2, self->at->p, self->g);
+    self->norm = pn_lp_norm(PN_L2, self->at->p, self->g);
     for (int i = 0; status == PN_OK && moved && self->norm > tolerance && i < NEWTON_STEPS; i++) {
         status = pn_task_report(self->at->task, "objective perturbation", (double)i, 0.0, err);
         if (status == PN_OK)

@@ -133,7 +133,7 @@ static void check_project(const pn_set *set, pn_rng *rng, double spread, double 
         for (size_t j = 0; j < n; j++)
             out[j] = z[j] - p[j];
         CHECK(pn_set_support(set, out, n, &h, v, NULL) == PN_OK);
-        CHECK_CLOSE(h - inner(out, p, n), 0.0, slack * (1.0 + pn_norm(PN_L2, n, out)));
+        CHECK_CLOSE(h - inner(out, p, n), 0.0, slack * (1.0 + pn_lp_norm(PN_L2, n, out)));
         CHECK(pn_set_contains(set, p, n, slack, &inside, NULL) == PN_OK && inside);
         memcpy(again, p, n * sizeof *p);
         CHECK(pn_set_project(set, again, n, NULL) == PN_OK);
@@ -186,10 +186,10 @@ static void check_sizes(const pn_set *set, pn_rng *rng, double slack)
             y[j] = -y[j];
         CHECK(pn_set_support(set, y, n, NULL, y, NULL) == PN_OK);
         for (int norm = 0; norm < PN_LP_COUNT; norm++) {
-            CHECK(pn_norm((pn_lp)norm, n, x) <= set->ops->radius(set, (pn_lp)norm) + 1e-15);
+            CHECK(pn_lp_norm((pn_lp)norm, n, x) <= set->ops->radius(set, (pn_lp)norm) + 1e-15);
             for (size_t j = 0; j < n; j++)
                 y[j] -= x[j];
-            CHECK(pn_norm((pn_lp)norm, n, y) <= set->ops->diameter(set, (pn_lp)norm) + 1e-15);
+            CHECK(pn_lp_norm((pn_lp)norm, n, y) <= set->ops->diameter(set, (pn_lp)norm) + 1e-15);
             for (size_t j = 0; j < n; j++)
                 y[j] += x[j];
         }
@@ -216,7 +216,7 @@ static void check_atoms(const pn_set *set, pn_rng *rng, double slack)
         best = fmax(best, product);
         first = i == 0 ? product - scores[0] : first;
         CHECK_CLOSE(product - scores[i], first, slack); /* about one common point */
-        CHECK(fabs(scores[i]) <= pn_norm(PN_L2, n, g) * set->ops->atom_radius(set, PN_L2) + 1e-15);
+        CHECK(fabs(scores[i]) <= pn_lp_norm(PN_L2, n, g) * set->ops->atom_radius(set, PN_L2) + 1e-15);
     }
     CHECK(pn_set_support(set, g, n, &h, NULL, NULL) == PN_OK);
     CHECK_CLOSE(h, best, slack);
