@@ -20,11 +20,12 @@ typedef enum pn_param_kind {
 } pn_param_kind;
 
 typedef enum pn_range {
-    PN_ANY,          /* any finite number */
-    PN_POSITIVE,     /* > 0 */
-    PN_NONNEGATIVE,  /* >= 0 */
-    PN_FRACTION,     /* in (0, 1) */
-    PN_UNIT_INTERVAL /* in [0, 1] */
+    PN_ANY,           /* any finite number */
+    PN_POSITIVE,      /* > 0 */
+    PN_NONNEGATIVE,   /* >= 0 */
+    PN_FRACTION,      /* in (0, 1) */
+    PN_UNIT_INTERVAL, /* in [0, 1] */
+    PN_EXPONENT       /* in [1, inf], infinity included */
 } pn_range;
 
 typedef enum pn_need { PN_OPTIONAL = 0, PN_REQUIRED = 1 } pn_need;

@@ -1,5 +1,5 @@
 /* box.c -- { x in R^dim : lower <= x <= upper, entry by entry }.  lower = upper fixes a coordinate.
- * Its vertices are not listed.  Depends on: ball.h, upper.h.  Used by: set.c's table.  Spec: geometry.md section 2.4. */
+ * Its vertices are not listed.  Depends on: ball.h, upper.h, width_quadrature.h.  Used by: set.c's table.  Spec: geometry.md section 2.4. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "geometry/ball.h"
 #include "geometry/upper.h"
+#include "geometry/width_quadrature.h"
 
 typedef struct box {
     pn_set base;
@@ -159,6 +160,28 @@ static pn_status box_gauge(const pn_set *self, const double *x, double *value, p
     return PN_OK;
 }
 
+/* Each entry alone: E max over an interval of length d is d E max(0, b) = d / sqrt(2 pi). */
+static pn_status box_width(const pn_set *self, const pn_width_options *how, pn_width *out, pn_err *err)
+{
+    (void)how;
+    (void)err;
+    *out = pn_width_exactly(box_diameter(self, PN_L1) * 0.39894228040143267794 /* 1/sqrt(2 pi) */);
+    return PN_OK;
+}
+
+static pn_status box_sample(const pn_set *self, pn_rng *rng, double *x, pn_err *err)
+{
+    const box *b = as_box(self);
+
+    (void)err;
+    for (size_t j = 0; j < self->dim; j++) {
+        double t = pn_rng_uniform(rng);
+
+        x[j] = (1.0 - t) * b->lower[j] + t * b->upper[j];
+    }
+    return PN_OK;
+}
+
 static void box_describe(const pn_set *self, char *text, size_t size)
 {
     (void)snprintf(text, size, "box(dim=%zu, diameter=%.10g)", self->dim, box_diameter(self, PN_L2));
@@ -178,6 +201,8 @@ const pn_set_ops pn_set_box = {
     .center = box_center,
     .project = box_project,
     .gauge = box_gauge,
+    .width = box_width,
+    .sample = box_sample,
     .image_radius = box_image_radius,
     .describe = box_describe,
 };

@@ -1,12 +1,14 @@
 /* l1_ball.c -- { x in R^dim : ||x - center||_1 <= radius }, the hull of the 2 dim points center +- radius e_j.
  * Atom 2j is +radius e_j, atom 2j+1 is -radius e_j (j from 0).  A center makes a shifted ball.
- * Depends on: set.h, simplex_project.h.  Used by: set.c's table.  Spec: geometry.md section 2.2. */
+ * Depends on: ball.h, simplex_project.h, width_quadrature.h, draw.h.  Used by: set.c's table.  Spec: geometry.md section 2.2. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "geometry/set.h"
+#include "geometry/ball.h"
+#include "geometry/draw.h"
 #include "geometry/simplex_project.h"
+#include "geometry/width_quadrature.h"
 
 typedef struct l1_ball {
     pn_set base;
@@ -161,11 +163,24 @@ static void l1_ball_atom_scores(const pn_set *self, const double *g, double *sco
 static void l1_ball_atom(const pn_set *self, size_t i, pn_atom *out, double *scratch)
 {
     (void)scratch;
-    out->count = 1;
-    out->index_of_one = i / 2;
-    out->value_of_one = i % 2 ? -radius_of(self) : radius_of(self);
-    out->index = &out->index_of_one;
-    out->value = &out->value_of_one;
+    pn_atom_single(out, i / 2, i % 2 ? -radius_of(self) : radius_of(self));
+}
+
+static pn_status l1_ball_width(const pn_set *self, const pn_width_options *how, pn_width *out, pn_err *err)
+{
+    (void)how;
+    (void)err;
+    *out = pn_width_times(pn_width_of_l1(self->dim), radius_of(self));
+    return PN_OK;
+}
+
+static pn_status l1_ball_sample(const pn_set *self, pn_rng *rng, double *x, pn_err *err)
+{
+    (void)err;
+    pn_draw_l1_ball(rng, self->dim, x);
+    for (size_t j = 0; j < self->dim; j++)
+        x[j] *= radius_of(self);
+    return PN_OK;
 }
 
 const pn_set_ops pn_set_l1_ball = {
@@ -183,6 +198,8 @@ const pn_set_ops pn_set_l1_ball = {
     .center = l1_ball_center,
     .project = l1_ball_project,
     .gauge = l1_ball_gauge,
+    .width = l1_ball_width,
+    .sample = l1_ball_sample,
     .atom_count = l1_ball_atom_count,
     .atom_scores = l1_ball_atom_scores,
     .atom_radius = l1_ball_radius,

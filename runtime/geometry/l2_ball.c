@@ -1,10 +1,13 @@
 /* l2_ball.c -- { x in R^dim : ||x - center||_2 <= radius }.  A center makes a shifted ball.
- * Depends on: set.h.  Used by: set.c's table.  Spec: geometry.md section 2.1. */
+ * Depends on: set.h, width_quadrature.h, numeric/blas.h, random/sample.h.  Used by: set.c's table.  Spec: geometry.md section 2.1. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "geometry/set.h"
+#include "geometry/width_quadrature.h"
+#include "numeric/blas.h"
+#include "random/sample.h"
 
 typedef struct l2_ball {
     pn_set base;
@@ -43,23 +46,9 @@ static void l2_ball_destroy(pn_set *self)
     pn_free(self);
 }
 
-/* In units of the largest entry, so that no square overflows or vanishes. */
-static double l2_norm(const double *x, size_t n)
-{
-    double unit = 0.0, sum = 0.0;
-
-    for (size_t j = 0; j < n; j++)
-        unit = fmax(unit, fabs(x[j]));
-    if (unit == 0.0)
-        return 0.0;
-    for (size_t j = 0; j < n; j++)
-        sum += (x[j] / unit) * (x[j] / unit);
-    return unit * sqrt(sum);
-}
-
 static pn_status l2_ball_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
-    double norm = l2_norm(g, self->dim), radius = radius_of(self);
+    double norm = pn_norm(PN_L2, self->dim, g), radius = radius_of(self);
 
     (void)err;
     for (size_t j = 0; point && j < self->dim; j++)
@@ -83,7 +72,7 @@ static double l2_ball_diameter(const pn_set *self, pn_lp norm)
 static pn_status l2_ball_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     (void)err;
-    *inside = l2_norm(x, self->dim) <= radius_of(self) + tolerance;
+    *inside = pn_norm(PN_L2, self->dim, x) <= radius_of(self) + tolerance;
     return PN_OK;
 }
 
@@ -94,7 +83,7 @@ static void l2_ball_center(const pn_set *self, double *x)
 
 static pn_status l2_ball_project(const pn_set *self, double *x, pn_err *err)
 {
-    double norm = l2_norm(x, self->dim), radius = radius_of(self);
+    double norm = pn_norm(PN_L2, self->dim, x), radius = radius_of(self);
 
     (void)err;
     for (size_t j = 0; norm > radius && j < self->dim; j++)
@@ -105,7 +94,24 @@ static pn_status l2_ball_project(const pn_set *self, double *x, pn_err *err)
 static pn_status l2_ball_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     (void)err;
-    *value = l2_norm(x, self->dim) / radius_of(self);
+    *value = pn_norm(PN_L2, self->dim, x) / radius_of(self);
+    return PN_OK;
+}
+
+static pn_status l2_ball_width(const pn_set *self, const pn_width_options *how, pn_width *out, pn_err *err)
+{
+    (void)how;
+    (void)err;
+    *out = pn_width_times(pn_width_of_l2(self->dim), radius_of(self));
+    return PN_OK;
+}
+
+static pn_status l2_ball_sample(const pn_set *self, pn_rng *rng, double *x, pn_err *err)
+{
+    (void)err;
+    pn_sample_ball(rng, self->dim, x);
+    for (size_t j = 0; j < self->dim; j++)
+        x[j] *= radius_of(self);
     return PN_OK;
 }
 
@@ -124,5 +130,7 @@ const pn_set_ops pn_set_l2_ball = {
     .center = l2_ball_center,
     .project = l2_ball_project,
     .gauge = l2_ball_gauge,
+    .width = l2_ball_width,
+    .sample = l2_ball_sample,
     .scale = radius_of,
 };

@@ -1,12 +1,13 @@
 /* linf_ball.c -- { x in R^dim : |x_j - center_j| <= radius for all j }.  A center makes a shifted ball.
- * Its 2^dim vertices are not listed.  Depends on: set.h, upper.h.  Used by: set.c's table.  Spec: geometry.md section 2.4. */
+ * Its 2^dim vertices are not listed.  Depends on: ball.h, upper.h, width_quadrature.h.  Used by: set.c's table.  Spec: geometry.md section 2.4. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "geometry/set.h"
+#include "geometry/ball.h"
 #include "geometry/upper.h"
+#include "geometry/width_quadrature.h"
 
 typedef struct linf_ball {
     pn_set base;
@@ -58,27 +59,14 @@ static pn_status linf_ball_support(const pn_set *self, const double *g, double *
     return PN_OK;
 }
 
-/* ||(a, .., a)|| in R^dim */
-static double constant_norm(size_t dim, double a, pn_lp norm)
-{
-    switch (norm) {
-    case PN_L1:
-        return pn_times_up((double)dim, a);
-    case PN_L2:
-        return dim == 1 ? a : nextafter(nextafter(sqrt((double)dim) * a, INFINITY), INFINITY);
-    default:
-        return a;
-    }
-}
-
 static double linf_ball_radius(const pn_set *self, pn_lp norm)
 {
-    return constant_norm(self->dim, radius_of(self), norm);
+    return pn_constant_norm(self->dim, radius_of(self), norm);
 }
 
 static double linf_ball_diameter(const pn_set *self, pn_lp norm)
 {
-    return constant_norm(self->dim, 2.0 * radius_of(self), norm);
+    return pn_constant_norm(self->dim, 2.0 * radius_of(self), norm);
 }
 
 /* The farthest vertex has the signs of the shift. */
@@ -136,6 +124,22 @@ static void linf_ball_describe(const pn_set *self, char *text, size_t size)
     (void)snprintf(text, size, "linf_ball(dim=%zu, radius=%.10g)", self->dim, radius_of(self));
 }
 
+static pn_status linf_ball_width(const pn_set *self, const pn_width_options *how, pn_width *out, pn_err *err)
+{
+    (void)how;
+    (void)err;
+    *out = pn_width_exactly((double)self->dim * radius_of(self) * 0.79788456080286535588 /* sqrt(2/pi) */);
+    return PN_OK;
+}
+
+static pn_status linf_ball_sample(const pn_set *self, pn_rng *rng, double *x, pn_err *err)
+{
+    (void)err;
+    for (size_t j = 0; j < self->dim; j++)
+        x[j] = radius_of(self) * (2.0 * pn_rng_uniform(rng) - 1.0);
+    return PN_OK;
+}
+
 const pn_set_ops pn_set_linf_ball = {
     .name = "linf_ball",
     .doc = "The cube {x in R^dim : |x_j - center_j| <= radius for all j}.",
@@ -151,6 +155,8 @@ const pn_set_ops pn_set_linf_ball = {
     .center = linf_ball_center,
     .project = linf_ball_project,
     .gauge = linf_ball_gauge,
+    .width = linf_ball_width,
+    .sample = linf_ball_sample,
     .image_radius = linf_ball_image_radius,
     .describe = linf_ball_describe,
     .scale = radius_of,

@@ -13,6 +13,8 @@ extern const pn_set_ops pn_set_l1_ball, pn_set_l2_ball, pn_set_linf_ball, pn_set
 /* balls and polytopes of vectors */
 extern const pn_set_ops pn_set_hypersimplex, pn_set_unit_hypersimplex, pn_set_ksparse_polytope, pn_set_permutahedron;
 extern const pn_set_ops pn_set_weighted_l1_ball, pn_set_diamond;
+extern const pn_set_ops pn_set_unit_simplex, pn_set_lp_ball, pn_set_group_ball, pn_set_interpolation_ball, pn_set_k_support;
+extern const pn_set_ops pn_set_ordered_l1_ball, pn_set_top_k_ball;
 
 /* matrices */
 extern const pn_set_ops pn_set_nuclear_ball, pn_set_spectral_ball, pn_set_spectrahedron, pn_set_unit_spectrahedron;
@@ -29,7 +31,8 @@ static const pn_set_ops *const set_table[] = {
     /* clang-format off */
     &pn_set_l1_ball, &pn_set_l2_ball, &pn_set_linf_ball, &pn_set_box, &pn_set_simplex, &pn_set_polytope,
     /* balls and polytopes of vectors */
-    &pn_set_hypersimplex, &pn_set_unit_hypersimplex, &pn_set_ksparse_polytope, &pn_set_permutahedron, &pn_set_weighted_l1_ball, &pn_set_diamond,
+    &pn_set_hypersimplex, &pn_set_unit_hypersimplex, &pn_set_ksparse_polytope, &pn_set_permutahedron, &pn_set_weighted_l1_ball, &pn_set_diamond, &pn_set_unit_simplex, &pn_set_lp_ball, &pn_set_group_ball, &pn_set_interpolation_ball,
+    &pn_set_k_support, &pn_set_ordered_l1_ball, &pn_set_top_k_ball,
 
     /* matrices */
     &pn_set_nuclear_ball, &pn_set_spectral_ball, &pn_set_spectrahedron, &pn_set_unit_spectrahedron, &pn_set_psd_cone,

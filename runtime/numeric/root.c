@@ -103,7 +103,7 @@ double pn_newton(double (*f)(void *self, double x, double *slope), void *self, d
     last = value = f(self, high, &slope);
     if (value == 0.0 || (value > 0.0) == (at_low > 0.0))
         return fabs(at_low) < fabs(value) ? low : high;
-    x = first_slope != 0.0 ? low - at_low / first_slope : INFINITY;
+    x = first_slope != 0.0 && isfinite(first_slope) ? low - at_low / first_slope : INFINITY;
     for (int calls = 2; calls < 200; calls++) {
         int64_t below = order_of(low), over = order_of(high);
 
@@ -118,6 +118,7 @@ double pn_newton(double (*f)(void *self, double x, double *slope), void *self, d
             low = x;
         else
             high = x;
+        slope = isfinite(slope) ? slope : 0.0;
         if (slope != 0.0 && fabs(value / slope) <= DBL_EPSILON * fabs(x))
             return x;
         x = slope != 0.0 && fabs(value) <= 0.5 * fabs(last) ? x - value / slope : INFINITY;

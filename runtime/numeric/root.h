@@ -24,7 +24,7 @@ double pn_bisect(bool (*above)(void *self, double x), void *self, double low, do
 /**
  * A root of a monotone f between low and high, by Newton's steps inside a bracket that every value narrows; a step that would leave
  * the bracket, or follows one that did not halve |f|, goes to the middle of its doubles instead.
- *   f  also writes its derivative (0 is allowed: then the middle is taken).
+ *   f  also writes its derivative (0, infinity or NaN: then the middle is taken).
  * Ends at f = 0, when a step changes nothing, or when the bracket has closed; at most 200 calls.  When f has one sign at both ends
  * the result is the end with the smaller |f|.
  */

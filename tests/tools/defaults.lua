@@ -9,6 +9,7 @@ local guesses = {
   ["a finite number"] = 1,
   ["a number between 0 and 1, both excluded"] = 0.5,
   ["a number from 0 to 1"] = 0.5,
+  ["a number from 1, or infinity"] = 3,
 }
 
 return function(place, name)

@@ -26,6 +26,30 @@ local examples = {
   diamond = {
     {lower = {-1, -2, -3}, upper = {1, 2, 3}}, {lower = {-1, 0, -3, 2}, upper = {2, 5, -1, 2}}, {lower = {-2}, upper = {7}},
   },
+  unit_simplex = {{dim = 4, radius = 2}, {dim = 19, radius = 0.5}, {dim = 1, radius = 3}},
+  lp_ball = {
+    {dim = 4, q = 3, radius = 2}, {dim = 19, q = 1.25, radius = 0.5}, {dim = 1, q = 1.5, radius = 3},
+    {dim = 3, q = 7.5, center = {1, -2, 4}}, {dim = 6, q = 1.9999}, {dim = 5, q = 1}, {dim = 5, q = 2},
+    {dim = 5, q = math.huge, radius = 2}, {dim = 5, q = 300}, {dim = 5, q = 1.01},
+  },
+  group_ball = {
+    {dim = 6, k = 2, radius = 2}, {dim = 19, k = 5, radius = 0.5}, {dim = 4, k = 4}, {dim = 4, k = 1}, {dim = 1, k = 1},
+    {dim = 3, k = 2, center = {1, -2, 4}},
+  },
+  interpolation_ball = {
+    {dim = 4, alpha = 0.5, radius = 2}, {dim = 19, alpha = 0.1, radius = 0.5}, {dim = 1, alpha = 0.7, radius = 3},
+    {dim = 3, alpha = 0.9, center = {1, -2, 4}}, {dim = 5, alpha = 0}, {dim = 5, alpha = 1}, {dim = 5, alpha = 1e-9},
+    {dim = 5, alpha = 1 - 1e-12},
+  },
+  k_support = {
+    {dim = 4, k = 2, radius = 2}, {dim = 19, k = 5, radius = 0.5}, {dim = 5, k = 1}, {dim = 5, k = 5}, {dim = 1, k = 1},
+    {dim = 3, k = 2, center = {1, -2, 4}},
+  },
+  ordered_l1_ball = {
+    {weights = {3, 2, 1.5, 0}, radius = 2}, {weights = {1, 1, 1, 1, 1}}, {weights = {2}, radius = 3},
+    {weights = {9, 8, 7, 6, 5, 4, 3, 2, 1}, radius = 0.5},
+  },
+  top_k_ball = {{dim = 4, k = 2, radius = 2}, {dim = 19, k = 5}, {dim = 3, k = 3}, {dim = 5, k = 1}, {dim = 1, k = 1}},
   permutahedron = {{dim = 5}, {vector = {3, -1, 0.5, 2, -1, -3.5}}, {vector = {2, 2, 2}}, {vector = {7}}},
   nuclear_ball = {
     {rows = 3, cols = 4, radius = 2}, {rows = 5, cols = 2}, {rows = 1, cols = 6, radius = 0.5}, {rows = 4, cols = 1},
