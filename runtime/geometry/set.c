@@ -18,7 +18,7 @@ extern const pn_set_ops pn_set_ordered_l1_ball, pn_set_top_k_ball;
 
 /* matrices */
 extern const pn_set_ops pn_set_nuclear_ball, pn_set_spectral_ball, pn_set_spectrahedron, pn_set_unit_spectrahedron;
-extern const pn_set_ops pn_set_psd_cone;
+extern const pn_set_ops pn_set_psd_cone, pn_set_birkhoff;
 
 /* ellipsoids, flats, cones: some are unbounded */
 extern const pn_set_ops pn_set_ellipsoid, pn_set_point, pn_set_affine, pn_set_free_space, pn_set_halfspace, pn_set_hyperslab;
@@ -36,6 +36,7 @@ static const pn_set_ops *const set_table[] = {
 
     /* matrices */
     &pn_set_nuclear_ball, &pn_set_spectral_ball, &pn_set_spectrahedron, &pn_set_unit_spectrahedron, &pn_set_psd_cone,
+    &pn_set_birkhoff,
 
     /* ellipsoids, flats, cones: some are unbounded */
     &pn_set_ellipsoid, &pn_set_point, &pn_set_affine, &pn_set_free_space, &pn_set_halfspace, &pn_set_hyperslab,

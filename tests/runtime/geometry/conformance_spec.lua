@@ -62,6 +62,7 @@ local examples = {
   spectrahedron = {{n = 2, radius = 2}, {n = 4}, {n = 1, radius = 3}},
   unit_spectrahedron = {{n = 2, radius = 2}, {n = 4}, {n = 1, radius = 3}},
   psd_cone = {{n = 1}, {n = 2}, {n = 4}},
+  birkhoff = {{n = 1}, {n = 2}, {n = 5}},
   ellipsoid = {
     {axes = {1, 2, 0.25, 4}}, {axes = {3}}, {axes = {2, 0, 1}}, {axes = {1, 2}, center = {3, -4}},
     {matrix = {{1, 2, 0}, {0, 1, -1}, {3, 0, 1}}}, {matrix = {{1}, {2}, {-2}}, center = {1, 0, 1}}, -- a segment
