@@ -12,6 +12,7 @@
 
 typedef struct box {
     pn_set base;
+    pn_set_ops ops;        /* base.ops points here: whether it is symmetric is known when it is made */
     double *lower, *upper; /* [dim], one block owned through lower */
 } box;
 
@@ -30,6 +31,15 @@ static const box *as_box(const pn_set *set)
     return (const box *)set;
 }
 
+static bool is_symmetric(pn_vec lower, pn_vec upper)
+{
+    bool same = true;
+
+    for (size_t j = 0; same && j < lower.n; j++)
+        same = lower.data[j] == -upper.data[j];
+    return same;
+}
+
 static pn_status box_create(pn_set **out, const pn_arg *args, pn_err *err)
 {
     pn_vec lower = args[LOWER].vector, upper = args[UPPER].vector;
@@ -46,7 +56,9 @@ static pn_status box_create(pn_set **out, const pn_arg *args, pn_err *err)
         pn_free(self);
         return pn_fail(err, PN_ENOMEM, "set.box: out of memory");
     }
-    pn_set_init(&self->base, &pn_set_box, lower.n);
+    self->ops = pn_set_box;
+    self->ops.symmetric = is_symmetric(lower, upper);
+    pn_set_init(&self->base, &self->ops, lower.n);
     self->upper = self->lower + lower.n;
     memcpy(self->lower, lower.data, lower.n * sizeof *self->lower);
     memcpy(self->upper, upper.data, upper.n * sizeof *self->upper);

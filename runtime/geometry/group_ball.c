@@ -66,7 +66,7 @@ static double block_norm(const group_ball *set, const double *x, size_t block)
     for (size_t i = 0; i < n && n < 64; i++)
         sum += at[i] * at[i];
     /* Out of the range of squares, or long enough for a call to pay. */
-    return n < 64 && sum > 0x1p-900 && sum < 0x1p1020 ? sqrt(sum) : pn_norm(PN_L2, n, at);
+    return n < 64 && sum > 0x1p-900 && sum < 0x1p1020 ? sqrt(sum) : pn_lp_norm(PN_L2, n, at);
 }
 
 static double group_norm(const group_ball *set, const double *x)

@@ -51,7 +51,7 @@ static pn_status interpolation_ball_create(pn_set **out, const pn_arg *args, pn_
 
 static double norm_of(double alpha, const double *x, size_t n)
 {
-    return (1.0 - alpha) * pn_norm(PN_L1, n, x) + alpha * pn_norm(PN_L2, n, x);
+    return (1.0 - alpha) * pn_lp_norm(PN_L1, n, x) + alpha * pn_lp_norm(PN_L2, n, x);
 }
 
 /* What a threshold leaves of x / unit: the norms and number of the entries above it. */
@@ -104,7 +104,7 @@ static double dual_gap(void *self, double t, double *slope)
 /* N is 1 at unit vectors and at least ||.||_2, so N*(g) is between max |g_j| and ||g||_2. */
 static double dual_norm(problem *p)
 {
-    return pn_newton(dual_gap, p, 1.0, pn_norm(PN_L2, p->n, p->x) / p->unit * (1.0 + 1e-14));
+    return pn_newton(dual_gap, p, 1.0, pn_lp_norm(PN_L2, p->n, p->x) / p->unit * (1.0 + 1e-14));
 }
 
 /* x <- factor S_threshold(x), in units of p->unit */
@@ -136,7 +136,7 @@ static pn_status interpolation_ball_support(const pn_set *self, const double *g,
                                             pn_err *err)
 {
     const interpolation_ball *set = as_interpolation(self);
-    problem p = { g, self->dim, pn_norm(PN_LINF, self->dim, g), set->alpha, 0.0 };
+    problem p = { g, self->dim, pn_lp_norm(PN_LINF, self->dim, g), set->alpha, 0.0 };
     double dual;
 
     (void)err;
@@ -204,14 +204,14 @@ static double prox_gap(void *self, double t, double *slope)
 static pn_status interpolation_ball_project(const pn_set *self, double *x, pn_err *err)
 {
     const interpolation_ball *set = as_interpolation(self);
-    problem p = { x, self->dim, pn_norm(PN_LINF, self->dim, x), set->alpha, 0.0 };
+    problem p = { x, self->dim, pn_lp_norm(PN_LINF, self->dim, x), set->alpha, 0.0 };
     double t, factor, slope;
 
     (void)err;
     if (norm_of(set->alpha, x, self->dim) <= set->ball.radius)
         return PN_OK;
     p.radius = set->ball.radius / p.unit;
-    t = pn_newton(prox_gap, &p, 0.0, pn_norm(PN_L2, self->dim, x) / p.unit);
+    t = pn_newton(prox_gap, &p, 0.0, pn_lp_norm(PN_L2, self->dim, x) / p.unit);
     (void)prox_norm(&p, t, &factor, &slope);
     shrink(&p, x, t * (1.0 - set->alpha), factor * p.unit, x);
     return PN_OK;

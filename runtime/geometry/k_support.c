@@ -66,7 +66,7 @@ static pn_status k_support_support(const pn_set *self, const double *g, double *
         pn_mark_largest(chosen, size, n, k_of(self), size + n);
         for (size_t j = 0; j < n; j++)
             size[j] = chosen[j] ? g[j] : 0.0;
-        norm = pn_norm(PN_L2, n, size);
+        norm = pn_lp_norm(PN_L2, n, size);
         for (size_t j = 0; point && j < n; j++)
             point[j] = norm > 0.0 ? pn_ball_scale(self) * (size[j] / norm) : 0.0;
         *value = pn_ball_scale(self) * norm;
@@ -202,7 +202,7 @@ static void project_sorted(shares *p, double dual, double *x)
 /* With at most k entries the norm is the l2 norm, and the projection a multiple. */
 static void project_few(const pn_set *self, double *x)
 {
-    double norm = pn_norm(PN_L2, self->dim, x);
+    double norm = pn_lp_norm(PN_L2, self->dim, x);
 
     for (size_t j = 0; j < self->dim; j++)
         x[j] = pn_ball_scale(self) * (x[j] / norm);

@@ -48,7 +48,7 @@ static void l2_ball_destroy(pn_set *self)
 
 static pn_status l2_ball_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
-    double norm = pn_norm(PN_L2, self->dim, g), radius = radius_of(self);
+    double norm = pn_lp_norm(PN_L2, self->dim, g), radius = radius_of(self);
 
     (void)err;
     for (size_t j = 0; point && j < self->dim; j++)
@@ -72,7 +72,7 @@ static double l2_ball_diameter(const pn_set *self, pn_lp norm)
 static pn_status l2_ball_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     (void)err;
-    *inside = pn_norm(PN_L2, self->dim, x) <= radius_of(self) + tolerance;
+    *inside = pn_lp_norm(PN_L2, self->dim, x) <= radius_of(self) + tolerance;
     return PN_OK;
 }
 
@@ -83,7 +83,7 @@ static void l2_ball_center(const pn_set *self, double *x)
 
 static pn_status l2_ball_project(const pn_set *self, double *x, pn_err *err)
 {
-    double norm = pn_norm(PN_L2, self->dim, x), radius = radius_of(self);
+    double norm = pn_lp_norm(PN_L2, self->dim, x), radius = radius_of(self);
 
     (void)err;
     for (size_t j = 0; norm > radius && j < self->dim; j++)
@@ -94,7 +94,7 @@ static pn_status l2_ball_project(const pn_set *self, double *x, pn_err *err)
 static pn_status l2_ball_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     (void)err;
-    *value = pn_norm(PN_L2, self->dim, x) / radius_of(self);
+    *value = pn_lp_norm(PN_L2, self->dim, x) / radius_of(self);
     return PN_OK;
 }
 

@@ -71,7 +71,7 @@ static double sum_of_powers(const double *x, size_t n, double unit, double q)
 /* In units of the largest entry, so that no power overflows or all vanish. */
 static double norm_of(const double *x, size_t n, double q)
 {
-    double unit = pn_norm(PN_LINF, n, x);
+    double unit = pn_lp_norm(PN_LINF, n, x);
 
     return unit > 0.0 ? unit * pow(sum_of_powers(x, n, unit, q), 1.0 / q) : 0.0;
 }
@@ -79,7 +79,7 @@ static double norm_of(const double *x, size_t n, double q)
 /* With u = |g| / max|g| and the dual exponent q' = q/(q - 1): x_j = radius sign(g_j) u_j^(q'-1) / (sum u^q')^(1/q). */
 static pn_status lp_ball_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
-    double q = q_of(self), power = 1.0 / (q - 1.0), unit = pn_norm(PN_LINF, self->dim, g), sum, factor;
+    double q = q_of(self), power = 1.0 / (q - 1.0), unit = pn_lp_norm(PN_LINF, self->dim, g), sum, factor;
     size_t n = self->dim;
 
     (void)err;

@@ -23,7 +23,7 @@ extern const pn_set_ops pn_set_psd_cone, pn_set_birkhoff;
 /* ellipsoids, flats, cones: some are unbounded */
 extern const pn_set_ops pn_set_ellipsoid, pn_set_point, pn_set_affine, pn_set_free_space, pn_set_halfspace, pn_set_hyperslab;
 extern const pn_set_ops pn_set_hyperplane, pn_set_nonnegative, pn_set_second_order_cone, pn_set_rotated_second_order_cone;
-extern const pn_set_ops pn_set_exponential_cone;
+extern const pn_set_ops pn_set_exponential_cone, pn_set_polyhedron;
 
 /* clang-format on */
 
@@ -41,7 +41,7 @@ static const pn_set_ops *const set_table[] = {
     /* ellipsoids, flats, cones: some are unbounded */
     &pn_set_ellipsoid, &pn_set_point, &pn_set_affine, &pn_set_free_space, &pn_set_halfspace, &pn_set_hyperslab,
     &pn_set_hyperplane, &pn_set_nonnegative, &pn_set_second_order_cone, &pn_set_rotated_second_order_cone,
-    &pn_set_exponential_cone,
+    &pn_set_exponential_cone, &pn_set_polyhedron,
 
     /* clang-format on */
     NULL

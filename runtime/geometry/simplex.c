@@ -155,7 +155,7 @@ static pn_status simplex_gauge(const pn_set *self, const double *x, double *valu
 static pn_status simplex_hull_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     (void)err;
-    *value = pn_norm(PN_L1, self->dim, x) / pn_ball_scale(self);
+    *value = pn_lp_norm(PN_L1, self->dim, x) / pn_ball_scale(self);
     return PN_OK;
 }
 

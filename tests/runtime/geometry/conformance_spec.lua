@@ -85,6 +85,13 @@ local examples = {
   second_order_cone = {{dim = 4}, {dim = 2}, {dim = 1}},
   rotated_second_order_cone = {{dim = 4}, {dim = 2}, {dim = 7}},
   exponential_cone = {{}},
+  polyhedron = {
+    {A = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}}, b = {1, 2, 1, 0.5}}, -- a box
+    {A = {{1, 1, 1}, {-1, 0, 0}, {0, -1, 0}, {0, 0, -1}, {1, 1, 1}}, b = {2, 0, 0, 0, 2}}, -- a pyramid, one row twice
+    {A = {{1, 1, 1}, {-1, -1, -1}, {-1, 0, 0}, {0, -1, 0}, {0, 0, -1}}, b = {1, -1, 0, 0, 0}}, -- a triangle: flat
+    {A = {{1, 2}, {-3, 1}, {1, -4}}, b = {4, -1, 2}}, {A = {{2}, {-1}}, b = {6, -1}},
+    {A = {{1, 2, -1}, {0, 1, 1}}, b = {4, -1}}, {A = {{0, 0}, {-1, 1}}, b = {1, 0}}, -- unbounded
+  },
 }
 for _, name in ipairs(pn.set.names()) do
   examples[name] = examples[name] or defaults("set", name)

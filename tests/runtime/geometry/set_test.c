@@ -16,9 +16,9 @@ static void example_args(const pn_param *params, pn_arg *args)
     for (size_t j = 0; j < DIM; j++) {
         low[j] = -1.0 - (double)j;
         high[j] = 2.0;
-        rows[j * DIM + j] = 3.0;
-        rows[DIM * DIM + j] = -1.0;
-        rows[(DIM + 1) * DIM + j] = -1.0;
+        rows[j * DIM + j] = -3.0;
+        rows[DIM * DIM + j] = 1.0;
+        rows[(DIM + 1) * DIM + j] = 1.0;
     }
     for (size_t i = 0; i < pn_param_count(params); i++) {
         args[i] = (pn_arg){ .given = true, .real = 1.5, .count = DIM };
