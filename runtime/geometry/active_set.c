@@ -245,10 +245,11 @@ static pn_status climb(double *x, double *weight, const double *c, double length
                        pn_err *err)
 {
     size_t dim = in.A.cols;
-    double t = 1.0 + pn_lp_norm(PN_L2, dim, x);
+    double unit = in.b ? pn_lp_norm(PN_LINF, in.A.rows, in.b) : 0.0, t = fmax(unit, pn_lp_norm(PN_L2, dim, x));
 
+    t = t > 0.0 ? t : 1.0;
     for (int turn = 0; turn < 200; turn++) {
-        double size = 1.0 + pn_lp_norm(PN_L2, dim, x), moved;
+        double moved;
         bool empty;
         pn_status status;
 
@@ -259,7 +260,7 @@ static pn_status climb(double *x, double *weight, const double *c, double length
             return status;
         pn_axpy(dim, -1.0, x, before);
         moved = pn_lp_norm(PN_L2, dim, before);
-        if (empty || moved <= 1e-12 * fmax(size, t)) {
+        if (empty || moved <= 1e-12 * fmax(pn_lp_norm(PN_L2, dim, x), t)) {
             for (size_t i = 0; weight && i < in.A.rows; i++)
                 weight[i] *= length / t;
             return PN_OK;

@@ -1,14 +1,16 @@
 /* polytope.c -- conv{v_1, .., v_k}, the rows of a k x dim matrix.  Vertices may repeat or lie inside the hull.
  * Scores are taken about the middle c of the bounding box when that makes the vertices smaller, else about the origin.
- * Depends on: set.h, nearest.h, upper.h, simd.h.  Used by: set.c's table.  Spec: geometry.md section 2.8. */
+ * Depends on: set.h, active_set.h, nearest.h, upper.h, blas.h, simd.h.  Used by: set.c's table.  Spec: geometry.md section 2.8. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "geometry/active_set.h"
 #include "geometry/nearest.h"
 #include "geometry/set.h"
 #include "geometry/upper.h"
+#include "numeric/blas.h"
 #include "numeric/simd.h"
 
 /* Above this many multiplications the diameter is a bound instead of a search over pairs. */
@@ -225,6 +227,44 @@ static pn_status polytope_project(const pn_set *self, double *x, pn_err *err)
     return status;
 }
 
+/* min sum alpha with alpha >= 0 and sum alpha_i v_i = x is, by duality, max <x, y> with <v_i, y> <= 1 for all i; both signs of
+ * v_i give the gauge of conv(C u -C).  Rows are brought to length 1. */
+static pn_status gauge_by_program(const polytope *set, bool both, const double *x, double *value, pn_err *err)
+{
+    size_t count = set->vertices.rows, cols = set->vertices.cols, rows = both ? 2 * count : count;
+    double *A = pn_alloc(rows * (cols + 1) + cols, sizeof *A), *b, *y;
+    pn_status status;
+
+    if (!A)
+        return pn_fail(err, PN_ENOMEM, "set.polytope: out of memory in gauge");
+    b = A + rows * cols;
+    y = b + rows;
+    memset(y, 0, cols * sizeof *y);
+    for (size_t i = 0; i < rows; i++) {
+        double length = pn_lp_norm(PN_L2, cols, vertex(set, i % count)), sign = i < count ? 1.0 : -1.0;
+
+        /* in units of the radius; a vertex at the origin says nothing */
+        b[i] = length > 0.0 ? set->radius[PN_L2] / length : 1.0;
+        for (size_t j = 0; j < cols; j++)
+            A[i * cols + j] = length > 0.0 ? sign * vertex(set, i % count)[j] / length : 0.0;
+    }
+    status = pn_maximise_in(value, y, NULL, x, (pn_inequalities){ { A, rows, cols }, b }, err);
+    if (status == PN_OK && *value > 0.0)
+        *value /= set->radius[PN_L2];
+    pn_free(A);
+    return status;
+}
+
+static pn_status polytope_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
+{
+    return gauge_by_program(as_polytope(self), false, x, value, err);
+}
+
+static pn_status polytope_hull_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
+{
+    return gauge_by_program(as_polytope(self), true, x, value, err);
+}
+
 static size_t polytope_atom_count(const pn_set *self)
 {
     return as_polytope(self)->vertices.rows;
@@ -272,6 +312,8 @@ const pn_set_ops pn_set_polytope = {
     .contains = polytope_contains,
     .center = polytope_center,
     .project = polytope_project,
+    .gauge = polytope_gauge,
+    .hull_gauge = polytope_hull_gauge,
     .atom_count = polytope_atom_count,
     .atom_scores = polytope_atom_scores,
     .atom_radius = polytope_atom_radius,
