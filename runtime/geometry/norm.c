@@ -1,6 +1,6 @@
 /* norm.c -- the table of norms, reference counts, and the checked doors.
  * A norm is its unit ball: a row says which, the value is the ball's gauge and the dual norm's value its support function.
- * Depends on: norm.h, set.h, numeric/blas.h.  Used by: potentials, bindings. */
+ * Depends on: norm.h, set_algebra.h, numeric/blas.h.  Used by: potentials, bindings. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "geometry/norm.h"
+#include "geometry/set_algebra.h"
 #include "numeric/blas.h"
 
 /* Which norm: a row with its arguments, or a set; and on the far side its dual. */
@@ -18,7 +19,7 @@ struct pn_norm {
     const pn_norm_ops *dual_ops; /* the row of the dual norm; NULL: there is none, and is_dual tells the sides apart */
     pn_arg dual_args[PN_NORM_PARAMS];
     bool is_dual;
-    pn_set *set; /* owned; NULL: of the table */
+    pn_set *set, *hull; /* owned: the set and Q = conv(C u -C); NULL: of the table */
 };
 
 /* ---- rows ---- */
@@ -279,6 +280,7 @@ pn_status pn_norm_new(pn_norm **out, const char *name, pn_arg *args, pn_err *err
 pn_status pn_norm_minkowski(pn_norm **out, pn_set *set, pn_err *err)
 {
     pn_norm *norm;
+    pn_status status;
 
     *out = NULL;
     if (!pn_set_is_bounded(set))
@@ -286,6 +288,11 @@ pn_status pn_norm_minkowski(pn_norm **out, pn_set *set, pn_err *err)
     norm = new_norm();
     if (!norm)
         return pn_fail(err, PN_ENOMEM, "norm.minkowski: out of memory");
+    status = pn_set_symmetric_hull(&norm->hull, set, err);
+    if (status != PN_OK) {
+        pn_norm_free(norm);
+        return pn_fail_in(err, status, "norm.minkowski");
+    }
     norm->set = pn_set_keep(set);
     *out = norm;
     return PN_OK;
@@ -300,8 +307,10 @@ pn_status pn_norm_dual(pn_norm **out, const pn_norm *norm, pn_err *err)
         return pn_fail(err, PN_ENOMEM, "N:dual: out of memory");
     *dual = *norm;
     dual->references = 1;
-    if (dual->set)
+    if (dual->set) {
         pn_set_keep(dual->set);
+        pn_set_keep(dual->hull);
+    }
     if (norm->dual_ops) {
         dual->ops = norm->dual_ops;
         dual->dual_ops = norm->ops;
@@ -324,13 +333,14 @@ void pn_norm_free(pn_norm *norm)
 {
     if (norm && --norm->references == 0) {
         pn_set_free(norm->set);
+        pn_set_free(norm->hull);
         pn_free(norm);
     }
 }
 
 /* ---- the unit ball ---- */
 
-/* The ball of the row, or the set itself, whichever side the norm is on. */
+/* The ball of the row, or Q, whichever side the norm is on. */
 static pn_status own_set(pn_set **out, const pn_norm *norm, size_t n, pn_err *err)
 {
     enum { MOST = 16 };
@@ -339,7 +349,7 @@ static pn_status own_set(pn_set **out, const pn_norm *norm, size_t n, pn_err *er
     const pn_param *params = NULL;
 
     if (norm->set) {
-        *out = pn_set_keep(norm->set);
+        *out = pn_set_keep(norm->hull);
         return PN_OK;
     }
     for (size_t i = 0; table[i] && !params; i++)
@@ -373,35 +383,25 @@ pn_status pn_norm_ball(pn_set **out, const pn_norm *norm, size_t n, pn_err *err)
     *out = NULL;
     if (status != PN_OK)
         return status;
-    if (norm->is_dual || (norm->set && !norm->set->ops->symmetric))
+    if (norm->is_dual)
         return pn_fail(err, PN_EUNSUPPORTED, "N:ball: the unit ball of this norm is not one of the known sets");
     return own_set(out, norm, n, err);
 }
 
-/* Q = conv(C u -C) reaches no farther than C. */
 pn_status pn_norm_radius(const pn_norm *norm, pn_lp lp, size_t n, double *radius, pn_err *err)
 {
-    bool own = norm->set && !norm->is_dual && n == norm->set->dim;
     pn_set *set;
-    pn_status status = own ? own_set(&set, norm, n, err) : pn_norm_ball(&set, norm, n, err);
+    pn_status status = pn_norm_ball(&set, norm, n, err);
 
     if (status != PN_OK)
         return status;
-    *radius = set->ops->radius(set, lp);
+    /* Q reaches no farther than C, which may know better how far that is. */
+    *radius = norm->set && !norm->is_dual ? norm->set->ops->radius(norm->set, lp) : set->ops->radius(set, lp);
     pn_set_free(set);
     return PN_OK;
 }
 
 /* ---- values ---- */
-
-static pn_status gauge_of_hull(const pn_set *set, const double *x, size_t n, double *value, pn_err *err)
-{
-    if (set->ops->symmetric)
-        return pn_set_gauge(set, x, n, value, err);
-    if (set->ops->hull_gauge)
-        return set->ops->hull_gauge(set, x, value, err);
-    return pn_fail(err, PN_EUNSUPPORTED, "N:value: the gauge of conv(C u -C) is not known for %s", set->ops->name);
-}
 
 pn_status pn_norm_value(const pn_norm *norm, const double *x, size_t n, double *value, pn_err *err)
 {
@@ -420,7 +420,7 @@ pn_status pn_norm_value(const pn_norm *norm, const double *x, size_t n, double *
     status = own_set(&set, norm, n, err);
     if (status != PN_OK)
         return status;
-    status = norm->is_dual ? pn_set_dual_norm(set, x, n, value, err) : gauge_of_hull(set, x, n, value, err);
+    status = norm->is_dual ? pn_set_dual_norm(set, x, n, value, err) : pn_set_gauge(set, x, n, value, err);
     pn_set_free(set);
     return status;
 }
