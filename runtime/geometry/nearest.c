@@ -2,7 +2,8 @@
  * It keeps a corral S of affinely independent points and their affine minimiser y; a point with <y, P> < <y, y> enters, and
  * points whose weight would turn negative leave.  Over a polytope each corral is visited once, so it ends; over a curved set
  * the duality gap <y, y - P> bounds the squared error, and falls with each point that enters.
- * The Gram matrix is a packed lower triangle in units of oracle.scale; its Cholesky factor is kept as long as its points are.
+ * The minimiser comes from a QR factorisation of the differences P_a - P_0, by Gram-Schmidt run twice: points of a curved set
+ * crowd together, and their Gram matrix would lose half of the digits.  Columns are kept as long as their points are.
  * Depends on: nearest.h, simd.h.  Used by: polytope.c, fallback.c. */
 #include <float.h>
 #include <math.h>
@@ -19,26 +20,31 @@ typedef struct wolfe {
     const double *x;
     size_t dim;
     size_t count;    /* points in the corral */
-    size_t factored; /* rows of `factor` that hold */
+    size_t factored; /* columns that hold */
     size_t room;     /* for so many points there is memory */
     double *points;  /* [room * dim] the P of the corral */
+    double *basis;   /* [room * dim] Q, the first row unused */
+    double *columns; /* [room (room + 1) / 2] R: column a, entries b <= a, those of index 0 unused */
+    double *along;   /* [room] Q^T P_0 */
     double *weight;  /* [room] >= 0, sum 1 */
-    double *forward; /* [room] the solution of factor * forward = 1 */
     double *trial;   /* [room] the affine minimiser's weights */
-    double *gram;    /* [room (room + 1) / 2] <P_a, P_b> / scale + 1, row a holds b <= a */
-    double *factor;  /* its Cholesky factor */
     double *y;       /* [dim] sum of weight P */
     double *next;    /* [dim] the point that may enter */
 } wolfe;
 
-static double *triangle_row(double *triangle, size_t a)
+static double *column_of(const wolfe *w, size_t a)
 {
-    return triangle + a * (a + 1) / 2;
+    return w->columns + a * (a + 1) / 2;
 }
 
 static double *point_of(const wolfe *w, size_t a)
 {
     return w->points + a * w->dim;
+}
+
+static double *basis_of(const wolfe *w, size_t a)
+{
+    return w->basis + a * w->dim;
 }
 
 static bool grow_one(double **block, size_t count, size_t size)
@@ -56,9 +62,9 @@ static bool make_room(wolfe *w)
 
     if (w->count < w->room)
         return true;
-    if (!grow_one(&w->points, room, w->dim) || !grow_one(&w->weight, room, 1) || !grow_one(&w->forward, room, 1) ||
-        !grow_one(&w->trial, room, 1) || !grow_one(&w->gram, room * (room + 1) / 2, 1) ||
-        !grow_one(&w->factor, room * (room + 1) / 2, 1))
+    if (!grow_one(&w->points, room, w->dim) || !grow_one(&w->basis, room, w->dim) || !grow_one(&w->along, room, 1) ||
+        !grow_one(&w->columns, room * (room + 1) / 2, 1) || !grow_one(&w->weight, room, 1) ||
+        !grow_one(&w->trial, room, 1))
         return false;
     w->room = room;
     return true;
@@ -67,72 +73,69 @@ static bool make_room(wolfe *w)
 /* The point `next` joins the corral. */
 static bool enter(wolfe *w, double weight)
 {
-    double *gram;
-
     if (!make_room(w))
         return false;
-    gram = triangle_row(w->gram, w->count);
     memcpy(point_of(w, w->count), w->next, w->dim * sizeof *w->next);
     w->weight[w->count] = weight;
     w->count++;
-    for (size_t b = 0; b < w->count; b++)
-        gram[b] = pn_dot(w->dim, w->next, point_of(w, b)) / w->oracle->scale + 1.0;
     return true;
 }
 
 static void leave(wolfe *w, size_t at)
 {
-    for (size_t a = at + 1; a < w->count; a++) {
-        double *from = triangle_row(w->gram, a), *into = triangle_row(w->gram, a - 1);
+    size_t after = w->count - at - 1;
 
-        for (size_t b = 0, kept = 0; b <= a; b++) {
-            if (b != at)
-                into[kept++] = from[b];
-        }
-        w->weight[a - 1] = w->weight[a];
-    }
-    memmove(point_of(w, at), point_of(w, at + 1), (w->count - at - 1) * w->dim * sizeof *w->points);
+    memmove(w->weight + at, w->weight + at + 1, after * sizeof *w->weight);
+    memmove(point_of(w, at), point_of(w, at + 1), after * w->dim * sizeof *w->points);
     w->count--;
     w->factored = at < w->factored ? at : w->factored;
 }
 
-/* One more row of the Cholesky factor; false when the point depends on those before it. */
-static bool factor_row(wolfe *w, size_t a)
+/* One more column of the factorisation; false when the point depends on those before it. */
+static bool factor_column(wolfe *w, size_t a)
 {
-    double *la = triangle_row(w->factor, a), *ga = triangle_row(w->gram, a);
+    double *q = basis_of(w, a), *column = column_of(w, a), length;
 
-    for (size_t b = 0; b < a; b++) {
-        double *lb = triangle_row(w->factor, b);
+    memcpy(q, point_of(w, a), w->dim * sizeof *q);
+    pn_axpy(w->dim, -1.0, point_of(w, 0), q);
+    memset(column, 0, (a + 1) * sizeof *column);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t b = 1; b < a; b++) {
+            double part = pn_dot(w->dim, basis_of(w, b), q);
 
-        la[b] = (ga[b] - pn_dot(b, la, lb)) / lb[b];
+            column[b] += part;
+            pn_axpy(w->dim, -part, basis_of(w, b), q);
+        }
     }
-    la[a] = ga[a] - pn_dot(a, la, la);
-    if (!(la[a] > 4.0 * DBL_EPSILON * ga[a]))
+    length = sqrt(pn_dot(w->dim, q, q));
+    if (!(length > 8.0 * DBL_EPSILON * sqrt(w->oracle->scale)))
         return false;
-    la[a] = sqrt(la[a]);
-    w->forward[a] = (1.0 - pn_dot(a, la, w->forward)) / la[a];
+    for (size_t j = 0; j < w->dim; j++)
+        q[j] /= length;
+    column[a] = length;
+    w->along[a] = pn_dot(w->dim, q, point_of(w, 0));
     return true;
 }
 
-/* trial = the weights of the affine minimiser: (Gram + 1 1^T) u = 1, normalised.  False when the corral is dependent. */
+/* trial = the weights of the affine minimiser, P_0 - Q Q^T P_0.  False when the corral is dependent. */
 static bool affine_minimiser(wolfe *w)
 {
     size_t m = w->count;
-    double total = 0.0;
 
+    w->factored = w->factored > 0 ? w->factored : 1; /* there is no column of P_0 */
     for (; w->factored < m; w->factored++) {
-        if (!factor_row(w, w->factored))
+        if (!factor_column(w, w->factored))
             return false;
     }
-    memcpy(w->trial, w->forward, m * sizeof *w->trial);
-    for (size_t a = m; a-- > 0;) {
-        w->trial[a] /= triangle_row(w->factor, a)[a];
-        pn_axpy(a, -w->trial[a], triangle_row(w->factor, a), w->trial);
-        total += w->trial[a];
+    w->trial[0] = 1.0;
+    for (size_t a = 1; a < m; a++)
+        w->trial[a] = -w->along[a];
+    for (size_t a = m; a-- > 1;) {
+        w->trial[a] /= column_of(w, a)[a];
+        pn_axpy(a, -w->trial[a], column_of(w, a), w->trial); /* entry 0 of a column is 0 */
+        w->trial[0] -= w->trial[a];
     }
-    for (size_t a = 0; a < m; a++)
-        w->trial[a] /= total;
-    return total > 0.0;
+    return true;
 }
 
 /* Move the weights to the trial ones, or as far as they stay >= 0 and drop what became 0; true when all the way. */
@@ -152,10 +155,12 @@ static bool step_to_trial(wolfe *w)
             blocking = a;
         }
     }
+    if (blocking == w->count) {
+        memcpy(w->weight, w->trial, w->count * sizeof *w->weight); /* small weights to all their digits */
+        return true;
+    }
     for (size_t a = 0; a < w->count; a++)
         w->weight[a] += fraction * (w->trial[a] - w->weight[a]);
-    if (blocking == w->count)
-        return true;
     w->weight[blocking] = 0.0;
     for (size_t a = w->count; a-- > 0;) {
         if (!(w->weight[a] > 0.0) && w->count > 1)
@@ -164,11 +169,22 @@ static bool step_to_trial(wolfe *w)
     return false;
 }
 
+/* y <- sum of weight P */
 static double refresh_point(wolfe *w)
 {
     memset(w->y, 0, w->dim * sizeof *w->y);
     for (size_t a = 0; a < w->count; a++)
         pn_axpy(w->dim, w->weight[a], point_of(w, a), w->y);
+    return pn_dot(w->dim, w->y, w->y);
+}
+
+/* The same at the affine minimiser, and normal to the corral to all digits: when y is short, the rounding of the sum, which is
+ * one of its terms', would turn it. */
+static double refresh_minimiser(wolfe *w)
+{
+    (void)refresh_point(w);
+    for (size_t a = 1; a < w->count; a++)
+        pn_axpy(w->dim, -pn_dot(w->dim, basis_of(w, a), w->y), basis_of(w, a), w->y);
     return pn_dot(w->dim, w->y, w->y);
 }
 
@@ -232,7 +248,7 @@ static progress major_step(wolfe *w, double *size)
             return STUCK;
         }
     } while (!step_to_trial(w));
-    *size = refresh_point(w);
+    *size = refresh_minimiser(w);
     return *size < before ? GOING : STUCK;
 }
 
@@ -287,11 +303,11 @@ pn_status pn_nearest_by(double *residual, double *distance, const pn_least_oracl
         status = iterate(&w, distance, err);
     pn_free(w.next);
     pn_free(w.points);
+    pn_free(w.basis);
+    pn_free(w.columns);
+    pn_free(w.along);
     pn_free(w.weight);
-    pn_free(w.forward);
     pn_free(w.trial);
-    pn_free(w.gram);
-    pn_free(w.factor);
     return status;
 }
 
