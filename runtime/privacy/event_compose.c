@@ -49,7 +49,7 @@ static size_t append(char *text, size_t size, size_t used, const char *more)
 
 static size_t append_term(char *text, size_t size, size_t used, const pn_event *event, size_t count)
 {
-    char inner[200], number[32];
+    char inner[320], number[32];
 
     pn_event_describe(event, inner, sizeof inner);
     if (count == 1)

@@ -52,7 +52,7 @@ static void put_wrapped(sink *out, const char *text, int indent)
 static void put_guarantee(sink *out, const pn_plan *plan)
 {
     const pn_request *request = &plan->request;
-    char text[256];
+    char text[512];
 
     if (request->kind == PN_NONPRIVATE)
         (void)snprintf(text, sizeof text, "none: privacy=false, the exact data is used");
@@ -69,7 +69,7 @@ static void put_guarantee(sink *out, const pn_plan *plan)
     put(out, "%-*s", NAME_WIDTH, "  guarantee");
     put_wrapped(out, text, NAME_WIDTH);
     if (plan->event) {
-        char event[160];
+        char event[400];
 
         pn_event_describe(plan->event, event, sizeof event);
         (void)snprintf(text, sizeof text, "%zu x %s", plan->iterations, event);
