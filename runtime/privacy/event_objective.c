@@ -59,11 +59,12 @@ static pn_slack slack(const pn_event *self)
 
 const pn_event_ops pn_event_objective_perturbation_ops = {
     .name = "objective_perturbation",
-    .doc = "The exact minimiser of a sum of convex losses of one margin each plus strongly convex terms without data and "
-           "a linear term drawn from a Gaussian law, for the event's neighbours. With s = sensitivity/sigma the privacy "
-           "loss is at most jacobian + s^2/2 + s chi, chi the norm of a standard Gaussian in two dimensions (one under "
-           "zero_out), so Renyi divergence and zCDP are those of that bound; no pure epsilon. What a computer finds is "
-           "not the exact minimiser: its distance must be masked by a second release.",
+    .doc =
+        "The exact minimiser of a sum of convex losses of one margin each plus strongly convex terms without data and "
+        "a linear term drawn from a Gaussian law, for the event's neighbours. With s = sensitivity/sigma the privacy "
+        "loss is at most jacobian + s^2/2 + s chi, chi the norm of a standard Gaussian in two dimensions (one under "
+        "zero_out), so Renyi divergence and zCDP are those of that bound; no pure epsilon. What a computer finds is "
+        "not the exact minimiser: its distance must be masked by a second release.",
     .source = "Chaudhuri, Monteleoni, Sarwate (2011); Kifer, Smith, Thakurta (2012); Iyengar et al. (2019)",
     .params = params,
     .create = create,

@@ -1,6 +1,7 @@
 /* perturbation.c -- objective perturbation: charge once, draw the linear term, later draw the noise that masks the answer.
  * Depends on: perturbation.h, mechanism_row.h, random/noise.h.  Used by: solvers. */
 #include <math.h>
+#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -22,8 +23,7 @@ static const pn_mechanism_ops face_ops = { .name = "objective_perturbation" };
 
 double pn_perturbation_masked(const pn_perturbation_options *options)
 {
-    double lattice =
-        sqrt((double)options->dim) * pn_lattice_step(options->sigma) / (2.0 * options->strong_convexity);
+    double lattice = sqrt((double)options->dim) * pn_lattice_step(options->sigma) / (2.0 * options->strong_convexity);
 
     return pn_lattice_l2(2.0 * (options->offset + lattice) * (1.0 + 0x1p-48), options->sigma_out, options->dim,
                          options->bound, 1);
@@ -31,15 +31,20 @@ double pn_perturbation_masked(const pn_perturbation_options *options)
 
 static pn_status check(const pn_perturbation_options *options, pn_err *err)
 {
-    const double sizes[] = { options->sigma,  options->sensitivity, options->strong_convexity,
-                             options->offset, options->sigma_out,   options->bound };
+    bool masks = options->sigma_out != 0.0;
+    const double sizes[] = { options->sigma,
+                             options->sensitivity,
+                             options->strong_convexity,
+                             options->offset,
+                             masks ? options->sigma_out : 1.0,
+                             options->bound };
 
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         if (!(sizes[i] >= 0x1p-900 && sizes[i] <= 0x1p900))
-            return pn_fail(err, PN_EINVAL, "objective_perturbation: its numbers must be between 2^-900 and 2^900, got %g",
-                           sizes[i]);
+            return pn_fail(err, PN_EINVAL,
+                           "objective_perturbation: its numbers must be between 2^-900 and 2^900, got %g", sizes[i]);
     }
-    if (!(options->bound <= 0x1p61 * pn_lattice_step(options->sigma_out)))
+    if (masks && !(options->bound <= 0x1p61 * pn_lattice_step(options->sigma_out)))
         return pn_fail(err, PN_EINVAL,
                        "objective_perturbation: sigma_out = %g is too fine for answers up to %g; it must be at least "
                        "2^-21 of them",
@@ -50,17 +55,20 @@ static pn_status check(const pn_perturbation_options *options, pn_err *err)
 pn_status pn_perturbation_event(pn_event **out, const pn_perturbation_options *options, pn_err *err)
 {
     pn_event *parts[2] = { NULL, NULL };
+    size_t count = options->sigma_out != 0.0 ? 2 : 1;
     pn_status status = check(options, err);
 
     *out = NULL;
     if (status == PN_OK)
         status = pn_event_objective_perturbation(&parts[0], options->sigma, options->sensitivity, options->jacobian,
                                                  options->dim, options->neighbours, err);
-    if (status == PN_OK)
+    if (status == PN_OK && count > 1)
         status = pn_event_gaussian(&parts[1], options->sigma_out, pn_perturbation_masked(options), options->dim,
                                    options->neighbours, err);
-    if (status == PN_OK)
+    if (status == PN_OK && count > 1)
         status = pn_event_compose(out, parts, 2, err);
+    else if (status == PN_OK)
+        *out = pn_event_keep(parts[0]);
     pn_event_free(parts[0]);
     pn_event_free(parts[1]);
     return status;
@@ -72,6 +80,18 @@ static void draw_linear(const pn_perturbation *self, double *linear)
     for (size_t j = 0; j < self->options.dim; j++)
         linear[j] = 0.0;
     pn_lattice_gaussian(self->rng, self->options.sigma, linear, self->options.dim, linear);
+}
+
+/* A minimum as the solver left it has no guarantee at any epsilon: for comparison where nothing is private. */
+static pn_status check_masked(const pn_perturbation_options *options, const pn_ledger *ledger, const pn_rng *rng,
+                              pn_err *err)
+{
+    if (options->sigma_out != 0.0 || (ledger && pn_ledger_budget(ledger)->teaching && pn_rng_simulated(rng)))
+        return PN_OK;
+    return pn_fail(
+        err, PN_EPRIVACY,
+        "objective_perturbation: without noise on the answer it is exact up to rounding only, which no budget "
+        "can pay for; leave approximate=false out, or use seeded noise and a ledger with teaching = true");
 }
 
 pn_status pn_perturbation_open(pn_perturbation **out, const pn_perturbation_options *options, pn_ledger *ledger,
@@ -88,6 +108,8 @@ pn_status pn_perturbation_open(pn_perturbation **out, const pn_perturbation_opti
     self->rng = rng;
     self->owner = getpid();
     status = pn_perturbation_event(&self->face.event, options, err);
+    if (status == PN_OK)
+        status = check_masked(options, ledger, rng, err);
     if (status == PN_OK)
         status = pn_mechanism_pay(&self->face, ledger, label, rng, err);
     if (status != PN_OK) {
@@ -112,7 +134,10 @@ pn_status pn_perturbation_release(pn_perturbation *self, const double *point, do
     if (status != PN_OK)
         return status;
     self->used = true;
-    pn_lattice_gaussian(self->rng, self->options.sigma_out, point, self->options.dim, out);
+    if (self->options.sigma_out == 0.0)
+        memmove(out, point, self->options.dim * sizeof *out);
+    else
+        pn_lattice_gaussian(self->rng, self->options.sigma_out, point, self->options.dim, out);
     return PN_OK;
 }
 

@@ -24,16 +24,16 @@ typedef struct pn_perturbation_options {
     double sensitivity;      /* of the sum of gradients: 2L, under zero_out L */
     double jacobian;         /* ln(1 + beta/Lam) */
     double strong_convexity; /* Lam > 0 */
-    double offset;           /* bound on the l2 distance from what is handed in to the minimiser for the b as drawn, > 0 */
-    double sigma_out;        /* of the noise on each entry of the answer */
-    double bound;            /* on every |entry| of what is handed in, > 0 */
+    double offset;    /* bound on the l2 distance from what is handed in to the minimiser for the b as drawn, > 0 */
+    double sigma_out; /* of the noise on each entry of the answer; 0: none, no guarantee, simulated runs only */
+    double bound;     /* on every |entry| of what is handed in, > 0 */
     pn_neighbours neighbours;
 } pn_perturbation_options;
 
 /** The l2 sensitivity that the second release is charged, the rounding to its lattice included. */
 double pn_perturbation_masked(const pn_perturbation_options *options);
 
-/** What both draws cost: compose(objective_perturbation, gaussian).
+/** What both draws cost: compose(objective_perturbation, gaussian); the first alone without noise on the answer.
  *  Errors: PN_EINVAL for numbers outside [2^-900, 2^900]; PN_EUNSUPPORTED under add_remove; PN_ENOMEM. */
 pn_status pn_perturbation_event(pn_event **out, const pn_perturbation_options *options, pn_err *err);
 
@@ -44,7 +44,8 @@ typedef struct pn_perturbation pn_perturbation;
  * Check, charge the event once, then draw b.
  *   linear[dim]  receives b: as private as the data.  Nothing that depends on it may leave but through pn_perturbation_release.
  *   label        what the report says.     rng  kept until the release.
- * Errors: as pn_mechanism_release, all before the charge and the first draw; PN_EINVAL, PN_ENOMEM.
+ * Errors: as pn_mechanism_release, all before the charge and the first draw; PN_EINVAL, PN_ENOMEM; PN_EPRIVACY without noise
+ * on the answer unless the stream is seeded and the ledger a teaching one.
  * Privacy: pn_perturbation_event.
  */
 pn_status pn_perturbation_open(pn_perturbation **out, const pn_perturbation_options *options, pn_ledger *ledger,

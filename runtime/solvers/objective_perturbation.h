@@ -15,6 +15,46 @@ typedef struct op_plan {
     double *start;                 /* [p] */
 } op_plan;
 
+/* What the numbers below are computed from. */
+typedef struct op_problem {
+    const pn_objective *objective;
+    const pn_set *set; /* or NULL */
+    const pn_bounds *bounds;
+    const pn_request *request;
+    const double *start;
+    double n, p;
+    double lipschitz;   /* L: of one record's gradient, l2 */
+    double beta;        /* largest eigenvalue of one record's Hessian */
+    double sensitivity; /* of the sum of gradients */
+    int rank;
+    double regular; /* strong convexity of n r */
+    double pull;    /* n ||grad r(start)||_2 */
+    double fall;    /* bound on sum_i l_i(start) - min l_i, or +inf */
+    double reach;   /* max ||theta - start||_2 over the set; +inf without */
+    double split;
+    double tau; /* given tolerance, or 0 */
+} op_problem;
+
+/* What follows from one choice. */
+typedef struct op_choice {
+    double weight; /* Lam that is added */
+    double strong; /* with the regulariser's */
+    double jacobian;
+    double s;
+    double tau, computed; /* certified excess; the certificate as computed */
+    double most_steps;
+    pn_perturbation_options noise;
+} op_choice;
+
+/** Check the assumptions and measure.  Errors: PN_EUNSUPPORTED and PN_EPRIVACY with the assumption that fails; PN_EINVAL; PN_ENOMEM. */
+pn_status op_gather(op_problem *at, const op_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
+/** A choice with Lam = weight and the Jacobian that follows. */
+void op_begin(const op_problem *at, double weight, op_choice *made);
+/** Tolerance, offset, bound and worst case for made->noise.sigma.  Errors: PN_EINVAL for a tolerance below what rounding allows. */
+pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err);
+/** Everything that follows from s = sensitivity/sigma.  Errors: as op_tolerance. */
+pn_status op_follow(const op_problem *at, double s, op_choice *made, pn_err *err);
+
 extern const pn_param op_params[];
 enum { OP_LAMBDA = 0, OP_SPLIT, OP_TOLERANCE, OP_APPROXIMATE, OP_UNPROVEN };
 

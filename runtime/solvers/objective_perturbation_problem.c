@@ -1,0 +1,238 @@
+/* objective_perturbation_problem.c -- the assumptions of objective perturbation, checked, and the numbers that follow from a choice
+ * of the quadratic term and the noise: how far the minimum can be, what rounding hides, tolerance, worst case.
+ * Depends on: objective_perturbation.h, geometry, objective.  Used by: objective_perturbation_plan.c.
+ * Source: mirror-descent.md section 3, beside each number. */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "solvers/objective_perturbation.h"
+
+static const char owner[] = "solve.objective_perturbation";
+
+#define MOST_SPLIT 0.99 /* by default the answer's noise costs half a per cent of s */
+
+/* ---- assumptions ---- */
+
+static pn_status check_loss(const op_problem *at, pn_err *err)
+{
+    const pn_loss *loss = pn_objective_loss(at->objective);
+
+    if (loss->margins != 1)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: needs a loss of one linear predictor <x, theta>, whose Hessian has rank one; %s %s", owner,
+                       loss->name, loss->margins ? "has one predictor for each class" : "is a black box");
+    if (!at->bounds->loss.convex)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: the loss %s is not known to be convex%s%s", owner, loss->name,
+                       at->bounds->loss.missing[0] ? ": " : "", at->bounds->loss.missing);
+    if (!at->bounds->loss.smooth || !isfinite(at->bounds->loss.curvature.high))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the slope of the loss %s jumps, so that a record may move the minimum without moving the "
+                       "linear term; use a smooth loss, e.g. logistic or a smoothed hinge",
+                       owner, loss->name);
+    if (!isfinite(at->beta))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the curvature of one record's loss is not bounded; bound the records, e.g. "
+                       "data:clip_rows(\"l2\", 1)",
+                       owner);
+    return PN_OK;
+}
+
+static pn_status check_rest(const op_problem *at, const pn_arg *common, pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(at->objective);
+
+    if (common[PN_OPT_ITERATIONS].given)
+        return pn_fail(err, PN_EINVAL, "%s: it ends at its certificate; leave iterations out", owner);
+    if (reg && (!at->bounds->reg.convex || !isfinite(at->bounds->reg.smoothness)))
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: the regulariser %s must be convex and without kinks%s%s", owner,
+                       reg->row->name, at->bounds->reg.missing[0] ? ": " : "", at->bounds->reg.missing);
+    if (at->set && !(isfinite(at->reach) && at->set->ops->project && at->set->ops->support))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the set %s is not bounded or has no projection or support function of its own", owner,
+                       at->set->ops->name);
+    if (at->request->kind == PN_NONPRIVATE)
+        return PN_OK;
+    if (at->request->neighbours == PN_ADD_REMOVE)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; "
+                       "use \"replace_one\" or \"zero_out\"",
+                       owner);
+    if (at->request->kind == PN_EPSILON_DELTA && at->request->delta == 0.0)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise has no pure epsilon; give delta, e.g. %.1g", owner,
+                       1.0 / (at->n * at->n));
+    if (!isfinite(at->lipschitz))
+        return pn_fail(err, PN_EPRIVACY,
+                       "%s: no l2 bound on a record's gradient is enforced; bound the records' l2 norm, "
+                       "e.g. data:clip_rows(\"l2\", 1)",
+                       owner);
+    return PN_OK;
+}
+
+/* ---- what is known of the problem ---- */
+
+static double norm2(const double *x, double p)
+{
+    double sum = 0.0;
+
+    for (size_t j = 0; (double)j < p; j++)
+        sum += x[j] * x[j];
+    return sqrt(sum) * (1.0 + p * 0x1p-52);
+}
+
+/* n ||grad r(start)||: data-free. */
+static pn_status measure_pull(op_problem *at, pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(at->objective);
+    size_t p = (size_t)at->p;
+    double *g;
+    pn_status status;
+
+    if (!reg)
+        return PN_OK;
+    g = pn_calloc(p, sizeof(double));
+    if (!g)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    status = reg->ops->evaluate(reg, p, at->start, NULL, g, err);
+    at->pull = at->n * norm2(g, at->p) * (1.0 + 1e-9);
+    pn_free(g);
+    return status;
+}
+
+/* The losses at the start cannot fall by more than this, whatever the records. */
+static pn_status measure_fall(op_problem *at, pn_err *err)
+{
+    const pn_record_bounds *records = &pn_objective_data(at->objective)->bounds;
+    double margin = records->norm[PN_L2] * norm2(at->start, at->p), low = at->bounds->loss.value.low;
+    pn_interval labels = { records->label_low, records->label_high };
+    pn_loss_bounds there;
+    pn_status status;
+
+    at->fall = INFINITY;
+    if (pn_objective_clip(at->objective) > 0.0 || !isfinite(low) || !isfinite(margin))
+        return PN_OK; /* a clipped loss falls otherwise than the loss */
+    if (!(isfinite(labels.low) && isfinite(labels.high)))
+        labels = (pn_interval){ -INFINITY, INFINITY };
+    status = pn_loss_certify(pn_objective_loss(at->objective), (pn_interval){ -margin, margin }, labels, &there, err);
+    if (status == PN_ENOMEM || status == PN_ECANCELLED)
+        return status;
+    if (status == PN_OK && isfinite(there.value.high))
+        at->fall = at->n * (there.value.high - low) * (1.0 + 1e-9);
+    return PN_OK;
+}
+
+/* max ||theta - start|| over the set. */
+static double reach_of(const pn_set *set, const double *start, double p)
+{
+    if (!set)
+        return INFINITY;
+    return fmin(set->ops->diameter(set, PN_L2), set->ops->radius(set, PN_L2) + norm2(start, p)) * (1.0 + 1e-12);
+}
+
+pn_status op_gather(op_problem *at, const op_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    const pn_objective *objective = plan->base.objective;
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    double l2 = pn_objective_data(objective)->bounds.norm[PN_L2];
+    pn_status status;
+
+    *at = (op_problem){ .objective = objective,
+                        .set = pn_objective_set(objective),
+                        .bounds = bounds,
+                        .request = &plan->base.request,
+                        .start = plan->start,
+                        .n = (double)pn_objective_data(objective)->n,
+                        .p = (double)pn_objective_dim(objective),
+                        .lipschitz = bounds->lipschitz[PN_L2],
+                        .beta = isnan(l2) ? INFINITY : fmax(bounds->loss.curvature.high, 0.0) * l2 * l2 * (1.0 + 1e-12),
+                        .split = own[OP_SPLIT].given ? own[OP_SPLIT].real : MOST_SPLIT,
+                        .tau = own[OP_TOLERANCE].given ? own[OP_TOLERANCE].real : 0.0 };
+    at->regular = at->n * fmax(bounds->reg.strong_convexity, 0.0) * (1.0 - 1e-12);
+    if (!pn_objective_regulariser(objective))
+        at->regular = 0.0;
+    at->reach = reach_of(at->set, at->start, at->p);
+    at->sensitivity = (at->request->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0) * at->lipschitz;
+    at->rank = at->request->neighbours == PN_REPLACE_ONE && at->p > 1.0 ? 2 : 1;
+    if ((status = check_loss(at, err)) != PN_OK || (status = check_rest(at, common, err)) != PN_OK ||
+        (status = measure_pull(at, err)) != PN_OK)
+        return status;
+    return measure_fall(at, err);
+}
+
+/* ---- the numbers of one choice ---- */
+
+/* How far the minimum can be from the start: by strong convexity from the gradient there, or from how far the losses can fall. */
+static double reach_of_minimum(const op_problem *at, double strong, double sigma)
+{
+    double aside = 13.01 * sqrt(at->p) * sigma + at->pull;
+    double by_gradient = (at->n * at->lipschitz + aside) / strong;
+    double by_value = (aside + sqrt(aside * aside + 2.0 * strong * at->fall)) / strong;
+
+    return fmin(at->reach, fmin(by_gradient, by_value) * (1.0 + 1e-9));
+}
+
+/* Public bound on the l2 error of the gradient of the sum as it is computed: that of the pass, of margins p 2^-53 off, of slopes to
+ * 2^-46, and of adding the public terms. */
+static double gradient_error(const op_problem *at, double reach, double sigma, double weight)
+{
+    double size = reach + norm2(at->start, at->p);
+    double pass = at->n * sqrt(at->p) * pn_objective_gradient_error(at->objective);
+    double margins = at->n * at->beta * (at->p + 4.0) * 0x1p-53 * size;
+    double slopes = at->n * at->lipschitz * 0x1p-46;
+    double rest = weight * size + 13.01 * sqrt(at->p) * sigma + at->n * at->lipschitz + at->pull +
+                  at->n * at->bounds->reg.smoothness * size;
+
+    return (isfinite(pass) ? pass : 0.0) + margins + slopes + 8.0 * 0x1p-53 * rest;
+}
+
+/* Certificates.  On R^p the excess is at most ||g||^2/(2 Lam), over a set the gap; what is computed is off by `error`. */
+pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err)
+{
+    double reach = reach_of_minimum(at, made->strong, made->noise.sigma);
+    double error = gradient_error(at, reach, made->noise.sigma, made->weight);
+    double scale = at->set ? at->set->ops->diameter(at->set, PN_L2) : 1.0;
+    double least = fmax(0x1p-40 * at->n * at->lipschitz, 4.0 * error) * scale;
+    double least_tau = at->set ? least : least * least / (2.0 * made->strong);
+    double largest = at->n * at->lipschitz + 13.01 * sqrt(at->p) * made->noise.sigma + at->pull;
+    double smooth = at->n * (at->beta + at->bounds->reg.smoothness) + made->weight, near;
+
+    made->tau = at->tau > 0.0 ? at->tau : least_tau;
+    if (made->tau < least_tau)
+        return pn_fail(err, PN_EINVAL, "%s: tolerance = %g is below %.3g, which rounding allows to certify", owner,
+                       made->tau, least_tau);
+    made->computed = (at->set ? made->tau : sqrt(2.0 * made->tau * made->strong)) - error * scale;
+    made->noise.offset = sqrt(2.0 * made->tau / made->strong) * (1.0 + 1e-9);
+    made->noise.bound =
+        (at->set ? at->set->ops->radius(at->set, PN_LINF) : reach + norm2(at->start, at->p)) + made->noise.offset;
+    made->noise.bound *= 1.0 + 1e-6;
+    /* f - f* below `near` implies the certificate: ||g|| <= sqrt(2 smooth near); gap <= sqrt(2 smooth near) diameter + near. */
+    near = at->set ? fmin(made->computed / 2.0, made->computed * made->computed / (8.0 * smooth * scale * scale))
+                   : made->computed * made->computed / (8.0 * smooth);
+    made->most_steps = 10.0 + sqrt(smooth / made->strong) * fmax(1.0, log(largest * largest / (made->strong * near)));
+    return PN_OK;
+}
+
+/* Fill in everything that follows from Lam and s. */
+pn_status op_follow(const op_problem *at, double s, op_choice *made, pn_err *err)
+{
+    double lattice, ratio = s * sqrt(1.0 / at->split - 1.0);
+    pn_status status;
+
+    made->s = s;
+    made->noise = (pn_perturbation_options){ .dim = (size_t)at->p,
+                                             .sigma = at->sensitivity / s * (1.0 + 0x1p-50),
+                                             .sensitivity = at->sensitivity,
+                                             .jacobian = made->jacobian,
+                                             .strong_convexity = made->strong,
+                                             .neighbours = at->request->neighbours };
+    if ((status = op_tolerance(at, made, err)) != PN_OK)
+        return status;
+    lattice = sqrt(at->p) * ldexp(made->noise.sigma, -40) / (2.0 * made->strong);
+    made->noise.sigma_out = fmax(2.0 * (made->noise.offset + lattice) / ratio, made->noise.bound * 0x1p-20);
+    return PN_OK;
+}
+
+void op_begin(const op_problem *at, double weight, op_choice *made)
+{
+    *made = (op_choice){ .weight = weight, .strong = (weight + at->regular) * (1.0 - 1e-12) };
+    made->jacobian = log1p(at->beta / made->strong) * (1.0 + 1e-12);
+}
