@@ -53,6 +53,15 @@ static double radius_of(const pn_set *self)
     return as_ball(self)->radius;
 }
 
+static bool shape_of(const pn_set *self, const char *name, double *value)
+{
+    bool rows = strcmp(name, "rows") == 0, cols = strcmp(name, "cols") == 0;
+
+    if (rows || cols)
+        *value = (double)(rows ? as_ball(self)->rows : as_ball(self)->cols);
+    return rows || cols;
+}
+
 static pn_status create(pn_set **out, const pn_set_ops *ops, const pn_arg *args, pn_err *err)
 {
     size_t rows = args[ROWS].count, cols = args[COLS].count;
@@ -359,6 +368,7 @@ const pn_set_ops pn_set_nuclear_ball = {
     .project = nuclear_project,
     .gauge = nuclear_gauge,
     .scale = radius_of,
+    .number = shape_of,
     .describe = describe,
 };
 
@@ -380,5 +390,6 @@ const pn_set_ops pn_set_spectral_ball = {
     .project = spectral_project,
     .gauge = spectral_gauge,
     .scale = radius_of,
+    .number = shape_of,
     .describe = describe,
 };

@@ -6,14 +6,15 @@
 
 #include "core/alloc.h"
 #include "geometry/numeric_step.h"
-#include "geometry/potential.h"
+#include "geometry/potential_parts.h"
 #include "numeric/blas.h"
 
 /* clang-format off */
-extern const pn_potential_ops pn_potential_euclidean, pn_potential_entropy;
+extern const pn_potential_ops pn_potential_euclidean, pn_potential_entropy, pn_potential_lp, pn_potential_group,
+    pn_potential_polytope;
 
 static const pn_potential_ops *const potential_table[] = {
-    &pn_potential_euclidean, &pn_potential_entropy,
+    &pn_potential_euclidean, &pn_potential_entropy, &pn_potential_lp, &pn_potential_group, &pn_potential_polytope,
     NULL
 };
 /* clang-format on */
@@ -214,7 +215,7 @@ pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double 
         status = check_point(p, "P:mirror_step", "g", g, n, err);
     if (status != PN_OK)
         return status;
-    if (y == g) /* which the gradient must not overwrite */
+    if (y == g || y == x) /* which the gradient still reads */
         c = pn_alloc(n, sizeof *c);
     if (!c)
         return pn_fail(err, PN_ENOMEM, "P:mirror_step: out of memory");
@@ -239,8 +240,6 @@ pn_status pn_potential_start(const pn_potential *p, const pn_set *set, double *x
 }
 
 /* ---- the range ---- */
-
-#define MOST_VERTEX_NUMBERS 1e8 /* beyond this a search over vertices takes too long */
 
 /* A convex function is largest at a vertex. */
 static pn_status largest_at_vertex(const pn_potential *p, const pn_set *set, double *scratch, double *largest,
@@ -272,7 +271,8 @@ static pn_status range_over_vertices(const pn_potential *p, const pn_set *set, d
     double *x, largest = NAN, least = NAN;
     pn_status status;
 
-    if (!pn_set_is_polytope(set) || (double)set->ops->atom_count(set) * (double)set->dim > MOST_VERTEX_NUMBERS)
+    if (!pn_set_is_polytope(set) ||
+        (double)set->ops->atom_count(set) * (double)set->dim > PN_POTENTIAL_MOST_VERTEX_NUMBERS)
         return pn_fail(err, PN_EUNSUPPORTED, "nothing bounds the potential %s over %s", p->ops->name, set->ops->name);
     x = pn_alloc(set->dim, sizeof *x);
     if (!x)

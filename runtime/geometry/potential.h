@@ -24,7 +24,8 @@ typedef struct pn_potential_ops {
 
     /* Psi(x), +inf outside its domain; with the constant chosen so that formulas of the spec hold as written. */
     pn_status (*value)(const pn_potential *self, const double *x, size_t n, double *value, pn_err *err);
-    /* out[n] = grad Psi(x).  PN_EDOMAIN where there is none (says where). */
+    /* out[n] = grad Psi(x).  PN_EDOMAIN where there is none (says where).  Here and below out may be the array that is read; it holds
+     * nothing of use after a failure. */
     pn_status (*gradient)(const pn_potential *self, const double *x, size_t n, double *out, pn_err *err);
     /* out[n] = argmax <u, x> - Psi(x) over the whole domain; NULL where none is known. */
     pn_status (*inverse_gradient)(const pn_potential *self, const double *u, size_t n, double *out, pn_err *err);
@@ -83,6 +84,11 @@ pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double 
 pn_status pn_potential_start(const pn_potential *p, const pn_set *set, double *x, pn_err *err);
 /** An upper bound of max_C Psi - min_C Psi (D2 of the spec when strong_convexity is 1); PN_EUNSUPPORTED when nothing bounds it. */
 pn_status pn_potential_range(const pn_potential *p, const pn_set *set, double *range, pn_err *err);
+
+/** x -> factor^2 Psi((x - shift) / factor), with the same constant in the same norm.  Keeps `potential`; shift[n] is copied, NULL for none.
+ *  Errors: PN_EDIM (both sizes), PN_EINVAL for a factor that is 0 or not finite, PN_EUNSUPPORTED for a lifted one, PN_ENOMEM. */
+pn_status pn_potential_affine(pn_potential **out, pn_potential *potential, double factor, const double *shift, size_t n,
+                              pn_err *err);
 
 /* For implementations. */
 void pn_potential_init(pn_potential *potential, const pn_potential_ops *ops, size_t dim, double strong_convexity,

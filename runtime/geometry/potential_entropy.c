@@ -132,6 +132,14 @@ void pn_entropy_simplex_step(double radius, double size, const double *c, size_t
     scale_up_from_zero(size / sum, DBL_MIN * fmax(radius, 1.0), n, x);
 }
 
+/* radius (ln(x / radius) + 1) = u */
+pn_status pn_entropy_inverse(double radius, const double *u, size_t n, double *out, pn_err *err)
+{
+    (void)powers(radius, u, radius, n, out);
+    scale_up_from_zero(radius, DBL_MIN * fmax(radius, 1.0), n, out);
+    return pn_potential_finite("entropy", out, n, err);
+}
+
 static pn_status entropy_value(const pn_potential *self, const double *x, size_t n, double *value, pn_err *err)
 {
     (void)err;
@@ -144,14 +152,9 @@ static pn_status entropy_gradient(const pn_potential *self, const double *x, siz
     return pn_entropy_gradient(radius_of(self), x, n, out, err);
 }
 
-/* radius (ln(x / radius) + 1) = u */
 static pn_status entropy_inverse(const pn_potential *self, const double *u, size_t n, double *out, pn_err *err)
 {
-    double radius = radius_of(self);
-
-    (void)powers(radius, u, radius, n, out);
-    scale_up_from_zero(radius, DBL_MIN * fmax(radius, 1.0), n, out);
-    return pn_potential_finite("entropy", out, n, err);
+    return pn_entropy_inverse(radius_of(self), u, n, out, err);
 }
 
 /* x >= 0, sum x <= size: the step without the bound on the sum where it keeps it. */

@@ -11,6 +11,8 @@
 double pn_entropy_value(double radius, const double *x, size_t n);
 /** out[n], which may be x.  Errors: PN_EDOMAIN where an entry is not positive. */
 pn_status pn_entropy_gradient(double radius, const double *x, size_t n, double *out, pn_err *err);
+/** out[n], which may be u: where the gradient is u.  Errors: PN_ENUMERIC when that overflows. */
+pn_status pn_entropy_inverse(double radius, const double *u, size_t n, double *out, pn_err *err);
 /** x[n], which may be c: argmin of the entropy - <c, x> over the simplex of that size.  c finite. */
 void pn_entropy_simplex_step(double radius, double size, const double *c, size_t n, double *x);
 

@@ -13,6 +13,14 @@ bool pn_set_is_a_box(const pn_set *set)
     return strcmp(name, "box") == 0 || strcmp(name, "linf_ball") == 0;
 }
 
+bool pn_set_is_free(const pn_set *set)
+{
+    const double *shift;
+    double factor;
+
+    return strcmp(pn_set_unwrap(set, &factor, &shift)->ops->name, "free") == 0;
+}
+
 pn_status pn_potential_reach(const char *owner, double radius, double reach, const char *norm, pn_err *err)
 {
     if (reach <= radius * (1.0 + 1e-9))
@@ -33,21 +41,30 @@ pn_status pn_potential_finite(const char *owner, const double *out, size_t n, pn
     return PN_OK;
 }
 
-/* In eight lanes, which compile to vector instructions. */
-double pn_potential_largest(const double *x, size_t n)
-{
-    double lane[8];
-    size_t j = 0;
-
-    for (size_t k = 0; k < 8; k++)
-        lane[k] = x[0];
-    for (; j + 8 <= n; j += 8) {
-        for (size_t k = 0; k < 8; k++)
-            lane[k] = x[j + k] > lane[k] ? x[j + k] : lane[k];
+/* Extremes in eight lanes, which compile to vector instructions. */
+#define EXTREME(name, is_better)                                                                                       \
+    double name(const double *x, size_t n)                                                                             \
+    {                                                                                                                  \
+        double lane[8];                                                                                                \
+        size_t j = 0;                                                                                                  \
+                                                                                                                       \
+        for (size_t k = 0; k < 8; k++)                                                                                 \
+            lane[k] = x[0];                                                                                            \
+        for (; j + 8 <= n; j += 8) {                                                                                   \
+            for (size_t k = 0; k < 8; k++)                                                                             \
+                lane[k] = x[j + k] is_better lane[k] ? x[j + k] : lane[k];                                             \
+        }                                                                                                              \
+        for (; j < n; j++)                                                                                             \
+            lane[0] = x[j] is_better lane[0] ? x[j] : lane[0];                                                         \
+        for (size_t k = 1; k < 8; k++)                                                                                 \
+            lane[0] = lane[k] is_better lane[0] ? lane[k] : lane[0];                                                   \
+        return lane[0];                                                                                                \
     }
-    for (; j < n; j++)
-        lane[0] = x[j] > lane[0] ? x[j] : lane[0];
-    for (size_t k = 1; k < 8; k++)
-        lane[0] = lane[k] > lane[0] ? lane[k] : lane[0];
-    return lane[0];
+
+EXTREME(pn_potential_largest, >)
+EXTREME(pn_potential_least, <)
+
+double pn_potential_magnitude(const double *x, size_t n)
+{
+    return fmax(pn_potential_largest(x, n), -pn_potential_least(x, n));
 }

@@ -229,6 +229,15 @@ bool pn_set_is(const pn_set *set, const char *name, double *radius)
     return true;
 }
 
+bool pn_set_number(const pn_set *set, const char *name, double *value)
+{
+    const double *shift;
+    double factor;
+    const pn_set *inner = pn_set_unwrap(set, &factor, &shift);
+
+    return inner->ops->number && inner->ops->number(inner, name, value);
+}
+
 bool pn_set_is_polytope(const pn_set *set)
 {
     return set->ops->atom_count != NULL;

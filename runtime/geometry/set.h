@@ -77,6 +77,9 @@ typedef struct pn_set_ops {
     /* The `radius` option of a body that is radius times a unit body (pn_set_is); NULL for others. */
     double (*scale)(const pn_set *self);
 
+    /* *value = the numeric parameter of that name, of those that scaling leaves alone ("k", "alpha", "rows"); NULL: none. */
+    bool (*number)(const pn_set *self, const char *name, double *value);
+
     /* What pn_set_describe writes; NULL: name, dimension and l2 radius. */
     void (*describe)(const pn_set *self, char *text, size_t size);
 } pn_set_ops;
@@ -121,6 +124,9 @@ bool pn_set_is_bounded(const pn_set *set);
 const pn_set *pn_set_unwrap(const pn_set *set, double *factor, const double **shift);
 /** The named body of the table scaled about the origin, without shift?  Then *radius is its `radius` option, scaled. */
 bool pn_set_is(const pn_set *set, const char *name, double *radius);
+
+/** The parameter `name` (k, alpha, q, rows, cols ...) of the body inside; false when it has none of that name. */
+bool pn_set_number(const pn_set *set, const char *name, double *value);
 
 bool pn_set_is_polytope(const pn_set *set);
 
