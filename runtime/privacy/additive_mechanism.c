@@ -8,7 +8,7 @@
 #include "core/alloc.h"
 #include "core/mutant.h"
 #include "privacy/accountant.h"
-#include "privacy/gaussian.h"
+#include "privacy/calibrate.h"
 #include "privacy/mechanism_row.h"
 #include "random/noise.h"
 
@@ -220,30 +220,6 @@ static const pn_param analytic_params[] = {
     PN_PARAM_END,
 };
 
-/* Exact epsilon at delta of gaussian(sigma, sensitivity, draws), sampled noise included. */
-static double analytic_epsilon(double sigma, double sensitivity, size_t dim, double delta)
-{
-    double mu = sensitivity / sigma;
-
-    return pn_slack_epsilon(pn_gaussian_epsilon(mu, pn_ideal_delta(delta)), delta, pn_gaussian_slack((double)dim, mu));
-}
-
-/* The smallest sigma whose charged event keeps (epsilon, delta), less the little that the price of an event and the Gaussian
- * filter of a ledger keep, so that a ledger of just (epsilon, delta) admits it; NaN when there is none. */
-static double analytic_sigma(double total, double delta, double sensitivity, size_t dim, double bound)
-{
-    double epsilon = total - fmin(0x1p-35, total / 2.0) - 0x1p-38 * total, slack = (double)dim * 2.0 * PN_GAUSSIAN_ETA;
-    double mu = epsilon > slack ? pn_gaussian_mu(epsilon - slack, pn_ideal_delta(delta)) : 0.0;
-    double sigma = mu > 0.0 ? pn_scale_for(pn_lattice_l2, sensitivity, dim, bound, mu) : NAN;
-
-    for (double inflate = 0x1p-52; sigma <= 0x1p900 && inflate < 0x1p-20; inflate *= 2.0) {
-        if (analytic_epsilon(sigma, pn_lattice_l2(sensitivity, sigma, dim, bound, 1), dim, delta) <= epsilon)
-            return sigma;
-        sigma *= 1.0 + inflate;
-    }
-    return NAN;
-}
-
 static pn_status analytic_create(pn_mechanism **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
     request want = { .ops = &pn_mechanism_analytic_gaussian,
@@ -255,7 +231,13 @@ static pn_status analytic_create(pn_mechanism **out, const pn_arg *args, pn_neig
                      .dim = args[3].count,
                      .neighbours = neighbours };
 
-    want.scale = analytic_sigma(args[0].real, args[1].real, want.sensitivity, want.dim, want.bound);
+    want.scale = pn_calibrate_gaussian_releases(&(pn_gaussian_releases){ .epsilon = args[0].real,
+                                                                         .delta = args[1].real,
+                                                                         .rho = NAN,
+                                                                         .sensitivity = want.sensitivity,
+                                                                         .bound = want.bound,
+                                                                         .dim = want.dim,
+                                                                         .count = 1 });
     if (isnan(want.scale))
         return pn_fail(err, PN_EINVAL,
                        "mechanism.analytic_gaussian: no sigma on the lattice gives epsilon %g at delta %g with "

@@ -32,6 +32,22 @@ double pn_calibrate_exponential_rho(double rho, size_t count, bool bounded_range
  */
 double pn_calibrate_gaussian(double epsilon, double delta, double sensitivity);
 
+/* Equal releases of values with Gaussian noise on the lattice (random/noise.h), each chosen after seeing the ones before. */
+typedef struct pn_gaussian_releases {
+    double epsilon, delta; /* what they may cost together, by the exact curve; delta in (0, 1) */
+    double rho;            /* instead: their zCDP budget; NaN when epsilon and delta are given */
+    double sensitivity;    /* l2, of one exact query */
+    double bound;          /* public bound on every |value|, INFINITY for none */
+    size_t dim, count;     /* values of one release; releases */
+} pn_gaussian_releases;
+
+/**
+ * The smallest sigma with which pn_event_epsilon(event, count, delta) <= epsilon, or count * zcdp(event) <= rho, holds for the event of
+ * such a release: rounding and sampling are paid for.  A ledger of just that budget admits them.  NaN when no sigma does.
+ * Source: Balle, Wang (2018); composition of Gaussian releases: Dong, Roth, Su (2022).
+ */
+double pn_calibrate_gaussian_releases(const pn_gaussian_releases *want);
+
 /** The least scale of Laplace noise that is epsilon-DP: sensitivity/epsilon, rounded upward.  Both > 0, else NaN. */
 double pn_calibrate_laplace(double epsilon, double sensitivity);
 

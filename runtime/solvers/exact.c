@@ -65,10 +65,11 @@ pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterati
         return pn_fail(err, PN_EUNSUPPORTED,
                        "solve.exact: the objective has no constraint set; give set= to pn.objective");
     if (!pn_set_is_bounded(set))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.exact: needs a bounded set for its duality gap, %s is unbounded; a large l2_ball around the "
-                       "solution gives the same minimum",
-                       set->ops->name);
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "solve.exact: needs a bounded set for its duality gap, %s is unbounded; a large l2_ball around the "
+            "solution gives the same minimum",
+            set->ops->name);
     if (!(tol > 0.0))
         return pn_fail(err, PN_EINVAL, "solve.exact: tol must be a positive number, got %g", tol);
     if (pn_objective_regulariser(objective) && !isfinite(pn_objective_bounds(objective)->reg.largest_curvature))

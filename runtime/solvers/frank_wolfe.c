@@ -1,7 +1,7 @@
 /* frank_wolfe.c -- minimise a smooth convex f over a set by linear minimisation: theta <- (1 - mu) theta + mu s, where s is the
- * vertex with the smallest <s, grad f(theta)>, chosen privately or exactly, and mu_t = 2/(t+2).
+ * vertex with the smallest <s, grad f(theta)>, chosen privately, or exactly for a gradient with or without noise; mu_t = 2/(t+2).
  * Depends on: frank_wolfe.h, objective, geometry, privacy.  Used by: solver.c's table.
- * Source: Talwar, Thakurta, Zhang (2014), Algorithms 3 and 4; step size corrected after Jaggi (2013), since the article's
+ * Source: Talwar, Thakurta, Zhang (2014), Algorithms 3 to 5; step size corrected after Jaggi (2013), since the article's
  * constant 1/(T+2) leaves a fraction of about 1/e of the start in the answer. */
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 
 typedef struct fw_state {
     pn_state base;                    /* first */
-    pn_mechanism *mechanism;          /* NULL when non-private */
+    pn_mechanism *mechanism;          /* a selection, or Gaussian noise on the gradient; NULL when non-private */
+    bool selects;                     /* it is a selection */
     double *theta, *gradient, *point; /* [p] each */
     double *scores;                   /* [k], private only */
 } fw_state;
@@ -36,17 +37,20 @@ static void fw_destroy(pn_state *state)
 static pn_status allocate(fw_state *self, pn_err *err)
 {
     const pn_set *set = pn_objective_set(self->base.plan->objective);
-    bool selects = self->base.plan->request.kind != PN_NONPRIVATE;
+    const fw_plan *plan = plan_of(self);
 
+    self->selects = plan->base.request.kind != PN_NONPRIVATE && plan->noise.sigma == 0.0;
     self->theta = pn_alloc(set->dim, sizeof(double));
     self->gradient = pn_alloc(set->dim, sizeof(double));
     self->point = pn_alloc(set->dim, sizeof(double));
-    if (selects)
+    if (self->selects)
         self->scores = pn_alloc(set->ops->atom_count(set), sizeof(double));
-    if (!self->theta || !self->gradient || !self->point || (selects && !self->scores))
-        return pn_fail(err, PN_ENOMEM, "solve.frank_wolfe: out of memory for %zu coordinates", set->dim);
+    if (!self->theta || !self->gradient || !self->point || (self->selects && !self->scores))
+        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory for %zu coordinates", plan->base.solver->name,
+                       set->dim);
     memcpy(self->theta, plan_of(self)->start, set->dim * sizeof(double));
-    return selects ? pn_mechanism_selection(&self->mechanism, &plan_of(self)->selection, err) : PN_OK;
+    return self->selects ? pn_mechanism_selection(&self->mechanism, &plan->selection, err)
+                         : pn_gradient_noise_open(&self->mechanism, &plan->noise, err);
 }
 
 static pn_status fw_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
@@ -55,7 +59,7 @@ static pn_status fw_start(pn_state **out, const pn_plan *plan, pn_step_context *
     pn_status status;
 
     if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve.frank_wolfe: out of memory");
+        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory", plan->solver->name);
     self->base.plan = plan;
     status = allocate(self, err);
     if (status == PN_OK)
@@ -113,8 +117,8 @@ static pn_status private_step(fw_state *self, const pn_step_context *context, pn
     return PN_OK;
 }
 
-/* point = argmin <s, gradient>, by the support function of -gradient. */
-static pn_status exact_step(fw_state *self, pn_trace_row *row, pn_err *err)
+/* point = argmin <s, gradient>, by the support function of -gradient, which may have noise in it. */
+static pn_status support_step(fw_state *self, pn_trace_row *row, pn_err *err)
 {
     const pn_set *set = pn_objective_set(self->base.plan->objective);
     double along = 0.0, across = NAN;
@@ -127,7 +131,8 @@ static pn_status exact_step(fw_state *self, pn_trace_row *row, pn_err *err)
     status = set->ops->support(set, self->gradient, self->point, &across, err);
     if (status != PN_OK)
         return status;
-    row->gap = along + across;
+    if (!self->mechanism)
+        row->gap = along + across;
     move(self, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);
     return PN_OK;
 }
@@ -136,25 +141,23 @@ static pn_status fw_step(pn_state *state, pn_step_context *context, pn_trace_row
 {
     fw_state *self = (fw_state *)state;
     const pn_plan *plan = state->plan;
-    bool selects = self->mechanism != NULL;
-    bool show_value = !selects || pn_rng_simulated(context->rng); /* a real run never computes what it may not show */
+    bool show_value =
+        !self->mechanism || pn_rng_simulated(context->rng); /* a real run never computes what it may not show */
     double value = NAN;
     pn_status status;
 
     row->step_size = step_size(plan_of(self), state->step);
-    status = pn_objective_evaluate(plan->objective, self->theta, show_value ? &value : NULL, self->gradient,
-                                   context->task, err);
+    status = pn_noisy_gradient(plan->objective, self->selects ? NULL : self->mechanism, context, plan->solver->name,
+                               self->theta, show_value ? &value : NULL, self->gradient, err);
     if (status != PN_OK)
         return status;
     state->gradients += pn_objective_data(plan->objective)->n;
     row->value = value;
-    if (selects)
-        return private_step(self, context, row, err);
-    if ((status = exact_step(self, row, err)) != PN_OK)
-        return status;
-    if (isnan(value) || isnan(row->gap)) /* only here: whether a private run ends must not depend on the data */
+    status = self->selects ? private_step(self, context, row, err) : support_step(self, row, err);
+    if (status == PN_OK && !self->mechanism &&
+        (isnan(value) || isnan(row->gap))) /* only here: whether a private run ends must not depend on the data */
         return pn_objective_undefined(plan->objective, "solve.frank_wolfe", err);
-    return PN_OK;
+    return status;
 }
 
 static void fw_current(const pn_state *state, double *theta)
@@ -172,6 +175,22 @@ const pn_solver_ops pn_solver_frank_wolfe = {
     .params = fw_params,
     .is_private = true,
     .plan = fw_plan_new,
+    .destroy_plan = fw_plan_destroy,
+    .start = fw_start,
+    .step = fw_step,
+    .current = fw_current,
+    .destroy = fw_destroy,
+};
+
+const pn_solver_ops pn_solver_frank_wolfe_convex = {
+    .name = "frank_wolfe_convex",
+    .doc =
+        "Frank-Wolfe over any bounded convex set with a support function: each step goes toward the vertex of the mean "
+        "gradient plus Gaussian noise.  What the noise costs follows the Gaussian width of the set.",
+    .source = "Talwar, Thakurta, Zhang (2014), Algorithm 5 with L^2 in the noise and step 2/(t+2); Jaggi (2013)",
+    .params = fw_convex_params,
+    .is_private = true,
+    .plan = fw_convex_plan_new,
     .destroy_plan = fw_plan_destroy,
     .start = fw_start,
     .step = fw_step,

@@ -23,21 +23,6 @@ const pn_param fw_params[] = {
     PN_PARAM_END,
 };
 
-#define DEFAULT_STEPS 100
-#define MAX_STEPS     10000000.0
-
-/* What the numbers below are computed from. */
-typedef struct problem {
-    const pn_objective *objective;
-    const pn_set *set;
-    const pn_bounds *bounds;
-    const pn_request *request;
-    double n, k;
-    double delta_q; /* sensitivity of every score */
-    double gamma;   /* worst-case curvature; 0 when nothing bounds it */
-    bool bounded;   /* something does */
-} problem;
-
 /* min over norms of max ||v_i - c|| * (record bound in the dual norm) * slope: the largest |<v_i - c, gradient of a record>|. */
 static double largest_score(const pn_objective *objective)
 {
@@ -79,7 +64,7 @@ static double contributions(pn_neighbours neighbours)
     return neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
 }
 
-static pn_status check_problem(const problem *at, pn_err *err)
+static pn_status check_problem(const fw_problem *at, pn_err *err)
 {
     if (!pn_set_is_polytope(at->set))
         return pn_fail(err, PN_EUNSUPPORTED,
@@ -124,7 +109,7 @@ static double law_constant(pn_selection law, double k)
 }
 
 /* Budget of one of `count` selections. */
-static double budget_of_one(const problem *at, pn_selection law, size_t count)
+static double budget_of_one(const fw_problem *at, pn_selection law, size_t count)
 {
     bool bounded_range = law == PN_SELECT_EXPONENTIAL;
 
@@ -135,23 +120,23 @@ static double budget_of_one(const problem *at, pn_selection law, size_t count)
 
 /* The number of steps that minimises the bound, before calibration is refined: for a zCDP budget T = (4 Gamma/a)^(2/3) with
  * a = scale at T=1 times c(k); for pure epsilon the scale grows like T and T = sqrt(Gamma/a). */
-static size_t best_steps(const problem *at, pn_selection law)
+static size_t best_steps(const fw_problem *at, pn_selection law)
 {
     double constant = law_constant(law, at->k), steps_real;
 
     if (at->request->kind == PN_EPSILON_DELTA && at->request->delta == 0.0) {
         double a = 2.0 * at->delta_q * constant / at->request->epsilon;
 
-        steps_real = a > 0.0 ? sqrt(2.0 * at->gamma / a) : DEFAULT_STEPS;
+        steps_real = a > 0.0 ? sqrt(2.0 * at->gamma / a) : FW_DEFAULT_STEPS;
     } else {
         double rho =
             at->request->kind == PN_RHO ? at->request->rho : pn_zcdp_rho(at->request->epsilon, at->request->delta);
         double one = sqrt((law == PN_SELECT_EXPONENTIAL ? 8.0 : 2.0) * rho);
         double a = 2.0 * at->delta_q * constant / one;
 
-        steps_real = a > 0.0 ? pow(4.0 * at->gamma / a, 2.0 / 3.0) : DEFAULT_STEPS;
+        return fw_best_steps(at->gamma, a, FW_DEFAULT_STEPS);
     }
-    return (size_t)fmin(fmax(round(steps_real), 1.0), MAX_STEPS);
+    return (size_t)fmin(fmax(round(steps_real), 1.0), FW_MAX_STEPS);
 }
 
 typedef struct choice {
@@ -161,7 +146,7 @@ typedef struct choice {
     double bound;
 } choice;
 
-static choice evaluate_law(const problem *at, pn_selection law, size_t fixed_steps)
+static choice evaluate_law(const fw_problem *at, pn_selection law, size_t fixed_steps)
 {
     choice made = { law, fixed_steps ? fixed_steps : best_steps(at, law), 0.0, INFINITY };
 
@@ -171,7 +156,7 @@ static choice evaluate_law(const problem *at, pn_selection law, size_t fixed_ste
     return made;
 }
 
-static choice choose_tight(const problem *at, size_t selection, size_t fixed_steps)
+static choice choose_tight(const fw_problem *at, size_t selection, size_t fixed_steps)
 {
     choice best = { PN_SELECT_EXPONENTIAL, 1, 0.0, INFINITY };
 
@@ -188,7 +173,7 @@ static choice choose_tight(const problem *at, size_t selection, size_t fixed_ste
 }
 
 /* The article: Laplace noise of scale L1 C1 sqrt(8 T ln(1/delta)) / (n epsilon), T = (Gamma n epsilon / (L1 C1))^(2/3). */
-static choice choose_paper(const problem *at, size_t fixed_steps)
+static choice choose_paper(const fw_problem *at, size_t fixed_steps)
 {
     const pn_request *request = at->request;
     double article_sensitivity = at->delta_q / contributions(request->neighbours);
@@ -197,7 +182,7 @@ static choice choose_paper(const problem *at, size_t fixed_steps)
 
     if (!fixed_steps)
         made.steps = (size_t)fmin(fmax(round(pow(at->gamma * request->epsilon / article_sensitivity, 2.0 / 3.0)), 1.0),
-                                  MAX_STEPS);
+                                  FW_MAX_STEPS);
     scale = article_sensitivity * sqrt(8.0 * (double)made.steps * log(1.0 / request->delta)) / request->epsilon;
     made.epsilon = 2.0 * at->delta_q / scale;
     made.bound = 2.0 * at->gamma / ((double)made.steps + 2.0) + scale * law_constant(made.law, at->k);
@@ -217,54 +202,19 @@ static pn_status check_paper(const pn_request *request, size_t selection, pn_err
 
 /* ---- the plan ---- */
 
-static void explain_gradient(pn_plan *plan, const problem *at)
-{
-    double clip = pn_objective_clip(at->objective);
-
-    if (at->bounds->source == PN_BOUND_CLIPPED)
-        pn_plan_add(plan, "clip", clip, "l2 norm to which each record's gradient is scaled down: enforced");
-    else
-        pn_plan_add(plan, "slope bound s", at->bounds->slope, "max |dl/dz| over |z| <= %.4g, certified",
-                    at->bounds->margin.high);
-}
-
-static void explain_curvature(pn_plan *plan, const problem *at)
-{
-    const char *why = at->bounds->loss.missing[0] ? at->bounds->loss.missing : at->bounds->reg.missing;
-
-    if (at->bounded)
-        pn_plan_add(plan, "curvature Gamma", at->gamma, "max l'' (diameter x record bound)^2%s, worst case",
-                    pn_objective_regulariser(at->objective) ? " + that of r" : "");
-    else
-        pn_plan_add_text(plan, "curvature Gamma", "unbounded", "%.180s", why);
-    if (at->bounded && !at->bounds->convex)
-        pn_plan_add_text(plan, "convex", "no", "Hessian >= %.4g; steps lead to a stationary point",
-                         at->bounds->strong_convexity);
-}
-
-/* Why there is no bound on the excess risk, or NULL. */
-static const char *no_bound(const problem *at)
-{
-    if (at->bounds->source == PN_BOUND_CLIPPED)
-        return "clipped gradients are not those of f";
-    if (!at->bounded)
-        return "the curvature is unbounded";
-    return at->bounds->convex ? NULL : "f is not convex";
-}
-
-static void explain_problem(pn_plan *plan, const problem *at)
+static void explain_problem(pn_plan *plan, const fw_problem *at)
 {
     double per_record = at->delta_q / contributions(at->request->neighbours) * at->n;
 
     pn_plan_add(plan, "records n", at->n, "public");
     pn_plan_add(plan, "vertices k", at->k, "of %s", at->set->ops->name);
-    explain_gradient(plan, at);
-    explain_curvature(plan, at);
+    fw_explain_gradient(plan, at);
+    fw_explain_curvature(plan, at);
     pn_plan_add(plan, "sensitivity Delta", at->delta_q, "%s %.4g/n of every score <v, gradient>",
                 at->request->neighbours == PN_REPLACE_ONE ? "2 x" : "1 x", per_record);
 }
 
-static void explain_choice(pn_plan *plan, const problem *at, const choice *made, bool paper, bool fixed_steps)
+static void explain_choice(pn_plan *plan, const fw_problem *at, const choice *made, bool paper, bool fixed_steps)
 {
     static const char *const constants[] = { "ln k", "H_k - 1", "1 + ln k" };
     double scale = 2.0 * at->delta_q / made->epsilon;
@@ -288,8 +238,8 @@ static void explain_choice(pn_plan *plan, const problem *at, const choice *made,
     if (at->bounded)
         pn_plan_add(plan, "risk from steps", 2.0 * at->gamma / ((double)made->steps + 2.0), "2 Gamma / (T + 2)");
     pn_plan_add(plan, "risk from noise", scale * law_constant(made->law, at->k), "scale x c(k)");
-    if (no_bound(at))
-        pn_plan_add_text(plan, "excess risk bound", "none", "%s", no_bound(at));
+    if (fw_no_bound(at))
+        pn_plan_add_text(plan, "excess risk bound", "none", "%s", fw_no_bound(at));
     else
         pn_plan_add(plan, "excess risk bound", made->bound, "expected, over the noise; sum of the two");
 }
@@ -314,11 +264,11 @@ static pn_status attach_event(fw_plan *plan, pn_err *err)
     return status;
 }
 
-static pn_status plan_private(fw_plan *plan, const problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     size_t given = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0;
-    size_t fixed = given || at->bounded ? given : DEFAULT_STEPS;
+    size_t fixed = given || at->bounded ? given : FW_DEFAULT_STEPS;
     pn_status status = paper ? check_paper(at->request, own[FW_SELECTION].count, err) : PN_OK;
     choice made;
 
@@ -330,7 +280,7 @@ static pn_status plan_private(fw_plan *plan, const problem *at, const pn_arg *co
                        "solve.frank_wolfe: the budget is too small for %zu steps; use fewer iterations", made.steps);
     plan->base.iterations = made.steps;
     plan->base.proven = !paper;
-    plan->base.bound = plan->constant_step || no_bound(at) ? NAN : made.bound;
+    plan->base.bound = plan->constant_step || fw_no_bound(at) ? NAN : made.bound;
     plan->selection =
         (pn_selection_options){ .law = made.law,
                                 .epsilon = made.epsilon,
@@ -348,60 +298,13 @@ static pn_status plan_private(fw_plan *plan, const problem *at, const pn_arg *co
     return attach_event(plan, err);
 }
 
-static void plan_nonprivate(fw_plan *plan, const problem *at, const pn_arg *common)
+static pn_status measure_scores(fw_problem *at, pn_err *err)
 {
-    plan->base.iterations = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : DEFAULT_STEPS;
-    plan->base.proven = true;
-    plan->base.bound = NAN;
-    pn_plan_add(&plan->base, "records n", at->n, "public");
-    pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations,
-                common[PN_OPT_ITERATIONS].given ? "as given" : "the default");
-    if (!at->bounds->certified)
-        return;
-    explain_curvature(&plan->base, at);
-    if (no_bound(at))
-        return;
-    plan->base.bound = plan->constant_step ? NAN : 2.0 * at->gamma / ((double)plan->base.iterations + 2.0);
-    pn_plan_add(&plan->base, "excess risk bound", plan->base.bound, "2 Gamma / (T + 2)");
-}
+    bool polytope = pn_set_is_polytope(at->set);
 
-static pn_status copy_start(fw_plan *plan, const pn_arg *start, const pn_set *set, pn_err *err)
-{
-    plan->start = pn_alloc(set->dim, sizeof(double));
-    if (!plan->start)
-        return pn_fail(err, PN_ENOMEM, "solve.frank_wolfe: out of memory");
-    if (start->given)
-        memcpy(plan->start, start->vector.data, set->dim * sizeof(double));
-    else
-        set->ops->center(set, plan->start);
-    return PN_OK;
-}
-
-static pn_status gather(problem *at, pn_objective *objective, const pn_request *request, pn_err *err)
-{
-    const pn_set *set = pn_objective_set(objective);
-
-    if (!set)
-        return pn_fail(err, PN_EINVAL,
-                       "solve.frank_wolfe: the objective has no constraint set; give set= to pn.objective");
-    if (!pn_set_is_bounded(set))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.frank_wolfe: needs a bounded set, its steps go to points that are largest in a direction; "
-                       "%s is unbounded",
-                       set->ops->name);
-    *at = (problem){ .objective = objective,
-                     .set = set,
-                     .bounds = pn_objective_bounds(objective),
-                     .request = request,
-                     .n = (double)pn_objective_data(objective)->n,
-                     .gamma = pn_objective_bounds(objective)->curvature };
-    at->bounded = isfinite(at->gamma);
-    at->gamma = at->bounded ? at->gamma : 0.0;
-    if (request->kind == PN_NONPRIVATE)
-        return PN_OK;
-    at->k = pn_set_is_polytope(set) ? (double)set->ops->atom_count(set) : 0.0;
-    at->delta_q = pn_set_is_polytope(set)
-                      ? contributions(request->neighbours) * largest_score(objective) / at->n * (1.0 + 1e-14)
+    at->k = polytope ? (double)at->set->ops->atom_count(at->set) : 0.0;
+    at->delta_q = polytope
+                      ? contributions(at->request->neighbours) * largest_score(at->objective) / at->n * (1.0 + 1e-14)
                       : INFINITY;
     return check_problem(at, err);
 }
@@ -410,23 +313,15 @@ pn_status fw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
                       const pn_arg *own, pn_err *err)
 {
     fw_plan *plan = NULL;
-    problem at = { 0 };
-    pn_status status = gather(&at, objective, request, err);
+    fw_problem at;
+    pn_status status = fw_plan_open(&plan, &at, "frank_wolfe", objective, request, &common[PN_OPT_START], err);
 
     if (status != PN_OK)
         return status;
-    plan = pn_calloc(1, sizeof *plan);
-    if (!plan)
-        return pn_fail(err, PN_ENOMEM, "solve.frank_wolfe: out of memory");
-    plan->base.solver = pn_solver_find("frank_wolfe");
-    plan->base.objective = objective;
-    plan->base.request = *request;
-    at.request = &plan->base.request;
     plan->constant_step = own[FW_STEP].count == 1;
-    status = copy_start(plan, &common[PN_OPT_START], at.set, err);
-    if (status == PN_OK && request->kind == PN_NONPRIVATE) {
-        plan_nonprivate(plan, &at, common);
-    } else if (status == PN_OK) {
+    if (request->kind == PN_NONPRIVATE) {
+        fw_plan_nonprivate(plan, &at, common);
+    } else if ((status = measure_scores(&at, err)) == PN_OK) {
         explain_problem(&plan->base, &at);
         status = plan_private(plan, &at, common, own, err);
     }
@@ -439,12 +334,4 @@ pn_status fw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
     }
     *out = &plan->base;
     return PN_OK;
-}
-
-void fw_plan_destroy(pn_plan *plan)
-{
-    fw_plan *self = (fw_plan *)plan;
-
-    pn_free(self->start);
-    pn_free(self);
 }

@@ -61,7 +61,7 @@ static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_e
     const pn_plan *plan = walk->plan;
     pn_status status;
 
-    if (plan->request.kind == PN_NONPRIVATE)
+    if (plan->request.kind == PN_NONPRIVATE && !plan->draws)
         return PN_OK;
     walk->context.rng = options->rng;
     if (!options->rng) {
@@ -69,6 +69,8 @@ static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_e
             return status;
         walk->context.rng = walk->own_rng;
     }
+    if (plan->request.kind == PN_NONPRIVATE)
+        return PN_OK;
     walk->simulated = pn_rng_simulated(walk->context.rng);
     walk->context.ledger = options->ledger ? options->ledger : plan->request.ledger;
     if (!walk->context.ledger) {

@@ -8,11 +8,15 @@
 #include "core/alloc.h"
 #include "solvers/solver.h"
 
-extern const pn_solver_ops pn_solver_frank_wolfe, pn_solver_objective_perturbation;
+extern const pn_solver_ops pn_solver_frank_wolfe, pn_solver_frank_wolfe_convex, pn_solver_mirror_descent,
+    pn_solver_objective_perturbation;
 
 static const pn_solver_ops *const solver_table[] = {
     &pn_solver_frank_wolfe,
+    &pn_solver_frank_wolfe_convex,
+    &pn_solver_mirror_descent,
     &pn_solver_objective_perturbation,
+    NULL,
     NULL,
 };
 

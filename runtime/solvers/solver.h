@@ -53,6 +53,7 @@ struct pn_plan {
     double epsilon, delta; /* certified for the whole run; NaN when non-private */
     double rho;            /* likewise; +inf when the event has none */
     double order;          /* Renyi order behind epsilon */
+    bool draws;            /* a non-private run that needs a stream, for noise that a user asks for */
     bool proven;           /* false: a paper calibration whose (epsilon, delta) claim is not proven; printed as such */
     double bound;          /* predicted excess risk; NaN when none */
     pn_plan_line lines[PN_PLAN_LINES];

@@ -1,0 +1,420 @@
+/* mirror_descent_plan.c -- potential, steps, noise and predicted risk of noisy mirror descent.
+ * Depends on: mirror_descent.h, geometry.  Used by: mirror_descent.c.  Spec: mirror-descent.md section 2.
+ *
+ * With Q the unit ball of the potential's norm, R its l2 radius, G its width, D2 the range of the potential over C and
+ * M = L R + sigma sqrt(G^2 + R^2), T steps of size sqrt(2 D2/(T M^2)) have expected excess risk at most M sqrt(2 D2/T).  sigma grows
+ * like sqrt(T), so the bound falls with T toward a limit; T is taken where the two parts of M are equal. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "numeric/lapack.h"
+#include "solvers/mirror_descent.h"
+
+static const char *const potential_class[] = { "pn.potential", NULL };
+
+const pn_param md_params[] = {
+    { "potential", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, potential_class,
+      "distance generating function; by default the one that fits the set" },
+    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "eta of every iteration, in place of sqrt(2 D2 / (T M^2))" },
+    { "strongly_convex", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "Delta with l(x) >= l(y) + <l'(y), x - y> + Delta D(x, y): steps 2/(Delta (t+1)), weights t" },
+    { "noise.covariance", PN_MATRIX, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "covariance of Gaussian noise on the gradient, without privacy: p x p, a row of p variances, or one number" },
+    PN_PARAM_END,
+};
+
+#define DEFAULT_STEPS 1000
+
+typedef struct problem {
+    md_plan *plan;
+    const pn_objective *objective;
+    pn_set *set;
+    const pn_bounds *bounds;
+    const char *why; /* this potential, or NULL when given */
+    double n;
+    double R, G2R2; /* radius of Q; G^2 + R^2 */
+    pn_width width; /* of Q */
+    double D2;      /* range of the potential made 1-strongly convex; +inf: unknown */
+    double L;       /* Lipschitz constant of records in l2 */
+    double regular; /* bound on the regulariser's gradient in the norm of Q* */
+    double noise;   /* sigma, or sqrt(lambda_max) of noise without privacy */
+    double M, bound;
+} problem;
+
+/* ---- geometry ---- */
+
+static pn_status choose_potential(problem *at, const pn_arg *given, pn_err *err)
+{
+    md_plan *plan = at->plan;
+    size_t expected;
+
+    if (!given->given)
+        return pn_potential_for_set(&plan->potential, at->set, &at->why, err);
+    plan->potential = pn_potential_keep((pn_potential *)(size_t)given->object);
+    expected = plan->potential->lift.data ? plan->potential->lift.cols : plan->potential->dim;
+    if (expected != 0 && expected != at->set->dim)
+        return pn_fail(err, PN_EDIM, "solve.mirror_descent: the potential has %zu coordinates, the set has %zu",
+                       expected, at->set->dim);
+    return PN_OK;
+}
+
+static pn_status measure_ball(problem *at, pn_err *err)
+{
+    pn_set *ball = NULL;
+    pn_width_options how = { 0 };
+    pn_status status = pn_norm_ball(&ball, at->plan->potential->norm, at->set->dim, err);
+
+    if (status != PN_OK)
+        return status;
+    at->R = ball->ops->radius(ball, PN_L2);
+    at->regular =
+        pn_objective_regulariser(at->objective) ? ball->ops->radius(ball, PN_L1) * at->bounds->reg.gradient : 0.0;
+    status = pn_set_width(ball, &how, &at->width, err);
+    pn_set_free(ball);
+    at->G2R2 = at->width.high * at->width.high + at->R * at->R; /* high: the bound is to hold */
+    return status;
+}
+
+static pn_status measure_range(problem *at, pn_err *err)
+{
+    double range = INFINITY;
+    pn_status status = pn_potential_range(at->plan->potential, at->set, &range, err);
+
+    if (status == PN_EUNSUPPORTED) { /* the step size may still be given */
+        status = PN_OK;
+        range = INFINITY;
+    }
+    at->D2 = range / at->plan->potential->strong_convexity;
+    return status;
+}
+
+static pn_status check_set(const problem *at, pn_err *err)
+{
+    if (!at->set)
+        return pn_fail(err, PN_EINVAL,
+                       "solve.mirror_descent: the objective has no constraint set; give set= to pn.objective");
+    if (!pn_set_is_bounded(at->set))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.mirror_descent: needs a bounded set, %s is not; intersect it with a ball",
+                       at->set->ops->name);
+    return PN_OK;
+}
+
+static pn_status choose_start(problem *at, const pn_arg *start, pn_err *err)
+{
+    md_plan *plan = at->plan;
+    pn_status status;
+
+    plan->state_dim = plan->potential->lift.data ? plan->potential->lift.rows : at->set->dim;
+    plan->start = pn_alloc(plan->state_dim, sizeof(double));
+    if (!plan->start)
+        return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory");
+    if (!start->given)
+        return pn_potential_start(plan->potential, at->set, plan->start, err);
+    if (plan->potential->lift.data)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.mirror_descent: weights on vertices start equal; leave start out, or give "
+                       "potential=pn.potential.euclidean{}");
+    /* Steps start from the gradient there: has the potential one? */
+    status = pn_potential_gradient(plan->potential, start->vector.data, plan->state_dim, plan->start, err);
+    if (status != PN_OK)
+        return pn_fail_in(err, status, "solve.mirror_descent: start");
+    memcpy(plan->start, start->vector.data, plan->state_dim * sizeof(double));
+    return PN_OK;
+}
+
+/* ---- noise without privacy ---- */
+
+static pn_status check_covariance(const problem *at, pn_mat given, pn_err *err)
+{
+    size_t p = at->set->dim;
+
+    if (at->plan->base.request.kind != PN_NONPRIVATE)
+        return pn_fail(err, PN_EINVAL,
+                       "solve.mirror_descent: noise= has no guarantee; give privacy=false with it, or leave it out");
+    if ((given.rows == 1 && (given.cols == 1 || given.cols == p)) || (given.rows == p && given.cols == p))
+        return PN_OK;
+    return pn_fail(
+        err, PN_EDIM,
+        "solve.mirror_descent: covariance is %zu x %zu; it must be one number, a row of %zu variances, or %zu x %zu",
+        given.rows, given.cols, p, p, p);
+}
+
+/* root[i] = sqrt of a variance; *largest = sqrt(lambda_max). */
+static pn_status root_of_variances(double *root, const double *variance, size_t count, double *largest, pn_err *err)
+{
+    *largest = 0.0;
+    for (size_t j = 0; j < count; j++) {
+        if (!(variance[j] >= 0.0))
+            return pn_fail(err, PN_EINVAL, "solve.mirror_descent: a variance must be >= 0, got %g at entry %zu",
+                           variance[j], j + 1);
+        root[j] = sqrt(variance[j]);
+        *largest = fmax(*largest, root[j]);
+    }
+    return PN_OK;
+}
+
+/* For a symmetric A = U diag(s) V^T that is positive semidefinite U = V where s > 0, and U diag(sqrt s) is a root. */
+static pn_status root_of_matrix(double *root, pn_mat A, double *largest, pn_err *err)
+{
+    size_t p = A.rows;
+    double *U = pn_alloc(2 * p * p + p, sizeof(double)), *s, *Vt, worst = 0.0;
+    pn_status status;
+
+    if (!U)
+        return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory");
+    s = U + p * p;
+    Vt = s + p;
+    status = pn_svd(U, s, Vt, A, err);
+    for (size_t i = 0; status == PN_OK && i < p; i++) {
+        for (size_t j = 0; j < p; j++) {
+            double back = 0.0;
+
+            for (size_t k = 0; k < p; k++)
+                back += U[i * p + k] * s[k] * U[j * p + k];
+            worst = fmax(worst, fabs(back - A.data[i * p + j]));
+            root[i * p + j] = U[i * p + j] * sqrt(s[j]);
+        }
+    }
+    if (status == PN_OK && worst > 1e-9 * s[0])
+        status = pn_fail(
+            err, PN_EINVAL,
+            "solve.mirror_descent: covariance must be symmetric and positive semidefinite; it is off by %g", worst);
+    *largest = status == PN_OK ? sqrt(s[0]) : 0.0;
+    pn_free(U);
+    return status;
+}
+
+static pn_status read_covariance(problem *at, const pn_arg *given, pn_err *err)
+{
+    md_plan *plan = at->plan;
+    pn_mat A = given->matrix;
+    pn_status status;
+
+    if (!given->given)
+        return PN_OK;
+    if ((status = check_covariance(at, A, err)) != PN_OK)
+        return status;
+    plan->root_count = A.rows * A.cols;
+    plan->root = pn_alloc(plan->root_count, sizeof(double));
+    plan->base.draws = true;
+    if (!plan->root)
+        return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory");
+    return A.rows == 1 ? root_of_variances(plan->root, A.data, A.cols, &at->noise, err)
+                       : root_of_matrix(plan->root, A, &at->noise, err);
+}
+
+/* ---- steps and risk ---- */
+
+/* T where L R = sigma sqrt(G^2 + R^2), with sigma = Delta sqrt(T / (2 rho)). */
+static size_t best_steps(const problem *at, size_t most)
+{
+    double rho = pn_gradient_noise_rho(&at->plan->base.request), steps;
+
+    if (!isfinite(at->L) || at->plan->noise.sensitivity == 0.0)
+        return most < DEFAULT_STEPS ? most : DEFAULT_STEPS;
+    steps = at->L * at->R / at->plan->noise.sensitivity;
+    steps = 2.0 * rho * steps * steps / at->G2R2;
+    return (size_t)fmin(fmax(ceil(steps), 1.0), (double)most);
+}
+
+static void choose_iterations(problem *at, const pn_arg *given)
+{
+    size_t most = pn_gradient_steps_max(at->objective);
+    pn_plan *plan = &at->plan->base;
+
+    if (given->given)
+        plan->iterations = given->count;
+    else if (plan->request.kind == PN_NONPRIVATE)
+        plan->iterations = most < DEFAULT_STEPS ? most : DEFAULT_STEPS;
+    else
+        plan->iterations = best_steps(at, most);
+}
+
+/* Why there is no bound on the excess risk, or NULL. */
+static const char *no_bound(const problem *at, bool start_given, bool step_given)
+{
+    if (at->bounds->source == PN_BOUND_CLIPPED && !at->bounds->convex)
+        return "clipped gradients are not those of a convex function";
+    if (!at->bounds->convex)
+        return "f is not convex, or not shown to be";
+    if (!isfinite(at->L) || !isfinite(at->regular))
+        return "the gradients are not bounded";
+    if (!isfinite(at->D2))
+        return "the range of the potential over the set is not known";
+    if (start_given)
+        return "it holds for the potential's own starting point";
+    return step_given ? "the step size is given" : NULL;
+}
+
+static pn_status choose_step(problem *at, const pn_arg *own, pn_err *err)
+{
+    md_plan *plan = at->plan;
+    double T = (double)plan->base.iterations;
+
+    at->M = at->L * at->R + at->regular + at->noise * sqrt(at->G2R2);
+    plan->strongly_convex = own[MD_STRONGLY_CONVEX].given ? own[MD_STRONGLY_CONVEX].real : 0.0;
+    if (own[MD_STEP].given && plan->strongly_convex > 0.0)
+        return pn_fail(err, PN_EINVAL, "solve.mirror_descent: strongly_convex sets the steps; leave step out");
+    if (plan->strongly_convex > 0.0) {
+        at->bound = 2.0 * at->M * at->M / (plan->potential->strong_convexity * plan->strongly_convex * (T + 1.0));
+        return PN_OK;
+    }
+    at->bound = at->M * sqrt(2.0 * at->D2 / T);
+    /* D2 and M are for the potential divided by its constant; the step of the potential itself is that much larger. */
+    plan->step = own[MD_STEP].given ? own[MD_STEP].real
+                                    : plan->potential->strong_convexity * sqrt(2.0 * at->D2 / (T * at->M * at->M));
+    if (at->M == 0.0)
+        plan->step = own[MD_STEP].given ? own[MD_STEP].real : 1.0;
+    if (!isfinite(plan->step) || !(plan->step > 0.0))
+        return pn_fail(err, PN_EINVAL, "solve.mirror_descent: no step size follows from what is known (%s); give step=",
+                       isfinite(at->L) ? "the range of the potential over the set is not bounded"
+                                       : "the gradients are not bounded: clip the rows or give clip= to pn.objective");
+    return PN_OK;
+}
+
+/* ---- explanation ---- */
+
+static void explain_geometry(problem *at)
+{
+    pn_plan *plan = &at->plan->base;
+    char text[160], norm[96];
+
+    pn_potential_describe(at->plan->potential, text, sizeof text);
+    pn_norm_describe(at->plan->potential->norm, norm, sizeof norm);
+    pn_plan_add_text(plan, "potential", text, "%s; %.4g-strongly convex in %s", at->why ? at->why : "as given",
+                     at->plan->potential->strong_convexity, norm);
+    pn_plan_add(plan, "radius R of Q", at->R, "l2 radius of the unit ball Q of that norm");
+    if (at->width.draws)
+        pn_plan_add(plan, "width G of Q", at->width.value, "in [%.6g, %.6g] with confidence %g, %zu draws",
+                    at->width.low, at->width.high, at->width.confidence, at->width.draws);
+    else
+        pn_plan_add(plan, "width G of Q", at->width.value, "E max over Q of <b, v>, %s",
+                    pn_width_methods[at->width.method]);
+    if (isfinite(at->D2))
+        pn_plan_add(plan, "range D2", at->D2, "max - min of the potential over C, over its constant");
+    else
+        pn_plan_add_text(plan, "range D2", "unknown", "no bound on the potential over the set");
+}
+
+static void explain_lipschitz(problem *at)
+{
+    pn_plan *plan = &at->plan->base;
+
+    pn_plan_add(plan, "records n", at->n, "public");
+    if (at->bounds->source == PN_BOUND_CLIPPED)
+        pn_plan_add(plan, "Lipschitz L", at->L,
+                    "clip: each record's gradient is scaled down to that l2 norm, enforced");
+    else if (isfinite(at->L))
+        pn_plan_add(plan, "Lipschitz L", at->L, "max l2 norm of a record's gradient, certified");
+    else
+        pn_plan_add_text(plan, "Lipschitz L", "unbounded", "%.180s", at->bounds->missing);
+}
+
+static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
+{
+    pn_plan *plan = &at->plan->base;
+    bool given = common[PN_OPT_ITERATIONS].given;
+    bool capped = !given && plan->iterations == pn_gradient_steps_max(at->objective);
+    const char *rule = given                                 ? "as given"
+                       : capped                              ? "capped: about 1e10 multiplications"
+                       : plan->request.kind == PN_NONPRIVATE ? "the default"
+                                                             : "where L R = sigma sqrt(G^2 + R^2)";
+
+    pn_plan_add(plan, "steps T", (double)plan->iterations, "%s", rule);
+    if (at->noise > 0.0 && plan->request.kind == PN_NONPRIVATE)
+        pn_plan_add(plan, "noise root", at->noise, "square root of the largest eigenvalue of the covariance");
+    pn_plan_add(plan, "size M", at->M, "L R + noise sqrt(G^2 + R^2)%s: bounds the gradients in the dual norm",
+                at->regular > 0.0 ? " + |r'|" : "");
+    if (at->plan->strongly_convex > 0.0)
+        pn_plan_add(plan, "first step eta", 1.0 / at->plan->strongly_convex, "2 / (Delta (t + 1)), iterate t weighs t");
+    else
+        pn_plan_add(plan, "step eta", at->plan->step, "%s", own[MD_STEP].given ? "as given" : "sqrt(2 D2 / (T M^2))");
+}
+
+static void explain_bound(problem *at, const char *none)
+{
+    pn_plan *plan = &at->plan->base;
+
+    plan->bound = none ? NAN : at->bound;
+    if (none)
+        pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
+    else if (at->plan->strongly_convex > 0.0)
+        pn_plan_add(plan, "excess risk bound", at->bound,
+                    "2 M^2 / (Delta (T + 1)), expected; strong convexity as declared");
+    else
+        pn_plan_add(plan, "excess risk bound", at->bound, "M sqrt(2 D2 / T), expected over the noise; Theorem 3.2");
+    if (plan->request.kind == PN_NONPRIVATE && at->noise > 0.0)
+        pn_plan_warn(plan, "this noise is not private: no lattice, no ledger, no guarantee");
+}
+
+/* ---- the plan ---- */
+
+static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    md_plan *plan = at->plan;
+    pn_status status = check_set(at, err);
+
+    if (status != PN_OK ||
+        (status = pn_gradient_noise_read(&plan->noise, "solve.mirror_descent", at->objective, &plan->base.request,
+                                         err)) != PN_OK ||
+        (status = choose_potential(at, &own[MD_POTENTIAL], err)) != PN_OK ||
+        (status = measure_ball(at, err)) != PN_OK || (status = measure_range(at, err)) != PN_OK ||
+        (status = choose_start(at, &common[PN_OPT_START], err)) != PN_OK ||
+        (status = read_covariance(at, &own[MD_COVARIANCE], err)) != PN_OK)
+        return status;
+    at->L = plan->noise.lipschitz;
+    choose_iterations(at, &common[PN_OPT_ITERATIONS]);
+    explain_lipschitz(at);
+    explain_geometry(at);
+    if (plan->base.request.kind != PN_NONPRIVATE) {
+        if ((status = pn_gradient_noise_attach(&plan->base, &plan->noise, common, err)) != PN_OK)
+            return status;
+        at->noise = plan->noise.sigma;
+    }
+    if ((status = choose_step(at, own, err)) != PN_OK)
+        return status;
+    explain_steps(at, common, own);
+    explain_bound(at, no_bound(at, common[PN_OPT_START].given, own[MD_STEP].given));
+    return PN_OK;
+}
+
+pn_status md_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err)
+{
+    md_plan *plan = pn_calloc(1, sizeof *plan);
+    problem at = { .plan = plan,
+                   .objective = objective,
+                   .set = pn_objective_set(objective),
+                   .bounds = pn_objective_bounds(objective),
+                   .n = (double)pn_objective_data(objective)->n };
+    pn_status status;
+
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory");
+    plan->base.solver = pn_solver_find("mirror_descent");
+    plan->base.objective = objective;
+    plan->base.request = *request;
+    plan->base.proven = true;
+    plan->base.bound = NAN;
+    status = fill(&at, common, own, err);
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    *out = &plan->base;
+    return PN_OK;
+}
+
+void md_plan_destroy(pn_plan *plan)
+{
+    md_plan *self = (md_plan *)plan;
+
+    pn_potential_free(self->potential);
+    pn_free(self->start);
+    pn_free(self->root);
+    pn_free(self);
+}

@@ -1,0 +1,202 @@
+/* noisy_gradient.c -- see noisy_gradient.h.  Depends on: noisy_gradient.h, privacy, objective.  Used by: mirror_descent*.c,
+ * frank_wolfe*.c. */
+#include <math.h>
+#include <string.h>
+
+#include "privacy/calibrate.h"
+#include "privacy/gaussian.h"
+#include "solvers/noisy_gradient.h"
+
+/* Replacing a record moves the mean by two contributions, dropping one to zero by one. */
+static double contributions(pn_neighbours neighbours)
+{
+    return neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+}
+
+pn_status pn_gradient_noise_read(pn_gradient_noise *noise, const char *owner, const pn_objective *objective,
+                                 const pn_request *request, pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    double n = (double)pn_objective_data(objective)->n, error;
+
+    *noise = (pn_gradient_noise){ .lipschitz = bounds->lipschitz[PN_L2],
+                                  .dim = pn_objective_dim(objective),
+                                  .neighbours = request->neighbours };
+    if (pn_objective_loss(objective)->margins == 0)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: a black box has no gradients; zeroth-order solvers take it", owner);
+    if (request->kind == PN_NONPRIVATE)
+        return PN_OK;
+    if (request->neighbours == PN_ADD_REMOVE)
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; use \"replace_one\" or "
+            "\"zero_out\"",
+            owner);
+    error = pn_objective_gradient_error(objective);
+    if (!isfinite(noise->lipschitz) || !isfinite(error))
+        return pn_fail(err, PN_EPRIVACY,
+                       "%s: the gradient of a record is not bounded; clip the rows, or give clip= to pn.objective",
+                       owner);
+    noise->sensitivity =
+        (contributions(request->neighbours) * noise->lipschitz / n + 2.0 * sqrt((double)noise->dim) * error) *
+        (1.0 + 1e-14);
+    noise->bound = noise->lipschitz * (1.0 + 0x1p-30) + error;
+    return PN_OK;
+}
+
+double pn_gradient_noise_rho(const pn_request *request)
+{
+    double mu;
+
+    if (request->kind == PN_RHO)
+        return request->rho;
+    mu = pn_gaussian_mu(request->epsilon, request->delta);
+    return mu * mu / 2.0;
+}
+
+/* A filter that adds up Renyi divergences has begun: noise for its remaining epsilon is priced by zCDP there. */
+static bool renyi_ledger(const pn_request *request)
+{
+    return request->ledger && request->kind == PN_EPSILON_DELTA && pn_ledger_entries(request->ledger) > 0 &&
+           !pn_ledger_gaussian(request->ledger);
+}
+
+double pn_gradient_noise_tight(const pn_gradient_noise *noise, const pn_request *request, size_t steps)
+{
+    pn_gaussian_releases want = { .epsilon = request->epsilon,
+                                  .delta = request->delta,
+                                  .rho = request->kind == PN_RHO ? request->rho : NAN,
+                                  .sensitivity = noise->sensitivity,
+                                  .bound = noise->bound,
+                                  .dim = noise->dim,
+                                  .count = steps };
+
+    if (renyi_ledger(request))
+        want.rho = pn_zcdp_rho(request->epsilon, pn_ideal_delta(request->delta)) * (1.0 - 1e-9);
+    return pn_calibrate_gaussian_releases(&want);
+}
+
+double pn_gradient_noise_paper(const pn_gradient_noise *noise, const pn_request *request, double n, size_t steps)
+{
+    double t = (double)steps;
+
+    return sqrt(32.0 * t) * noise->lipschitz * log(t / request->delta) / (n * request->epsilon);
+}
+
+size_t pn_gradient_steps_max(const pn_objective *objective)
+{
+    double n = (double)pn_objective_data(objective)->n, p = (double)pn_objective_dim(objective), cost = n * p;
+
+    if (pn_objective_loss(objective)->quadratic && p <= 2048.0)
+        cost = fmin(cost, p * p);
+    return (size_t)fmin(fmax(1e10 / (cost + 50.0 * p), 100.0), 1e6);
+}
+
+/* ---- the plan's part ---- */
+
+static pn_status choose_sigma(const pn_plan *plan, pn_gradient_noise *noise, bool paper, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    double n = (double)pn_objective_data(plan->objective)->n;
+
+    if (paper && (request->kind != PN_EPSILON_DELTA || request->delta == 0.0))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.%s: calibration=\"paper\" is stated for epsilon and delta; give both",
+                       plan->solver->name);
+    if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
+        return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
+                       plan->solver->name);
+    noise->sigma = paper ? pn_gradient_noise_paper(noise, request, n, plan->iterations)
+                         : pn_gradient_noise_tight(noise, request, plan->iterations);
+    if (!(noise->sigma >= 0x1p-900 && noise->sigma <= 0x1p900))
+        return pn_fail(err, PN_EBUDGET, "solve.%s: the budget is too small for %zu steps; use fewer iterations",
+                       plan->solver->name, plan->iterations);
+    return PN_OK;
+}
+
+static pn_status check_paper_price(const pn_plan *plan, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    double price = pn_event_epsilon(plan->event, plan->iterations, request->delta, NULL);
+
+    if (price <= request->epsilon)
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL,
+                   "solve.%s: the article's noise costs epsilon %.6g at delta %g, more than the %g asked for; use "
+                   "calibration=\"tight\"",
+                   plan->solver->name, price, request->delta, request->epsilon);
+}
+
+static void explain(pn_plan *plan, const pn_gradient_noise *noise, bool paper)
+{
+    double c = contributions(noise->neighbours);
+    bool rho = plan->request.kind == PN_RHO;
+
+    pn_plan_add(plan, "sensitivity Delta", noise->sensitivity,
+                "%g L/n: what one record moves the mean gradient in l2, rounding included", c);
+    pn_plan_add(plan, "noise sigma", noise->sigma, "per coordinate; %s",
+                paper ? "sqrt(32 T) L ln(T/delta) / (n epsilon), the article's"
+                : rho ? "Delta sqrt(T / (2 rho)), on the lattice"
+                      : "Delta sqrt(T) / mu(epsilon, delta), on the lattice");
+}
+
+pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, const pn_arg *common, pn_err *err)
+{
+    bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
+    pn_mechanism *mechanism = NULL;
+    pn_status status = choose_sigma(plan, noise, paper, err);
+
+    if (status == PN_OK)
+        status = pn_gradient_noise_open(&mechanism, noise, err);
+    if (status != PN_OK)
+        return status;
+    plan->event = pn_event_keep(mechanism->event);
+    pn_mechanism_free(mechanism);
+    explain(plan, noise, paper);
+    return paper ? check_paper_price(plan, err) : PN_OK;
+}
+
+/* ---- the run's part ---- */
+
+pn_status pn_gradient_noise_open(pn_mechanism **out, const pn_gradient_noise *noise, pn_err *err)
+{
+    pn_arg args[] = { { .given = true, .real = noise->sigma },
+                      { .given = true, .real = noise->sensitivity },
+                      { .given = true, .count = noise->dim },
+                      { .given = true, .real = noise->bound },
+                      { .given = false },
+                      { .given = false } };
+
+    *out = NULL;
+    return noise->sigma > 0.0 ? pn_mechanism_new(out, "gaussian", args, noise->neighbours, err) : PN_OK;
+}
+
+static pn_status add_regulariser(pn_objective *objective, const double *theta, double *value, double *gradient,
+                                 pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(objective);
+    double extra = 0.0;
+    pn_status status;
+
+    if (!reg)
+        return PN_OK;
+    status = reg->ops->evaluate(reg, pn_objective_dim(objective), theta, value ? &extra : NULL, gradient, err);
+    if (value)
+        *value += extra;
+    return status;
+}
+
+pn_status pn_noisy_gradient(pn_objective *objective, pn_mechanism *mechanism, const pn_step_context *context,
+                            const char *label, const double *theta, double *value, double *gradient, pn_err *err)
+{
+    pn_release release = { .values = gradient };
+    pn_status status;
+
+    if (!mechanism)
+        return pn_objective_evaluate(objective, theta, value, gradient, context->task, err);
+    status = pn_objective_losses(objective, NULL, theta, value, gradient, context->task, err);
+    if (status == PN_OK)
+        status = pn_mechanism_release(mechanism, context->ledger, label, context->rng, gradient,
+                                      pn_objective_dim(objective), &release, err);
+    return status == PN_OK ? add_regulariser(objective, theta, value, gradient, err) : status;
+}
