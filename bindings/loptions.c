@@ -52,6 +52,27 @@ static int wrong_type(lua_State *L, const char *owner, const pn_param *param)
     return luaL_error(L, "%s: %s must be %s, got %s", owner, param->name, lua_tostring(L, -1), got);
 }
 
+/* Within a group a vector is a matrix of one row, and a number one of a single entry. */
+static pn_mat read_matrix(lua_State *L, const char *owner, const pn_param *param)
+{
+    bool in_group = strchr(param->name, '.') != NULL;
+    pn_mat one = { NULL, 1, 1 };
+
+    if (in_group && lua_type(L, -1) == LUA_TNUMBER) {
+        one.data = lua_newuserdatauv(L, sizeof(double), 0);
+        one.data[0] = lua_tonumber(L, -2);
+        return one;
+    }
+    if (in_group && pnl_test(L, -1, &pnl_vec_class)) {
+        pn_vec row = pnl_check_vec(L, -1);
+
+        return (pn_mat){ row.data, 1, row.n };
+    }
+    if (lua_type(L, -1) != LUA_TTABLE && !pnl_test(L, -1, &pnl_mat_class))
+        wrong_type(L, owner, param);
+    return pnl_check_mat(L, -1);
+}
+
 /* The value is on the top of the stack and stays there: buffers must outlive the call. */
 static void read_value(lua_State *L, const char *owner, const pn_param *param, pn_arg *arg)
 {
@@ -88,9 +109,7 @@ static void read_value(lua_State *L, const char *owner, const pn_param *param, p
         arg->vector = pnl_check_vec(L, -1);
         break;
     case PN_MATRIX:
-        if (type != LUA_TTABLE && !pnl_test(L, -1, &pnl_mat_class))
-            wrong_type(L, owner, param);
-        arg->matrix = pnl_check_mat(L, -1);
+        arg->matrix = read_matrix(L, owner, param);
         break;
     case PN_OBJECT: {
         const pnl_class *cls = class_by_name(param->choices[0]);
@@ -141,6 +160,35 @@ static void refuse_unknown(lua_State *L, const char *owner, const char *name, co
     luaL_error(L, "%s: unknown option '%s'; it takes %s", owner, name, lua_tostring(L, -1));
 }
 
+/* Is there an option "name.something", given as name = {something = ...}? */
+static bool is_group(const pn_param *params, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (; params && params->name; params++) {
+        if (strncmp(params->name, name, length) == 0 && params->name[length] == '.')
+            return true;
+    }
+    return false;
+}
+
+/* The names in the sub-table of a group, at the top of the stack. */
+static void check_group(lua_State *L, const char *owner, const char *group, const pn_param *first,
+                        const pn_param *second)
+{
+    if (!lua_istable(L, -1))
+        luaL_error(L, "%s: %s must be a table of options, got %s", owner, group, pnl_got(L, -1));
+    lua_pushnil(L);
+    while (lua_next(L, -2)) {
+        const char *name = luaL_tolstring(L, -2, NULL), *full = lua_pushfstring(L, "%s.%s", group, name);
+
+        if (pn_param_find(first, full) == pn_param_count(first) &&
+            pn_param_find(second, full) == pn_param_count(second))
+            refuse_unknown(L, owner, full, first, second, NULL);
+        lua_pop(L, 3);
+    }
+}
+
 static void check_names(lua_State *L, int index, const char *owner, const pn_param *first, const pn_param *second,
                         const char *const *extra)
 {
@@ -153,21 +201,39 @@ static void check_names(lua_State *L, int index, const char *owner, const pn_par
         if (!name)
             luaL_error(L, "%s: options are given by name, as {name = value}; found [%s]", owner,
                        luaL_tolstring(L, -2, NULL));
-        if (pn_param_find(first, name) == first_count && pn_param_find(second, name) == second_count &&
-            !is_extra(extra, name))
+        if (is_group(first, name) || is_group(second, name))
+            check_group(L, owner, name, first, second);
+        else if (pn_param_find(first, name) == first_count && pn_param_find(second, name) == second_count &&
+                 !is_extra(extra, name))
             refuse_unknown(L, owner, name, first, second, extra);
         lua_pop(L, 1);
     }
+}
+
+/* Push the option `name`, which for "a.b" is field b of the table a; returns its type. */
+static int push_option(lua_State *L, int index, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    int type;
+
+    if (!dot)
+        return lua_getfield(L, index, name);
+    lua_pushlstring(L, name, (size_t)(dot - name));
+    if (lua_rawget(L, index) != LUA_TTABLE)
+        return LUA_TNIL;
+    type = lua_getfield(L, -1, dot + 1);
+    lua_remove(L, -2);
+    return type;
 }
 
 static void read_table(lua_State *L, int index, const char *owner, const pn_param *params, pn_arg *args)
 {
     size_t count = pn_param_count(params);
 
-    luaL_checkstack(L, (int)count + 4, "options");
+    luaL_checkstack(L, 2 * (int)count + 4, "options"); /* a number in a group takes a second place */
     for (size_t i = 0; i < count; i++) {
         memset(&args[i], 0, sizeof args[i]);
-        if (index && lua_getfield(L, index, params[i].name) != LUA_TNIL)
+        if (index && push_option(L, index, params[i].name) != LUA_TNIL)
             read_value(L, owner, &params[i], &args[i]);
     }
 }
@@ -224,7 +290,7 @@ void pnl_values_or_options(lua_State *L, const char *owner, const pn_param *para
     if (given > count)
         luaL_error(L, "%s: expected %s, or one table of options, got %d arguments", owner, push_names(L, params),
                    (int)given);
-    luaL_checkstack(L, (int)count + 4, "options");
+    luaL_checkstack(L, 2 * (int)count + 4, "options"); /* a number in a group takes a second place */
     memset(args, 0, count * sizeof *args);
     for (size_t i = 0; i < given; i++) {
         lua_pushvalue(L, (int)i + 1);
