@@ -18,6 +18,10 @@ int pnl_data_option(lua_State *L, const char *name);
 /** The option `labels` of the table at 2; what it points into stays on the stack.  text: labels may be text. */
 void pnl_data_labels(lua_State *L, const char *owner, bool text, pn_label_options *options);
 
+/** The option `seed` of the table at 1: any whole number, 1 when absent. */
+uint64_t pnl_data_seed(lua_State *L, const char *owner);
+/** Adds pn.data.synthetic.fingerprint to the table on the top. */
+void pnl_open_fingerprint(lua_State *L);
 /** pn.data.csv */
 int pnl_data_csv(lua_State *L);
 /** d:summary() */

@@ -117,7 +117,7 @@ static const pn_param logistic_params[] = {
 typedef pn_status (*synthetic_fn)(pn_dataset **, const pn_synthetic_options *, double *, pn_err *);
 
 /* The option `seed` of the table at 1: any whole number, 1 when absent. */
-static uint64_t read_seed(lua_State *L, const char *owner)
+uint64_t pnl_data_seed(lua_State *L, const char *owner)
 {
     int exact = 0, type = lua_istable(L, 1) ? lua_getfield(L, 1, "seed") : LUA_TNIL;
     lua_Integer seed = 1;
@@ -149,7 +149,7 @@ static int synthetic(lua_State *L, const char *owner, const pn_param *params, sy
         options.sparsity = options.p;
     options.noise = args[MAKE_NOISE].real;
     options.signal = args[MAKE_SIGNAL].real;
-    options.seed = read_seed(L, owner);
+    options.seed = pnl_data_seed(L, owner);
     truth = pnl_new_vec(L, options.p);
     slot = pnl_new_data(L);
     pnl_data_made(L, slot, make(slot, &options, truth, &err), &err);
@@ -231,6 +231,7 @@ static void open_synthetic(lua_State *L)
         "then flipped with probability `noise`.  Bounds enforced: linf 1, labels -1 or 1.  truth is theta*, a "
         "pn.vec.  The same seed (default 1) gives the same data.",
         NULL, logistic_params);
+    pnl_open_fingerprint(L);
 }
 
 void pnl_open_data(lua_State *L)

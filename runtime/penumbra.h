@@ -28,6 +28,7 @@ extern "C" {
 #include "expr/program.h"
 
 #include "data/dataset.h"
+#include "data/fingerprint.h"
 
 #include "geometry/custom_set.h"
 #include "geometry/norm.h"
