@@ -17,7 +17,6 @@ static const pn_solver_ops *const solver_table[] = {
     &pn_solver_mirror_descent,
     &pn_solver_objective_perturbation,
     NULL,
-    NULL,
 };
 
 static const char *const calibrations[] = { "tight", "paper", NULL };
