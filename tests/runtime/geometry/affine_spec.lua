@@ -49,16 +49,24 @@ describe("a scaled or shifted set", function()
     assert.is_near(7, D:radius_in("l1"), 1e-12)
   end)
 
-  it("has a gauge only when it is not shifted", function()
-    assert.has_error(function() (C + {1, 0, 0}):gauge{1, 1, 1} end,
-      "C:gauge: shifted has no gauge in closed form; C:contains(v) tests membership")
+  it("has a gauge when it is shifted, too, as long as the origin stays inside", function()
+    -- ||x - (1, 0, 0)||_1 <= 2 for x = t (1, 1, 1): |t - 1| + 2 t <= 2 for t <= 1
+    assert.is_near(1, (C + {1, 0, 0}):gauge{1, 1, 1}, 1e-8)
+    assert.error_matches(function() return (C + {5, 0, 0}):gauge{1, 1, 1} end, "origin")
   end)
 
-  it("refuses factors that are not positive and finite, and shifts that do not fit", function()
-    for _, factor in ipairs {0, -2, math.huge, 0 / 0} do
+  it("is reflected by a negative factor", function()
+    local D = -2 * pn.set.simplex{dim = 3}
+    assert.is_true(D:contains{0, -2, 0})
+    assert.is_false(D:contains{0, 2, 0})
+    assert.equal(2, (D:support{-1, 0, 0}))
+  end)
+
+  it("refuses factors that are zero or not finite, and shifts that do not fit", function()
+    for _, factor in ipairs {0, math.huge, 0 / 0} do
       local ok, message = pcall(function() return factor * C end)
       assert.is_false(ok)
-      assert.truthy(message:find("factor must be a positive number, got", 1, true), message)
+      assert.truthy(message:find("factor must be", 1, true), message)
     end
     assert.has_error(function() return C + {1, 2} end, "C + v: v has 2 entries, the set has 3")
     assert.has_error(function() return C + 1 end, "C + v: v must be a vector, got number")
