@@ -24,6 +24,7 @@
 
 #define DIRECT_UP_TO 96 /* a full decomposition of this size costs no more than the steps */
 #define OVERLAP      1e-3
+#define EXHAUSTED    (16.0 * DBL_EPSILON)
 #define BLOCK        32768 /* entries of A that stay in the cache between its two products */
 
 /* A symmetric M of n rows that is made from A: s^2 A^T A, s^2 A A^T, or s (A + A^T)/2. */
@@ -164,6 +165,7 @@ typedef struct krylov {
     double *diagonal, *off;    /* [limit] T; off[j] joins steps j and j + 1 */
     double *ritz, *along;      /* [limit] */
     double *next;              /* [n] */
+    double norm;               /* a lower bound of ||M||: the largest entry of T */
 } krylov;
 
 static void krylov_clear(krylov *space)
@@ -220,11 +222,12 @@ static double fill_start(double *x, size_t n)
     return pn_lp_norm(PN_L2, n, x);
 }
 
-/* next = M q - its part in the basis, q the last row; returns the length of what is left. */
+/* next = M q - its part in the basis, q the last row; adds to T and returns the length of what is left. */
 static double step(const operator_of *M, krylov *space)
 {
     const pn_simd *simd = pn_simd_best();
     size_t n = M->n, k = space->steps;
+    double length;
 
     apply(M, space->basis + (k - 1) * n, space->next);
     for (int round = 0; round < 2; round++) {
@@ -234,29 +237,26 @@ static double step(const operator_of *M, krylov *space)
         times(k, -1.0, space->along, space->along);
         simd->dense_add_transposed(space->basis, k, n, space->along, space->next);
     }
-    return pn_lp_norm(PN_L2, n, space->next);
+    length = pn_lp_norm(PN_L2, n, space->next);
+    space->off[k - 1] = length;
+    space->norm = fmax(space->norm, fmax(fabs(space->diagonal[k - 1]), length));
+    return length;
 }
 
 /* Whether the spectrum ends below top + tolerance ||M||, as far as the start can tell: see the head of this file. */
 static bool nothing_above(const krylov *space, size_t n, double top, double tolerance)
 {
-    double enough = (double)n / (OVERLAP * OVERLAP), norm = fabs(top), mu, before = 0.0, p = 1.0, sum = 1.0;
+    double enough = (double)n / (OVERLAP * OVERLAP), mu = top + tolerance * space->norm;
+    double before = 0.0, p = 1.0, sum = 1.0;
 
-    for (size_t j = 0; j < space->steps; j++)
-        norm = fmax(norm, fmax(fabs(space->diagonal[j]), j + 1 < space->steps ? space->off[j] : 0.0));
-    mu = top + tolerance * norm;
-    for (size_t j = 0; j < space->steps; j++) {
+    for (size_t j = 0; j < space->steps && sum < enough; j++) {
         double after = (mu - space->diagonal[j]) * p - (j > 0 ? space->off[j - 1] * before : 0.0);
 
-        if (!(space->off[j] > DBL_EPSILON * norm)) /* the rest of the basis is rounding */
-            return true;
         before = p;
         p = after / space->off[j];
         sum += p * p;
-        if (!(sum < enough))
-            return true;
     }
-    return false;
+    return !(sum < enough);
 }
 
 /* x = the Ritz vector of the largest Ritz value, once it is settled. */
@@ -268,15 +268,17 @@ static pn_status iterate(const operator_of *M, krylov *space, double tolerance, 
 
     *settled = false;
     while (status == PN_OK && !*settled && space->steps < space->limit) {
+        bool exhausted; /* the basis holds all that the start can reach; what is left is rounding, and not orthogonal */
+
         status = extend(space, M->n, length, err);
         if (status != PN_OK)
             break;
         length = step(M, space);
-        space->off[space->steps - 1] = length;
-        if (space->steps >= check || space->steps == space->limit || !(length > 0.0)) {
+        exhausted = !(length > EXHAUSTED * space->norm);
+        if (exhausted || space->steps >= check || space->steps == space->limit) {
             check += 2 + check / 16;
             status = pn_tridiagonal_top(&top, space->ritz, space->diagonal, space->off, space->steps, err);
-            *settled = status == PN_OK && nothing_above(space, M->n, top, tolerance);
+            *settled = status == PN_OK && (exhausted || nothing_above(space, M->n, top, tolerance));
         }
     }
     if (*settled) {

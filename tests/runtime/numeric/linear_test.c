@@ -1,4 +1,4 @@
-/* linear_test.c -- blas.h and lapack.h: norms at both ends of the doubles, products, svd, solve, out of memory.
+/* linear_test.c -- blas.h and lapack.h: norms at both ends of the doubles, products, svd, eigenvalues, solve, out of memory.
  * Depends on: check.h, fail_alloc.h, numeric/blas.h, numeric/lapack.h. */
 #include <float.h>
 #include <string.h>
@@ -105,6 +105,63 @@ static void test_svd(void)
     CHECK(strstr(err.message, "(2, 2)") != NULL);
 }
 
+static void test_eigen_symmetric(void)
+{
+    double A[] = { 2, 5, -3, 2 }, values[4], vectors[4]; /* symmetric part (2 1; 1 2) */
+    double B[] = { 4, 1, 0, 0, 1, -3, 2, 1, 0, 2, 0, 5, 0, 1, 5, 1 }, rows[16], bad[] = { 1, 2, NAN, 1 };
+    pn_err err;
+
+    CHECK(pn_eigen_symmetric(values, vectors, (pn_mat){ A, 2, 2 }, &err) == PN_OK);
+    CHECK_CLOSE(values[0], 1.0, 1e-15);
+    CHECK_CLOSE(values[1], 3.0, 1e-15);
+    CHECK_CLOSE(vectors[2] * vectors[3], 0.5, 1e-15); /* (1, 1)/sqrt 2 belongs to 3 */
+    CHECK_CLOSE(vectors[0] * vectors[1], -0.5, 1e-15);
+    CHECK(A[1] == 5.0 && A[2] == -3.0);
+    CHECK(pn_eigen_symmetric(values, rows, (pn_mat){ B, 4, 4 }, &err) == PN_OK);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(i == 0 || values[i] >= values[i - 1]);
+        for (size_t j = 0; j < 4; j++) {
+            double sum = 0.0, dot = 0.0;
+
+            for (size_t k = 0; k < 4; k++) {
+                sum += values[k] * rows[k * 4 + i] * rows[k * 4 + j];
+                dot += rows[i * 4 + k] * rows[j * 4 + k];
+            }
+            CHECK_CLOSE(sum, B[i * 4 + j], 1e-14);
+            CHECK_CLOSE(dot, i == j, 1e-14);
+        }
+    }
+    CHECK(pn_eigen_symmetric(values, vectors, (pn_mat){ bad, 2, 2 }, &err) == PN_EDOMAIN);
+    CHECK(pn_eigen_symmetric(values, vectors, (pn_mat){ A, 1, 4 }, &err) == PN_EDIM);
+    CHECK(strstr(err.message, "1 x 4") != NULL);
+    CHECK(pn_eigen_symmetric(values, A, (pn_mat){ A, 2, 2 }, &err) == PN_OK && values[1] == 3.0); /* in place */
+}
+
+/* 2 - 2 cos(j pi/(n + 1)) are the eigenvalues of the second difference. */
+static void test_tridiagonal(void)
+{
+    double diagonal[50], off[49], vector[50], value;
+    const double pi = 3.14159265358979323846;
+
+    for (size_t n = 1; n <= 50; n++) {
+        double top = 2.0 - 2.0 * cos((double)n * pi / (double)(n + 1));
+
+        for (size_t i = 0; i < n; i++) {
+            diagonal[i] = 2.0;
+            if (i + 1 < n)
+                off[i] = -1.0;
+        }
+        CHECK(pn_tridiagonal_top(&value, vector, diagonal, off, n, NULL) == PN_OK);
+        CHECK_CLOSE(value, top, 1e-14);
+        CHECK_CLOSE(pn_lp_norm(PN_L2, n, vector), 1.0, 1e-14);
+        for (size_t i = 0; i < n; i++) {
+            double left = i > 0 ? vector[i - 1] : 0.0, next = i + 1 < n ? vector[i + 1] : 0.0;
+
+            CHECK_CLOSE(2.0 * vector[i] - left - next, top * vector[i], 1e-13);
+        }
+    }
+}
+
 static void test_solve(void)
 {
     double A[] = { 0, 2, 1, 1, 1, 0, 3, 0, -1 }, x[3], want[] = { 1, -2, 5 }, b[] = { 1, -1, -2 };
@@ -138,6 +195,8 @@ int main(void)
     test_sums();
     test_products();
     test_svd();
+    test_eigen_symmetric();
+    test_tridiagonal();
     test_solve();
     CHECK(fail_alloc_sweep("lapack", scenario, NULL) == 7);
     return check_summary();
