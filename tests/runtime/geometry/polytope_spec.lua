@@ -140,4 +140,41 @@ describe("polytope", function()
     assert.is_false(ok)
     assert.truthy(message:find("row 2: entry 2 must be a finite number", 1, true), message)
   end)
+
+  it("has the gauges that its hull has in closed form", function()
+    local rng = pn.rng.seeded(13)
+    local ball = pn.set.l1_ball{dim = 5, radius = 2}
+    local simplex = pn.set.simplex{dim = 5, radius = 2}
+    local hull, face = pn.set.polytope{vertices = ball:vertices()}, pn.set.polytope{vertices = simplex:vertices()}
+    local whole, of_face = pn.norm.minkowski(simplex), pn.norm.minkowski(face) -- of conv(C u -C)
+    for _ = 1, 50 do
+      local x, positive = random_rows(rng, 1, 5)[1], {}
+      for j = 1, 5 do
+        positive[j] = math.abs(x[j])
+      end
+      assert.is_near(ball:gauge(x), hull:gauge(x), 1e-12)
+      assert.is_near(simplex:gauge(positive), face:gauge(positive), 1e-12)
+      assert.is_near(ball:gauge(x), whole:value(x), 1e-14) -- the hull of a simplex and its negative is the l1 ball
+      assert.is_near(ball:gauge(x), of_face:value(x), 1e-12)
+      positive[2] = -0.1
+      assert.equal(math.huge, face:gauge(positive))
+    end
+  end)
+
+  it("has an infinite gauge off its span and the least multiple where several fit", function()
+    local C = pn.set.polytope{vertices = {{1, 0, 0}, {2, 0, 0}, {0, 1, 0}}}
+    assert.equal(math.huge, C:gauge{1, 1, 1e-3})
+    assert.is_near(2, C:gauge{2, 1, 0}, 1e-13) -- (2, 0, 0) + (0, 1, 0)
+    assert.equal(math.huge, C:gauge{-1, 1, 0})
+    assert.equal(0, C:gauge{0, 0, 0})
+    assert.is_near(2, pn.norm.minkowski(C):value{-2, 1, 0}, 1e-13)
+  end)
+
+  it("keeps its gauge at any scale", function()
+    for _, unit in ipairs{1e-150, 1e-8, 1e8, 1e150} do
+      local C = pn.set.polytope{vertices = {{unit, 0}, {0, 2 * unit}, {-unit, -unit}}}
+      assert.is_near(1.5, C:gauge{unit, unit}, 1e-12)
+      assert.is_near(1, C:gauge{-unit, -unit}, 1e-12)
+    end
+  end)
 end)
