@@ -35,4 +35,9 @@ describe("box", function()
     assert.is_false(ok)
     assert.truthy(message:find("entry 2", 1, true), message)
   end)
+
+  it("is symmetric when its bounds are: then its gauge is a norm", function()
+    local even = pn.set.box{lower = {-1, -2}, upper = {1, 2}}
+    assert.equal(3, pn.norm.minkowski(even):value{-1, 6})
+  end)
 end)

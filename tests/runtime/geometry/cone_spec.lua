@@ -39,7 +39,7 @@ local function random_vector(rng, n)
   return out
 end
 
--- Moreau: v = P v + (v - P v), the parts orthogonal, and the second one in the polar cone, which `dual` tells of its negative.
+-- Moreau: v = P v + (v - P v), the parts orthogonal, and the second one in the polar cone: its negative in the dual cone.
 local function check_moreau(C, in_dual, draws)
   local rng = pn.rng.seeded(77)
   for _ = 1, draws do
@@ -73,7 +73,7 @@ describe("cones", function()
     assert.is_false(C:contains({0, -1, -1}, 0.5)) -- uv > 0, but on the wrong side
     close({0, 2, 0}, C:project{0, 2, -3})
     close({0, 0, 0}, C:project{0.5, -1, -1})
-    -- x = (0, 0) and u = v makes it the cone |x| <= sqrt(2) u turned: (1, 0, 0) goes to height 1/2 on the axis (u + v)/sqrt(2)
+    -- with u = v it is |x| <= sqrt(2) u: (1, 0, 0) goes to height 1/2 on the axis (u + v)/sqrt(2)
     close({0.5, 0.25 * math.sqrt(2), 0.25 * math.sqrt(2)}, C:project{1, 0, 0})
   end)
 
@@ -129,7 +129,10 @@ describe("cones", function()
         end
       end
     end
-    for _, v in ipairs{{1e-300, -1, 2}, {1, 1e-300, 0}, {-1, 1e-9, -1}, {1e-9, -1, 1}, {1e-9, -1, -1}, {0, 1, -5}, {1, 0, 0}} do
+    local edges = {
+      {1e-300, -1, 2}, {1, 1e-300, 0}, {-1, 1e-9, -1}, {1e-9, -1, 1}, {1e-9, -1, -1}, {0, 1, -5}, {1, 0, 0},
+    }
+    for _, v in ipairs(edges) do
       local p = C:project(v)
       assert.is_true(p[1] == p[1] and p[2] >= 0 and p[3] >= 0)
       assert.is_true(C:contains(p, 1e-12))

@@ -4,7 +4,8 @@ local pn = require "penumbra"
 
 local unbounded = {
   pn.set.free{dim = 2}, pn.set.halfspace{normal = {1, 1}, offset = 1}, pn.set.affine{A = {{1, -1}}, b = {0}},
-  pn.set.nonnegative{dim = 2}, pn.set.second_order_cone{dim = 2} + {1, 2}, 3 * pn.set.hyperplane{normal = {0, 1}, offset = 2},
+  pn.set.nonnegative{dim = 2}, pn.set.second_order_cone{dim = 2} + {1, 2},
+  3 * pn.set.hyperplane{normal = {0, 1}, offset = 2},
 }
 
 local function records()
