@@ -270,7 +270,8 @@ pn_status pn_norm_new(pn_norm **out, const char *name, pn_arg *args, pn_err *err
     if (!norm)
         return pn_fail(err, PN_ENOMEM, "norm.%s: out of memory", name);
     norm->ops = row;
-    memcpy(norm->args, args, pn_param_count(row->params) * sizeof *args);
+    for (size_t i = 0; i < pn_param_count(row->params); i++) /* args may be NULL where there are none */
+        norm->args[i] = args[i];
     dual = row->dual ? row->dual(norm->args, norm->dual_args) : NULL;
     norm->dual_ops = dual ? find_row(dual) : NULL;
     *out = norm;
