@@ -171,7 +171,7 @@ static void check_gauge(const pn_set *set, pn_rng *rng, double slack)
 /* Radii and diameters bound samples, and the center is inside. */
 static void check_sizes(const pn_set *set, pn_rng *rng, double slack)
 {
-    double x[MOST], y[MOST];
+    double x[MOST], y[MOST], g[MOST];
     size_t n = set->dim;
     bool inside = false;
 
@@ -180,18 +180,16 @@ static void check_sizes(const pn_set *set, pn_rng *rng, double slack)
     for (int k = 0; k < DIRECTIONS; k++) {
         CHECK(pn_set_sample(set, rng, x, NULL, NULL) == PN_OK);
         CHECK(pn_set_contains(set, x, n, slack, &inside, NULL) == PN_OK && inside);
-        pn_rng_normals(rng, n, y);
-        CHECK(pn_set_support(set, y, n, NULL, x, NULL) == PN_OK);
+        pn_rng_normals(rng, n, g);
+        CHECK(pn_set_support(set, g, n, NULL, x, NULL) == PN_OK);
         for (size_t j = 0; j < n; j++)
-            y[j] = -y[j];
-        CHECK(pn_set_support(set, y, n, NULL, y, NULL) == PN_OK);
+            g[j] = -g[j];
+        CHECK(pn_set_support(set, g, n, NULL, y, NULL) == PN_OK);
+        for (size_t j = 0; j < n; j++)
+            g[j] = y[j] - x[j];
         for (int norm = 0; norm < PN_LP_COUNT; norm++) {
-            CHECK(pn_lp_norm((pn_lp)norm, n, x) <= set->ops->radius(set, (pn_lp)norm) + 1e-15);
-            for (size_t j = 0; j < n; j++)
-                y[j] -= x[j];
-            CHECK(pn_lp_norm((pn_lp)norm, n, y) <= set->ops->diameter(set, (pn_lp)norm) + 1e-15);
-            for (size_t j = 0; j < n; j++)
-                y[j] += x[j];
+            CHECK(pn_norm((pn_lp)norm, n, x) <= set->ops->radius(set, (pn_lp)norm) + 1e-15);
+            CHECK(pn_norm((pn_lp)norm, n, g) <= set->ops->diameter(set, (pn_lp)norm) + 1e-15);
         }
     }
 }
@@ -279,8 +277,61 @@ static void test_hulls(void)
     conform(scaled(joined(pn_set_hull, shifted(ball("simplex", 3, 1.0), 2.0), ball("simplex", 3, 1.0)), -1.0), 1e-9);
 }
 
+static pn_set *image_of(pn_set *inner, double *data, size_t rows)
+{
+    pn_set *set = NULL;
+    pn_err err;
+
+    CHECK(pn_set_image(&set, inner, (pn_mat){ data, rows, inner->dim }, &err) == PN_OK);
+    pn_set_free(inner);
+    return set;
+}
+
+static void test_images(void)
+{
+    double A[] = { 1.0, 2.0, -1.0, 0.5, 0.0, 3.0, 1.0, 1.0, 1.0 };
+
+    conform(image_of(ball("l1_ball", 3, 1.0), A, 3), 1e-9);
+    conform(image_of(ball("l2_ball", 3, 1.0), A, 3), 1e-9);
+    conform(image_of(ball("simplex", 3, 2.0), A, 2), 1e-9);
+    conform(image_of(joined(pn_set_sum, ball("linf_ball", 3, 1.0), ball("l2_ball", 3, 0.1)), A, 2), 1e-9);
+    conform(scaled(image_of(polytope(triangle, 3, 2), A, 2), -2.0), 1e-9);
+}
+
+static void test_intersections(void)
+{
+    conform(joined(pn_set_intersect, ball("l1_ball", 4, 1.5), ball("linf_ball", 4, 1.0)), 1e-8);
+    conform(joined(pn_set_intersect, ball("l1_ball", 5, 1.5), ball("l2_ball", 5, 1.0)), 1e-8);
+    conform(joined(pn_set_intersect, ball("simplex", 4, 1.0), scaled(ball("linf_ball", 4, 1.0), 0.4)), 1e-8);
+    conform(joined(pn_set_intersect, ball("l2_ball", 3, 1.0), shifted(ball("l2_ball", 3, 1.0), 0.3)), 1e-8);
+}
+
+static pn_set *polar_of(pn_set *inner)
+{
+    pn_set *set = NULL;
+    pn_err err = { .message = "" };
+
+    if (!CHECK(pn_set_polar(&set, inner, &err) == PN_OK))
+        (void)fprintf(stderr, "    %s\n", err.message);
+    pn_set_free(inner);
+    return set;
+}
+
+static void test_polars(void)
+{
+    static const double around[] = { -1.0, -0.5, -3.0, -1.0 }, up[] = { 2.0, 5.0, 1.0, 1.0 };
+
+    conform(polar_of(ball("l1_ball", 4, 2.0)), 1e-9);
+    conform(polar_of(box(around, up, 4)), 1e-8);
+    conform(polar_of(polytope(triangle, 3, 2)), 1e-8);
+    conform(polar_of(joined(pn_set_sum, ball("l1_ball", 3, 1.0), ball("l2_ball", 3, 0.5))), 1e-7);
+}
+
 int main(void)
 {
+    test_images();
+    test_intersections();
+    test_polars();
     test_negative_factors();
     test_sums();
     test_products();

@@ -1,0 +1,234 @@
+/* set_polar.c -- {y : <y, x> <= 1 for all x in C}, C with the origin inside.  Support function and gauge change places: the gauge of the polar
+ * is the support function of C, and its support function the gauge of C, attained at the normal of C that has length 1
+ * in the gauge.  Balls of the table give the ball of the dual norm; the polar of a polar is the set that it was made of.
+ * Depends on: composite.h, upper.h.  Used by: set_algebra.h. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "geometry/composite.h"
+#include "geometry/set_algebra.h"
+#include "geometry/upper.h"
+#include "numeric/blas.h"
+
+/* Gauges are known to 1e-9, or far better: what is built on them is raised by this. */
+#define RAISE (1.0 + 4e-9)
+
+/* How far outside the boundary normals are looked for, and how near the best must come to the support value. */
+static const double outside[] = { 1e-3, 1e-4, 1e-5, 1e-6, 1e-2, 1e-1 };
+#define SUPPORT_ENOUGH 1e-11
+#define SUPPORT_ACCEPT 1e-8
+
+/* numbers: the largest coordinates of the polar, gauge of e_j, then of -e_j. */
+static const pn_set *inner_of(const pn_set *self)
+{
+    return pn_as_composite(self)->a;
+}
+
+static pn_status inner_support(const pn_set *inner, const double *y, double *value, pn_err *err)
+{
+    pn_status status = inner->ops->support(inner, y, NULL, value, err);
+
+    *value = status == PN_OK ? fmax(*value, 0.0) : INFINITY;
+    return status;
+}
+
+static pn_status polar_gauge(const pn_set *self, const double *y, double *value, pn_err *err)
+{
+    return inner_support(inner_of(self), y, value, err);
+}
+
+static pn_status polar_contains(const pn_set *self, const double *y, double tolerance, bool *inside, pn_err *err)
+{
+    double value;
+    pn_status status = inner_support(inner_of(self), y, &value, err);
+
+    *inside = status == PN_OK && value <= 1.0 + tolerance;
+    return status;
+}
+
+/* normal <- the outward normal of C near g / gauge, with support value 1: it is in the polar whatever the rounding. */
+static pn_status normal_near(const pn_set *inner, const double *g, double gauge, double step, double *normal,
+                             bool *found, pn_err *err)
+{
+    double height;
+    pn_status status;
+
+    for (size_t j = 0; j < inner->dim; j++)
+        normal[j] = g[j] / gauge * (1.0 + step);
+    status = pn_set_project(inner, normal, inner->dim, err);
+    for (size_t j = 0; status == PN_OK && j < inner->dim; j++)
+        normal[j] = g[j] / gauge * (1.0 + step) - normal[j];
+    if (status == PN_OK)
+        status = inner_support(inner, normal, &height, err);
+    *found = status == PN_OK && height > 0.0 && isfinite(height);
+    for (size_t j = 0; *found && j < inner->dim; j++)
+        normal[j] /= height;
+    return status;
+}
+
+/* point <- the best normal; its error is of the second order in the distance from which it was looked for. */
+static pn_status find_point(const pn_set *inner, const double *g, double gauge, double *point, double *value,
+                            pn_err *err)
+{
+    double *normal = pn_alloc(inner->dim, sizeof *normal), best = -INFINITY;
+    pn_status status = normal ? PN_OK : pn_fail(err, PN_ENOMEM, "C:polar: out of memory in support");
+
+    for (size_t k = 0; status == PN_OK && k < sizeof outside / sizeof *outside; k++) {
+        bool found;
+
+        status = normal_near(inner, g, gauge, outside[k], normal, &found, err);
+        if (status == PN_OK && found && pn_dot(inner->dim, g, normal) > best) {
+            best = pn_dot(inner->dim, g, normal);
+            memcpy(point, normal, inner->dim * sizeof *point);
+        }
+        if (best >= gauge * (1.0 - SUPPORT_ENOUGH))
+            break;
+    }
+    pn_free(normal);
+    if (status == PN_OK && !(best >= gauge * (1.0 - SUPPORT_ACCEPT)))
+        return pn_fail(err, PN_ENUMERIC,
+                       "C:polar: no point with the greatest <g, x> was found to 1e-8; the set may have no interior");
+    *value = best;
+    return status;
+}
+
+static pn_status polar_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
+{
+    const pn_set *inner = inner_of(self);
+    pn_status status = pn_set_gauge(inner, g, self->dim, value, err);
+
+    if (status != PN_OK || !point || isinf(*value))
+        return status;
+    if (*value == 0.0) { /* the origin is as good as any point */
+        memset(point, 0, self->dim * sizeof *point);
+        return PN_OK;
+    }
+    return find_point(inner, g, *value, point, value, err);
+}
+
+/* The polar lies between -gauge(-e_j) and gauge(e_j) in coordinate j, since y_j = <y, e_j> <= gauge(e_j). */
+static double polar_radius(const pn_set *self, pn_lp norm)
+{
+    const double *up = pn_as_composite(self)->numbers, *down = up + self->dim;
+    long double joined = 0.0L;
+
+    for (size_t j = 0; j < self->dim; j++)
+        joined = pn_norm_join(norm, joined, pn_norm_term(norm, fmax(up[j], down[j])));
+    return pn_norm_finish(norm, joined, self->dim);
+}
+
+static double polar_diameter(const pn_set *self, pn_lp norm)
+{
+    const double *up = pn_as_composite(self)->numbers, *down = up + self->dim;
+    long double joined = 0.0L;
+
+    for (size_t j = 0; j < self->dim; j++)
+        joined = pn_norm_join(norm, joined, pn_norm_term(norm, (long double)up[j] + down[j]));
+    return pn_norm_finish(norm, joined, self->dim);
+}
+
+static void polar_center(const pn_set *self, double *x)
+{
+    memset(x, 0, self->dim * sizeof *x);
+}
+
+/* ---- construction ---- */
+
+static pn_status measure(pn_composite *set, pn_err *err)
+{
+    size_t dim = set->base.dim;
+    double *axis = pn_calloc(dim, sizeof *axis);
+    pn_status status = axis ? PN_OK : pn_fail(err, PN_ENOMEM, "C:polar: out of memory");
+
+    for (size_t i = 0; status == PN_OK && i < 2 * dim; i++) {
+        axis[i % dim] = i < dim ? 1.0 : -1.0;
+        status = pn_set_gauge(set->a, axis, dim, &set->numbers[i], err);
+        set->numbers[i] *= RAISE;
+        axis[i % dim] = 0.0;
+    }
+    pn_free(axis);
+    return status;
+}
+
+static pn_status generic(pn_set **out, pn_set *set, pn_err *err)
+{
+    pn_composite *head;
+    pn_status status = pn_need_support("C:polar", set, err);
+
+    if (status == PN_OK)
+        status = pn_composite_new(&head, sizeof *head, "polar", set->dim, set, NULL, 2 * set->dim, err);
+    if (status != PN_OK)
+        return status;
+    head->ops.doc = "{y : <y, x> <= 1 for all x in C}";
+    head->ops.symmetric = set->ops->symmetric;
+    head->ops.support = polar_support;
+    head->ops.radius = polar_radius;
+    head->ops.diameter = polar_diameter;
+    head->ops.contains = polar_contains;
+    head->ops.center = polar_center;
+    head->ops.gauge = polar_gauge;
+    status = measure(head, err);
+    if (status == PN_OK)
+        *out = &head->base;
+    else
+        pn_composite_free(head);
+    return status;
+}
+
+static pn_status origin_is_inside(const pn_set *set, pn_err *err)
+{
+    double *origin = pn_calloc(set->dim, sizeof *origin), radius = set->ops->radius(set, PN_L2);
+    bool inside = false;
+    pn_status status;
+
+    if (!origin)
+        return pn_fail(err, PN_ENOMEM, "C:polar: out of memory");
+    status = set->ops->contains(set, origin, isfinite(radius) ? 1e-12 * radius : 0.0, &inside, err);
+    pn_free(origin);
+    if (status == PN_OK && !inside)
+        return pn_fail(err, PN_EUNSUPPORTED, "C:polar: the origin is not in %s; shift the set so that it is",
+                       set->ops->name);
+    return status;
+}
+
+static const struct pair {
+    const char *name, *dual;
+} pairs[] = { { "l1_ball", "linf_ball" }, { "linf_ball", "l1_ball" }, { "l2_ball", "l2_ball" } };
+
+/* The polar of a set that is no wrapper. */
+static pn_status polar_of(pn_set **out, pn_set *set, pn_err *err)
+{
+    pn_status status;
+
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        if (strcmp(set->ops->name, pairs[k].name) == 0 && set->ops->scale)
+            return pn_set_ball(out, pairs[k].dual, set->dim, 1.0 / set->ops->scale(set), err);
+    }
+    if (pn_is_composite(set, "polar")) {
+        *out = pn_set_keep(pn_as_composite(set)->a);
+        return PN_OK;
+    }
+    status = origin_is_inside(set, err);
+    return status == PN_OK ? generic(out, set, err) : status;
+}
+
+pn_status pn_set_polar(pn_set **out, pn_set *set, pn_err *err)
+{
+    const double *shift;
+    double factor;
+    const pn_set *inner = pn_set_unwrap(set, &factor, &shift);
+    pn_set *unit = NULL;
+    pn_status status;
+
+    *out = NULL;
+    if (shift || inner == set)
+        return polar_of(out, set, err);
+    status =
+        polar_of(&unit, (pn_set *)inner, err); /* (f C)* = C* / f; sets count their references, so they are not const */
+    if (status == PN_OK)
+        status = pn_set_scale(out, unit, 1.0 / factor, err);
+    pn_set_free(unit);
+    return status;
+}
