@@ -327,8 +327,351 @@ static void test_polars(void)
     conform(polar_of(joined(pn_set_sum, ball("l1_ball", 3, 1.0), ball("l2_ball", 3, 0.5))), 1e-7);
 }
 
+/* ---- known answers ---- */
+
+static void projects(pn_set *set, const double *z, const double *want, double tolerance)
+{
+    double x[MOST];
+
+    memcpy(x, z, set->dim * sizeof *x);
+    CHECK(pn_set_project(set, x, set->dim, NULL) == PN_OK);
+    for (size_t j = 0; j < set->dim; j++)
+        CHECK_CLOSE(x[j], want[j], tolerance);
+    pn_set_free(set);
+}
+
+static void test_known_projections(void)
+{
+    static const double z[] = { 3.0, -1.0, 0.5, 2.0 }, far[] = { 3.0, 4.0, 0.0, 0.0 }, slab[] = { 4.0, 3.0, 0.0, 0.0 };
+    static const double minus[] = { -1.0, -1.0, 0.0, 0.0 }, plus[] = { 1.0, 1.0, 0.0, 0.0 };
+    double stretch[] = { 2.0, 0.0, 0.0, 1.0 }, flat[] = { 1.0, 1.0 }, root = sqrt(13.0);
+
+    projects(joined(pn_set_sum, ball("l2_ball", 4, 1.0), ball("l2_ball", 4, 0.5)), far,
+             (double[]){ 0.9, 1.2, 0.0, 0.0 }, 1e-9); /* a ball of radius 1.5 */
+    projects(joined(pn_set_sum, box(minus, plus, 4), ball("l2_ball", 4, 1.0)), slab,
+             (double[]){ 1.0 + 3.0 / root, 1.0 + 2.0 / root, 0.0, 0.0 }, 1e-7); /* round the corner (1, 1) */
+    projects(joined(pn_set_hull, ball("l1_ball", 4, 1.0), ball("l2_ball", 4, 0.1)), z, (double[]){ 1.0, 0.0, 0.0, 0.0 },
+             1e-12); /* as on the l1 ball */
+    projects(scaled(joined(pn_set_product, shifted(ball("l2_ball", 2, 0.5), 0.5), ball("l1_ball", 2, 1.0)), -1.0),
+             (double[]){ -0.5, -2.0, 0.0, 3.0 }, (double[]){ -0.5, -1.5, 0.0, 1.0 }, 1e-12);
+    projects(joined(pn_set_intersect, ball("linf_ball", 4, 1.0), ball("l1_ball", 4, 2.25)), z,
+             (double[]){ 1.0, -0.25, 0.0, 1.0 }, 1e-10); /* thresholded by 0.75, clipped at 1 */
+    projects(image_of(ball("l2_ball", 2, 1.0), stretch, 2), (double[]){ 5.0, 0.0 }, (double[]){ 2.0, 0.0 }, 1e-9);
+    projects(image_of(ball("l2_ball", 2, 1.0), flat, 1), (double[]){ 7.0 }, (double[]){ sqrt(2.0) }, 1e-9);
+}
+
+/* A ball in 60 dimensions, known by its support function alone, from a point a thousand radii away. */
+static void test_project_in_many_dimensions(void)
+{
+    pn_set *set = joined(pn_set_sum, ball("l2_ball", 60, 1.0), ball("l2_ball", 60, 1.0));
+    double z[60], x[60], norm;
+    pn_rng *rng = NULL;
+
+    CHECK(pn_rng_seeded(&rng, 5, NULL) == PN_OK);
+    for (double spread = 0.3; spread < 1e3; spread *= 30.0) {
+        pn_rng_normals(rng, 60, z);
+        norm = pn_norm(PN_L2, 60, z);
+        for (size_t j = 0; j < 60; j++)
+            x[j] = z[j] *= spread;
+        CHECK(pn_set_project(set, x, 60, NULL) == PN_OK);
+        for (size_t j = 0; j < 60; j++)
+            CHECK_CLOSE(x[j], z[j] * fmin(1.0, 2.0 / (norm * spread)), 1e-7);
+    }
+    pn_rng_free(rng);
+    pn_set_free(set);
+}
+
+static void gauges(pn_set *set, const double *x, double want, double tolerance)
+{
+    double gauge = NAN;
+
+    CHECK(pn_set_gauge(set, x, set->dim, &gauge, NULL) == PN_OK);
+    CHECK_CLOSE(gauge, want, tolerance);
+    pn_set_free(set);
+}
+
+static void test_known_gauges(void)
+{
+    static const double first[] = { 3.0, 0.0, 0.0, 0.0 }, ones[] = { 1.0, 1.0, 1.0, 1.0 },
+                        third[] = { 0.0, 0.0, 1.0, 0.0 };
+    static const double minus[] = { -1.0, -1.0, 0.0, 0.0 }, twice[] = { 2.0, 2.0, 0.0, 0.0 };
+    pn_set *away = joined(pn_set_sum, ball("simplex", 4, 1.0), ball("l2_ball", 4, 0.1));
+    double gauge = 7.0;
+    pn_err err;
+
+    gauges(joined(pn_set_sum, ball("l1_ball", 4, 1.0), ball("l2_ball", 4, 0.5)), first, 2.0, 1e-9);
+    gauges(joined(pn_set_intersect, ball("linf_ball", 4, 1.0), ball("l1_ball", 4, 2.0)), ones, 2.0, 1e-9);
+    gauges(joined(pn_set_product, ball("l1_ball", 1, 1.0), ball("l2_ball", 3, 0.5)), first, 3.0, 1e-12);
+    gauges(scaled(box(minus, twice, 2), -2.0), (double[]){ 1.0, 0.0 }, 0.5, 1e-9); /* [-4, 2] */
+    gauges(scaled(box(minus, twice, 2), -2.0), (double[]){ -1.0, 0.0 }, 0.25, 1e-9);
+    gauges(joined(pn_set_sum, box(minus, twice, 4), box(minus, twice, 4)), third, INFINITY, 0.0);
+    gauges(joined(pn_set_sum, box(minus, twice, 4), box(minus, twice, 4)), (double[]){ 0.0, 0.0, 0.0, 0.0 }, 0.0, 0.0);
+    CHECK(pn_set_gauge(away, first, 4, &gauge, &err) == PN_EUNSUPPORTED && strstr(err.message, "origin is not in sum"));
+    CHECK(gauge == 7.0);
+    pn_set_free(away);
+}
+
+static void supports(pn_set *set, const double *g, double want, double tolerance)
+{
+    double value = NAN, point[MOST];
+
+    CHECK(pn_set_support(set, g, set->dim, &value, point, NULL) == PN_OK);
+    CHECK_CLOSE(value, want, tolerance);
+    CHECK_CLOSE(inner(g, point, set->dim), want, tolerance);
+    pn_set_free(set);
+}
+
+static void test_known_supports(void)
+{
+    static const double g[] = { 3.0, 2.0, 1.0, 0.0 }, minus[] = { -1.0, -1.0 }, half[] = { 0.5, 1.0 };
+
+    supports(joined(pn_set_intersect, ball("linf_ball", 4, 1.0), ball("l1_ball", 4, 1.5)), g, 4.0, 1e-8);
+    supports(joined(pn_set_intersect, ball("l2_ball", 2, 1.0), box(minus, half, 2)), (double[]){ 1.0, 1.0 },
+             0.5 + sqrt(0.75), 2e-8);
+    supports(joined(pn_set_intersect, ball("l2_ball", 2, 1.0), box(minus, half, 2)), (double[]){ 1.0, 0.0 }, 0.5, 1e-8);
+    supports(scaled(box(minus, half, 2), -2.0), (double[]){ 1.0, -1.0 }, 4.0, 1e-15);  /* [-1, 2] x [-2, 2] */
+    supports(polar_of(polytope(triangle, 3, 2)), (double[]){ -1.0, -0.5 }, 1.5, 1e-8); /* at (-2, 1) */
+    supports(joined(pn_set_hull, ball("l1_ball", 4, 1.0), ball("l2_ball", 4, 0.9)), g, 0.9 * sqrt(14.0), 1e-14);
+}
+
+static void test_sizes(void)
+{
+    double A[] = { 3.0, 0.0, 4.0, 0.0 };
+    pn_set *product = joined(pn_set_product, ball("l1_ball", 4, 3.0), ball("l2_ball", 3, 4.0));
+    pn_set *image = image_of(ball("l2_ball", 2, 2.0), A, 2);
+    pn_set *reflected = scaled(shifted(ball("simplex", 2, 1.0), 1.0), -2.0); /* corners (-4, -4), (-2, -6) */
+    pn_set *both = joined(pn_set_hull, ball("l1_ball", 2, 1.0), polytope(triangle, 3, 2));
+    pn_set *polar = polar_of(polytope(triangle, 3, 2));
+
+    CHECK_CLOSE(product->ops->radius(product, PN_L2), 5.0, 5e-12);
+    CHECK_CLOSE(product->ops->radius(product, PN_L1), 3.0 + 4.0 * sqrt(3.0), 1e-11);
+    CHECK_CLOSE(product->ops->radius(product, PN_LINF), 4.0, 4e-12);
+    CHECK_CLOSE(image->ops->radius(image, PN_L2), 10.0, 1e-11); /* A has the singular value 5 */
+    CHECK(image->ops->radius(image, PN_L2) >= 10.0);
+    CHECK_CLOSE(image->ops->radius(image, PN_LINF), 8.0, 1e-11);
+    CHECK_CLOSE(reflected->ops->radius(reflected, PN_L2), sqrt(40.0), 1e-11);
+    CHECK_CLOSE(reflected->ops->radius(reflected, PN_LINF), 6.0, 1e-11);
+    CHECK(both->ops->atom_count(both) == 7);
+    CHECK_CLOSE(both->ops->atom_radius(both, PN_L2), sqrt(2.0), 1e-15);
+    CHECK(polar->ops->radius(polar, PN_LINF) >= 2.0 && polar->ops->radius(polar, PN_LINF) <= 2.0 + 1e-7);
+    pn_set_free(product);
+    pn_set_free(image);
+    pn_set_free(reflected);
+    pn_set_free(both);
+    pn_set_free(polar);
+}
+
+/* ---- what is made of what, and what is refused ---- */
+
+static void describes(pn_set *set, const char *want)
+{
+    char text[300];
+
+    pn_set_describe(set, text, sizeof text);
+    if (!CHECK(strcmp(text, want) == 0))
+        (void)fprintf(stderr, "    got %s\n", text);
+    pn_set_describe(set, text, 12);
+    CHECK(strlen(text) <= 11 && strncmp(text, want, strlen(text)) == 0);
+    pn_set_free(set);
+}
+
+static pn_set *symmetric_hull(pn_set *inner)
+{
+    pn_set *set = NULL;
+
+    CHECK(pn_set_symmetric_hull(&set, inner, NULL) == PN_OK && set->ops->symmetric);
+    pn_set_free(inner);
+    return set;
+}
+
+static void test_descriptions(void)
+{
+    double A[] = { 1.0, 1.0 };
+
+    describes(scaled(joined(pn_set_sum, ball("l1_ball", 4, 1.0), ball("l2_ball", 4, 0.5)), -2.0),
+              "2 * (l1_ball(dim=4, radius=1) + l2_ball(dim=4, radius=0.5))");
+    describes(scaled(ball("simplex", 3, 1.0), -0.5), "-0.5 * simplex(dim=3, radius=1)");
+    describes(joined(pn_set_product, ball("l1_ball", 4, 1.0), ball("l2_ball", 1, 0.5)),
+              "product(l1_ball(dim=4, radius=1), l2_ball(dim=1, radius=0.5))");
+    describes(image_of(ball("l2_ball", 2, 1.0), A, 1), "image(l2_ball(dim=2, radius=1), rows=1)");
+    describes(polar_of(ball("l1_ball", 4, 2.0)), "linf_ball(dim=4, radius=0.5)");
+    describes(polar_of(scaled(ball("linf_ball", 4, 2.0), 2.0)), "0.5 * l1_ball(dim=4, radius=0.5)");
+    describes(polar_of(polar_of(polytope(triangle, 3, 2))), "polytope(dim=2, vertices=3, radius=1.414213562)");
+    describes(symmetric_hull(scaled(ball("simplex", 4, 2.0), -1.0)), "l1_ball(dim=4, radius=2)");
+    describes(symmetric_hull(ball("l2_ball", 2, 1.0)), "l2_ball(dim=2, radius=1)");
+    describes(symmetric_hull(polytope(triangle, 3, 2)), "hull(polytope(dim=2, vertices=3, radius=1.414213562), -1 * "
+                                                        "polytope(dim=2, vertices=3, radius=1.414213562))");
+}
+
+static void refused(joiner make, pn_set *a, pn_set *b, pn_status want, const char *part)
+{
+    pn_set *set = (pn_set *)1;
+    pn_err err = { .message = "" };
+
+    CHECK(make(&set, a, b, &err) == want && set == NULL);
+    if (!CHECK(strstr(err.message, part) != NULL))
+        (void)fprintf(stderr, "    got %s\n", err.message);
+    pn_set_free(a);
+    pn_set_free(b);
+}
+
+static void test_refusals(void)
+{
+    double A[] = { 1.0, NAN };
+    pn_set *set = ball("l2_ball", 2, 1.0), *out = NULL, *twice;
+    pn_err err;
+
+    refused(pn_set_sum, ball("l2_ball", 2, 1.0), ball("l2_ball", 3, 1.0), PN_EDIM, "C has dimension 2, D has 3");
+    refused(pn_set_hull, ball("l2_ball", 2, 1.0), ball("l2_ball", 3, 1.0), PN_EDIM, "C has dimension 2, D has 3");
+    refused(pn_set_intersect, ball("l2_ball", 2, 1.0), ball("l2_ball", 3, 1.0), PN_EDIM, "C has dimension 2, D has 3");
+    refused(pn_set_intersect, ball("l2_ball", 2, 1.0), shifted(ball("l1_ball", 2, 1.0), 5.0), PN_EINVAL,
+            "no point in common; they are about");
+    refused(pn_set_intersect, ball("simplex", 3, 1.0), ball("simplex", 3, 1.1), PN_EINVAL, "no point in common");
+    CHECK(pn_set_image(&out, set, (pn_mat){ A, 1, 1 }, &err) == PN_EDIM && strstr(err.message, "1 x 1"));
+    CHECK(pn_set_image(&out, set, (pn_mat){ A, 1, 2 }, &err) == PN_EDOMAIN && strstr(err.message, "row 1, column 2"));
+    CHECK(pn_set_scale(&out, set, 0.0, &err) == PN_EINVAL && strstr(err.message, "other than 0, got 0"));
+    pn_set_free(set);
+    set = ball("simplex", 3, 1.0);
+    CHECK(pn_set_polar(&out, set, &err) == PN_EUNSUPPORTED && strstr(err.message, "the origin is not in simplex"));
+    for (int k = 0; k < 9; k++) { /* doubles each time: 2^9 sets and what joins them */
+        twice = NULL;
+        if (pn_set_sum(&twice, set, set, &err) != PN_OK)
+            break;
+        pn_set_free(set);
+        set = twice;
+    }
+    CHECK(pn_set_sum(&twice, set, set, &err) == PN_EINVAL && strstr(err.message, "at most 1000 sets"));
+    pn_set_free(set);
+}
+
+/* ---- memory ---- */
+
+typedef pn_status (*maker)(pn_set **out, pn_set *a, pn_set *b, pn_err *err);
+
+static pn_status make_image(pn_set **out, pn_set *a, pn_set *b, pn_err *err)
+{
+    double A[] = { 1.0, 2.0, 3.0, -1.0, 0.0, 1.0 };
+
+    (void)b;
+    return pn_set_image(out, a, (pn_mat){ A, 2, 3 }, err);
+}
+
+static pn_status make_polar(pn_set **out, pn_set *a, pn_set *b, pn_err *err)
+{
+    pn_set *sum = NULL;
+    pn_status status = pn_set_sum(&sum, a, b, err);
+
+    if (status == PN_OK)
+        status = pn_set_polar(out, sum, err);
+    pn_set_free(sum);
+    return status;
+}
+
+static pn_status make_symmetric(pn_set **out, pn_set *a, pn_set *b, pn_err *err)
+{
+    pn_set *moved = NULL;
+    pn_status status = pn_set_shift(&moved, b, (double[]){ 0.2, 0.0, 0.1 }, 3, err);
+
+    (void)a;
+    if (status == PN_OK)
+        status = pn_set_symmetric_hull(out, moved, err);
+    pn_set_free(moved);
+    return status;
+}
+
+static pn_status use(const pn_set *set, pn_err *err)
+{
+    double g[MOST] = { 1.0, -2.0, 0.5, 0.1, 0.2, 0.3 }, x[MOST], value;
+    pn_rng *rng = NULL;
+    bool inside;
+    pn_status status = pn_set_support(set, g, set->dim, &value, x, err);
+
+    memcpy(x, g, sizeof x);
+    if (status == PN_OK) {
+        status = pn_set_project(set, x, set->dim, err);
+        CHECK(status == PN_OK || memcmp(x, g, sizeof x) == 0); /* untouched on failure */
+    }
+    if (status == PN_OK)
+        status = pn_set_contains(set, g, set->dim, 1e-9, &inside, err);
+    if (status == PN_OK)
+        status = pn_set_gauge(set, g, set->dim, &value, err);
+    if (status == PN_OK)
+        status = pn_rng_seeded(&rng, 3, err);
+    if (status == PN_OK)
+        status = pn_set_sample(set, rng, x, NULL, err);
+    pn_rng_free(rng);
+    return status;
+}
+
+static pn_status make_and_use(void *self, pn_err *err)
+{
+    const maker *make = self;
+    pn_arg args[2][8] = { { { .given = true, .count = 3 }, { .given = true, .real = 1.0 } },
+                          { { .given = true, .count = 3 }, { .given = true, .real = 0.5 } } };
+    pn_set *a = NULL, *b = NULL, *set = NULL, *moved = NULL;
+    pn_status status = pn_set_new(&a, "l1_ball", args[0], err);
+
+    if (status == PN_OK)
+        status = pn_set_new(&b, "l2_ball", args[1], err);
+    if (status == PN_OK)
+        status = (*make)(&set, a, b, err);
+    if (status == PN_OK)
+        status = pn_set_scale(&moved, set, -2.0, err);
+    if (status == PN_OK)
+        status = use(moved, err);
+    pn_set_free(a);
+    pn_set_free(b);
+    pn_set_free(set);
+    pn_set_free(moved);
+    return status;
+}
+
+/* Every one of the first hundred allocations fails, and then ever rarer ones: support points take thousands. */
+static void sweep(maker *make)
+{
+    for (long k = 1;; k = k < 100 ? k + 1 : k + k / 4) {
+        fail_alloc count = { .fail_at = k };
+        pn_status status = fail_alloc_run(&count, make_and_use, make);
+        bool reached = atomic_load(&count.calls) >= k;
+
+        CHECK(atomic_load(&count.live) == 0);
+        if (!CHECK(status == (reached ? PN_ENOMEM : PN_OK)) || !reached)
+            return;
+    }
+}
+
+static void test_memory(void)
+{
+    static const struct {
+        const char *name;
+        maker make;
+    } cases[] = {
+        { "sum", pn_set_sum },
+        { "product", pn_set_product },
+        { "hull", pn_set_hull },
+        { "intersect", pn_set_intersect },
+        { "image", make_image },
+        { "polar", make_polar },
+        { "symmetric hull", make_symmetric },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        maker make = cases[i].make;
+
+        sweep(&make);
+    }
+}
+
 int main(void)
 {
+    test_known_projections();
+    test_project_in_many_dimensions();
+    test_known_gauges();
+    test_known_supports();
+    test_sizes();
+    test_descriptions();
+    test_refusals();
+    test_memory();
     test_images();
     test_intersections();
     test_polars();
