@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "numeric/blas.h"
 #include "numeric/root.h"
 #include "privacy/perturbed_objective.h"
 #include "privacy/accountant.h"
@@ -18,7 +19,7 @@
 static const char owner[] = "solve.objective_perturbation";
 
 const pn_param op_params[] = {
-    { "lambda", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.0, NULL,
+    { "lambda", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, -1.0, NULL,
       "weight of the added term lambda/2 ||theta - start||^2 in the mean objective; by default what the risk bound "
       "favours" },
     { "split", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
@@ -92,9 +93,15 @@ static pn_status calibrate(const op_problem *at, op_choice *made, pn_err *err)
 
 /* ---- the quadratic term ---- */
 
+static double slope_of_mean(const op_problem *at)
+{
+    return at->lipschitz + at->bounds->reg.gradient * sqrt(at->p);
+}
+
 typedef struct risk {
     const op_problem *at;
     double width;  /* of the set */
+    double answer; /* over a set: risk of the answer's noise, times s and the root of the strong convexity */
     double radius; /* that the quadratic term is charged for */
 } risk;
 
@@ -114,7 +121,7 @@ static double risk_of(void *self, double log_strong)
     if (!(s > 0.0))
         return INFINITY;
     if (at->set)
-        return sigma * by->width + 0.5 * weight * by->radius * by->radius;
+        return sigma * by->width + 0.5 * weight * by->radius * by->radius + by->answer / (s * sqrt(strong));
     return sigma * sigma * at->p / (2.0 * strong) + 0.5 * weight * by->radius * by->radius;
 }
 
@@ -123,20 +130,17 @@ static double best_weight(const op_problem *at, double width)
     const pn_request *request = at->request;
     double budget = request->kind == PN_RHO ? request->rho : request->epsilon;
     double least = fmax(at->beta / expm1(fmin(0.98 * budget, 700.0)), at->n * at->lipschitz * 0x1p-60);
-    risk by = { at, width, at->set ? at->reach : at->beta > 0.0 ? DISTANCE * at->lipschitz / at->beta : 1.0 };
-    double low = log(fmax(least, at->regular)), high = low + 60.0;
+    risk by = { at, width, 0.0, at->set ? at->reach : at->beta > 0.0 ? DISTANCE * at->lipschitz / at->beta : 1.0 };
+    double low = log(fmax(least, at->regular)), weight;
 
-    double weight = exp(pn_golden_min(risk_of, &by, low, high, 1e-3)) - at->regular;
-
+    if (at->set) /* sigma_o = 2a / (s/3), a = sqrt(2 tau/Lam) at the least tau, n sqrt(p) slope a unit */
+        by.answer = 6.0 * sqrt(0x1p-39 * at->n * at->lipschitz * at->set->ops->diameter(at->set, PN_L2) * at->p) *
+                    at->n * slope_of_mean(at);
+    weight = exp(pn_golden_min(risk_of, &by, low, low + 60.0, 1e-3)) - at->regular;
     return weight > 1e-6 * at->regular ? weight : 0.0;
 }
 
 /* ---- the answer's share ---- */
-
-static double slope_of_mean(const op_problem *at)
-{
-    return at->lipschitz + at->bounds->reg.gradient * sqrt(at->p);
-}
 
 /* What both noises may cost in the mean objective over a set. */
 static double noise_risk(const op_problem *at, const op_choice *made, double width)
@@ -179,13 +183,16 @@ static void explain_problem(pn_plan *plan, const op_problem *at)
     pn_plan_add(plan, "sensitivity", at->sensitivity, "%s of the sum of gradients", replaces ? "2 L" : "L");
 }
 
-static void explain_choice(pn_plan *plan, const op_problem *at, const op_choice *made, const char *rule)
+static void explain_choice(pn_plan *plan, const op_problem *at, const op_choice *made, const char *rule, bool paper)
 {
     pn_plan_add(plan, "lambda = Lam/n", made->weight / at->n, "%s", rule);
     pn_plan_add(plan, "Jacobian Jl", made->jacobian, "ln(1 + beta/Lam)%s",
                 at->regular > 0.0 ? ", Lam with the regulariser's strong convexity" : "");
-    pn_plan_add(plan, "noise ratio s", made->s,
-                "largest whose cost, Jl + s^2/2 + s chi_%d and the answer's noise together, is covered", at->rank);
+    if (paper)
+        pn_plan_add(plan, "noise ratio s", made->s, "sensitivity/sigma, sigma = L sqrt(2 ln(1/delta))/epsilon");
+    else
+        pn_plan_add(plan, "noise ratio s", made->s,
+                    "largest whose cost, Jl + s^2/2 + s chi_%d and the answer's noise together, is covered", at->rank);
     pn_plan_add(plan, "std of b, sigma/n", made->noise.sigma / at->n,
                 "sensitivity / (s n), of the linear term <b, theta>");
     pn_plan_add(plan, "tolerance tau", made->tau,
@@ -309,7 +316,7 @@ static pn_status plan_private(op_plan *plan, op_problem *at, const pn_arg *commo
     adopt(plan, at, &made);
     plan->base.proven = !paper && own[OP_APPROXIMATE].flag;
     explain_problem(&plan->base, at);
-    explain_choice(&plan->base, at, &made, rule);
+    explain_choice(&plan->base, at, &made, rule, paper);
     explain_risk(&plan->base, at, &made, width);
     if (paper)
         pn_plan_warn(&plan->base,
@@ -322,22 +329,39 @@ static pn_status plan_private(op_plan *plan, op_problem *at, const pn_arg *commo
     return pn_perturbation_event(&plan->base.event, &plan->noise, err);
 }
 
+/* The slope of the mean at the start stands for L where nothing bounds the records' slopes: it bounds how far the minimum is. */
+static pn_status measure_slope(op_problem *at, pn_objective *objective, pn_err *err)
+{
+    size_t p = (size_t)at->p;
+    double *g = pn_alloc(p, sizeof(double));
+    pn_status status = g ? pn_objective_losses(objective, NULL, at->start, NULL, g, NULL, err)
+                         : pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+
+    if (status == PN_OK)
+        at->lipschitz = fmax(pn_lp_norm(PN_L2, p, g) * (1.0 + 1e-9), 0x1p-500);
+    pn_free(g);
+    return status;
+}
+
 /* The minimum with lambda as given and no noise. */
 static pn_status plan_nonprivate(op_plan *plan, op_problem *at, const pn_arg *own, pn_err *err)
 {
     double weight = own[OP_LAMBDA].given ? own[OP_LAMBDA].real * at->n : 0.0;
+    pn_status status = PN_OK;
     op_choice made;
 
-    if (!isfinite(at->lipschitz))
-        at->lipschitz = 1.0; /* of the scale of tolerances only */
     if (!(weight + at->regular > 0.0))
         return pn_fail(err, PN_EINVAL,
                        "%s: without noise give lambda > 0, or a strongly convex regulariser: the minimum must exist",
                        owner);
     op_begin(at, weight, &made);
     made.noise = (pn_perturbation_options){ .strong_convexity = made.strong };
-    if (op_tolerance(at, &made, err) != PN_OK)
-        return PN_EINVAL;
+    if (!isfinite(at->lipschitz))
+        status = measure_slope(at, plan->base.objective, err);
+    if (status == PN_OK)
+        status = op_tolerance(at, &made, err);
+    if (status != PN_OK)
+        return status;
     adopt(plan, at, &made);
     plan->base.proven = true;
     plan->base.bound = NAN;
