@@ -188,8 +188,8 @@ static void check_sizes(const pn_set *set, pn_rng *rng, double slack)
         for (size_t j = 0; j < n; j++)
             g[j] = y[j] - x[j];
         for (int norm = 0; norm < PN_LP_COUNT; norm++) {
-            CHECK(pn_norm((pn_lp)norm, n, x) <= set->ops->radius(set, (pn_lp)norm) + 1e-15);
-            CHECK(pn_norm((pn_lp)norm, n, g) <= set->ops->diameter(set, (pn_lp)norm) + 1e-15);
+            CHECK(pn_lp_norm((pn_lp)norm, n, x) <= set->ops->radius(set, (pn_lp)norm) + 1e-15);
+            CHECK(pn_lp_norm((pn_lp)norm, n, g) <= set->ops->diameter(set, (pn_lp)norm) + 1e-15);
         }
     }
 }
@@ -370,7 +370,7 @@ static void test_project_in_many_dimensions(void)
     CHECK(pn_rng_seeded(&rng, 5, NULL) == PN_OK);
     for (double spread = 0.3; spread < 1e3; spread *= 30.0) {
         pn_rng_normals(rng, 60, z);
-        norm = pn_norm(PN_L2, 60, z);
+        norm = pn_lp_norm(PN_L2, 60, z);
         for (size_t j = 0; j < 60; j++)
             x[j] = z[j] *= spread;
         CHECK(pn_set_project(set, x, 60, NULL) == PN_OK);
