@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "geometry/ball.h"
 #include "geometry/upper.h"
+#include "numeric/blas.h"
 
 void *pn_ball_new(size_t bytes, const pn_set_ops *ops, size_t dim, double radius, pn_err *err)
 {
@@ -45,6 +46,48 @@ double pn_ball_diameter(const pn_set *self, pn_lp norm)
 void pn_ball_describe(const pn_set *self, char *text, size_t size)
 {
     (void)snprintf(text, size, "%s(dim=%zu, radius=%.10g)", self->ops->name, self->dim, pn_ball_scale(self));
+}
+
+#define FAR        1e3 /* of the radius: three of sixteen digits */
+#define HUGE_ENTRY 1e280
+
+/* Where sums could overflow the direction is all that counts. */
+static void come_closer(double *x, size_t n, double size)
+{
+    for (size_t j = 0; size > HUGE_ENTRY && j < n; j++)
+        x[j] *= 0x1p-200;
+}
+
+static pn_status repeat(const pn_set *self, double *x, double size, double far, pn_project_fn once, pn_err *err)
+{
+    pn_status status = PN_OK;
+
+    for (int pass = 0; pass < 40 && status == PN_OK; pass++) { /* 600 digits */
+        come_closer(x, self->dim, size);
+        status = once(self, x, err);
+        if (!(size > far))
+            break;
+        size = pn_norm(PN_LINF, self->dim, x);
+    }
+    return status;
+}
+
+pn_status pn_project_from_far(const pn_set *self, double *x, pn_project_fn once, pn_err *err)
+{
+    double size = pn_norm(PN_LINF, self->dim, x), far = FAR * self->ops->radius(self, PN_LINF), *work;
+    pn_status status;
+
+    if (!(size > far))
+        return once(self, x, err);
+    work = pn_alloc(self->dim, sizeof *work);
+    if (!work)
+        return pn_fail(err, PN_ENOMEM, "set.%s: out of memory in project", self->ops->name);
+    memcpy(work, x, self->dim * sizeof *work);
+    status = repeat(self, work, size, far, once, err);
+    if (status == PN_OK)
+        memcpy(x, work, self->dim * sizeof *x);
+    pn_free(work);
+    return status;
 }
 
 pn_status pn_ball_check_k(const char *owner, size_t k, size_t dim, pn_err *err)

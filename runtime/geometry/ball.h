@@ -35,6 +35,12 @@ double pn_ball_scale(const pn_set *self);
 double pn_ball_diameter(const pn_set *self, pn_lp norm); /* symmetric bodies: twice the radius */
 void pn_ball_describe(const pn_set *self, char *text, size_t size);
 
+typedef pn_status (*pn_project_fn)(const pn_set *self, double *x, pn_err *err);
+
+/** A projection whose error is a few roundings of the numbers in x, made one whose error is a few roundings of the set's size: far points
+ *  are projected again, which brings them closer by 15 digits each time (a projection takes no two points further apart). */
+pn_status pn_project_from_far(const pn_set *self, double *x, pn_project_fn once, pn_err *err);
+
 /** PN_EINVAL unless k <= dim. */
 pn_status pn_ball_check_k(const char *owner, size_t k, size_t dim, pn_err *err);
 

@@ -248,7 +248,7 @@ static double shrunk_excess(void *self, double tau, double *slope)
     return sum - 1.0;
 }
 
-static pn_status cross_project(const pn_set *self, double *x, pn_err *err)
+static pn_status project_once(const pn_set *self, double *x, pn_err *err)
 {
     const cross_polytope *set = as_cross(self);
     shrunk p = { set, x };
@@ -271,6 +271,11 @@ static pn_status cross_project(const pn_set *self, double *x, pn_err *err)
         x[j] = left > 0.0 ? copysign(left * set->largest, x[j]) : 0.0;
     }
     return PN_OK;
+}
+
+static pn_status cross_project(const pn_set *self, double *x, pn_err *err)
+{
+    return pn_project_from_far(self, x, project_once, err);
 }
 
 static pn_status cross_width(const pn_set *self, const pn_width_options *how, pn_width *out, pn_err *err)

@@ -189,7 +189,7 @@ static double clipped_excess(void *self, double tau, double *slope)
     return sum - p->target;
 }
 
-static pn_status hypersimplex_project(const pn_set *self, double *x, pn_err *err)
+static pn_status project_once(const pn_set *self, double *x, pn_err *err)
 {
     const hypersimplex *set = as_hyper(self);
     double radius = set->ball.radius, *z = pn_alloc(self->dim, sizeof *z), tau = 0.0, slope;
@@ -211,6 +211,11 @@ static pn_status hypersimplex_project(const pn_set *self, double *x, pn_err *err
     }
     pn_free(z);
     return PN_OK;
+}
+
+static pn_status hypersimplex_project(const pn_set *self, double *x, pn_err *err)
+{
+    return pn_project_from_far(self, x, project_once, err);
 }
 
 /* clang-format off */

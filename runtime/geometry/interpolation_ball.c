@@ -201,7 +201,7 @@ static double prox_gap(void *self, double t, double *slope)
     return norm - p->radius;
 }
 
-static pn_status interpolation_ball_project(const pn_set *self, double *x, pn_err *err)
+static pn_status project_once(const pn_set *self, double *x, pn_err *err)
 {
     const interpolation_ball *set = as_interpolation(self);
     problem p = { x, self->dim, pn_lp_norm(PN_LINF, self->dim, x), set->alpha, 0.0 };
@@ -215,6 +215,11 @@ static pn_status interpolation_ball_project(const pn_set *self, double *x, pn_er
     (void)prox_norm(&p, t, &factor, &slope);
     shrink(&p, x, t * (1.0 - set->alpha), factor * p.unit, x);
     return PN_OK;
+}
+
+static pn_status interpolation_ball_project(const pn_set *self, double *x, pn_err *err)
+{
+    return pn_project_from_far(self, x, project_once, err);
 }
 
 static pn_status interpolation_ball_gauge(const pn_set *self, const double *x, double *value, pn_err *err)

@@ -226,7 +226,7 @@ static void project_ranked(const pn_set *self, const pn_ranked *items, double *s
     project_sorted(&p, sqrt(squares), x);
 }
 
-static pn_status k_support_project(const pn_set *self, double *x, pn_err *err)
+static pn_status project_once(const pn_set *self, double *x, pn_err *err)
 {
     double norm;
     pn_status status = k_support_norm(self, x, &norm, err);
@@ -246,6 +246,11 @@ static pn_status k_support_project(const pn_set *self, double *x, pn_err *err)
     pn_free(items);
     pn_free(sums);
     return status;
+}
+
+static pn_status k_support_project(const pn_set *self, double *x, pn_err *err)
+{
+    return pn_project_from_far(self, x, project_once, err);
 }
 
 static void k_support_describe(const pn_set *self, char *text, size_t size)

@@ -180,23 +180,35 @@ static void solve(problem *p, double lambda)
     }
 }
 
-/* ||x||_q - 1; its derivative from dx = -x^q dlambda / (x + (q - 1) lambda x^(q-1)), where lambda x^(q-1) = z - x. */
+/* -sum_j x_j^(q-1) dx_j/dlambda, where dx = -m x / (x + (q - 1) lambda m) with m = x^(q-1). */
+static double fall_of_powers(const problem *p, double lambda)
+{
+    double batch[BATCH], less = p->q - 1.0, sum = 0.0;
+
+    for (size_t first = 0; first < p->n; first += BATCH) {
+        size_t count = p->n - first < BATCH ? p->n - first : BATCH;
+        const double *x = p->x + first;
+
+        pn_simd_best()->power(count, x, 1, &less, 0, batch);
+        for (size_t i = 0; i < count; i++)
+            batch[i] = x[i] > 0.0 ? batch[i] * batch[i] * (x[i] / (x[i] + less * lambda * batch[i])) : 0.0;
+        sum += pn_sum(count, batch);
+    }
+    return sum;
+}
+
+/* ||x||_q - 1 */
 static double norm_gap(void *self, double lambda, double *slope)
 {
     problem *p = self;
-    double norm, sum = 0.0, q = p->q;
+    double norm;
 
     if (lambda > p->tiny)
         solve(p, lambda);
     else
         memcpy(p->x, p->z, p->n * sizeof *p->x);
-    norm = norm_of(p->x, p->n, q);
-    for (size_t j = 0; lambda > p->tiny && j < p->n; j++) {
-        double x = p->x[j], lost = fmax(p->z[j] - x, 0.0);
-
-        sum += x > 0.0 ? lost * lost * (x / (x + (q - 1.0) * lost)) : 0.0;
-    }
-    *slope = -sum / (lambda * lambda) / pow(norm, q - 1.0); /* not finite where lambda is 0: then it is not used */
+    norm = norm_of(p->x, p->n, p->q);
+    *slope = -fall_of_powers(p, lambda) / pow(norm, p->q - 1.0); /* where it is not finite, it is not used */
     return norm - 1.0;
 }
 

@@ -257,7 +257,7 @@ static void project_sorted(sorted_prox *p, double *x)
     }
 }
 
-static pn_status ordered_project(const pn_set *self, double *x, pn_err *err)
+static pn_status project_once(const pn_set *self, double *x, pn_err *err)
 {
     const ordered_l1_ball *set = as_ordered(self);
     pn_ranked *items = ranked(self, x, err);
@@ -277,6 +277,11 @@ static pn_status ordered_project(const pn_set *self, double *x, pn_err *err)
     pn_free(gap);
     pn_free(blocks);
     return status;
+}
+
+static pn_status ordered_project(const pn_set *self, double *x, pn_err *err)
+{
+    return pn_project_from_far(self, x, project_once, err);
 }
 
 static void top_k_describe(const pn_set *self, char *text, size_t size)

@@ -1,13 +1,13 @@
 /* permutahedron.c -- the hull of all permutations of a vector w: {x : sum x = sum w, the k largest entries of x have at most the sum of
  * the k largest of w, for each k}.  Sorting gives its support, sorting and monotone regression its projection.
- * Depends on: set.h, order.h, upper.h.  Used by: set.c's table. */
+ * Depends on: ball.h, order.h, upper.h.  Used by: set.c's table. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "geometry/ball.h"
 #include "geometry/order.h"
-#include "geometry/set.h"
 #include "geometry/upper.h"
 
 typedef struct permutahedron {
@@ -75,8 +75,10 @@ static pn_status permutahedron_create(pn_set **out, const pn_arg *args, pn_err *
     permutahedron *self;
     pn_status status;
 
-    if (!vector == !args[DIM].given)
-        return pn_fail(err, PN_EINVAL, "set.permutahedron: give either dim or vector");
+    if (!vector && !args[DIM].given)
+        return pn_fail(err, PN_EINVAL, "set.permutahedron: give dim or vector");
+    if (vector && args[DIM].given && args[DIM].count != dim)
+        return pn_fail(err, PN_EDIM, "set.permutahedron: vector has %zu entries, dim is %zu", dim, args[DIM].count);
     if (dim == 0)
         return pn_fail(err, PN_EINVAL, "set.permutahedron: vector must have at least one entry");
     self = pn_calloc(1, sizeof *self);
@@ -163,7 +165,7 @@ static void permutahedron_center(const pn_set *self, double *x)
 }
 
 /* x - v in the order of x, where v is the nearest falling sequence to x - w. */
-static pn_status permutahedron_project(const pn_set *self, double *x, pn_err *err)
+static pn_status project_once(const pn_set *self, double *x, pn_err *err)
 {
     size_t n = self->dim, used, i = 0;
     pn_ranked *items = ranked(self, x, err);
@@ -183,6 +185,11 @@ static pn_status permutahedron_project(const pn_set *self, double *x, pn_err *er
     pn_free(blocks);
     pn_free(gap);
     return i == n ? PN_OK : pn_fail(err, PN_ENOMEM, "set.permutahedron: out of memory in project");
+}
+
+static pn_status permutahedron_project(const pn_set *self, double *x, pn_err *err)
+{
+    return pn_project_from_far(self, x, project_once, err);
 }
 
 static void permutahedron_describe(const pn_set *self, char *text, size_t size)

@@ -26,7 +26,7 @@ static void example_args(const pn_param *params, pn_arg *args)
             (pn_vec){ strcmp(params[i].name, "upper") == 0 || strcmp(params[i].name, "weights") == 0 ? high : low,
                       DIM };
         args[i].matrix = (pn_mat){ rows, DIM + 2, DIM };
-        if (params[i].range == PN_FRACTION)
+        if (params[i].range == PN_FRACTION || params[i].range == PN_UNIT_INTERVAL)
             args[i].real = 0.5;
         if (strcmp(params[i].name, "rows") == 0 || strcmp(params[i].name, "cols") == 0)
             args[i].count = params[i].name[0] == 'r' ? DIM / 5 : 5; /* matrices of DIM entries */

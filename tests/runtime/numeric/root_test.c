@@ -69,8 +69,56 @@ static void test_golden(void)
     CHECK(at >= 1.3 && at <= 1.3 + 1e-8);
 }
 
+/* f and f' of (x - at)^3 + (x - at), of exp(-x) - 1e-40, and of clip(x - 2, -1, 1), which is flat but for an interval. */
+static double cubic(void *self, double x, double *slope)
+{
+    double d = x - *(double *)self;
+
+    *slope = 3.0 * d * d + 1.0;
+    return d * d * d + d;
+}
+
+static double decay(void *self, double x, double *slope)
+{
+    ++*(int *)self;
+    *slope = -exp(-x);
+    return exp(-x) - 1e-40;
+}
+
+static double ramp(void *self, double x, double *slope)
+{
+    (void)self;
+    *slope = x > 1.0 && x < 3.0 ? 1.0 : 0.0;
+    return fmax(fmin(x - 2.0, 1.0), -1.0);
+}
+
+static double wrong_slope(void *self, double x, double *slope)
+{
+    *slope = *(double *)self;
+    return x - 0.3;
+}
+
+static void test_newton(void)
+{
+    double at = 0.7, nan = NAN, zero = 0.0, infinite = INFINITY, minus = -1.0;
+    int calls = 0;
+
+    CHECK_CLOSE(pn_newton(cubic, &at, -1e6, 1e6), 0.7, 1e-15);
+    CHECK_CLOSE(pn_newton(decay, &calls, 0.0, 1e5), 40.0 * log(10.0), 1e-12);
+    CHECK(calls < 150);
+    CHECK_CLOSE(pn_newton(ramp, NULL, -1e9, 1e9), 2.0, 1e-15);
+    CHECK_CLOSE(pn_newton(wrong_slope, &nan, -1.0, 1.0), 0.3, 1e-15);
+    CHECK_CLOSE(pn_newton(wrong_slope, &zero, -1.0, 1.0), 0.3, 1e-15);
+    CHECK_CLOSE(pn_newton(wrong_slope, &infinite, -1.0, 1.0), 0.3, 1e-15);
+    CHECK_CLOSE(pn_newton(wrong_slope, &minus, -1.0, 1.0), 0.3, 1e-15);
+    CHECK(pn_newton(cubic, &at, 1.0, 2.0) == 1.0); /* one sign: the end nearer to 0 */
+    CHECK(pn_newton(cubic, &at, -2.0, 0.5) == 0.5);
+    CHECK(pn_newton(cubic, &at, 0.7, 9.0) == 0.7);
+}
+
 int main(void)
 {
+    test_newton();
     test_bisect();
     test_golden();
     return check_summary();
