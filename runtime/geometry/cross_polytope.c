@@ -96,7 +96,7 @@ static pn_status weighted_create(pn_set **out, const pn_arg *args, pn_err *err)
         return status != PN_OK ? status : PN_ENOMEM;
     self->radius = args[RADIUS].real;
     for (size_t j = 0; j < weights.n; j++)
-        self->reach[j] = nextafter(self->radius / weights.data[j], INFINITY); /* the set's sizes are upper bounds */
+        self->reach[j] = self->radius / weights.data[j]; /* rounded: the set is the one with this reach */
     find_largest(self);
     return pn_set_center_at(out, &self->base, "set.weighted_l1_ball", &args[CENTER], err);
 }
