@@ -141,8 +141,12 @@ static pn_status box_project(const pn_set *self, double *x, pn_err *err)
     const box *b = as_box(self);
 
     (void)err;
-    for (size_t j = 0; j < self->dim; j++)
-        x[j] = x[j] > b->upper[j] ? b->upper[j] : x[j] < b->lower[j] ? b->lower[j] : x[j];
+    for (size_t j = 0; j < self->dim; j++) {
+        double low = b->lower[j], high = b->upper[j],
+               least = x[j] > low ? x[j] : low; /* loads without branches: vectors */
+
+        x[j] = least < high ? least : high;
+    }
     return PN_OK;
 }
 

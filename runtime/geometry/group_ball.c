@@ -60,11 +60,14 @@ static size_t block_size(const group_ball *set, size_t block)
 static double block_norm(const group_ball *set, const double *x, size_t block)
 {
     const double *at = x + block * set->k;
-    size_t n = block_size(set, block);
-    double sum = 0.0;
+    size_t n = block_size(set, block), pairs = n < 64 ? n & ~(size_t)1 : 0;
+    double even = 0.0, odd = 0.0, sum;
 
-    for (size_t i = 0; i < n && n < 64; i++)
-        sum += at[i] * at[i];
+    for (size_t i = 0; i < pairs; i += 2) {
+        even += at[i] * at[i];
+        odd += at[i + 1] * at[i + 1];
+    }
+    sum = pairs < n ? even + odd + at[n - 1] * at[n - 1] : even + odd;
     /* Out of the range of squares, or long enough for a call to pay. */
     return n < 64 && sum > 0x1p-900 && sum < 0x1p1020 ? sqrt(sum) : pn_lp_norm(PN_L2, n, at);
 }

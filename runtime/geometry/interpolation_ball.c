@@ -1,6 +1,7 @@
 /* interpolation_ball.c -- {x in R^dim : (1 - alpha) ||x - center||_1 + alpha ||x - center||_2 <= radius}: between the l1 and the l2 ball,
  * which are what alpha = 0 and alpha = 1 make.  Both its dual norm and its projection are roots of functions of a soft threshold.
  * Depends on: ball.h, upper.h, numeric/root.h, numeric/blas.h.  Used by: set.c's table.  Spec: geometry.md section 2.6. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -61,14 +62,14 @@ typedef struct left_over {
 
 static left_over above(const double *x, size_t n, double unit, double threshold)
 {
-    double l1[8] = { 0.0 }, squares[8] = { 0.0 }, count[8] = { 0.0 };
+    double l1[8] = { 0.0 }, squares[8] = { 0.0 }, count[8] = { 0.0 }, inverse = 1.0 / fmax(unit, DBL_MIN);
     left_over out = { 0.0, 0.0, 0.0 };
 
     for (size_t j = 0; j < n; j += 8) {
         size_t lanes = n - j < 8 ? n - j : 8;
 
         for (size_t i = 0; i < lanes; i++) {
-            double rest = fabs(x[j + i]) / unit - threshold, kept = rest > 0.0 ? rest : 0.0;
+            double rest = fabs(x[j + i]) * inverse - threshold, kept = rest > 0.0 ? rest : 0.0;
 
             l1[i] += kept;
             squares[i] += kept * kept;
@@ -110,8 +111,10 @@ static double dual_norm(problem *p)
 /* x <- factor S_threshold(x), in units of p->unit */
 static void shrink(const problem *p, const double *x, double threshold, double factor, double *out)
 {
+    double inverse = 1.0 / fmax(p->unit, DBL_MIN);
+
     for (size_t j = 0; j < p->n; j++) {
-        double rest = fabs(x[j]) / p->unit - threshold;
+        double rest = fabs(x[j]) * inverse - threshold;
 
         out[j] = rest > 0.0 ? copysign(factor * rest, x[j]) : 0.0;
     }

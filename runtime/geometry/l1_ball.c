@@ -1,6 +1,6 @@
 /* l1_ball.c -- { x in R^dim : ||x - center||_1 <= radius }, the hull of the 2 dim points center +- radius e_j.
  * Atom 2j is +radius e_j, atom 2j+1 is -radius e_j (j from 0).  A center makes a shifted ball.
- * Depends on: ball.h, simplex_project.h, width_quadrature.h, draw.h.  Used by: set.c's table.  Spec: geometry.md section 2.2. */
+ * Depends on: ball.h, simplex_project.h, width_quadrature.h, draw.h, numeric/blas.h.  Used by: set.c's table.  Spec: geometry.md section 2.2. */
 #include <math.h>
 #include <string.h>
 
@@ -9,6 +9,7 @@
 #include "geometry/draw.h"
 #include "geometry/simplex_project.h"
 #include "geometry/width_quadrature.h"
+#include "numeric/blas.h"
 
 typedef struct l1_ball {
     pn_set base;
@@ -47,29 +48,9 @@ static void l1_ball_destroy(pn_set *self)
     pn_free(self);
 }
 
-/* max |g_j| in eight lanes, which compile to vector instructions. */
-static double largest_size(const double *g, size_t n)
-{
-    double lane[8] = { 0.0 };
-    size_t j = 0;
-
-    for (; j + 8 <= n; j += 8) {
-        for (size_t k = 0; k < 8; k++) {
-            double size = fabs(g[j + k]);
-
-            lane[k] = size > lane[k] ? size : lane[k];
-        }
-    }
-    for (; j < n; j++)
-        lane[0] = fmax(lane[0], fabs(g[j]));
-    for (size_t k = 1; k < 8; k++)
-        lane[0] = fmax(lane[0], lane[k]);
-    return lane[0];
-}
-
 static pn_status l1_ball_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
-    double largest = largest_size(g, self->dim), radius = radius_of(self);
+    double largest = pn_norm(PN_LINF, self->dim, g), radius = radius_of(self);
     size_t best = 0;
 
     (void)err;
@@ -95,19 +76,10 @@ static double l1_ball_diameter(const pn_set *self, pn_lp norm)
     return 2.0 * radius_of(self);
 }
 
-static double l1_norm(const double *x, size_t n)
-{
-    double sum = 0.0;
-
-    for (size_t j = 0; j < n; j++)
-        sum += fabs(x[j]);
-    return sum;
-}
-
 static pn_status l1_ball_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     (void)err;
-    *inside = l1_norm(x, self->dim) <= radius_of(self) + tolerance;
+    *inside = pn_norm(PN_L1, self->dim, x) <= radius_of(self) + tolerance;
     return PN_OK;
 }
 
@@ -118,28 +90,22 @@ static void l1_ball_center(const pn_set *self, double *x)
 
 static pn_status l1_ball_project(const pn_set *self, double *x, pn_err *err)
 {
-    size_t n = self->dim;
-    double *size, *scratch;
+    double *scratch;
 
-    if (l1_norm(x, n) <= radius_of(self))
+    if (pn_norm(PN_L1, self->dim, x) <= radius_of(self))
         return PN_OK;
-    size = pn_alloc(n, 2 * sizeof *size);
-    if (!size)
+    scratch = pn_alloc(self->dim, sizeof *scratch);
+    if (!scratch)
         return pn_fail(err, PN_ENOMEM, "set.l1_ball: out of memory in project");
-    scratch = size + n;
-    for (size_t j = 0; j < n; j++)
-        size[j] = fabs(x[j]);
-    pn_simplex_project(size, n, radius_of(self), scratch);
-    for (size_t j = 0; j < n; j++)
-        x[j] = size[j] > 0.0 ? copysign(size[j], x[j]) : 0.0;
-    pn_free(size);
+    pn_l1_sphere_project(x, self->dim, radius_of(self), scratch);
+    pn_free(scratch);
     return PN_OK;
 }
 
 static pn_status l1_ball_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     (void)err;
-    *value = l1_norm(x, self->dim) / radius_of(self);
+    *value = pn_norm(PN_L1, self->dim, x) / radius_of(self);
     return PN_OK;
 }
 

@@ -1,5 +1,6 @@
 /* l2_ball.c -- { x in R^dim : ||x - center||_2 <= radius }.  A center makes a shifted ball.
  * Depends on: set.h, width_quadrature.h, numeric/blas.h, random/sample.h.  Used by: set.c's table.  Spec: geometry.md section 2.1. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -86,8 +87,15 @@ static pn_status l2_ball_project(const pn_set *self, double *x, pn_err *err)
     double norm = pn_lp_norm(PN_L2, self->dim, x), radius = radius_of(self);
 
     (void)err;
-    for (size_t j = 0; norm > radius && j < self->dim; j++)
-        x[j] = radius * (x[j] / norm);
+    if (norm > radius && radius / norm >= DBL_MIN) {
+        double factor = radius / norm;
+
+        for (size_t j = 0; j < self->dim; j++)
+            x[j] *= factor;
+    } else if (norm > radius) { /* the factor alone would lose digits */
+        for (size_t j = 0; j < self->dim; j++)
+            x[j] = radius * (x[j] / norm);
+    }
     return PN_OK;
 }
 

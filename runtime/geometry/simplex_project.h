@@ -1,5 +1,5 @@
 /* simplex_project.h -- Euclidean projection onto {x >= 0, sum x = radius}.
- * Depends on: libc.  Used by: simplex.c, l1_ball.c. */
+ * Depends on: libc.  Used by: simplex.c, l1_ball.c, group_ball.c. */
 #ifndef PN_GEOMETRY_SIMPLEX_PROJECT_H
 #define PN_GEOMETRY_SIMPLEX_PROJECT_H
 
@@ -11,5 +11,8 @@
  * Source: Michelot (1986), with the first threshold max x - radius of Condat (2016), bettered by a sample.
  */
 void pn_simplex_project(double *x, size_t n, double radius, double *scratch);
+
+/** As pn_simplex_project of the sizes |x_j|, with the signs of x: the nearest point of the l1 ball when ||x||_1 >= radius. */
+void pn_l1_sphere_project(double *x, size_t n, double radius, double *scratch);
 
 #endif

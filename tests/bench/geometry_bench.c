@@ -1,9 +1,12 @@
 /* geometry_bench.c -- the set operations of one Frank-Wolfe or projected step at 10^6 coordinates, beside a copy of the
- * vector, and a block of the logistic loss beside its sigmoids.  Depends on: geometry/set.h, objective/loss.h, bench.h.
+ * vector, projections at 10^7, and a block of the logistic loss beside its sigmoids.  A projection works in place: what is timed is a
+ * copy and then the projection, so its limit is one more than the share of the projection.
+ * Depends on: geometry/set.h, objective/loss.h, core/alloc.h, bench.h.
  * Run with `make bench`. */
 #include <string.h>
 
 #include "bench.h"
+#include "core/alloc.h"
 #include "geometry/set.h"
 #include "numeric/simd.h"
 #include "objective/loss.h"
@@ -50,13 +53,85 @@ static void sigmoids(void *self)
 static void slopes(void *self)
 {
     (void)self;
-    loss->ops->evaluate(loss, DIM, g, y, NULL, x, NULL);
+    loss->ops->evaluate(loss, DIM, g, y, NULL, x);
+}
+
+/* ---- projections of LONG coordinates ---- */
+
+#define LONG 10000000
+
+typedef struct projection {
+    pn_set *set;
+    const double *from;
+    double *to;
+} projection;
+
+static void copy_long(void *self)
+{
+    const projection *p = self;
+
+    memcpy(p->to, p->from, LONG * sizeof *p->to);
+}
+
+static void project_long(void *self)
+{
+    const projection *p = self;
+
+    copy_long(self);
+    (void)pn_set_project(p->set, p->to, LONG, NULL);
+}
+
+static int bench_projection(const char *name, pn_arg a, pn_arg b, pn_arg c, double limit, double *from, double *to)
+{
+    pn_arg args[4] = { a, b, c, { .given = false } };
+    projection p = { NULL, from, to };
+    char line[64];
+    int over;
+
+    (void)snprintf(line, sizeof line, "copy and %s projection, 1e7 / copy", name);
+    if (pn_set_new(&p.set, name, args, NULL) != PN_OK)
+        return 1;
+    over = bench_line(line, project_long, &p, copy_long, &p, 7, limit);
+    pn_set_free(p.set);
+    return over;
+}
+
+static int bench_projections(void)
+{
+    double *from = pn_alloc(LONG, sizeof *from), *to = pn_alloc(LONG, sizeof *to), *low = pn_alloc(LONG, sizeof *low);
+    double *high = pn_alloc(LONG, sizeof *high);
+    pn_arg none = { .given = false }, dim = { .given = true, .count = LONG }, ten = { .given = true, .real = 10.0 };
+    pn_arg tenth = { .given = true, .real = 0.1 }, group = { .given = true, .count = 10 };
+    pn_arg lower = { .given = true, .vector = { low, LONG } }, upper = { .given = true, .vector = { high, LONG } };
+    int over = 0;
+
+    if (from && to && low && high) {
+        for (size_t j = 0; j < LONG; j++) {
+            from[j] = g[j % DIM] + 1e-9 * (double)(j / DIM);
+            low[j] = -0.1;
+            high[j] = 0.2;
+        }
+        over += bench_projection("simplex", dim, ten, none, 6.0, from, to);
+        over += bench_projection("l1_ball", dim, ten, none, 6.0, from, to);
+        over += bench_projection("l2_ball", dim, ten, none, 3.0, from, to);
+        over += bench_projection("group_ball", dim, group, ten, 3.0, from, to);
+        over += bench_projection("box", lower, upper, none, 3.0, from, to);
+        over += bench_projection("linf_ball", dim, tenth, none, 3.0, from, to);
+        over += bench_projection("interpolation_ball", dim, (pn_arg){ .given = true, .real = 0.5 }, ten, 0.0, from, to);
+        over += bench_projection("ksparse_polytope", dim, group, none, 0.0, from, to);
+    }
+    pn_free(from);
+    pn_free(to);
+    pn_free(low);
+    pn_free(high);
+    return over;
 }
 
 int main(void)
 {
     pn_arg args[3] = { { .given = true, .count = DIM }, { .given = true, .real = 10.0 }, { .given = false } };
     unsigned state = 1;
+    int over;
 
     if (pn_set_new(&ball, "l1_ball", args, NULL) != PN_OK || pn_loss_new(&loss, "logistic", NULL, NULL) != PN_OK)
         return 1;
@@ -68,8 +143,9 @@ int main(void)
     bench_line("l1_ball scores of 2 dim vertices / copy", scores, NULL, copy, NULL, 21, 0.0);
     bench_line("l1_ball support / copy", support, NULL, copy, NULL, 21, 0.0);
     bench_line("l1_ball projection / copy", project, NULL, copy, NULL, 21, 0.0);
+    over = bench_projections();
     bench_line("logistic slopes / sigmoids", slopes, NULL, sigmoids, NULL, 21, 0.0);
     pn_set_free(ball);
     pn_loss_free(loss);
-    return 0;
+    return over > 0;
 }
