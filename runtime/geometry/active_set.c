@@ -230,12 +230,12 @@ pn_status pn_nearest_in(double *x, double *weight, bool *empty, pn_inequalities 
 static pn_status has_maximum(bool *found, const double *c, double length, pn_inequalities in, double *scratch,
                              pn_err *err)
 {
-    pn_inequalities directions = { in.A, NULL };
+    pn_inequalities recession = { in.A, NULL };
     bool empty;
     pn_status status;
 
     memcpy(scratch, c, in.A.cols * sizeof *c);
-    status = pn_nearest_in(scratch, NULL, &empty, directions, err);
+    status = pn_nearest_in(scratch, NULL, &empty, recession, err);
     *found = status == PN_OK && pn_lp_norm(PN_L2, in.A.cols, scratch) <= 1e-11 * length;
     return status;
 }

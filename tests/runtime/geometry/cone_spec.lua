@@ -103,7 +103,9 @@ describe("cones", function()
     close({-2, 0, 3}, C:project{-2, -1, 3}) -- the flat face
     close({-2, 0, 0}, C:project{-2, -1, -3})
     close({0, 1, 1}, C:project{0, 1, 1}) -- 1 exp(0) = 1: on the cone
-    close({0, 0, 0}, C:project{1, 1, -1 - 1e-9}) -- the polar cone
+    close({0, 0, 0}, C:project{1, 1, -1 - 1e-9}, 0) -- the polar cone
+    close({0, 0, 0}, C:project{1, 1, -1.5}, 0)
+    close({0, 0, 0}, C:project{2, -3, -0.2}, 0) -- 2 exp(-2.5) = 0.164
     -- a = 2 on the ray q = 0, (0, 1, 1), plus b = 3 on the ray (1, 1, -1): v = (3, 5, -1)
     close({0, 2, 2}, C:project{3, 5, -1})
     -- q = 1: a = 1 on (1, 1, e), b = 2 on (1, 0, -1/e)

@@ -53,6 +53,7 @@ describe("affine", function()
     assert.is_near(1.5, C:gauge{1, 2}, 1e-14)
     assert.equal(math.huge, C:gauge{-1, -2})
     assert.equal(math.huge, C:gauge{1, -1})
+    assert.equal(math.huge, pn.set.affine{A = {{0, 1}}, b = {2}}:gauge{3, 0})
     assert.equal(0, C:gauge{0, 0})
     assert.equal(0, pn.set.affine{A = {{1, 1}}, b = {0}}:gauge{3, -3})
   end)
@@ -86,6 +87,18 @@ describe("halfspaces and slabs", function()
     local H = pn.set.halfspace{normal = {0, 2}, offset = 6}
     assert.equal(9, (H:support{0, 3}))
     refused("unbounded over halfspace", function(g) return H:support(g) end, {0, -3})
+  end)
+
+  it("have the gauge of the height over the bound on its side", function()
+    local C = pn.set.hyperslab{normal = {0, 1}, lower = -1, upper = 4}
+    assert.equal(2, C:gauge{7, 8})
+    assert.equal(3, C:gauge{7, -3})
+    assert.equal(0, C:gauge{7, 0})
+    local off = pn.set.halfspace{normal = {0, 1}, offset = -2} -- without the origin
+    assert.equal(math.huge, off:gauge{0, 4})
+    assert.equal(math.huge, off:gauge{1, 0})
+    assert.equal(0, off:gauge{0, 0})
+    assert.equal(2, pn.set.hyperplane{normal = {0, 1}, offset = 3}:gauge{1, 6})
   end)
 
   it("are intervals on the line", function()
