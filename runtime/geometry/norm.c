@@ -396,8 +396,7 @@ pn_status pn_norm_radius(const pn_norm *norm, pn_lp lp, size_t n, double *radius
 
     if (status != PN_OK)
         return status;
-    /* Q reaches no farther than C, which may know better how far that is. */
-    *radius = norm->set && !norm->is_dual ? norm->set->ops->radius(norm->set, lp) : set->ops->radius(set, lp);
+    *radius = set->ops->radius(set, lp);
     pn_set_free(set);
     return PN_OK;
 }

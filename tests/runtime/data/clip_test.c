@@ -269,6 +269,25 @@ static void a_gauge_sees_sparse_rows_as_dense_ones(void)
     pn_dataset_free(clipped);
 }
 
+static void what_a_gauge_implies_is_rounded_upwards(void)
+{
+    bool enough = true, tight = true;
+
+    for (int trial = 0; trial < 200; trial++) {
+        double bound = 0.5 + uniform();
+        pn_dataset *clipped;
+        pn_err err;
+
+        if (!CHECK(clip_small(&clipped, HONEST, bound, &err) == PN_OK))
+            return;
+        enough = enough && (wide)clipped->bounds.norm[PN_L1] >= (wide)bound * 3;
+        tight = tight && clipped->bounds.norm[PN_L1] <= bound * 3.0 * (1.0 + 0x1p-51);
+        pn_dataset_free(clipped);
+    }
+    CHECK(enough);
+    CHECK(tight);
+}
+
 static void a_gauge_that_fails_leaves_nothing(void)
 {
     pn_dataset *clipped;
@@ -302,6 +321,7 @@ int main(void)
     holds_what_a_gauge_implies(HONEST);
     holds_what_a_gauge_implies(TOO_SMALL);
     a_gauge_sees_sparse_rows_as_dense_ones();
+    what_a_gauge_implies_is_rounded_upwards();
     a_gauge_that_fails_leaves_nothing();
     fail_alloc_sweep("clip to a gauge", clip_honestly, NULL);
     return check_summary();

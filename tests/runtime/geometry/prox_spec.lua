@@ -208,6 +208,13 @@ describe("proximal operators", function()
     assert.near(0.5 * 2.5 + 0.125 + 0.125, P.l1(0.5):envelope({3}, 1) + P.l1(0.5):envelope({0.5}, 1), 1e-15)
   end)
 
+  it("takes a projection to be in its set, whatever the set says", function()
+    if not pn.reference()["set.custom"] then return end
+    local set = pn.set.custom{dim = 1, radius = 1, project = function() return {0.5} end, contains = function() return false end}
+    assert.near(0.125, P.indicator(set):envelope({1}, 1), 1e-15)
+    assert.equal(math.huge, P.indicator(set):value{0.5})
+  end)
+
   it("goes to the limits of its steps", function()
     local tiny, huge = 5e-324, 1e308
     for _, name in ipairs{"l1", "l2", "linf", "squared_l2"} do
