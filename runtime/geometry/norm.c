@@ -380,13 +380,19 @@ static pn_status check_dim(const pn_norm *norm, const char *what, size_t n, pn_e
 pn_status pn_norm_ball(pn_set **out, const pn_norm *norm, size_t n, pn_err *err)
 {
     pn_status status = check_dim(norm, "N:ball: the ball", n, err);
+    pn_set *own;
 
     *out = NULL;
     if (status != PN_OK)
         return status;
-    if (norm->is_dual)
-        return pn_fail(err, PN_EUNSUPPORTED, "N:ball: the unit ball of this norm is not one of the known sets");
-    return own_set(out, norm, n, err);
+    status = own_set(&own, norm, n, err);
+    if (status != PN_OK || !norm->is_dual) {
+        *out = own;
+        return status;
+    }
+    status = pn_set_polar(out, own, err);
+    pn_set_free(own); /* the polar keeps it */
+    return status;
 }
 
 pn_status pn_norm_radius(const pn_norm *norm, pn_lp lp, size_t n, double *radius, pn_err *err)
