@@ -1,5 +1,5 @@
 /* prox_norm.c -- proximal operators of norms: l2, linf, group, nuclear, and lambda N(x) for any norm N.
- * Depends on: prox.h, norm.h, numeric/lapack.h, numeric/blas.h.  Used by: prox.c's table.
+ * Depends on: prox.h, norm.h, numeric/.  Used by: prox.c's table.
  * Source: Parikh, Boyd (2014), Proximal algorithms, sections 6.5 and 6.7. */
 #include <math.h>
 #include <stdint.h>
@@ -11,6 +11,7 @@
 #include "geometry/prox.h"
 #include "numeric/blas.h"
 #include "numeric/lapack.h"
+#include "numeric/root.h"
 
 extern const pn_prox_ops pn_prox_l2, pn_prox_linf, pn_prox_group, pn_prox_nuclear, pn_prox_norm;
 
@@ -200,6 +201,90 @@ static pn_status project_dual(const pn_norm *dual, double radius, const double *
     return status;
 }
 
+/* Where only the ball of N itself has a projection: the operator is the projection on {N <= r} for the r at which
+ * N*(v - projection) = t, and that falls as r grows. */
+typedef struct multiplier {
+    const norm_prox *prox;
+    pn_set *unit; /* {N <= 1} */
+    const double *v;
+    double *x, *rest; /* [n] */
+    size_t n;
+    double t;
+    pn_status status;
+    pn_err *err;
+} multiplier;
+
+static pn_status project_primal(const multiplier *at, double r)
+{
+    pn_set *ball;
+    pn_status status = pn_set_scale(&ball, at->unit, r, at->err);
+
+    if (status != PN_OK)
+        return status;
+    memcpy(at->x, at->v, at->n * sizeof *at->x);
+    status = pn_set_project(ball, at->x, at->n, at->err);
+    pn_set_free(ball);
+    return status;
+}
+
+static bool multiplier_is_below(void *self, double r)
+{
+    multiplier *at = self;
+    double value = 0.0;
+
+    if (at->status == PN_OK)
+        at->status = project_primal(at, r);
+    for (size_t j = 0; at->status == PN_OK && j < at->n; j++)
+        at->rest[j] = at->v[j] - at->x[j];
+    if (at->status == PN_OK)
+        at->status = pn_norm_value(at->prox->dual, at->rest, at->n, &value, at->err);
+    return value < at->t;
+}
+
+/* y[n] = v - prox, so that it takes the place of the projection on the dual ball. */
+static pn_status search_primal(const norm_prox *prox, pn_set *unit, double t, const double *v, double *y, size_t n,
+                               pn_err *err)
+{
+    double *x = pn_alloc(n, 2 * sizeof *x), size, largest;
+    multiplier at = { prox, unit, v, x, x ? x + n : NULL, n, t, PN_OK, err };
+
+    if (!x)
+        return no_memory(prox->base.ops->name, err);
+    memcpy(y, v, n * sizeof *y); /* prox = 0 where N*(v) <= t */
+    at.status = pn_norm_value(prox->dual, v, n, &largest, err);
+    if (at.status == PN_OK)
+        at.status = pn_norm_value(prox->norm, v, n, &size, err);
+    if (at.status == PN_OK && largest > t) {
+        double r = pn_bisect(multiplier_is_below, &at, size * 0x1p-60, size);
+
+        if (at.status == PN_OK)
+            at.status = project_primal(&at, r);
+        for (size_t j = 0; at.status == PN_OK && j < n; j++)
+            y[j] = v[j] - x[j];
+    }
+    pn_free(x);
+    return at.status;
+}
+
+/* y[n] = the projection of x on the ball {N* <= radius}, by whichever ball can. */
+static pn_status take_away(const norm_prox *prox, double radius, const double *x, double *y, size_t n, pn_err *err)
+{
+    pn_set *unit = NULL, *dual = NULL;
+    bool primal;
+    pn_status status = pn_norm_ball(&unit, prox->norm, n, err);
+
+    if (status == PN_OK && unit->ops->project)
+        status = pn_norm_ball(&dual, prox->dual, n, err);
+    primal = status == PN_OK && dual && !dual->ops->project;
+    if (primal)
+        status = search_primal(prox, unit, radius, x, y, n, err);
+    else if (status == PN_OK)
+        status = project_dual(prox->dual, radius, x, y, n, err);
+    pn_set_free(unit);
+    pn_set_free(dual);
+    return status;
+}
+
 static pn_status any_apply(const pn_prox *prox, double *x, size_t n, double step, pn_err *err)
 {
     double radius = as_norm(prox)->lambda * step, *y;
@@ -214,7 +299,7 @@ static pn_status any_apply(const pn_prox *prox, double *x, size_t n, double step
     y = pn_alloc(n, sizeof *y);
     if (!y)
         return no_memory(prox->ops->name, err);
-    status = project_dual(as_norm(prox)->dual, radius, x, y, n, err);
+    status = take_away(as_norm(prox), radius, x, y, n, err);
     if (status == PN_OK && pn_first_nonfinite(y, n) < n)
         status = pn_fail(err, PN_ENUMERIC, "prox: v is too large beside step times lambda = %g", radius);
     for (size_t j = 0; status == PN_OK && j < n; j++)
@@ -344,7 +429,8 @@ const pn_prox_ops pn_prox_linf = {
 static const char *const norm_class[] = { "pn.norm", NULL };
 
 static const pn_param norm_params[] = {
-    { "norm", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, norm_class, "N, whose dual ball must have a projection" },
+    { "norm", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, norm_class,
+      "N, whose unit ball, or that of its dual, must have a projection" },
     { "lambda", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "weight of the term" },
     PN_PARAM_END,
 };

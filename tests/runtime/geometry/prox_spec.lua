@@ -17,7 +17,9 @@ local examples = {
     {P.nuclear{lambda = 1, rows = 1, cols = 3}, 3}},
   norm = {{P.norm{norm = pn.norm.l1(), lambda = 0.5}, 4}, {P.norm{norm = pn.norm.l2()}, 4},
     {P.norm{norm = pn.norm.linf()}, 4}, {P.norm{norm = pn.norm.nuclear(2, 3)}, 6},
-    {P.norm{norm = pn.norm.spectral(2, 3), lambda = 0.3}, 6}},
+    {P.norm{norm = pn.norm.spectral(2, 3), lambda = 0.3}, 6}, {P.norm{norm = pn.norm.interpolation(0.4)}, 5},
+    {P.norm{norm = pn.norm.group(2), lambda = 0.5}, 5}, {P.norm{norm = pn.norm.group(2):dual(), lambda = 0.5}, 5},
+    {P.norm{norm = pn.norm.lp(1.5)}, 4}, {P.norm{norm = pn.norm.interpolation(0.4):dual()}, 4}},
   huber = {{P.huber{}, 5}, {P.huber{delta = 0.3, lambda = 2}, 5}},
   box = {{P.box{lower = {-1, 0, 0.2}, upper = {1, 0, 3}}, 3}},
   indicator = {{P.indicator(pn.set.l1_ball{dim = 4}), 4}, {P.indicator(pn.set.simplex{dim = 4, radius = 2}), 4},
@@ -191,6 +193,10 @@ describe("proximal operators", function()
   it("agrees between the operator of a norm and that of its name", function()
     near(P.l1(0.3)(v, 2), P.norm{norm = pn.norm.l1(), lambda = 0.3}(v, 2))
     near(P.l2(0.3)(v, 2), P.norm{norm = pn.norm.l2(), lambda = 0.3}(v, 2))
+    near(P.group{lambda = 0.3, k = 2}(v, 2), P.norm{norm = pn.norm.group(2), lambda = 0.3}(v, 2), 1e-10)
+    -- (1 - t a/||u||_2)_+ u with u the soft threshold of v at t (1 - a): geometry.md section 2.6
+    local u, t = P.l1(0.5)(v, 1), 0.5
+    near(P.l2(t)(u, 1), P.norm{norm = pn.norm.interpolation(0.5)}(v, 1), 1e-10)
     near(P.nuclear{lambda = 0.3, rows = 2, cols = 2}(v, 2), P.norm{norm = pn.norm.nuclear(2, 2), lambda = 0.3}(v, 2))
   end)
 
