@@ -135,7 +135,7 @@ for name, cases in pairs(examples) do
 
     it("has a unit ball that is where it is at most 1", function()
       local rng = pn.rng.seeded(4)
-      for _, case in ipairs(cases) do
+      for _, case in ipairs(with_duals(cases)) do
         local norm, n = case[1], case[2]
         local unit = norm:ball(n)
         assert.equal(n, unit.dim)
@@ -150,7 +150,7 @@ for name, cases in pairs(examples) do
 
     it("clips rows, and what is recorded of them holds", function()
       local rng = pn.rng.seeded(5)
-      for _, case in ipairs(cases) do
+      for _, case in ipairs(with_duals(cases)) do
         local norm, n = case[1], case[2]
         local rows, labels = {}, {}
         for i = 1, 40 do
