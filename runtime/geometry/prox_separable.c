@@ -63,9 +63,9 @@ static pn_status net_apply(const pn_prox *prox, double *x, size_t n, double step
 
     (void)err;
     for (size_t j = 0; j < n; j++) {
-        double left = fabs(x[j]) - threshold;
+        double up = x[j] > -threshold ? x[j] : -threshold, middle = up < threshold ? up : threshold;
 
-        x[j] = left > 0.0 ? copysign(left * shrink, x[j]) : 0.0;
+        x[j] = (x[j] - middle) * shrink; /* 0 - 0 is 0, not -0 */
     }
     return PN_OK;
 }

@@ -204,7 +204,8 @@ static void holds_what_a_gauge_implies(lie kind)
     bool inside = true, fair = true;
     pn_err err;
 
-    if (!CHECK(X != NULL))
+    CHECK(X != NULL);
+    if (!X)
         return;
     make_rows(X, 1020.0);
     for (size_t i = 0; i < ROWS; i += 2) { /* and some that lie on the bound */

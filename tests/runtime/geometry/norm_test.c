@@ -178,7 +178,7 @@ static void refuses_what_a_function_must_not_return(void)
 {
     int alive = 1;
     pn_custom_prox parts = { .self = &alive, .destroy = count_down, .apply = not_finite };
-    pn_prox *prox, *same, *dual;
+    pn_prox *prox, *same = NULL, *dual = NULL;
     double x[DIM], value;
     pn_err err;
 
