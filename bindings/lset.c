@@ -1,16 +1,40 @@
 /* lset.c -- pn.set: one constructor for each row of the runtime's table of sets, and the methods that all sets share.
- * Depends on: pnl.h, geometry/.  Used by: module.c. */
+ * Depends on: lset.h, progress.h.  Used by: module.c. */
 #include <stdio.h>
 #include <string.h>
 
-#include "geometry/set.h"
-#include "pnl.h"
+#include "lset.h"
+#include "progress.h"
 
 #define MAX_VERTEX_NUMBERS 1e7
 
-static pn_set *check_set(lua_State *L, int index)
+pn_set *pnl_check_set(lua_State *L, int index)
 {
     return pnl_check(L, index, &pnl_set_class);
+}
+
+void pnl_set_begin(lua_State *L, const pn_set *set)
+{
+    if (!set->ops->single_thread)
+        return;
+    for (int i = 1; i <= lua_gettop(L); i++)
+        pnl_pin(L, i);
+    pnl_run_begin(L, false);
+}
+
+void pnl_set_end(lua_State *L, const pn_set *set, pn_status status, const pn_err *err)
+{
+    if (set->ops->single_thread)
+        pnl_run_end(L);
+    pnl_status(L, status, err);
+}
+
+void pnl_set_keep(lua_State *L, int part)
+{
+    const pn_set *set = pnl_test(L, part, &pnl_set_class);
+
+    if (set && set->ops->single_thread) /* its functions live in its box */
+        pnl_keep(L, -1, part);
 }
 
 /* The object at the top of the stack gets the set that `status` was about. */
@@ -53,19 +77,19 @@ static int names(lua_State *L)
 
 static int get_dim(lua_State *L)
 {
-    lua_pushinteger(L, (lua_Integer)check_set(L, 1)->dim);
+    lua_pushinteger(L, (lua_Integer)pnl_check_set(L, 1)->dim);
     return 1;
 }
 
 static int get_name(lua_State *L)
 {
-    lua_pushstring(L, check_set(L, 1)->ops->name);
+    lua_pushstring(L, pnl_check_set(L, 1)->ops->name);
     return 1;
 }
 
 static int get_radius(lua_State *L)
 {
-    const pn_set *set = check_set(L, 1);
+    const pn_set *set = pnl_check_set(L, 1);
 
     lua_pushnumber(L, set->ops->radius(set, PN_L2));
     return 1;
@@ -73,52 +97,37 @@ static int get_radius(lua_State *L)
 
 static int get_diameter(lua_State *L)
 {
-    const pn_set *set = check_set(L, 1);
+    const pn_set *set = pnl_check_set(L, 1);
 
     lua_pushnumber(L, set->ops->diameter(set, PN_L2));
     return 1;
 }
 
+static int get_symmetric(lua_State *L)
+{
+    lua_pushboolean(L, pnl_check_set(L, 1)->ops->symmetric);
+    return 1;
+}
+
+static int get_bounded(lua_State *L)
+{
+    lua_pushboolean(L, pn_set_is_bounded(pnl_check_set(L, 1)));
+    return 1;
+}
+
 /* ---- methods ---- */
-
-static pn_lp check_norm(lua_State *L, int index, const char *owner)
-{
-    const char *name = lua_type(L, index) == LUA_TSTRING ? lua_tostring(L, index) : NULL;
-
-    for (int norm = 0; name && norm < PN_LP_COUNT; norm++) {
-        if (strcmp(name, pn_lp_name((pn_lp)norm)) == 0)
-            return (pn_lp)norm;
-    }
-    luaL_error(L, "%s: norm must be \"l1\", \"l2\" or \"linf\", got %s", owner, luaL_tolstring(L, index, NULL));
-    return PN_L2;
-}
-
-static int radius_in(lua_State *L)
-{
-    const pn_set *set = check_set(L, 1);
-
-    lua_pushnumber(L, set->ops->radius(set, check_norm(L, 2, "C:radius_in")));
-    return 1;
-}
-
-static int diameter_in(lua_State *L)
-{
-    const pn_set *set = check_set(L, 1);
-
-    lua_pushnumber(L, set->ops->diameter(set, check_norm(L, 2, "C:diameter_in")));
-    return 1;
-}
 
 static int support(lua_State *L)
 {
-    const pn_set *set = check_set(L, 1);
+    const pn_set *set = pnl_check_set(L, 1);
     pn_vec g = pnl_check_vec(L, 2);
-    double value, *point;
+    double value = 0.0, *point = pnl_new_vec(L, set->dim);
+    pn_status status;
     pn_err err;
 
-    pnl_status(L, pn_set_support(set, g.data, g.n, NULL, NULL, &err), &err); /* checks before the point is made */
-    point = pnl_new_vec(L, set->dim);
-    pnl_status(L, pn_set_support(set, g.data, g.n, &value, point, &err), &err);
+    pnl_set_begin(L, set);
+    status = pn_set_support(set, g.data, g.n, &value, point, &err);
+    pnl_set_end(L, set, status, &err);
     lua_pushnumber(L, value);
     lua_insert(L, -2);
     return 2;
@@ -126,43 +135,53 @@ static int support(lua_State *L)
 
 static int project(lua_State *L)
 {
-    const pn_set *set = check_set(L, 1);
+    const pn_set *set = pnl_check_set(L, 1);
     pn_vec v = pnl_check_vec(L, 2);
     double *x = pnl_new_vec(L, v.n);
+    pn_status status;
     pn_err err;
 
     memcpy(x, v.data, v.n * sizeof *x);
-    return hand_over(L, pn_set_project(set, x, v.n, &err), &err);
+    pnl_set_begin(L, set);
+    status = pn_set_project(set, x, v.n, &err);
+    pnl_set_end(L, set, status, &err);
+    return 1;
 }
 
 static int contains(lua_State *L)
 {
-    const pn_set *set = check_set(L, 1);
+    const pn_set *set = pnl_check_set(L, 1);
     double tolerance = lua_isnoneornil(L, 3) ? 1e-9 : pnl_check_finite(L, 3, "C:contains: tol");
     pn_vec v = pnl_check_vec(L, 2);
     bool inside = false;
+    pn_status status;
     pn_err err;
 
-    pnl_status(L, pn_set_contains(set, v.data, v.n, tolerance, &inside, &err), &err);
+    pnl_set_begin(L, set);
+    status = pn_set_contains(set, v.data, v.n, tolerance, &inside, &err);
+    pnl_set_end(L, set, status, &err);
     lua_pushboolean(L, inside);
     return 1;
 }
 
 static int gauge(lua_State *L)
 {
-    const pn_set *set = check_set(L, 1);
+    const pn_set *set = pnl_check_set(L, 1);
     pn_vec v = pnl_check_vec(L, 2);
     double value = 0.0;
+    pn_status status;
     pn_err err;
 
-    pnl_status(L, pn_set_gauge(set, v.data, v.n, &value, &err), &err);
+    pnl_set_begin(L, set);
+    status = pn_set_gauge(set, v.data, v.n, &value, &err);
+    pnl_set_end(L, set, status, &err);
     lua_pushnumber(L, value);
     return 1;
 }
 
 static int center(lua_State *L)
 {
-    const pn_set *set = check_set(L, 1);
+    const pn_set *set = pnl_check_set(L, 1);
 
     set->ops->center(set, pnl_new_vec(L, set->dim));
     return 1;
@@ -171,7 +190,7 @@ static int center(lua_State *L)
 /* Atoms are written into the rows of the result, which also serve as their scratch. */
 static int vertices(lua_State *L)
 {
-    const pn_set *set = check_set(L, 1);
+    const pn_set *set = pnl_check_set(L, 1);
     size_t count, dim = set->dim;
     double *rows;
 
@@ -200,7 +219,7 @@ static int vertices(lua_State *L)
 /* scores[i] and radius of the vertices about their common point, as the private selection sees them. */
 static int vertex_scores(lua_State *L)
 {
-    const pn_set *set = check_set(L, 1);
+    const pn_set *set = pnl_check_set(L, 1);
     pn_vec g = pnl_check_vec(L, 2);
     pn_err err;
 
@@ -216,57 +235,13 @@ static int vertex_scores(lua_State *L)
     return 2;
 }
 
-/* ---- operators ---- */
-
-static int multiply(lua_State *L)
-{
-    int at = pnl_test(L, 1, &pnl_set_class) ? 1 : 2;
-    pn_set *set = check_set(L, at);
-    void **slot;
-    pn_err err;
-
-    if (lua_type(L, 3 - at) != LUA_TNUMBER)
-        return pnl_error(L, "factor * C: factor must be a positive number, got %s", luaL_typename(L, 3 - at));
-    slot = pnl_newbox(L, &pnl_set_class);
-    return hand_over(L, pn_set_scale((pn_set **)slot, set, lua_tonumber(L, 3 - at), &err), &err);
-}
-
-static pn_vec check_shift(lua_State *L, int index, const char *sign)
-{
-    if (!lua_istable(L, index) && !pnl_test(L, index, &pnl_vec_class))
-        pnl_error(L, "C %s v: v must be a vector, got %s", sign, luaL_typename(L, index));
-    return pnl_check_vec(L, index);
-}
-
-static int add(lua_State *L)
-{
-    int at = pnl_test(L, 1, &pnl_set_class) ? 1 : 2;
-    pn_set *set = check_set(L, at);
-    pn_vec shift = check_shift(L, 3 - at, "+");
-    void **slot = pnl_newbox(L, &pnl_set_class);
-    pn_err err;
-
-    return hand_over(L, pn_set_shift((pn_set **)slot, set, shift.data, shift.n, &err), &err);
-}
-
-static int subtract(lua_State *L)
-{
-    pn_set *set = check_set(L, 1);
-    pn_vec shift = check_shift(L, 2, "-");
-    double *negative = pnl_new_vec(L, shift.n);
-    void **slot = pnl_newbox(L, &pnl_set_class);
-    pn_err err;
-
-    for (size_t j = 0; j < shift.n; j++)
-        negative[j] = -shift.data[j];
-    return hand_over(L, pn_set_shift((pn_set **)slot, set, negative, shift.n, &err), &err);
-}
+/* ---- text ---- */
 
 static int to_string(lua_State *L)
 {
     char text[320];
 
-    pn_set_describe(check_set(L, 1), text, sizeof text);
+    pn_set_describe(pnl_check_set(L, 1), text, sizeof text);
     lua_pushstring(L, text);
     return 1;
 }
@@ -281,9 +256,15 @@ static const pnl_row set_rows[] = {
       "The largest l2 norm in the set, rounded up; C:radius_in for other norms." },
     { "diameter", get_diameter, PNL_FIELD, PNL_NOTHING, "C.diameter -> number",
       "The largest l2 distance of two points, rounded up (a bound for polytopes with very many vertices)." },
-    { "radius_in", radius_in, PNL_METHOD, PNL_NOTHING, "C:radius_in(norm) -> number",
-      "The largest norm in the set; norm is \"l1\", \"l2\" or \"linf\"." },
-    { "diameter_in", diameter_in, PNL_METHOD, PNL_NOTHING, "C:diameter_in(norm) -> number",
+    { "symmetric", get_symmetric, PNL_FIELD, PNL_NOTHING, "C.symmetric -> boolean",
+      "Whether C = -C is known; then its gauge is a norm." },
+    { "bounded", get_bounded, PNL_FIELD, PNL_NOTHING, "C.bounded -> boolean", "Whether the radius is finite." },
+    { "radius_in", pnl_set_radius_in, PNL_METHOD, PNL_NOTHING, "C:radius_in(norm) -> number",
+      "The largest norm in the set; norm is \"l1\", \"l2\", \"linf\", or a pn.norm.  Of other norms than these three: "
+      "exact for sets with a list of vertices, else an upper bound, the least of radius_lp(C) max {N(x): ||x||_lp <= "
+      "1} "
+      "over the three." },
+    { "diameter_in", pnl_set_diameter_in, PNL_METHOD, PNL_NOTHING, "C:diameter_in(norm) -> number",
       "The largest distance of two points; norm is \"l1\", \"l2\" or \"linf\"." },
     { "support", support, PNL_METHOD, PNL_NOTHING, "C:support(g) -> number, vec",
       "max <g, x> over the set and a point that attains it; ties go to the lowest index.  The linear minimisation "
@@ -304,9 +285,25 @@ static const pnl_row set_rows[] = {
     { "vertex_scores", vertex_scores, PNL_METHOD, PNL_NOTHING, "C:vertex_scores(g) -> vec, {l1=, l2=, linf=}",
       "<v_i - c, g> for each vertex v_i, with one c for all, and max ||v_i - c||: what a private selection of a vertex "
       "uses." },
-    { "__mul", multiply, PNL_META, PNL_NOTHING, "2 * C -> set", "The set scaled by a positive number; also C * 2." },
-    { "__add", add, PNL_META, PNL_NOTHING, "C + v -> set", "The set shifted by a vector of C.dim entries." },
-    { "__sub", subtract, PNL_META, PNL_NOTHING, "C - v -> set", "The set shifted by -v." },
+    { "norm", pnl_set_norm, PNL_METHOD, PNL_NOTHING, "C:norm() -> norm",
+      "The norm whose unit ball is conv(C u -C), C itself when it is symmetric; as pn.norm.minkowski(C)." },
+    { "dual_norm", pnl_set_dual_norm, PNL_METHOD, PNL_NOTHING, "C:dual_norm(v) -> number",
+      "max |<v, x>| over the set: the dual of C:norm()." },
+    { "sample", pnl_set_sample, PNL_METHOD, PNL_NOTHING, "C:sample(rng) -> vec, boolean",
+      "A random point, and whether it is uniform over the set: where no such law is known it is an average of support "
+      "points in random directions with Dirichlet weights.  rng: default the secure one." },
+    { "width", pnl_set_width, PNL_METHOD, PNL_NOTHING, "C:width{method=, tol=, confidence=, draws=, rng=} -> record",
+      "As pn.width(C, options)." },
+    { "product", pnl_set_product, PNL_METHOD, PNL_NOTHING, "C:product(D) -> set",
+      "The pairs of a point of C and one of D, in dimension C.dim + D.dim; all is blockwise." },
+    { "hull", pnl_set_hull, PNL_METHOD, PNL_NOTHING, "C:hull(D) -> set",
+      "The convex hull of both sets; its support is the larger one." },
+    { "__mul", pnl_set_mul, PNL_META, PNL_NOTHING, "2 * C -> set",
+      "The set scaled by a number that is not 0, reflected by a negative one; also C * 2." },
+    { "__unm", pnl_set_unm, PNL_META, PNL_NOTHING, "-C -> set", "The reflected set, -1 * C." },
+    { "__add", pnl_set_add, PNL_META, PNL_NOTHING, "C + v -> set, C + D -> set",
+      "The set shifted by a vector of C.dim entries, or the Minkowski sum {x + y: x in C, y in D}." },
+    { "__sub", pnl_set_sub, PNL_META, PNL_NOTHING, "C - v -> set", "The set shifted by -v." },
     { "__tostring", to_string, PNL_META, PNL_NOTHING, "tostring(C) -> string",
       "Kind, dimension and size in one line." },
     PNL_ROW_END,
@@ -323,7 +320,9 @@ const pnl_class pnl_set_class = {
 };
 
 static const pnl_row library_rows[] = {
-    { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.set.names() -> {string, ...}", "The names of the known sets." },
+    { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.set.names() -> {string, ...}",
+      "The names of the sets of the table; pn.set.custom makes others." },
+    { "custom", pnl_set_custom, PNL_FUNCTION, PNL_NOTHING, pnl_set_custom_signature, pnl_set_custom_doc },
     PNL_ROW_END,
 };
 
@@ -338,5 +337,8 @@ void pnl_open_geometry(lua_State *L)
 
         pnl_constructor(L, "set", &of, construct, false);
     }
+    pnl_reference(L, "set", "custom", PNL_NOTHING, pnl_set_custom_signature, pnl_set_custom_doc,
+                  "the functions that are given", pnl_set_custom_params);
     lua_setfield(L, -2, "set");
+    pnl_open_width(L);
 }

@@ -80,6 +80,7 @@ pn_status pn_composite_new(pn_composite **out, size_t bytes, const char *name, s
     set->pieces = pieces;
     set->ops.name = name;
     set->ops.destroy = composite_destroy;
+    set->ops.single_thread = a->ops->single_thread || (b && b->ops->single_thread);
     set->ops.diameter = twice_the_radius;
     set->ops.contains = pn_contains_by_support;
     set->ops.describe = describe_call;

@@ -21,8 +21,13 @@ typedef struct pn_custom_set {
                           pn_err *err); /* or NULL: by the projection */
 } pn_custom_set;
 
-/** Takes over `self` on success.  Probes the functions once: PN_EINVAL for what is returned of the wrong kind, PN_EDOMAIN for numbers that
- *  are not finite, what the functions fail with. */
+/**
+ * Takes over `self` on success.  Tries every function: PN_EDOMAIN for points that are not finite or lie beyond the radius, PN_EINVAL
+ * where they contradict each other (the projection moves a point of the set, support returns the smallest, contains refuses the
+ * center), PN_ENOMEM, and what the functions fail with.  Points are looked at on every later call, too.
+ * With a projection alone and a finite radius the support is that of support_by_project.h; with a support alone the projection is
+ * that of fallback.h.
+ */
 pn_status pn_set_custom(pn_set **out, const pn_custom_set *parts, pn_err *err);
 
 #endif
