@@ -261,22 +261,24 @@ static const pnl_row set_rows[] = {
     { "bounded", get_bounded, PNL_FIELD, PNL_NOTHING, "C.bounded -> boolean", "Whether the radius is finite." },
     { "radius_in", pnl_set_radius_in, PNL_METHOD, PNL_NOTHING, "C:radius_in(norm) -> number",
       "The largest norm in the set; norm is \"l1\", \"l2\", \"linf\", or a pn.norm.  Of other norms than these three: "
-      "exact for sets with a list of vertices, else an upper bound, the least of radius_lp(C) max {N(x): ||x||_lp <= "
-      "1} "
-      "over the three." },
+      "exact for sets with a list of vertices, else an upper bound, the least of radius_lp(C) times the largest N over "
+      "the "
+      "unit lp ball, over the three." },
     { "diameter_in", pnl_set_diameter_in, PNL_METHOD, PNL_NOTHING, "C:diameter_in(norm) -> number",
       "The largest distance of two points; norm is \"l1\", \"l2\" or \"linf\"." },
     { "support", support, PNL_METHOD, PNL_NOTHING, "C:support(g) -> number, vec",
-      "max <g, x> over the set and a point that attains it; ties go to the lowest index.  The linear minimisation "
-      "oracle "
-      "is the point for -g.  g has C.dim finite entries." },
+      "max <g, x> over the set and a point that attains it; ties go to the lowest index.  The linear "
+      "minimisation oracle is the point for -g.  g has C.dim finite entries." },
     { "project", project, PNL_METHOD, PNL_NOTHING, "C:project(v) -> vec",
-      "The point of the set nearest to v in the l2 norm, a new vector.  An error where the set has none." },
+      "The point of the set nearest to v in the l2 norm, a new vector; by support points where the set has no "
+      "projection "
+      "of its own, for which it must be bounded." },
     { "contains", contains, PNL_METHOD, PNL_NOTHING, "C:contains(v, tol) -> boolean",
       "Whether v meets every constraint to within tol (default 1e-9); for polytopes, whether its distance is at most "
       "tol." },
     { "gauge", gauge, PNL_METHOD, PNL_NOTHING, "C:gauge(v) -> number",
-      "The smallest t >= 0 with v in t C, infinity when there is none.  An error for sets without a closed form." },
+      "The smallest t >= 0 with v in t C, infinity when there is none; by bisection to 1e-9 where there is no closed "
+      "form.  The origin must lie in C." },
     { "center", center, PNL_METHOD, PNL_NOTHING, "C:center() -> vec",
       "A point of the set that depends on nothing else: the middle of a ball, the mean of the vertices." },
     { "vertices", vertices, PNL_METHOD, PNL_NOTHING, "C:vertices() -> mat or nil",
@@ -294,10 +296,16 @@ static const pnl_row set_rows[] = {
       "points in random directions with Dirichlet weights.  rng: default the secure one." },
     { "width", pnl_set_width, PNL_METHOD, PNL_NOTHING, "C:width{method=, tol=, confidence=, draws=, rng=} -> record",
       "As pn.width(C, options)." },
+    { "intersect", pnl_set_intersect, PNL_METHOD, PNL_NOTHING, "C:intersect(D) -> set",
+      "The points of both sets, by Dykstra's alternating projections.  An error when they are found to be disjoint." },
     { "product", pnl_set_product, PNL_METHOD, PNL_NOTHING, "C:product(D) -> set",
       "The pairs of a point of C and one of D, in dimension C.dim + D.dim; all is blockwise." },
     { "hull", pnl_set_hull, PNL_METHOD, PNL_NOTHING, "C:hull(D) -> set",
       "The convex hull of both sets; its support is the larger one." },
+    { "image", pnl_set_image, PNL_METHOD, PNL_NOTHING, "C:image(A) -> set",
+      "The points A x for x in C; A has C.dim columns." },
+    { "polar", pnl_set_polar, PNL_METHOD, PNL_NOTHING, "C:polar() -> set",
+      "{y: <y, x> <= 1 for all x in C}: support and gauge change places.  The origin must lie in C." },
     { "__mul", pnl_set_mul, PNL_META, PNL_NOTHING, "2 * C -> set",
       "The set scaled by a number that is not 0, reflected by a negative one; also C * 2." },
     { "__unm", pnl_set_unm, PNL_META, PNL_NOTHING, "-C -> set", "The reflected set, -1 * C." },

@@ -26,8 +26,11 @@ int pnl_set_mul(lua_State *L);
 int pnl_set_unm(lua_State *L);
 int pnl_set_add(lua_State *L);
 int pnl_set_sub(lua_State *L);
+int pnl_set_intersect(lua_State *L);
 int pnl_set_product(lua_State *L);
 int pnl_set_hull(lua_State *L);
+int pnl_set_image(lua_State *L);
+int pnl_set_polar(lua_State *L);
 
 /* lset_measure.c: norms, widths and samples of sets */
 int pnl_set_radius_in(lua_State *L);

@@ -1,4 +1,4 @@
-/* lset_algebra.c -- sets made of sets: 2 * C, -C, C + v, C + D, C:hull(D) and the others.
+/* lset_algebra.c -- sets made of sets: 2 * C, -C, C + v, C + D, C:intersect(D) and the others.
  * Depends on: lset.h, geometry/set_algebra.h.  Used by: lset.c. */
 #include "geometry/set_algebra.h"
 #include "lset.h"
@@ -61,6 +61,31 @@ static pn_vec check_shift(lua_State *L, int index, const char *wrong)
     return pnl_check_vec(L, index);
 }
 
+int pnl_set_image(lua_State *L)
+{
+    pn_set *set = pnl_check_set(L, 1);
+    pn_mat A = pnl_check_mat(L, 2);
+    void **slot = pnl_newbox(L, &pnl_set_class);
+    pn_status status;
+    pn_err err;
+
+    pnl_set_begin(L, set);
+    status = pn_set_image((pn_set **)slot, set, A, &err);
+    return hand_over(L, set, status, &err, 1, 0);
+}
+
+int pnl_set_polar(lua_State *L)
+{
+    pn_set *set = pnl_check_set(L, 1);
+    void **slot = pnl_newbox(L, &pnl_set_class);
+    pn_status status;
+    pn_err err;
+
+    pnl_set_begin(L, set);
+    status = pn_set_polar((pn_set **)slot, set, &err);
+    return hand_over(L, set, status, &err, 1, 0);
+}
+
 /* ---- two sets ---- */
 
 typedef pn_status (*join_fn)(pn_set **out, pn_set *a, pn_set *b, pn_err *err);
@@ -104,6 +129,11 @@ int pnl_set_sub(lua_State *L)
     for (size_t j = 0; j < shift.n; j++)
         negative[j] = -shift.data[j];
     return shifted(L, 1, (pn_vec){ negative, shift.n });
+}
+
+int pnl_set_intersect(lua_State *L)
+{
+    return join(L, pn_set_intersect, "C:intersect");
 }
 
 int pnl_set_product(lua_State *L)

@@ -7,7 +7,7 @@ describe("pn.set", function()
     assert.is_true(#names >= 6)
     for _, name in ipairs(names) do
       assert.equal("function", type(pn.set[name]))
-      assert.truthy(pn.reference()["set." .. name].signature:find("pn.set." .. name .. "{", 1, true))
+      assert.truthy(pn.reference()["set." .. name].signature:find("^pn%.set%." .. name .. "[{(]"))
     end
   end)
 
@@ -24,6 +24,91 @@ describe("pn.set", function()
 
   it("takes 1 as the radius that is not given", function()
     assert.equal(1, pn.set.l1_ball{dim = 7}.radius)
+  end)
+end)
+
+describe("what is made of sets", function()
+  local C, D = pn.set.l2_ball{dim = 2, radius = 3}, pn.set.simplex{dim = 2}
+
+  it("has the support that the operation says", function()
+    local g = {1, -2}
+    local c, d = (C:support(g)), (D:support(g))
+    assert.is_near(2 * c, ((2 * C):support(g)), 1e-14)
+    assert.is_near(2 * c, ((C * 2):support(g)), 1e-14)
+    assert.is_near((D:support{-1, 2}), ((-D):support(g)), 1e-14)
+    assert.is_near((D:support{-1, 2}) * 3, ((-3 * D):support(g)), 1e-14)
+    assert.is_near(c + 5 - 14, ((C + {5, 7}):support(g)), 1e-13)
+    assert.is_near(c + 5 - 14, (({5, 7} + C):support(g)), 1e-13)
+    assert.is_near(c - 5 + 14, ((C - pn.vec{5, 7}):support(g)), 1e-13)
+    assert.is_near(c + d, ((C + D):support(g)), 1e-14)
+    assert.is_near(math.max(c, d), (C:hull(D):support(g)), 1e-14)
+    assert.is_near(c + d, (C:product(D):support{1, -2, 1, -2}), 1e-14)
+    assert.equal(4, C:product(D).dim)
+    assert.is_near((C:support{-1, 3}), (C:image{{1, 0}, {1, 0}, {0, 1}}:support{-2, 1, 3}), 1e-9)
+    assert.equal(3, C:image{{1, 0}, {1, 0}, {0, 1}}.dim)
+    assert.is_near(pn.vec(g):norm() / 3, (C:polar():support(g)), 1e-12)
+    assert.is_true((C:intersect(D):project{5, 0} - pn.vec{1, 0}):norm() < 1e-8)
+  end)
+
+  it("says what it is not made of", function()
+    local function refuses(message, f, ...)
+      local ok, got = pcall(f, ...)
+      assert.is_false(ok)
+      assert.truthy(got:find(message, 1, true), got)
+    end
+    refuses("C:product: D must be a pn.set, got 7", C.product, C, 7)
+    refuses("C:hull: D must be a pn.set, got nothing", C.hull, C)
+    refuses("C:intersect: D must be a pn.set, got a table", C.intersect, C, {})
+    refuses("v must be a vector or another pn.set, got 1", function() return C + 1 end)
+    refuses("C - v: v must be a vector, got a pn.set", function() return C - D end)
+    refuses("factor must be a number, got the string \"2\"", function() return "2" * C end)
+    refuses("factor", function() return 0 * C end)
+    refuses("C has dimension 2, D has 3", function() return C + pn.set.simplex{dim = 3} end)
+    refuses("C has dimension 2, D has 3", C.hull, C, pn.set.simplex{dim = 3})
+    refuses("columns", C.image, C, {{1, 2, 3}})
+    refuses("origin", D.polar, D)
+    refuses("no point in common", C.intersect, C, C + {100, 0})
+  end)
+end)
+
+describe("the measures of a set", function()
+  local C, D = pn.set.l1_ball{dim = 4, radius = 2}, pn.set.simplex{dim = 4}
+
+  it("are exact in a norm over vertices and over multiples of its ball, else bounds", function()
+    assert.is_near(2, C:radius_in(pn.norm.l1()), 1e-12)
+    assert.is_near(2, C:radius_in(pn.norm.group(2)), 1e-12)
+    assert.is_near(3, (3 * C):radius_in(C:norm()), 1e-12)
+    local L = pn.set.l2_ball{dim = 4}
+    assert.is_near(1, L:radius_in(pn.norm.l2()), 1e-12)
+    assert.is_near(2, L:radius_in(pn.norm.l1()), 1e-12)
+    local bound = L:radius_in(pn.norm.interpolation(0.5)) -- the truth is (sqrt 4 + 1)/2, at the vector of equal entries
+    assert.is_true(bound >= 1.5 - 1e-12 and bound <= 2 + 1e-9, bound)
+    local group = L:radius_in(pn.norm.group(2)) -- sqrt 2
+    assert.is_true(group >= math.sqrt(2) - 1e-12 and group <= 2 + 1e-9, group)
+    assert.equal(math.huge, pn.set.free{dim = 4}:radius_in(pn.norm.group(2)))
+    assert.error_matches(function() C:radius_in(pn.norm.nuclear(3, 3)) end, "9.*4")
+  end)
+
+  it("include its own norm and the dual of that", function()
+    local v = pn.vec{1, -2, 0, 0.5}
+    assert.is_near(C:gauge(v), C:norm()(v), 1e-14)
+    assert.is_near(4, C:dual_norm(v), 1e-14)
+    assert.is_near(2, D:dual_norm(v), 1e-14)
+    assert.is_near(D:dual_norm(v), D:norm():dual()(v), 1e-12)
+  end)
+
+  it("tell symmetric from not and bounded from not", function()
+    assert.is_true(C.symmetric and C.bounded and D.bounded)
+    assert.is_false(D.symmetric or (C + {1, 0, 0, 0}).symmetric)
+    assert.is_false(pn.set.free{dim = 2}.bounded)
+  end)
+
+  it("include points of it, the same for the same seed", function()
+    local x, uniform = D:sample(pn.rng.seeded(5))
+    assert.is_true(D:contains(x))
+    assert.is_true(x == (D:sample(pn.rng.seeded(5))))
+    assert.equal("boolean", type(uniform))
+    assert.is_true(C:contains((C:sample())))
   end)
 end)
 
@@ -46,7 +131,8 @@ describe("a set", function()
   end)
 
   it("names the norms that it knows", function()
-    assert.has_error(function() C:radius_in("l3") end, 'C:radius_in: norm must be "l1", "l2" or "linf", got l3')
+    assert.has_error(function() C:radius_in("l3") end,
+      'C:radius_in: norm must be "l1", "l2", "linf" or a pn.norm, got the string "l3"')
     assert.has_error(function() C:diameter_in(2) end, 'C:diameter_in: norm must be "l1", "l2" or "linf", got 2')
   end)
 
@@ -75,7 +161,7 @@ describe("a set", function()
 
   it("cannot be changed and has no other fields", function()
     assert.has_error(function() C.dim = 4 end)
-    assert.has_error(function() return C.width end)
+    assert.has_error(function() return C.girth end)
   end)
 
   it("is closed by a to-be-closed variable and says so afterwards", function()
