@@ -197,6 +197,14 @@ static void group_ball_describe(const pn_set *self, char *text, size_t size)
                    pn_ball_scale(self));
 }
 
+static bool group_number(const pn_set *self, const char *name, double *value)
+{
+    if (strcmp(name, "k") != 0)
+        return false;
+    *value = (double)as_group(self)->k;
+    return true;
+}
+
 const pn_set_ops pn_set_group_ball = {
     .name = "group_ball",
     .doc =
@@ -218,4 +226,5 @@ const pn_set_ops pn_set_group_ball = {
     .sample = group_ball_sample,
     .describe = group_ball_describe,
     .scale = pn_ball_scale,
+    .number = group_number,
 };

@@ -3,6 +3,7 @@
  * Depends on: ball.h, upper.h, numeric/root.h, numeric/blas.h.  Used by: set.c's table.  Spec: geometry.md section 2.6. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 #include <stdio.h>
 
 #include "geometry/ball.h"
@@ -238,6 +239,14 @@ static void interpolation_ball_describe(const pn_set *self, char *text, size_t s
                    as_interpolation(self)->alpha, pn_ball_scale(self));
 }
 
+static bool interpolation_number(const pn_set *self, const char *name, double *value)
+{
+    if (strcmp(name, "alpha") != 0)
+        return false;
+    *value = as_interpolation(self)->alpha;
+    return true;
+}
+
 const pn_set_ops pn_set_interpolation_ball = {
     .name = "interpolation_ball",
     .doc = "The ball {x in R^dim : (1 - alpha) ||x - center||_1 + alpha ||x - center||_2 <= radius} between l1 and l2; "
@@ -257,4 +266,5 @@ const pn_set_ops pn_set_interpolation_ball = {
     .gauge = interpolation_ball_gauge,
     .describe = interpolation_ball_describe,
     .scale = pn_ball_scale,
+    .number = interpolation_number,
 };

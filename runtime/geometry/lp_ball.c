@@ -272,6 +272,14 @@ static void lp_ball_describe(const pn_set *self, char *text, size_t size)
     (void)snprintf(text, size, "lp_ball(dim=%zu, q=%.10g, radius=%.10g)", self->dim, q_of(self), pn_ball_scale(self));
 }
 
+static bool lp_number(const pn_set *self, const char *name, double *value)
+{
+    if (strcmp(name, "q") != 0)
+        return false;
+    *value = q_of(self);
+    return true;
+}
+
 const pn_set_ops pn_set_lp_ball = {
     .name = "lp_ball",
     .doc = "The ball {x in R^dim : ||x - center||_q <= radius}, 1 <= q <= math.huge; q = 1, 2 and math.huge give the "
@@ -293,4 +301,5 @@ const pn_set_ops pn_set_lp_ball = {
     .sample = lp_ball_sample,
     .describe = lp_ball_describe,
     .scale = pn_ball_scale,
+    .number = lp_number,
 };

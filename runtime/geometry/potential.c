@@ -11,10 +11,11 @@
 
 /* clang-format off */
 extern const pn_potential_ops pn_potential_euclidean, pn_potential_entropy, pn_potential_lp, pn_potential_group,
-    pn_potential_polytope;
+    pn_potential_interpolation, pn_potential_schatten, pn_potential_quadratic, pn_potential_polytope;
 
 static const pn_potential_ops *const potential_table[] = {
-    &pn_potential_euclidean, &pn_potential_entropy, &pn_potential_lp, &pn_potential_group, &pn_potential_polytope,
+    &pn_potential_euclidean, &pn_potential_entropy, &pn_potential_lp, &pn_potential_group,
+    &pn_potential_interpolation, &pn_potential_schatten, &pn_potential_quadratic, &pn_potential_polytope,
     NULL
 };
 /* clang-format on */

@@ -27,6 +27,8 @@ static const rule rules[] = {
       "interpolation",
       { "alpha", NULL },
       "a mixture of the l1 and l2 potentials fits the mixed norm" },
+    { "spectrahedron", "schatten", { "rows", "cols", NULL }, "powers of the eigenvalues fit a spectrahedron" },
+    { "unit_spectrahedron", "schatten", { "rows", "cols", NULL }, "powers of the eigenvalues fit a spectrahedron" },
     { "nuclear_ball", "schatten", { "rows", "cols", NULL }, "powers of the singular values fit the nuclear norm" },
 };
 

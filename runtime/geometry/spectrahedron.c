@@ -56,6 +56,14 @@ static double radius_of(const pn_set *self)
     return as_psd(self)->radius;
 }
 
+static bool shape_of(const pn_set *self, const char *name, double *value)
+{
+    if (strcmp(name, "rows") != 0 && strcmp(name, "cols") != 0)
+        return false;
+    *value = (double)as_psd(self)->n;
+    return true;
+}
+
 static bool has_trace(const pn_set *self)
 {
     return self->ops == &pn_set_spectrahedron;
@@ -388,6 +396,7 @@ const pn_set_ops pn_set_spectrahedron = {
     .gauge = gauge,
     .hull_gauge = hull_gauge,
     .scale = radius_of,
+    .number = shape_of,
     .describe = describe,
 };
 
@@ -409,6 +418,7 @@ const pn_set_ops pn_set_unit_spectrahedron = {
     .gauge = gauge,
     .hull_gauge = hull_gauge,
     .scale = radius_of,
+    .number = shape_of,
     .describe = describe,
 };
 

@@ -1,0 +1,250 @@
+/* mixed_root.c -- the roots of mixed_root.h, in pieces that stay in the first cache.
+ * A long vector is solved on a sample first, by nested searches that cannot fail; from there Newton's method in both numbers at once needs
+ * two or three passes over all of it.  Depends on: mixed_root.h, numeric/simd.h.  Used by: potential_interpolation.c. */
+#include <math.h>
+#include <stdbool.h>
+
+#include "geometry/mixed_root.h"
+#include "geometry/potential_parts.h"
+#include "numeric/simd.h"
+
+#define PIECE         PN_POTENTIAL_PIECE
+#define SAMPLE_ABOVE  16384
+#define SAMPLE_STRIDE 61
+#define MOST_ROUNDS   100
+#define MOST_POLISH   8
+
+/* With h_j = ds_j/db_j: the size and ||s||_2, and how they and s change. */
+typedef struct sums {
+    double s1, s2;     /* sum s, sum s^2 */
+    double h0, h1, h2; /* sum h, sum h s, sum h s^2 */
+    double b2;         /* sum b^2 */
+} sums;
+
+/* s[n] and h[n] for b > 0: Newton's method for ln s on a convex function, from a start to the right of the root where it is at most
+ * twice b. */
+static void roots_of(const pn_mixed_problem *problem, double linear, size_t n, const double *b, double *s, double *h)
+{
+    const pn_simd *simd = pn_simd_best();
+    double e = problem->exponent, log_power = log(problem->power), log_linear = log(linear);
+    double z[PIECE], first[PIECE];
+    bool moving = true;
+
+    simd->log(n, b, z);
+    for (size_t j = 0; j < n; j++)
+        z[j] = fmin((z[j] - log_power) / e, z[j] - log_linear);
+    for (int round = 0; round < MOST_ROUNDS && moving; round++) {
+        moving = false;
+        for (size_t j = 0; j < n; j++)
+            first[j] = e * z[j];
+        simd->exp(n, first, first);
+        simd->exp(n, z, s);
+        for (size_t j = 0; j < n; j++) {
+            double p = problem->power * first[j], q = linear * s[j], slope = e * p + q;
+            double move = slope > 0.0 ? (p + q - b[j]) / slope : 0.0;
+
+            z[j] -= move;
+            h[j] = slope > 0.0 ? s[j] / slope : 0.0; /* ds/db = s / (e p + q) */
+            s[j] -= s[j] * move;                     /* the last step, to first order */
+            moving = moving || fabs(move) > 1e-9;
+        }
+    }
+}
+
+/* b of the entries first, first + stride, ... that are above the threshold, at most PIECE; advances *first. */
+static size_t gather(const pn_mixed_problem *problem, double threshold, size_t *first, size_t stride, double *b)
+{
+    size_t left = (problem->n - *first + stride - 1) / stride, take = left < PIECE ? left : PIECE, count = 0;
+    const double *c = problem->c + *first;
+
+    for (size_t i = 0; i < take; i++) {
+        b[count] = fabs(c[i * stride]) - threshold;
+        count += b[count] > 0.0;
+    }
+    *first += take * stride;
+    return count;
+}
+
+static sums sums_at(const pn_mixed_problem *problem, pn_mixed_root at, size_t stride)
+{
+    double b[PIECE], s[PIECE], h[PIECE], weight = (double)stride;
+    sums total = { 0 };
+
+    for (size_t first = 0; first < problem->n;) {
+        size_t count = gather(problem, at.nu * (1.0 - problem->alpha), &first, stride, b);
+
+        roots_of(problem, problem->alpha + at.w, count, b, s, h);
+        for (size_t j = 0; j < count; j++) {
+            total.s1 += s[j];
+            total.s2 += s[j] * s[j];
+            total.h0 += h[j];
+            total.h1 += h[j] * s[j];
+            total.h2 += h[j] * s[j] * s[j];
+            total.b2 += b[j] * b[j];
+        }
+    }
+    return (sums){ weight * total.s1, weight * total.s2, weight * total.h0,
+                   weight * total.h1, weight * total.h2, weight * total.b2 };
+}
+
+/* The two equations and their derivatives in nu and w. */
+typedef struct equations {
+    double size, tie; /* N(s) - size, w ||s|| - nu alpha */
+    double size_nu, size_w, tie_nu, tie_w;
+} equations;
+
+static equations equations_at(const pn_mixed_problem *problem, pn_mixed_root at, sums s)
+{
+    double a = problem->alpha, l2 = sqrt(s.s2), b = 1.0 - a;
+    double l2_tau = l2 > 0.0 ? -s.h1 / l2 : 0.0, l2_w = l2 > 0.0 ? -s.h2 / l2 : 0.0;
+
+    return (equations){
+        .size = b * s.s1 + a * l2 - problem->size,
+        .tie = at.w * l2 - at.nu * a,
+        .size_nu = b * (-b * s.h0 + a * l2_tau),
+        .size_w = -b * s.h1 + a * l2_w,
+        .tie_nu = b * at.w * l2_tau - a,
+        .tie_w = l2 + at.w * l2_w,
+    };
+}
+
+/* w for this nu: w ||s(w)|| rises from 0 towards ||b||; INFINITY when nu alpha is not below that (then s = 0). */
+static double tie(const pn_mixed_problem *problem, double nu, double w, size_t stride)
+{
+    double low = 0.0, high = INFINITY;
+
+    if (!(problem->alpha > 0.0) || nu == 0.0)
+        return 0.0;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        sums s = sums_at(problem, (pn_mixed_root){ nu, w }, stride);
+        equations at = equations_at(problem, (pn_mixed_root){ nu, w }, s);
+        double next = w - at.tie / at.tie_w;
+
+        if (nu * problem->alpha >= sqrt(s.b2))
+            return INFINITY;
+        if (at.tie < 0.0)
+            low = w;
+        else
+            high = w;
+        if (!(next > low && next < high))
+            next = isinf(high) ? 2.0 * w + 1.0 : 0.5 * (low + high);
+        if (fabs(next - w) <= 1e-14 * next)
+            return next;
+        w = next;
+    }
+    return w;
+}
+
+/* nu by guarded Newton's method, w following it. */
+static pn_mixed_root nested(const pn_mixed_problem *problem, double most, size_t stride)
+{
+    pn_mixed_root at = { 0.5 * most, 0.0 };
+    double low = 0.0, high = most;
+
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        double next = low, w = tie(problem, at.nu, at.w, stride);
+
+        if (isinf(w)) {
+            high = at.nu;
+            at.w = 0.0;
+        } else {
+            equations e;
+            double total;
+
+            at.w = w;
+            e = equations_at(problem, at, sums_at(problem, at, stride));
+            total = e.size_nu - (e.tie_w > 0.0 ? e.size_w * e.tie_nu / e.tie_w : 0.0);
+            next = at.nu - e.size / total;
+            if (e.size > 0.0)
+                low = at.nu;
+            else
+                high = at.nu;
+        }
+        if (!(next > low && next < high))
+            next = 0.5 * (low + high);
+        if (fabs(next - at.nu) <= 1e-15 * next || !(low < high))
+            break;
+        at.nu = next;
+    }
+    return at;
+}
+
+/* Newton's method in both; false when it does not settle. */
+static bool polish(const pn_mixed_problem *problem, pn_mixed_root *root)
+{
+    pn_mixed_root at = *root;
+
+    for (int round = 0; round < MOST_POLISH; round++) {
+        equations e = equations_at(problem, at, sums_at(problem, at, 1));
+        double determinant = e.size_nu * e.tie_w - e.size_w * e.tie_nu, nu_step, w_step;
+
+        if (problem->alpha == 0.0) {
+            nu_step = e.size / e.size_nu;
+            w_step = 0.0;
+        } else {
+            nu_step = (e.size * e.tie_w - e.tie * e.size_w) / determinant;
+            w_step = (e.size_nu * e.tie - e.tie_nu * e.size) / determinant;
+        }
+        at.nu -= nu_step;
+        at.w -= w_step;
+        if (!(at.nu >= 0.0 && at.w >= 0.0 && isfinite(at.nu) && isfinite(at.w)))
+            return false;
+        /* the error left is the square of a step this small */
+        if (fabs(nu_step) <= 1e-8 * at.nu && fabs(w_step) <= 1e-8 * (at.w + problem->alpha)) {
+            *root = at;
+            return true;
+        }
+    }
+    return false;
+}
+
+pn_mixed_root pn_mixed_solve(const pn_mixed_problem *problem)
+{
+    pn_mixed_root root = { 0.0, 0.0 };
+    sums s = sums_at(problem, root, 1);
+    double top = pn_potential_magnitude(problem->c, problem->n), most;
+
+    if (equations_at(problem, root, s).size <= 0.0)
+        return root;
+    /* s = 0 once nu is the dual norm of c */
+    most = problem->alpha < 1.0 ? top / (1.0 - problem->alpha) : INFINITY;
+    most = problem->alpha > 0.0 ? fmin(most, sqrt(s.b2) / problem->alpha) : most;
+    if (problem->n > SAMPLE_ABOVE) {
+        root = nested(problem, most, SAMPLE_STRIDE);
+        if (root.nu > 0.0 && polish(problem, &root))
+            return root;
+    }
+    return nested(problem, most, 1);
+}
+
+static double mixed_size(const pn_mixed_problem *problem, const double *s)
+{
+    double s1 = 0.0, s2 = 0.0;
+
+    for (size_t j = 0; j < problem->n; j++) {
+        s1 += fabs(s[j]);
+        s2 += s[j] * s[j];
+    }
+    return (1.0 - problem->alpha) * s1 + problem->alpha * sqrt(s2);
+}
+
+void pn_mixed_write(const pn_mixed_problem *problem, pn_mixed_root root, double *out)
+{
+    double b[PIECE], s[PIECE], h[PIECE], threshold = root.nu * (1.0 - problem->alpha), size;
+
+    for (size_t at = 0; at < problem->n; at += PIECE) {
+        size_t first = at, left = problem->n - at, take = left < PIECE ? left : PIECE, next = 0;
+
+        roots_of(problem, problem->alpha + root.w, gather(problem, threshold, &first, 1, b), b, s, h);
+        for (size_t j = at; j < at + take; j++) {
+            bool active = fabs(problem->c[j]) - threshold > 0.0;
+            double entry = active ? s[next] : 0.0;
+
+            next += active;
+            out[j] = problem->c[j] < 0.0 ? 0.0 - entry : entry;
+        }
+    }
+    size = root.nu > 0.0 ? mixed_size(problem, out) : 0.0;
+    for (size_t j = 0; size > 0.0 && j < problem->n; j++)
+        out[j] *= problem->size / size;
+}
