@@ -103,21 +103,46 @@ pn_status pn_need_support(const char *door, const pn_set *set, pn_err *err)
                    set->ops->name);
 }
 
-pn_status pn_set_ball(pn_set **out, const char *name, size_t dim, double radius, pn_err *err)
+/* False when `like` cannot tell the argument of this row, and it must be given. */
+static bool fill_like(pn_arg *arg, const pn_param *row, const pn_set *like, double radius)
+{
+    double number = 0.0;
+    bool known = true;
+
+    if (strcmp(row->name, "dim") == 0)
+        number = (double)like->dim;
+    else if (strcmp(row->name, "radius") == 0)
+        number = radius;
+    else
+        known = pn_set_number(like, row->name, &number);
+    if (strcmp(row->name, "q") == 0)
+        number = number / (number - 1.0);
+    if (known && row->kind == PN_COUNT)
+        arg->count = (size_t)number;
+    else
+        arg->real = number;
+    arg->given = known;
+    return known || row->need == PN_OPTIONAL;
+}
+
+#define MOST_PARAMS 8
+
+pn_status pn_set_ball_like(pn_set **out, const char *name, const pn_set *like, double radius, pn_err *err)
 {
     const pn_set_ops *const *row = pn_set_table();
-    pn_arg args[8] = { { .given = false } };
-    size_t known;
+    pn_arg args[MOST_PARAMS] = { { .given = false } };
+    size_t count;
+    bool known;
 
     *out = NULL;
     while (*row && strcmp((*row)->name, name) != 0)
         row++;
-    known = *row ? pn_param_count((*row)->params) : 0;
-    if (known == 0 || known > 8 || pn_param_find((*row)->params, "dim") == known ||
-        pn_param_find((*row)->params, "radius") == known)
-        return pn_fail(err, PN_EUNSUPPORTED, "set: there is no ball \"%.60s\"", name);
-    args[pn_param_find((*row)->params, "dim")] = (pn_arg){ .given = true, .count = dim };
-    args[pn_param_find((*row)->params, "radius")] = (pn_arg){ .given = true, .real = radius };
+    count = *row ? pn_param_count((*row)->params) : 0;
+    known = *row && count <= MOST_PARAMS;
+    for (size_t i = 0; known && i < count; i++)
+        known = fill_like(&args[i], &(*row)->params[i], like, radius);
+    if (!known)
+        return pn_fail(err, PN_EUNSUPPORTED, "set: there is no %s like %s", name, like->ops->name);
     return pn_set_new(out, name, args, err);
 }
 

@@ -33,8 +33,9 @@ pn_status pn_same_dim(const char *door, const pn_set *a, const pn_set *b, pn_err
 /** PN_EUNSUPPORTED for a set without a support function. */
 pn_status pn_need_support(const char *door, const pn_set *set, pn_err *err);
 
-/** A ball of the table, by dim and radius.  Errors: as pn_set_new. */
-pn_status pn_set_ball(pn_set **out, const char *name, size_t dim, double radius, pn_err *err);
+/** The ball `name` of the table with the dim, rows and cols of `like`, and the exponent dual to its q.  Errors: as pn_set_new;
+ *  PN_EUNSUPPORTED when it needs more than these. */
+pn_status pn_set_ball_like(pn_set **out, const char *name, const pn_set *like, double radius, pn_err *err);
 
 /** "<a> <between> <b>" with brackets "<open>a, b)": the pieces written in place, truncated. */
 void pn_describe_parts(const pn_composite *set, const char *open, const char *between, const char *close, char *text,

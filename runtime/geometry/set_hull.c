@@ -202,6 +202,6 @@ pn_status pn_set_symmetric_hull(pn_set **out, pn_set *set, pn_err *err)
         return PN_OK;
     }
     if (is_simplex(set, &radius))
-        return pn_set_ball(out, "l1_ball", set->dim, radius, err);
+        return pn_set_ball_like(out, "l1_ball", set, radius, err);
     return hull_with_reflection(out, set, err);
 }

@@ -146,7 +146,8 @@ static double size_for(const pn_composite *set, const double *z)
 {
     double radius = set->base.ops->radius(&set->base, PN_L2);
 
-    return isfinite(radius) ? radius : pn_lp_norm(PN_L2, set->base.dim, z) + pn_lp_norm(PN_L2, set->base.dim, set->numbers);
+    return isfinite(radius) ? radius
+                            : pn_lp_norm(PN_L2, set->base.dim, z) + pn_lp_norm(PN_L2, set->base.dim, set->numbers);
 }
 
 static pn_status intersect_project(const pn_set *self, double *x, pn_err *err)

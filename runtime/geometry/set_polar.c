@@ -195,17 +195,20 @@ static pn_status origin_is_inside(const pn_set *set, pn_err *err)
 
 static const struct pair {
     const char *name, *dual;
-} pairs[] = { { "l1_ball", "linf_ball" }, { "linf_ball", "l1_ball" }, { "l2_ball", "l2_ball" } };
+} pairs[] = { { "l1_ball", "linf_ball" }, { "linf_ball", "l1_ball" },          { "l2_ball", "l2_ball" },
+              { "lp_ball", "lp_ball" },   { "nuclear_ball", "spectral_ball" }, { "spectral_ball", "nuclear_ball" } };
 
 /* The polar of a set that is no wrapper. */
 static pn_status polar_of(pn_set **out, pn_set *set, pn_err *err)
 {
-    pn_status status;
+    pn_status status = PN_EUNSUPPORTED;
 
-    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs && status == PN_EUNSUPPORTED; k++) {
         if (strcmp(set->ops->name, pairs[k].name) == 0 && set->ops->scale)
-            return pn_set_ball(out, pairs[k].dual, set->dim, 1.0 / set->ops->scale(set), err);
+            status = pn_set_ball_like(out, pairs[k].dual, set, 1.0 / set->ops->scale(set), err);
     }
+    if (status != PN_EUNSUPPORTED)
+        return status;
     if (pn_is_composite(set, "polar")) {
         *out = pn_set_keep(pn_as_composite(set)->a);
         return PN_OK;
