@@ -22,6 +22,22 @@ static pn_set *ball(const char *name, size_t dim, double radius)
     return set;
 }
 
+/* A set of the table by the names of its numbers. */
+static pn_set *named(const char *name, const char *const *names, const double *values, size_t count)
+{
+    const pn_set_ops *const *row = pn_set_table();
+    pn_arg args[16] = { { .given = false } };
+    pn_set *set = NULL;
+
+    while (strcmp((*row)->name, name) != 0)
+        row++;
+    for (size_t i = 0; i < count; i++)
+        args[pn_param_find((*row)->params, names[i])] =
+            (pn_arg){ .given = true, .real = values[i], .count = (size_t)values[i] };
+    CHECK(pn_set_new(&set, name, args, NULL) == PN_OK);
+    return set;
+}
+
 static pn_set *polytope(const double *rows, size_t count, size_t dim)
 {
     double data[MOST * MOST];
@@ -322,6 +338,7 @@ static void test_polars(void)
     static const double around[] = { -1.0, -0.5, -3.0, -1.0 }, up[] = { 2.0, 5.0, 1.0, 1.0 };
 
     conform(polar_of(ball("l1_ball", 4, 2.0)), 1e-9);
+    conform(polar_of(named("lp_ball", (const char *[]){ "dim", "q" }, (double[]){ 3, 3 }, 2)), 1e-7);
     conform(polar_of(box(around, up, 4)), 1e-8);
     conform(polar_of(polytope(triangle, 3, 2)), 1e-8);
     conform(polar_of(joined(pn_set_sum, ball("l1_ball", 3, 1.0), ball("l2_ball", 3, 0.5))), 1e-7);
@@ -461,6 +478,36 @@ static void test_sizes(void)
     pn_set_free(polar);
 }
 
+static pn_width width_of(pn_set *set, pn_width_options how)
+{
+    pn_width width = { .value = NAN };
+
+    CHECK(pn_set_width(set, &how, &width, NULL) == PN_OK);
+    CHECK(width.low <= width.value && width.value <= width.high);
+    pn_set_free(set);
+    return width;
+}
+
+/* Widths of the l1 and l2 balls in ten dimensions: quadrature, and sqrt(2) Gamma(5.5)/Gamma(5). */
+static void test_widths(void)
+{
+    const double of_l1 = 1.880715694, of_l2 = 3.084327760;
+    pn_width_options plain = { .method = PN_WIDTH_AUTO };
+    pn_set *drawn = joined(pn_set_hull, ball("l1_ball", 10, 1.0), ball("l2_ball", 10, 0.4));
+    pn_width sum = width_of(joined(pn_set_sum, ball("l1_ball", 10, 1.0), ball("l2_ball", 10, 1.0)), plain), mixed;
+
+    CHECK_CLOSE(sum.value, of_l1 + of_l2, 1e-8);
+    CHECK(sum.method == PN_WIDTH_QUADRATURE && sum.confidence == 1.0 && sum.draws == 0);
+    CHECK_CLOSE(width_of(joined(pn_set_product, ball("l1_ball", 10, 2.0), ball("l2_ball", 10, 1.0)), plain).value,
+                2.0 * of_l1 + of_l2, 1e-8);
+    CHECK_CLOSE(width_of(shifted(scaled(ball("l1_ball", 10, 1.0), -3.0), 2.0), plain).value, 3.0 * of_l1, 1e-8);
+    mixed = width_of(joined(pn_set_sum, pn_set_keep(drawn), ball("l2_ball", 10, 1.0)), plain);
+    CHECK(mixed.method == PN_WIDTH_MONTE_CARLO && mixed.draws > 0 && mixed.standard_error > 0.0);
+    CHECK(mixed.confidence >= 0.99 && mixed.confidence < 1.0);
+    CHECK(mixed.low >= of_l2 && mixed.high >= of_l2 + of_l1); /* the hull holds the l1 ball */
+    CHECK_CLOSE(mixed.value - width_of(drawn, plain).value, of_l2, mixed.high - mixed.low);
+}
+
 /* ---- what is made of what, and what is refused ---- */
 
 static void describes(pn_set *set, const char *want)
@@ -496,6 +543,8 @@ static void test_descriptions(void)
     describes(image_of(ball("l2_ball", 2, 1.0), A, 1), "image(l2_ball(dim=2, radius=1), rows=1)");
     describes(polar_of(ball("l1_ball", 4, 2.0)), "linf_ball(dim=4, radius=0.5)");
     describes(polar_of(scaled(ball("linf_ball", 4, 2.0), 2.0)), "0.5 * l1_ball(dim=4, radius=0.5)");
+    describes(polar_of(named("nuclear_ball", (const char *[]){ "rows", "cols" }, (double[]){ 2, 3 }, 2)),
+              "spectral_ball(dim=6, rows=2, cols=3, radius=1)");
     describes(polar_of(polar_of(polytope(triangle, 3, 2))), "polytope(dim=2, vertices=3, radius=1.414213562)");
     describes(symmetric_hull(scaled(ball("simplex", 4, 2.0), -1.0)), "l1_ball(dim=4, radius=2)");
     describes(symmetric_hull(ball("l2_ball", 2, 1.0)), "l2_ball(dim=2, radius=1)");
@@ -669,6 +718,7 @@ int main(void)
     test_known_gauges();
     test_known_supports();
     test_sizes();
+    test_widths();
     test_descriptions();
     test_refusals();
     test_memory();
