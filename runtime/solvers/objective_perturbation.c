@@ -50,8 +50,10 @@ static pn_status op_start(pn_state **out, const pn_plan *plan, pn_step_context *
     return PN_OK;
 }
 
-static pn_status minimise(op_state *self, pn_task *task, pn_err *err)
+/* How many gradients the minimum took depends on the records, so only runs without privacy count them. */
+static pn_status minimise(op_state *self, const pn_step_context *context, pn_err *err)
 {
+    uint64_t gradients = 0;
     const op_plan *plan = plan_of(self);
     const pn_perturbed_problem problem = { .objective = plan->base.objective,
                                            .linear = self->linear,
@@ -61,8 +63,11 @@ static pn_status minimise(op_state *self, pn_task *task, pn_err *err)
                                            .smoothness = plan->smoothness,
                                            .tolerance = plan->tolerance,
                                            .most_steps = plan->most_steps };
+    pn_status status = pn_perturbed_minimum(&problem, self->minimum, &gradients, context->task, err);
 
-    return pn_perturbed_minimum(&problem, self->minimum, &self->base.gradients, task, err);
+    if (plan->base.request.kind == PN_NONPRIVATE || pn_rng_simulated(context->rng))
+        self->base.gradients += gradients;
+    return status;
 }
 
 /* Mask the minimum, and project: what is done to noisy values reveals nothing more. */
@@ -89,7 +94,7 @@ static pn_status op_step(pn_state *state, pn_step_context *context, pn_trace_row
         status = pn_perturbation_open(&self->release, &plan->noise, context->ledger, "objective_perturbation",
                                       context->rng, self->linear, err);
     if (status == PN_OK)
-        status = minimise(self, context->task, err);
+        status = minimise(self, context, err);
     if (status == PN_OK && is_private)
         status = publish(self, err);
     if (status != PN_OK)

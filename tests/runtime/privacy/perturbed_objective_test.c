@@ -77,9 +77,8 @@ static void test_s_lies_between_its_closed_form_and_gaussian_noise(void)
 
 static void test_delta_is_the_integral(void)
 {
-    static const double row[][3] = { { 1.0, 0.2, 0.1 },   { 0.1, 0.02, 0.03 }, { 0.5, 2.0, 0.0 },
-                                     { 0.01, 0.5, 0.2 },  { 3.0, 0.7, 1.0 },   { 0.0, 1e-3, 0.0 },
-                                     { 0.0, 0.01, 0.02 }, { 6.0, 1.5, 0.3 } };
+    static const double row[][3] = { { 1.0, 0.2, 0.1 }, { 0.1, 0.02, 0.03 }, { 0.5, 2.0, 0.0 },   { 0.01, 0.5, 0.2 },
+                                     { 3.0, 0.7, 1.0 }, { 0.0, 1e-3, 0.0 },  { 0.0, 0.01, 0.02 }, { 6.0, 1.5, 0.3 } };
 
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         for (int rank = 1; rank <= 2; rank++) {

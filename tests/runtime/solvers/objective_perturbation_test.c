@@ -1,0 +1,248 @@
+/* objective_perturbation_test.c -- what Lua cannot ask of objective perturbation: other numbers of threads, runs that are stopped
+ * in the middle, memory that runs out, and the steps of the worst case.
+ * Depends on: solvers/, check.h, fail_alloc.h. */
+#include <string.h>
+
+#include "check.h"
+#include "fail_alloc.h"
+#include "solvers/descent.h"
+#include "solvers/solver.h"
+
+#define OWN_MAX 8
+
+static pn_status make(pn_dataset **data, pn_objective **objective, size_t n, size_t p, double clip, bool bounded,
+                      pn_err *err)
+{
+    pn_synthetic_options how = { .n = n, .p = p, .sparsity = 2, .signal = 3.0, .seed = 5 };
+    pn_objective_parts parts = { .clip = clip };
+    pn_arg none[4] = { { 0 } };
+    pn_arg ball[4] = { { .given = true, .count = p }, { .given = true, .real = 1.0 }, { 0 } };
+    pn_dataset *raw = NULL;
+    pn_status status = pn_synthetic_logistic(&raw, &how, NULL, err);
+
+    if (status == PN_OK)
+        status = pn_dataset_clip_rows(data, raw, PN_L2, 1.0, err);
+    pn_dataset_free(raw);
+    parts.data = *data;
+    if (status == PN_OK)
+        status = pn_loss_new(&parts.loss, "logistic", none, err);
+    if (status == PN_OK && bounded)
+        status = pn_set_new(&parts.set, "l2_ball", ball, err);
+    if (status == PN_OK)
+        status = pn_objective_new(objective, &parts, err);
+    pn_loss_free(parts.loss);
+    pn_set_free(parts.set);
+    return status;
+}
+
+static pn_status plan_of(pn_plan **out, pn_objective *objective, pn_err *err)
+{
+    pn_arg common[PN_OPT_COUNT] = { { 0 } }, own[OWN_MAX] = { { 0 } };
+
+    common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = 1.0 };
+    common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1e-6 };
+    return pn_plan_new(out, "objective_perturbation", objective, NULL, common, own, err);
+}
+
+static pn_status teaching(pn_ledger **out, pn_err *err)
+{
+    pn_budget budget = { .epsilon = 1.0, .delta = 1e-6, .rho = NAN, .teaching = true };
+
+    return pn_ledger_new(out, &budget, err);
+}
+
+/* ---- threads ---- */
+
+static void run_with(pn_plan *plan, unsigned threads, double *theta, size_t p)
+{
+    pn_task *task = NULL;
+    pn_rng *rng = NULL;
+    pn_fit *fit = NULL;
+
+    CHECK(pn_task_new(&task, threads, NULL) == PN_OK && pn_rng_seeded(&rng, 11, NULL) == PN_OK);
+    CHECK(pn_run(&fit, plan, &(pn_run_options){ .rng = rng, .task = task }, NULL) == PN_OK);
+    memcpy(theta, fit->theta, p * sizeof *theta);
+    CHECK(fit->steps == 1 && fit->gradients > 0 && !fit->stopped);
+    pn_fit_free(fit);
+    pn_rng_free(rng);
+    pn_task_free(task);
+}
+
+static void test_threads(size_t p, double clip, bool bounded)
+{
+    pn_dataset *data = NULL;
+    pn_objective *objective = NULL;
+    pn_plan *plan = NULL;
+    static double one[3000], four[3000];
+
+    CHECK(make(&data, &objective, 1500, p, clip, bounded, NULL) == PN_OK && plan_of(&plan, objective, NULL) == PN_OK);
+    run_with(plan, 1, one, p);
+    run_with(plan, 4, four, p);
+    for (size_t j = 0; j < p; j++)
+        CHECK_CLOSE(four[j], one[j], 1e-12);
+    pn_plan_free(plan);
+    pn_objective_free(objective);
+    pn_dataset_free(data);
+}
+
+/* ---- stopped in the middle ---- */
+
+typedef struct stopper {
+    pn_task *task;
+    int reports, stop_at;
+} stopper;
+
+static pn_status stop(void *self, const pn_progress *progress, pn_err *err)
+{
+    stopper *at = self;
+
+    (void)err;
+    if (strcmp(progress->label, "objective perturbation") == 0 && ++at->reports >= at->stop_at)
+        pn_task_cancel(at->task);
+    return PN_OK;
+}
+
+/* Progress is told every few milliseconds, so the search for the minimum has to last: a clipped loss over a set. */
+static void test_interrupted_and_resumed(void)
+{
+    pn_dataset *data = NULL;
+    pn_objective *objective = NULL;
+    pn_plan *plan = NULL;
+    pn_walk *walk = NULL;
+    pn_fit *fit = NULL;
+    pn_rng *rng = NULL, *same = NULL;
+    pn_ledger *ledger = NULL, *second = NULL;
+    stopper at = { .stop_at = 1 };
+    pn_trace_row row;
+    bool done = false;
+    double zero[40] = { 0 };
+
+    CHECK(make(&data, &objective, 30000, 40, 0.0, true, NULL) == PN_OK && plan_of(&plan, objective, NULL) == PN_OK);
+    CHECK(pn_task_new(&at.task, 1, NULL) == PN_OK && teaching(&ledger, NULL) == PN_OK &&
+          teaching(&second, NULL) == PN_OK);
+    CHECK(pn_rng_seeded(&rng, 4, NULL) == PN_OK && pn_rng_seeded(&same, 4, NULL) == PN_OK);
+    pn_task_listen(at.task, stop, &at);
+    CHECK(pn_walk_new(&walk, plan, &(pn_run_options){ .ledger = ledger, .rng = rng, .task = at.task }, NULL) == PN_OK);
+    CHECK(pn_walk_step(walk, &row, &done, NULL) == PN_ECANCELLED);
+    CHECK(pn_ledger_entries(ledger) == 1 && pn_ledger_entry(ledger, 0).count == 1);
+    CHECK(memcmp(pn_walk_theta(walk), zero, sizeof zero) == 0); /* nothing but the public start */
+    pn_task_listen(at.task, NULL, NULL);
+    pn_task_reset(at.task);
+    CHECK(pn_walk_step(walk, &row, &done, NULL) == PN_OK);
+    CHECK(pn_ledger_entries(ledger) == 1 && pn_ledger_entry(ledger, 0).count == 1);
+    CHECK(pn_run(&fit, plan, &(pn_run_options){ .ledger = second, .rng = same }, NULL) == PN_OK);
+    CHECK(memcmp(fit->theta, pn_walk_theta(walk), sizeof zero) == 0);
+    pn_fit_free(fit);
+    pn_walk_free(walk);
+    pn_rng_free(rng);
+    pn_rng_free(same);
+    pn_ledger_free(ledger);
+    pn_ledger_free(second);
+    pn_task_free(at.task);
+    pn_plan_free(plan);
+    pn_objective_free(objective);
+    pn_dataset_free(data);
+}
+
+/* ---- what a real run may not tell ---- */
+
+static void test_a_real_run_does_not_count_gradients(void)
+{
+    pn_dataset *data = NULL;
+    pn_objective *objective = NULL;
+    pn_plan *plan = NULL;
+    pn_fit *fit = NULL;
+
+    CHECK(make(&data, &objective, 200, 5, 0.0, false, NULL) == PN_OK && plan_of(&plan, objective, NULL) == PN_OK);
+    CHECK(pn_run(&fit, plan, &(pn_run_options){ 0 }, NULL) == PN_OK);
+    CHECK(fit->gradients == 0 && !fit->simulated && fit->steps == 1);
+    CHECK(isnan(fit->trace[0].value) && isnan(fit->trace[0].gap) && fit->trace[0].gradients == 0);
+    pn_fit_free(fit);
+    pn_plan_free(plan);
+    pn_objective_free(objective);
+    pn_dataset_free(data);
+}
+
+/* ---- memory ---- */
+
+static pn_status scenario(void *self, pn_err *err)
+{
+    const bool *bounded = self;
+    pn_dataset *data = NULL;
+    pn_objective *objective = NULL;
+    pn_plan *plan = NULL;
+    pn_rng *rng = NULL;
+    pn_fit *fit = NULL;
+    pn_status status = make(&data, &objective, 60, 3, 0.0, *bounded, err);
+
+    if (status == PN_OK)
+        status = plan_of(&plan, objective, err);
+    if (status == PN_OK)
+        status = pn_rng_seeded(&rng, 1, err);
+    if (status == PN_OK)
+        status = pn_run(&fit, plan, &(pn_run_options){ .rng = rng }, err);
+    pn_fit_free(fit);
+    pn_rng_free(rng);
+    pn_plan_free(plan);
+    pn_objective_free(objective);
+    pn_dataset_free(data);
+    return status;
+}
+
+/* ---- the steps of the worst case ---- */
+
+/* f(x) = (x_0^2 + kappa x_1^2)/2 + <c, x> */
+static pn_status bowl(void *self, const double *x, double *gradient, pn_err *err)
+{
+    const double *kappa = self;
+
+    (void)err;
+    gradient[0] = x[0] - 1.0;
+    gradient[1] = *kappa * x[1] + 3.0;
+    return PN_OK;
+}
+
+/* At most sqrt(kappa) ln(||g||^2/(m h)) steps to f - f* <= h, which implies ||g|| <= sqrt(2 L h). */
+static void test_constant_steps_keep_their_rate(void)
+{
+    for (double kappa = 1.5; kappa < 1e6; kappa *= 7.0) {
+        double x[2] = { 0.0, 0.0 }, certificate = NAN, tolerance = 1e-9;
+        double near = tolerance * tolerance / (2.0 * kappa);
+        double most = 1.0 + sqrt(kappa) * log((1.0 + 9.0) / near);
+        bool reached = false;
+        pn_descent how = { .owner = "test",
+                           .label = "test",
+                           .gradient = bowl,
+                           .self = &kappa,
+                           .p = 2,
+                           .strong_convexity = 1.0,
+                           .smoothness = kappa,
+                           .tolerance = tolerance,
+                           .most_steps = (size_t)most };
+
+        CHECK(pn_descend(&how, x, &certificate, &reached, NULL) == PN_OK);
+        CHECK(reached && certificate <= tolerance);
+        CHECK_CLOSE(x[0], 1.0, 2e-9);
+        how.most_steps = 1;
+        x[0] = x[1] = 0.0;
+        CHECK(pn_descend(&how, x, &certificate, &reached, NULL) == PN_OK);
+        CHECK(!reached);
+    }
+}
+
+int main(void)
+{
+    bool bounded = false;
+
+    test_threads(8, 0.0, false);
+    test_threads(2100, 0.0, false);
+    test_threads(8, 0.2, false);
+    test_threads(8, 0.0, true);
+    test_interrupted_and_resumed();
+    test_a_real_run_does_not_count_gradients();
+    CHECK(fail_alloc_sweep("objective perturbation", scenario, &bounded) > 0);
+    bounded = true;
+    CHECK(fail_alloc_sweep("objective perturbation over a ball", scenario, &bounded) > 0);
+    test_constant_steps_keep_their_rate();
+    return check_summary();
+}
