@@ -67,14 +67,14 @@ static pn_status repeat(const pn_set *self, double *x, double size, double far, 
         status = once(self, x, err);
         if (!(size > far))
             break;
-        size = pn_norm(PN_LINF, self->dim, x);
+        size = pn_lp_norm(PN_LINF, self->dim, x);
     }
     return status;
 }
 
 pn_status pn_project_from_far(const pn_set *self, double *x, pn_project_fn once, pn_err *err)
 {
-    double size = pn_norm(PN_LINF, self->dim, x), far = FAR * self->ops->radius(self, PN_LINF), *work;
+    double size = pn_lp_norm(PN_LINF, self->dim, x), far = FAR * self->ops->radius(self, PN_LINF), *work;
     pn_status status;
 
     if (!(size > far))

@@ -50,7 +50,7 @@ static void l1_ball_destroy(pn_set *self)
 
 static pn_status l1_ball_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
-    double largest = pn_norm(PN_LINF, self->dim, g), radius = radius_of(self);
+    double largest = pn_lp_norm(PN_LINF, self->dim, g), radius = radius_of(self);
     size_t best = 0;
 
     (void)err;
@@ -79,7 +79,7 @@ static double l1_ball_diameter(const pn_set *self, pn_lp norm)
 static pn_status l1_ball_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     (void)err;
-    *inside = pn_norm(PN_L1, self->dim, x) <= radius_of(self) + tolerance;
+    *inside = pn_lp_norm(PN_L1, self->dim, x) <= radius_of(self) + tolerance;
     return PN_OK;
 }
 
@@ -92,7 +92,7 @@ static pn_status l1_ball_project(const pn_set *self, double *x, pn_err *err)
 {
     double *scratch;
 
-    if (pn_norm(PN_L1, self->dim, x) <= radius_of(self))
+    if (pn_lp_norm(PN_L1, self->dim, x) <= radius_of(self))
         return PN_OK;
     scratch = pn_alloc(self->dim, sizeof *scratch);
     if (!scratch)
@@ -105,7 +105,7 @@ static pn_status l1_ball_project(const pn_set *self, double *x, pn_err *err)
 static pn_status l1_ball_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     (void)err;
-    *value = pn_norm(PN_L1, self->dim, x) / radius_of(self);
+    *value = pn_lp_norm(PN_L1, self->dim, x) / radius_of(self);
     return PN_OK;
 }
 
