@@ -230,7 +230,7 @@ static int to_string(lua_State *L)
 
 static const pnl_row fingerprint_rows[] = {
     { "users", get_users, PNL_FIELD, PNL_NOTHING, "f.users -> integer", "w: users in a data set; the code has w + 1." },
-    { "p", get_p, PNL_FIELD, PNL_NOTHING, "f.p -> integer", "Columns." },
+    { "p", get_p, PNL_FIELD, PNL_NOTHING, "f.p -> integer", "Number of columns." },
     { "informative", get_informative, PNL_FIELD, PNL_NOTHING, "f.informative -> integer",
       "Columns that carry the code; the others are constant." },
     { "ridge", get_ridge, PNL_FIELD, PNL_NOTHING, "f.ridge -> integer", "k: Hadamard records, with label 0." },
