@@ -195,8 +195,10 @@ describe("proximal operators", function()
     near(P.l2(0.3)(v, 2), P.norm{norm = pn.norm.l2(), lambda = 0.3}(v, 2))
     near(P.group{lambda = 0.3, k = 2}(v, 2), P.norm{norm = pn.norm.group(2), lambda = 0.3}(v, 2), 1e-10)
     -- (1 - t a/||u||_2)_+ u with u the soft threshold of v at t (1 - a): geometry.md section 2.6
-    local u, t = P.l1(0.5)(v, 1), 0.5
-    near(P.l2(t)(u, 1), P.norm{norm = pn.norm.interpolation(0.5)}(v, 1), 1e-10)
+    -- the last but one leaves next to nothing, the last nothing: N*(v) = 3.0718
+    for _, t in ipairs{0.01, 1, 2, 3, 3.07, 3.08} do
+      near(P.l2(0.5 * t)(P.l1(0.5 * t)(v, 1), 1), P.norm{norm = pn.norm.interpolation(0.5), lambda = t}(v, 1), 1e-9)
+    end
     near(P.nuclear{lambda = 0.3, rows = 2, cols = 2}(v, 2), P.norm{norm = pn.norm.nuclear(2, 2), lambda = 0.3}(v, 2))
   end)
 
