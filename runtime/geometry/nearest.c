@@ -282,8 +282,13 @@ static pn_status iterate(wolfe *w, double *distance, pn_err *err)
         if (state == STUCK && isfinite(enough) && (status = find_next_and_gap(w, &gap, err)) != PN_OK)
             return status;
     }
-    if (state == DONE || (gap <= enough && (state == STUCK || isfinite(enough))) || (state == STUCK && isinf(enough)))
+    if (state == DONE || (state == STUCK && isinf(enough)))
         return PN_OK;
+    if (gap <= enough && isfinite(enough)) {
+        if (w->oracle->reach >= 0.0) /* no plane was found that separates x by more */
+            *distance = fmin(*distance, w->oracle->reach);
+        return PN_OK;
+    }
     return pn_fail(err, PN_ENUMERIC, "%s: the nearest point was not found in %zu steps: the duality gap stays at %.3g",
                    w->oracle->owner, turn, gap);
 }

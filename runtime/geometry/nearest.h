@@ -26,7 +26,8 @@ typedef struct pn_least_oracle {
  * Wolfe's minimum-norm-point method.
  *   residual  [dim] out: nearest - x.
  *   start     [dim] a point of the set.
- * *distance: the length of residual; when it was shown to be > reach, a lower bound that is > reach.
+ * *distance: the length of residual; when it was shown to be > reach, a lower bound that is > reach; when neither was shown and
+ * `gap` is finite and met, at most reach.
  * It goes on until the duality gap is 1e-15 of scale, or as near as the arithmetic gets.
  * Errors: PN_ENOMEM, PN_ENUMERIC, what `least` fails with.
  * Source: Wolfe (1976), Finding the nearest point in a polytope.

@@ -110,7 +110,7 @@ static void look_ahead(dykstra *run, double *theta)
 static void judge(dykstra *run, const double *z)
 {
     double distance = distance_between(run->x, run->d, run->dim), mismatch = 0.0;
-    double reach = 2.0 * run->set->base.ops->radius(&run->set->base, PN_L2);
+    double reach = pn_lp_norm(PN_L2, run->dim, run->x) + run->set->base.ops->radius(&run->set->base, PN_L2);
 
     for (size_t j = 0; j < run->dim; j++)
         mismatch += run->p[j] * (run->d[j] - run->x[j]);
@@ -179,7 +179,7 @@ static pn_status intersect_project(const pn_set *self, double *x, pn_err *err)
 static double support_gap(const dykstra *run, const double *start, double t, double radius)
 {
     double moved = distance_between(start, run->other, run->dim);
-    double across = isfinite(radius) ? 2.0 * radius : run->size + pn_lp_norm(PN_L2, run->dim, run->best);
+    double across = pn_lp_norm(PN_L2, run->dim, run->best) + (isfinite(radius) ? radius : run->size);
 
     return (fmax(run->mismatch, 0.0) + across * moved) / t;
 }
@@ -189,7 +189,7 @@ static pn_status climb(dykstra *run, const double *g, double *work, double radiu
 {
     size_t dim = run->dim;
     double *start = work, *z = work + dim, norm = pn_lp_norm(PN_L2, dim, g), gap = INFINITY;
-    double t = norm > 0.0 && run->size > 0.0 ? run->size / norm : 1.0, last = 1e4 * t;
+    double t = norm > 0.0 && run->size > 0.0 ? run->size / norm : 1.0, last = isinf(radius) ? INFINITY : 1e4 * t;
 
     for (int step = 0; step < MOST_STEPS; step++, t = fmin(last, step > 4 ? 4.0 * t : t)) {
         pn_status status;

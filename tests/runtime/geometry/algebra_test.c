@@ -398,6 +398,57 @@ static void test_project_in_many_dimensions(void)
     pn_set_free(set);
 }
 
+/* A point of the boundary is inside, and one a little further out is not, where a curved set has many directions. */
+static void test_contains_in_many_dimensions(void)
+{
+    pn_set *set = joined(pn_set_sum, ball("l1_ball", 30, 1.0), ball("l2_ball", 30, 0.5));
+    double g[30], x[30];
+    pn_rng *rng = NULL;
+    bool inside = false;
+
+    CHECK(pn_rng_seeded(&rng, 7, NULL) == PN_OK);
+    pn_rng_normals(rng, 30, g);
+    CHECK(pn_set_support(set, g, 30, NULL, x, NULL) == PN_OK);
+    CHECK(pn_set_contains(set, x, 30, 1e-9, &inside, NULL) == PN_OK && inside);
+    for (size_t j = 0; j < 30; j++)
+        x[j] *= 1.0 + 1e-4;
+    CHECK(pn_set_contains(set, x, 30, 1e-9, &inside, NULL) == PN_OK && !inside);
+    pn_rng_free(rng);
+    pn_set_free(set);
+}
+
+/* Sets without end: x <= 1 and y <= 2, a quadrant; and cut by a ball. */
+static pn_set *halfspace(double a, double b, double offset)
+{
+    double normal[2] = { a, b };
+    pn_arg args[2] = { { .given = true, .vector = { normal, 2 } }, { .given = true, .real = offset } };
+    pn_set *set = NULL;
+
+    CHECK(pn_set_new(&set, "halfspace", args, NULL) == PN_OK);
+    return set;
+}
+
+static void test_unbounded_parts(void)
+{
+    pn_set *quadrant = joined(pn_set_intersect, halfspace(1.0, 0.0, 1.0), halfspace(0.0, 1.0, 2.0)), *cut;
+    double value, x[2] = { 500.0, 300.0 };
+    pn_err err;
+
+    CHECK(pn_set_project(quadrant, x, 2, NULL) == PN_OK);
+    CHECK_CLOSE(x[0], 1.0, 1e-9);
+    CHECK_CLOSE(x[1], 2.0, 1e-9);
+    CHECK(pn_set_support(quadrant, (double[]){ 1.0, 3.0 }, 2, &value, NULL, NULL) == PN_OK);
+    CHECK_CLOSE(value, 7.0, 1e-8);
+    CHECK(pn_set_support(quadrant, (double[]){ -1.0, 3.0 }, 2, &value, NULL, &err) == PN_EUNSUPPORTED);
+    CHECK(strstr(err.message, "unbounded") != NULL);
+    cut = joined(pn_set_intersect, quadrant, ball("l2_ball", 2, 2.0));
+    x[0] = 400.0, x[1] = 300.0; /* far away, from which the radius of the cut bounds less than it seems */
+    CHECK(pn_set_project(cut, x, 2, NULL) == PN_OK);
+    CHECK_CLOSE(x[0], 1.0, 1e-8);
+    CHECK_CLOSE(x[1], sqrt(3.0), 1e-8);
+    conform(cut, 1e-8);
+}
+
 static void gauges(pn_set *set, const double *x, double want, double tolerance)
 {
     double gauge = NAN;
@@ -715,6 +766,8 @@ int main(void)
 {
     test_known_projections();
     test_project_in_many_dimensions();
+    test_contains_in_many_dimensions();
+    test_unbounded_parts();
     test_known_gauges();
     test_known_supports();
     test_sizes();
