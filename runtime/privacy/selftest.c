@@ -52,6 +52,7 @@ static const sample samples[] = {
     { "zcdp", { 0.01 }, 0.0, PN_REPLACE_ONE },
     { "rdp", { 8.0, 0.05 }, 0.0, PN_REPLACE_ONE },
     { "sparse_vector", { 0.1 }, 0.0, PN_REPLACE_ONE },
+    { "objective_perturbation", { 20.0, 1.0, 0.01, 3.0 }, 0.0, PN_REPLACE_ONE },
     { "poisson_sampled", { 0.02 }, 1.5, PN_ADD_REMOVE },
     { "fixed_sampled", { 2.0, 100.0 }, 1.5, PN_REPLACE_ONE },
 };
