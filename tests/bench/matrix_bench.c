@@ -1,5 +1,5 @@
-/* matrix_bench.c -- the support of the nuclear ball beside a full singular value decomposition, and of the spectrahedron
- * beside a full set of eigenvectors.  Depends on: geometry/set.h, numeric/lapack.h, bench.h.  Run with `make bench`. */
+/* matrix_bench.c -- the support of the nuclear ball beside a full singular value decomposition of the same matrix.
+ * Depends on: geometry/set.h, numeric/lapack.h, bench.h.  Run with `make bench`. */
 #include <stdint.h>
 
 #include "bench.h"
