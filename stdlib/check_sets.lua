@@ -1,20 +1,33 @@
 -- check_sets.lua -- what every convex set promises.  Depends on: nothing but the methods of a set.  Used by: penumbra.check.
 -- Each law returns its worst violation relative to the size of the numbers, nil where it does not apply.
 
+-- What the method returns after true, or false when the set says that it has no such thing (or none in that direction).  An error of a
+-- user's own function is no such saying, and goes on.
+local function ask(C, method, ...)
+  local answer = table.pack(pcall(C[method], C, ...))
+  if not answer[1] then
+    if not tostring(answer[2]):find("C:" .. method .. ":", 1, true) then error(answer[2], 0) end
+    return false
+  end
+  return table.unpack(answer, 1, answer.n)
+end
+
 local function has(C, method, ...)
-  return (pcall(C[method], C, ...))
+  return (ask(C, method, ...))
 end
 
 local function size_of(C)
   return C.bounded and math.max(C.radius, 1e-300) or 1
 end
 
--- Support points in random directions, mixtures of them, and the centre.
+-- Support points in random directions, projections, mixtures of them, and the centre.
 local function members(C, probe)
   local out = { C:center() }
   for _, g in ipairs(probe.directions(C.dim)) do
-    local ok, _, x = pcall(C.support, C, g)
+    local ok, _, x = ask(C, "support", g)
     if ok then out[#out + 1] = x end
+    local projected, y = ask(C, "project", 3 * size_of(C) / g:norm() * g)
+    if projected then out[#out + 1] = y end
   end
   local extreme = #out
   for _ = 1, probe.count do
@@ -46,7 +59,7 @@ law("support is attained at a point of the set", function(C, probe)
   if not supported(C) then return nil, "no support function" end
   local off, outside = {}, nil
   for _, g in ipairs(probe.directions(C.dim)) do
-    local ok, value, x = pcall(C.support, C, g)
+    local ok, value, x = ask(C, "support", g)
     if ok then
       off[#off + 1] = math.abs(value - g:dot(x)) / (g:norm() * size_of(C))
       if not C:contains(x, probe.tolerance * size_of(C)) then outside = x end
@@ -72,7 +85,7 @@ law("no point of the set lies beyond its support", function(C, probe)
   if not supported(C) then return nil, "no support function" end
   local off, inside = {}, members(C, probe)
   for _, g in ipairs(probe.directions(C.dim)) do
-    local ok, value = pcall(C.support, C, g)
+    local ok, value = ask(C, "support", g)
     for _, x in ipairs(ok and inside or {}) do
       off[#off + 1] = (g:dot(x) - value) / (g:norm() * size_of(C))
     end
@@ -92,7 +105,7 @@ end)
 law("points beyond a supporting plane are outside", function(C, probe)
   if not supported(C) then return nil, "no support function" end
   for _, g in ipairs(probe.directions(C.dim)) do
-    local ok, _, x = pcall(C.support, C, g)
+    local ok, _, x = ask(C, "support", g)
     if ok and C:contains(x + 0.02 * size_of(C) / g:norm() * g, probe.tolerance * size_of(C)) then
       return math.huge, "contains accepts a point beyond the support in direction " .. tostring(g)
     end
@@ -123,7 +136,7 @@ law("projections are nearest: <z - P, v - P> <= 0 for all points v", function(C,
     local P = C:project(z)
     local away = z - P
     local scale = (size_of(C) + z:norm()) ^ 2
-    local ok, _, v = pcall(C.support, C, away)
+    local ok, _, v = ask(C, "support", away)
     if ok then off[#off + 1] = away:dot(v - P) / scale end
     for i = 1, math.min(#inside, 20) do
       off[#off + 1] = away:dot(inside[i] - P) / scale

@@ -1,0 +1,78 @@
+-- advise_spec.lua -- pn.advise ranks plans by their theorems' bounds and spends nothing.
+local pn = require "penumbra"
+
+local function data(n, p)
+  return (pn.data.synthetic.logistic {n = n, p = p, seed = 1}):clip_rows("l2", 1)
+end
+
+describe("pn.advise", function()
+  it("ranks by predicted risk, smallest first, and every figure is that of its plan", function()
+    local d = data(2000, 16)
+    local ranking = pn.advise(d, pn.loss.logistic(), {epsilon = 1, delta = 1e-7})
+    assert.is_true(#ranking >= 12)
+    local last = 0
+    for _, row in ipairs(ranking) do
+      if row.bound then
+        assert.is_true(row.bound >= last)
+        last = row.bound
+        assert.equal(row.plan.bound, row.bound)
+        assert.is_true(#row.theorem > 0 and #row.source > 0)
+        local again = pn.solve[row.solver].plan(pn.objective {data = d, loss = pn.loss.logistic(), set = row.set},
+          {epsilon = 1, delta = 1e-7})
+        assert.equal(again.bound, row.bound)
+      else
+        assert.is_true(#row.reason > 0)
+      end
+    end
+    assert.equal(ranking[1], ranking.best)
+    assert.truthy(tostring(ranking):find("recommended: solve." .. ranking.best.solver, 1, true))
+  end)
+
+  it("spends nothing of a ledger, and its best plan runs", function()
+    local ledger = pn.ledger {epsilon = 1, delta = 1e-7}
+    local ranking = pn.advise(data(500, 9), pn.loss.logistic(), {ledger = ledger})
+    assert.equal(1, ledger.remaining)
+    local fit = ranking.best.plan:run()
+    assert.is_true(fit.privacy.private)
+    assert.is_true(ledger.remaining < 1)
+  end)
+
+  it("prefers the geometry with the smaller width in high dimension", function()
+    local d = data(1000, 400)
+    local function bound(set)
+      return pn.advise(d, pn.loss.hinge(), {rho = 0.1, sets = {set}, solvers = {"mirror_descent"}}).best.bound
+    end
+    assert.is_true(bound(pn.set.simplex {dim = 400}) < bound(pn.set.l2_ball {dim = 400}))
+  end)
+
+  it("takes the user's sets, solvers and radius, and passes other options to the plans", function()
+    local d = data(500, 6)
+    local C = pn.set.box {lower = {0, 0, 0, 0, 0, 0}, upper = {1, 1, 1, 1, 1, 1}}
+    local ranking = pn.advise(d, pn.loss.logistic(),
+      {rho = 1, sets = {C}, solvers = {"mirror_descent", "frank_wolfe_convex"}, iterations = 17})
+    assert.equal(2, #ranking)
+    assert.equal(17, ranking[1].iterations)
+    for _, row in ipairs(pn.advise(d, pn.loss.logistic(), {rho = 1, radius = 3})) do
+      assert.is_near(3, row.set.radius, 1e-9)
+    end
+  end)
+
+  it("is clear about what is wrong", function()
+    local d, loss = data(100, 4), pn.loss.logistic()
+    local cases = {
+      {function() pn.advise(d, loss) end, "give a budget"},
+      {function() pn.advise(d, loss, {}) end, "no privacy budget"},
+      {function() pn.advise(d, loss, {epsilon = -1, delta = 1e-6}) end, "epsilon must be a positive number"},
+      {function() pn.advise(d, loss, {rho = 1, radius = 0}) end, "radius must be a positive number, got 0"},
+      {function() pn.advise(d, loss, {rho = 1, sets = {}}) end, "sets must be a list"},
+      {function() pn.advise(d, loss, {rho = 1, solvers = {"newton2"}}) end, "there is no solver newton2; known are"},
+      {function() pn.advise(d, loss, {rho = 1, sets = {pn.set.l2_ball {dim = 5}}}) end, "5"},
+      {function() pn.advise(pn.data.from({{1, 2}}, {1}), loss, {rho = 1}) end, "no plan can be made"},
+    }
+    for _, case in ipairs(cases) do
+      local ok, message = pcall(case[1])
+      assert.is_false(ok, case[2])
+      assert.truthy(tostring(message):find(case[2], 1, true), tostring(message))
+    end
+  end)
+end)
