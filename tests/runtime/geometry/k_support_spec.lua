@@ -12,6 +12,7 @@ describe("k_support", function()
     local C = pn.set.k_support{dim = 3, k = 2}
     assert.is_near(3 / math.sqrt(2), C:gauge{1, -1, 1}, 1e-15) -- one tail: (1 + 1 + 1)/sqrt 2
     assert.is_near(math.sqrt(100 + 4), C:gauge{10, 1, -1}, 1e-14) -- 10 apart, then the l1 norm of the rest
+    assert.is_near(3.5 / math.sqrt(2), C:gauge{1.5, 1, -1}, 1e-15) -- 1.5 is below 1 + 1
     assert.is_near(5, C:gauge{3, 0, 4}, 1e-15) -- k-sparse: the l2 norm
     assert.equal(0, C:gauge{0, 0, 0})
   end)
