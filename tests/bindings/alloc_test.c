@@ -134,6 +134,17 @@ static const script scripts[] = {
       "local bad = pn.objective { data = d, loss = pn.loss.black_box { value = function() error('enough', 0) end } }\n"
       "local fine, problem = pcall(bad.value, bad, { 1, 1 })\n"
       "if problem ~= 'enough' then error(problem, 0) end\n" },
+    { "sets that users write",
+      "local pn = ...\n"
+      "local function f(v) return v * (1 / math.max(1, v:norm())) end\n"
+      "local C = pn.set.custom { dim = 2, radius = 1, project = f, contains = function(v) return v:norm() <= 1 end }\n"
+      "assert(math.abs((2 * C + { 1, 0 }):support({ 3, 4 }) - 13) < 1e-8 and tostring(C))\n"
+      "assert(C:radius_in(pn.norm.l1()) >= 1.41 and C:contains({ 0, 1 }) and (C + C):project({ 9, 0 })[1] > 1.99)\n"
+      "local w = pn.width(C, { draws = 5 })\n"
+      "assert(w.draws == 5 and w.low <= w.value and tostring(w))\n"
+      "local options = { dim = 2, support = function() error('enough', 0) end }\n"
+      "local fine, problem = pcall(pn.set.custom, options)\n"
+      "if problem ~= 'enough' then error(problem, 0) end\n" },
     { "several classes", "local pn = ...\n"
                          "local d = pn.data.from({ { 3, 4 }, { 1, 0 }, { 0, 2 } }, { 1, 3, 2 }):clip_rows('l2', 1)\n"
                          "local obj = pn.objective { data = d, loss = pn.loss.softmax { classes = 3 }, set = "
