@@ -128,7 +128,7 @@ static double tie(const pn_mixed_problem *problem, double nu, double w, size_t s
             high = w;
         if (!(next > low && next < high))
             next = isinf(high) ? 2.0 * w + 1.0 : 0.5 * (low + high);
-        if (fabs(next - w) <= 1e-14 * next)
+        if (fabs(next - w) <= (stride > 1 ? 1e-5 : 1e-14) * next)
             return next;
         w = next;
     }
@@ -162,7 +162,7 @@ static pn_mixed_root nested(const pn_mixed_problem *problem, double most, size_t
         }
         if (!(next > low && next < high))
             next = 0.5 * (low + high);
-        if (fabs(next - at.nu) <= 1e-15 * next || !(low < high))
+        if (fabs(next - at.nu) <= (stride > 1 ? 1e-4 : 1e-15) * next || !(low < high))
             break;
         at.nu = next;
     }
@@ -241,7 +241,7 @@ void pn_mixed_write(const pn_mixed_problem *problem, pn_mixed_root root, double 
             double entry = active ? s[next] : 0.0;
 
             next += active;
-            out[j] = problem->c[j] < 0.0 ? 0.0 - entry : entry;
+            out[j] = copysign(entry, problem->c[j]) + 0.0; /* no -0 */
         }
     }
     size = root.nu > 0.0 ? mixed_size(problem, out) : 0.0;

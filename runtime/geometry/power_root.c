@@ -1,6 +1,5 @@
 /* power_root.c -- sums of powers and the root of their size.  Each pass works in pieces and drops the entries at or below nu before it
  * takes logarithms.  Depends on: power_root.h, numeric/.  Used by: potentials. */
-#include <float.h>
 #include <math.h>
 
 #include "geometry/potential_parts.h"
@@ -143,6 +142,15 @@ double pn_power_size(const pn_power_problem *problem, const pn_power_root *at)
     return size_of(problem, at->mu, (sums){ 0.0, at->sum, at->above });
 }
 
+/* The root after a last, short step from mu to next, with the sums to first order: ds_a/dmu = a (s_{a-1} - s_a) / mu. */
+static pn_power_root moved_root(const pn_power_problem *problem, double mu, double next, sums s)
+{
+    double by = (next - mu) / mu;
+
+    return (pn_power_root){ next, s.at + by * problem->t * (s.below - s.at),
+                            s.above + by * (problem->t + 1.0) * (s.at - s.above) };
+}
+
 /* Newton's method for size(mu) = target inside (low, high); the sums at the last mu. */
 static pn_power_root newton(const pn_power_problem *problem, double target, double mu, double high, size_t stride,
                             double tolerance)
@@ -160,7 +168,9 @@ static pn_power_root newton(const pn_power_problem *problem, double target, doub
         else
             high = mu;
         next = size > 0.0 ? mu + mu * (target - size) / (size * steepness(problem, s)) : INFINITY;
-        if (fabs(next - mu) <= tolerance * mu || fabs(next - mu) >= last)
+        if (fabs(next - mu) <= tolerance * mu)
+            return moved_root(problem, mu, next, s);
+        if (fabs(next - mu) >= last)
             break;
         last = round > 2 ? fabs(next - mu) : INFINITY; /* once rounding decides, steps stop shrinking */
         if (!(next > low && next < high)) {
@@ -189,7 +199,7 @@ pn_power_root pn_power_solve(const pn_power_problem *problem, double target, dou
     *met = true;
     if (problem->n > SAMPLE_ABOVE)
         start = newton(problem, target, high, high, SAMPLE_STRIDE, 1e-3).mu;
-    return newton(problem, target, start, high, 1, 4.0 * DBL_EPSILON);
+    return newton(problem, target, start, high, 1, 1e-8 / problem->t);
 }
 
 void pn_power_write(const pn_power_problem *problem, double mu, double factor, double *out)
@@ -215,7 +225,7 @@ void pn_power_write(const pn_power_problem *problem, double mu, double factor, d
         }
         raise_to(count, u, problem->t, u); /* ln 0 = -inf, and e^-inf = 0 */
         for (size_t j = 0; j < count; j++)
-            out[first + j] = problem->magnitude && c[first + j] < 0.0 ? 0.0 - factor * u[j] : factor * u[j];
+            out[first + j] = problem->magnitude ? factor * copysign(u[j], c[first + j]) + 0.0 : factor * u[j];
     }
 }
 
@@ -230,7 +240,7 @@ void pn_signed_power(size_t n, const double *x, double size, double exponent, do
             u[j] = fabs(x[first + j]) / size;
         raise_to(count, u, exponent, u);
         for (size_t j = 0; j < count; j++)
-            out[first + j] = x[first + j] < 0.0 ? 0.0 - factor * u[j] : factor * u[j];
+            out[first + j] = factor * copysign(u[j], x[first + j]) + 0.0; /* no -0 */
     }
 }
 
