@@ -359,8 +359,8 @@ static pn_status certify(pn_graph *graph, pn_node root, pn_interval domain, doub
         return pn_fail(
             err, PN_EINVAL,
             "potential.separable: the second derivative must be at least a positive number on the domain from %g "
-            "to %g; the bound found is %g%s%s",
-            domain.low, domain.high, shape.curvature.low, shape.missing[0] ? ": " : "", shape.missing);
+            "to %g; the bound found is %g",
+            domain.low, domain.high, shape.curvature.low);
     *constant = shape.curvature.low;
     return PN_OK;
 }
