@@ -6,12 +6,11 @@
 #include "geometry/potential.h"
 
 /**
- * As pn_potential_step, whatever the row's own step.  Accelerated projected gradient with backtracking where C has a projection of its
- * own, else Frank-Wolfe with away steps over support points, until the gap max_v <grad Psi(y) - c, y - v> is below 1e-9 of the scale of the
- * terms.  c and y [set->dim] may be the same array; y is what it was on failure.
- * Errors: PN_EUNSUPPORTED when C has neither, or is unbounded without a projection; PN_EDOMAIN when no point of C with a gradient is
- * found; PN_ENUMERIC when it does not converge; PN_ENOMEM; what callbacks return.
- * Source: Beck and Teboulle (2009), with the restarts of O'Donoghue and Candes (2015); Lacoste-Julien and Jaggi (2015).
+ * As pn_potential_step, whatever the row's own step: accelerated projected gradients (smooth_descent.h), by the projection that
+ * pn_set_project has for C, until the gap max_v <grad Psi(y) - c, y - v> is below 1e-9 of the scale of the terms.
+ * c and y [set->dim] may be the same array; y is what it was on failure.
+ * Errors: PN_EUNSUPPORTED when nothing projects on C; PN_EDOMAIN when no point of C with a gradient is found; PN_ENUMERIC when it does not
+ * converge; PN_ENOMEM; what callbacks return.
  */
 pn_status pn_numeric_step(const pn_potential *p, const pn_set *set, const double *c, double *y, pn_err *err);
 

@@ -71,7 +71,7 @@ pn_status pn_potential_bregman(const pn_potential *p, const double *a, const dou
 
 /**
  * y = argmin over C of Psi(y) - <c, y>: the row's own step, or else the numeric one (numeric_step.c): accelerated projected gradient with
- * backtracking until the Frank-Wolfe gap is below 1e-9 of the scale of the terms; Frank-Wolfe where C has no projection.
+ * backtracking until the Frank-Wolfe gap is below 1e-9 of the scale of the terms (C by pn_set_project).
  * For a lifted potential C must be the polytope that it was made for (its lift) and y are the weights.
  * Errors: PN_EDIM; PN_EUNSUPPORTED when neither works (says what is missing); PN_ENUMERIC when it does not converge; what a callback
  * returns.

@@ -246,7 +246,7 @@ static pn_status largest_in_box(const pn_potential *self, const pn_set *set, dou
 {
     const separable *of = as_separable(self);
     size_t n = set->dim;
-    double *room = pn_alloc(n, 4 * sizeof *room), *ends = room + n;
+    double *room = pn_alloc(n, 4 * sizeof *room), *ends = room ? room + n : NULL;
     pn_status status = PN_OK;
 
     if (!room)
