@@ -2,7 +2,8 @@
  * Projection: Dykstra's alternation, which is a gradient method for the dual, with Nesterov's momentum and restarts: with
  *     x = P_C(z - q),  d = P_D(q + x),  p = q + x - d
  * z - q - x is normal to C at x and p is normal to D at d, so when x = d, x is the projection of z.  It stops at ||x - d|| <= 1e-13 of the
- * size of the set, and fails when it does not get below 1e-10: then x is in C, and that near to D.
+ * size of the set, and fails when it does not get below 1e-10 (1e-7 when a part is projected on by its support points): then x is in
+ * C, and that near to D.
  * For w in both sets <z - d, w - x> <= <p, d - x>: that bounds what is missing, and where it cannot be, the sets are disjoint.
  * Support: x <- P(x + t g) with growing t, until the same inequality bounds max <g, .> within 1e-9 of ||g|| and the size.
  * Depends on: composite.h.  Used by: set_algebra.h.
@@ -17,12 +18,15 @@
 #include "geometry/upper.h"
 #include "numeric/blas.h"
 
-#define AIM         1e-13
-#define ACCEPT      1e-10
-#define MOST_TURNS  20000
-#define SUPPORT_GAP 1e-9
-#define MOST_STEPS  60
-#define ENDLESS     1e9 /* an unbounded set whose points get so large has no greatest one */
+#define AIM               1e-13
+#define ACCEPT            1e-10
+#define ACCEPT_BY_SUPPORT 1e-7 /* where a part is projected on by its support points, to the root of the rounding */
+#define PATIENCE          5000 /* turns without the distance halving, */
+#define PATIENCE_NEAR     30   /* and when it will do */
+#define MOST_TURNS        20000
+#define SUPPORT_GAP       1e-9
+#define MOST_STEPS        60
+#define ENDLESS           1e9 /* an unbounded set whose points get so large has no greatest one */
 
 /* What one projection works on; one allocation of 7 dim. */
 typedef struct dykstra {
@@ -37,6 +41,11 @@ typedef struct dykstra {
     double mismatch;        /* <p, d - x> there */
     bool disjoint;          /* no point is in both: this is certain */
 } dykstra;
+
+static double accept_of(const pn_composite *set)
+{
+    return set->a->ops->project && set->b->ops->project ? ACCEPT : ACCEPT_BY_SUPPORT;
+}
 
 static pn_status open_dykstra(dykstra *run, const pn_composite *set, double size, pn_err *err)
 {
@@ -126,7 +135,8 @@ static void judge(dykstra *run, const double *z)
 /* best <- the projection of z, to AIM where that can be had; p is its dual and stays for the next call. */
 static pn_status run_dykstra(dykstra *run, const double *z, pn_err *err)
 {
-    double theta = 1.0, aim = AIM * run->size;
+    double theta = 1.0, aim = AIM * run->size, halved = INFINITY;
+    int since = 0;
 
     run->distance = INFINITY;
     run->disjoint = false;
@@ -137,6 +147,12 @@ static pn_status run_dykstra(dykstra *run, const double *z, pn_err *err)
         if (status != PN_OK)
             return status;
         judge(run, z);
+        if (run->distance <= 0.5 * halved) {
+            halved = run->distance;
+            since = turn;
+        }
+        if (turn - since > (run->distance <= accept_of(run->set) * run->size ? PATIENCE_NEAR : PATIENCE))
+            break;
         look_ahead(run, &theta);
     }
     return PN_OK;
@@ -160,7 +176,7 @@ static pn_status intersect_project(const pn_set *self, double *x, pn_err *err)
     if (status != PN_OK)
         return status;
     status = run_dykstra(&run, x, err);
-    if (status == PN_OK && run.distance > ACCEPT * size)
+    if (status == PN_OK && run.distance > accept_of(set) * size)
         status = pn_fail(
             err, PN_ENUMERIC,
             "C:intersect: the projection was not found in %d alternations, which end %.3g apart; sets that meet "
@@ -200,7 +216,7 @@ static pn_status climb(dykstra *run, const double *g, double *work, double radiu
         if (status != PN_OK)
             return status;
         *endless = isinf(radius) && pn_lp_norm(PN_L2, dim, run->best) > ENDLESS * run->size;
-        if (run->distance <= ACCEPT * run->size)
+        if (run->distance <= accept_of(run->set) * run->size)
             gap = support_gap(run, start, t, radius);
         if (*endless || norm == 0.0 || gap <= SUPPORT_GAP * norm * run->size)
             return PN_OK;
@@ -242,7 +258,7 @@ static pn_status intersect_support(const pn_set *self, const double *g, double *
 /* The smaller of a size of C and one of D, which computed points exceed by what ACCEPT lets pass, and more in the l1 norm. */
 static double smaller(const pn_set *self, pn_lp norm, double of_c, double of_d, double ends)
 {
-    double slack = ends * ACCEPT * self->ops->radius(self, PN_L2);
+    double slack = ends * accept_of(pn_as_composite(self)) * self->ops->radius(self, PN_L2);
 
     return fmin(of_c, pn_plus_up(of_d, norm == PN_L1 ? slack * sqrt((double)self->dim) : slack));
 }
@@ -252,7 +268,7 @@ static double intersect_radius(const pn_set *self, pn_lp norm)
     const pn_set *c = pn_as_composite(self)->a, *d = pn_as_composite(self)->b;
 
     if (norm == PN_L2) /* the slack is in units of this one */
-        return fmin(c->ops->radius(c, norm), (1.0 + 2.0 * ACCEPT) * d->ops->radius(d, norm));
+        return fmin(c->ops->radius(c, norm), (1.0 + 2.0 * accept_of(pn_as_composite(self))) * d->ops->radius(d, norm));
     return smaller(self, norm, c->ops->radius(c, norm), d->ops->radius(d, norm), 1.0);
 }
 
@@ -311,7 +327,7 @@ static pn_status find_common_point(pn_composite *set, pn_err *err)
     if (status == PN_OK && run.disjoint)
         status = pn_fail(err, PN_EINVAL, "C:intersect: the sets have no point in common; they are about %.6g apart",
                          run.distance);
-    else if (status == PN_OK && run.distance > ACCEPT * run.size)
+    else if (status == PN_OK && run.distance > accept_of(set) * run.size)
         status =
             pn_fail(err, PN_EINVAL,
                     "C:intersect: no point in common was found in %d alternations; the nearest points are %.6g apart",

@@ -52,7 +52,7 @@ static pn_status polar_contains(const pn_set *self, const double *y, double tole
 static pn_status normal_near(const pn_set *inner, const double *g, double gauge, double step, double *normal,
                              bool *found, pn_err *err)
 {
-    double height;
+    double height = 0.0;
     pn_status status;
 
     for (size_t j = 0; j < inner->dim; j++)
