@@ -5,7 +5,7 @@
  * size of the set, and fails when it does not get below 1e-10 (1e-7 when a part is projected on by its support points): then x is in
  * C, and that near to D.
  * For w in both sets <z - d, w - x> <= <p, d - x>: that bounds what is missing, and where it cannot be, the sets are disjoint.
- * Support: x <- P(x + t g) with growing t, until the same inequality bounds max <g, .> within 1e-9 of ||g|| and the size.
+ * Support: x <- P(x + t g) with growing t, until the same inequality bounds max <g, .> within 1e-9 (1e-6) of ||g|| and the size.
  * Depends on: composite.h.  Used by: set_algebra.h.
  * Source: Boyle & Dykstra (1986); Beck & Teboulle (2009); O'Donoghue & Candes (2015) for restarts; Rockafellar (1976). */
 #include <float.h>
@@ -218,7 +218,7 @@ static pn_status climb(dykstra *run, const double *g, double *work, double radiu
         *endless = isinf(radius) && pn_lp_norm(PN_L2, dim, run->best) > ENDLESS * run->size;
         if (run->distance <= accept_of(run->set) * run->size)
             gap = support_gap(run, start, t, radius);
-        if (*endless || norm == 0.0 || gap <= SUPPORT_GAP * norm * run->size)
+        if (*endless || norm == 0.0 || gap <= SUPPORT_GAP * accept_of(run->set) / ACCEPT * norm * run->size)
             return PN_OK;
         memcpy(start, run->best, dim * sizeof *start);
     }
