@@ -30,6 +30,7 @@ extern "C" {
 #include "data/dataset.h"
 #include "data/fingerprint.h"
 
+#include "geometry/custom_potential.h"
 #include "geometry/custom_set.h"
 #include "geometry/norm.h"
 #include "geometry/potential.h"
