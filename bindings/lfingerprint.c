@@ -257,21 +257,24 @@ static const pnl_row fingerprint_rows[] = {
     PNL_ROW_END,
 };
 
-static const pnl_class fingerprint_class = { "pn.fingerprint",
-                                             (void (*)(void *))pn_fingerprint_free,
-                                             fingerprint_rows,
-                                             "The lower-bound instance for private LASSO: a fingerprinting code as data.",
-                                             NULL,
-                                             NULL };
+static const pnl_class fingerprint_class = {
+    "pn.fingerprint",
+    (void (*)(void *))pn_fingerprint_free,
+    fingerprint_rows,
+    "The lower-bound instance for private LASSO: a fingerprinting code as data.",
+    NULL,
+    NULL
+};
 
 void pnl_open_fingerprint(lua_State *L)
 {
     pnl_register(L, &fingerprint_class);
     lua_pushcfunction(L, fingerprint);
     lua_setfield(L, -2, "fingerprint");
-    pnl_reference(L, "data.synthetic", "fingerprint", PNL_NOTHING,
-                  "pn.data.synthetic.fingerprint{m=, users=, p=, informative=, ridge=, seed=} -> fingerprint",
-                  "The instance behind the lower bound n^(-2/3) for private LASSO: a Tardos code in a few of p columns, "
-                  "Hadamard rows as a ridge.  Minimising the loss reveals who is in the data; f:trace shows it.",
-                  "Talwar, Thakurta, Zhang (2014), Theorem 5.9; Tardos (2008)", fingerprint_params);
+    pnl_reference(
+        L, "data.synthetic", "fingerprint", PNL_NOTHING,
+        "pn.data.synthetic.fingerprint{m=, users=, p=, informative=, ridge=, seed=} -> fingerprint",
+        "The instance behind the lower bound n^(-2/3) for private LASSO: a Tardos code in a few of p columns, "
+        "Hadamard rows as a ridge.  Minimising the loss reveals who is in the data; f:trace shows it.",
+        "Talwar, Thakurta, Zhang (2014), Theorem 5.9; Tardos (2008)", fingerprint_params);
 }

@@ -37,15 +37,16 @@ pn_status pn_fingerprint_scaled(pn_fingerprint_options *out, size_t m, pn_err *e
 static pn_status check_options(const pn_fingerprint_options *o, pn_err *err)
 {
     if (o->users == 0 || o->p == 0)
-        return pn_fail(err, PN_EINVAL, "synthetic.fingerprint: users and p must be at least 1, got %zu and %zu", o->users,
-                       o->p);
+        return pn_fail(err, PN_EINVAL, "synthetic.fingerprint: users and p must be at least 1, got %zu and %zu",
+                       o->users, o->p);
     if (o->informative == 0 || o->informative > o->p)
         return pn_fail(err, PN_EINVAL, "synthetic.fingerprint: informative must be from 1 to p = %zu, got %zu", o->p,
                        o->informative);
     if (o->ridge < o->p || o->ridge > MAX_RIDGE || (o->ridge & (o->ridge - 1)) != 0)
-        return pn_fail(err, PN_EINVAL,
-                       "synthetic.fingerprint: ridge must be a power of two from p = %zu to 2^20 (a Hadamard order), got %zu",
-                       o->p, o->ridge);
+        return pn_fail(
+            err, PN_EINVAL,
+            "synthetic.fingerprint: ridge must be a power of two from p = %zu to 2^20 (a Hadamard order), got %zu",
+            o->p, o->ridge);
     if (((double)o->ridge + (double)o->users) * (double)o->p > MAX_NUMBERS)
         return pn_fail(err, PN_EINVAL, "synthetic.fingerprint: %zu records of %zu features are more than %.0f numbers",
                        o->ridge + o->users, o->p, MAX_NUMBERS);

@@ -22,8 +22,8 @@ typedef struct pn_fingerprint_options {
 
 typedef struct pn_fingerprint {
     size_t users, p, informative, ridge;
-    double *code; /* [(users + 1) * p] of -1 and 1, row-major */
-    double *bias; /* [p] P(+1) of an informative column; NaN for a constant one */
+    double *code;  /* [(users + 1) * p] of -1 and 1, row-major */
+    double *bias;  /* [p] P(+1) of an informative column; NaN for a constant one */
     size_t *place; /* [p] where column j of the construction went: the secret permutation */
 } pn_fingerprint;
 
@@ -45,13 +45,14 @@ double pn_fingerprint_consensus(const pn_fingerprint *code, size_t without, doub
 
 /* Lemma 5.10 at a point theta, with kappa = loss/(tau w). */
 typedef struct pn_fingerprint_lemma {
-    double loss;       /* sum over users of (<x, theta> - 1)^2 + k ||theta||^2: 2 n times f */
-    double l1;         /* ||theta||_1; the lemma is for <= 1 */
-    double tau;        /* k / (w p) */
-    double disagreed;  /* tau' */
-    double guaranteed; /* q: on at least q p consensus columns the sign of theta is the consensus; 0 when the lemma is void */
-    double agreed;     /* the fraction of all p columns where it is */
-    bool holds;        /* agreed >= guaranteed, or l1 > 1 */
+    double loss;      /* sum over users of (<x, theta> - 1)^2 + k ||theta||^2: 2 n times f */
+    double l1;        /* ||theta||_1; the lemma is for <= 1 */
+    double tau;       /* k / (w p) */
+    double disagreed; /* tau' */
+    double
+        guaranteed; /* q: on at least q p consensus columns the sign of theta is the consensus; 0 when the lemma is void */
+    double agreed; /* the fraction of all p columns where it is */
+    bool holds;    /* agreed >= guaranteed, or l1 > 1 */
 } pn_fingerprint_lemma;
 
 /** Errors: PN_ENOMEM. */

@@ -1,12 +1,11 @@
 /* perturbed_minimum.c -- the minimum of a perturbed objective.  Depends on: perturbed_minimum.h.
  * Used by: objective_perturbation.c.
- * Source: Nocedal, Wright (2006), chapters 3 and 7 for Newton steps, by Cholesky-like solves or conjugate gradients. */
+ * Source: Nocedal, Wright (2006), chapters 3 and 7, for Newton steps by conjugate gradients. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "numeric/blas.h"
-#include "numeric/lapack.h"
 #include "solvers/descent.h"
 #include "solvers/perturbed_minimum.h"
 
@@ -50,52 +49,12 @@ static pn_status gradient(void *self, const double *x, double *out, pn_err *err)
 typedef struct newton {
     search *at;
     double *x, *g, *direction, *trial, *trial_g; /* [p] each, one block with what conjugate gradients need */
-    double *residual, *along, *image;
-    double *matrix; /* [p * p], or NULL: conjugate gradients */
+    double *residual, *scaled, *along, *image;
+    double *matrix; /* [p * p], or NULL: products only */
     double norm;    /* of g */
 } newton;
 
-#define VECTORS 8
-
-static pn_status hessian_times(const newton *self, const double *v, double *out, pn_err *err)
-{
-    const search *at = self->at;
-    pn_status status = pn_objective_hessian_times(at->problem->objective, NULL, self->x, v, out, at->task, err);
-
-    for (size_t j = 0; status == PN_OK && j < at->p; j++)
-        out[j] = at->n * out[j] + at->problem->weight * v[j];
-    return status;
-}
-
-/* direction = -H^-1 g to a relative residual that lets the steps converge superlinearly. */
-static pn_status conjugate_gradients(newton *self, pn_err *err)
-{
-    size_t p = self->at->p;
-    double goal = self->norm * fmin(0.1, sqrt(self->norm / (self->at->n + self->norm)));
-    double squared = self->norm * self->norm;
-
-    for (size_t j = 0; j < p; j++) {
-        self->direction[j] = 0.0;
-        self->residual[j] = self->along[j] = -self->g[j];
-    }
-    for (int i = 0; i < CG_STEPS && sqrt(squared) > goal; i++) {
-        pn_status status = hessian_times(self, self->along, self->image, err);
-        double bend, next;
-
-        if (status != PN_OK)
-            return status;
-        bend = pn_dot(p, self->along, self->image);
-        if (!(bend > 0.0))
-            break;
-        pn_axpy(p, squared / bend, self->along, self->direction);
-        pn_axpy(p, -squared / bend, self->image, self->residual);
-        next = pn_dot(p, self->residual, self->residual);
-        for (size_t j = 0; j < p; j++)
-            self->along[j] = self->residual[j] + next / squared * self->along[j];
-        squared = next;
-    }
-    return PN_OK;
-}
+#define VECTORS 9
 
 /* matrix += n times the regulariser's Hessian, column by column. */
 static pn_status add_regulariser(newton *self, pn_err *err)
@@ -115,7 +74,7 @@ static pn_status add_regulariser(newton *self, pn_err *err)
     return status;
 }
 
-static pn_status direct(newton *self, pn_err *err)
+static pn_status form_matrix(newton *self, pn_err *err)
 {
     const pn_perturbed_problem *problem = self->at->problem;
     size_t p = self->at->p;
@@ -127,11 +86,79 @@ static pn_status direct(newton *self, pn_err *err)
         status = add_regulariser(self, err);
     if (status != PN_OK)
         return status;
-    for (size_t i = 0; i < p; i++) {
+    for (size_t i = 0; i < p; i++)
         self->matrix[i * p + i] += problem->weight;
-        self->residual[i] = -self->g[i];
+    return PN_OK;
+}
+
+/* out = H v, by the matrix where there is one: our own kernel on this thread, since a threaded BLAS call on so small a matrix waits
+ * longer than it works. */
+static pn_status hessian_times(const newton *self, const double *v, double *out, pn_err *err)
+{
+    const search *at = self->at;
+    pn_status status;
+
+    if (self->matrix) {
+        pn_mat_times_vec((pn_mat){ self->matrix, at->p, at->p }, v, out);
+        return PN_OK;
     }
-    return pn_linear_solve(self->direction, (pn_mat){ self->matrix, p, p }, self->residual, err);
+    status = pn_objective_hessian_times(at->problem->objective, NULL, self->x, v, out, at->task, err);
+    for (size_t j = 0; status == PN_OK && j < at->p; j++)
+        out[j] = at->n * out[j] + at->problem->weight * v[j];
+    return status;
+}
+
+/* scaled = residual over the diagonal of the matrix, or over 1. */
+static double precondition(newton *self)
+{
+    size_t p = self->at->p;
+
+    for (size_t j = 0; j < p; j++)
+        self->scaled[j] = self->matrix ? self->residual[j] / self->matrix[j * p + j] : self->residual[j];
+    return pn_dot(p, self->residual, self->scaled);
+}
+
+/* direction = -H^-1 g to a relative residual of `share`. */
+static pn_status conjugate_gradients(newton *self, double share, size_t most, pn_err *err)
+{
+    size_t p = self->at->p;
+    double product;
+
+    for (size_t j = 0; j < p; j++) {
+        self->direction[j] = 0.0;
+        self->residual[j] = -self->g[j];
+    }
+    product = precondition(self);
+    memcpy(self->along, self->scaled, p * sizeof(double));
+    for (size_t i = 0; i < most && pn_lp_norm(PN_L2, p, self->residual) > share * self->norm; i++) {
+        pn_status status = hessian_times(self, self->along, self->image, err);
+        double bend, next;
+
+        if (status != PN_OK)
+            return status;
+        bend = pn_dot(p, self->along, self->image);
+        if (!(bend > 0.0))
+            break;
+        pn_axpy(p, product / bend, self->along, self->direction);
+        pn_axpy(p, -product / bend, self->image, self->residual);
+        next = precondition(self);
+        for (size_t j = 0; j < p; j++)
+            self->along[j] = self->scaled[j] + next / product * self->along[j];
+        product = next;
+    }
+    return PN_OK;
+}
+
+/* The share lets the steps converge superlinearly; where the matrix is formed, products cost little beside it. */
+static pn_status find_direction(newton *self, pn_err *err)
+{
+    pn_status status = self->matrix ? form_matrix(self, err) : PN_OK;
+
+    if (status != PN_OK)
+        return status;
+    if (self->matrix)
+        return conjugate_gradients(self, 1e-6, 2 * self->at->p + 20, err);
+    return conjugate_gradients(self, fmin(0.1, sqrt(self->norm / (self->at->n + self->norm))), CG_STEPS, err);
 }
 
 /* Along a convex function the slope at the new point tells whether it was overshot; unlike values, it does not drown in rounding.
@@ -170,9 +197,7 @@ static pn_status newton_steps(newton *self, bool *reached, pn_err *err)
     for (int i = 0; status == PN_OK && moved && self->norm > tolerance && i < NEWTON_STEPS; i++) {
         status = pn_task_report(self->at->task, "objective perturbation", (double)i, 0.0, err);
         if (status == PN_OK)
-            status = self->matrix ? direct(self, err) : conjugate_gradients(self, err);
-        if (status == PN_ENUMERIC) /* a Hessian too near to singular for its doubles */
-            return PN_OK;
+            status = find_direction(self, err);
         if (status == PN_OK)
             status = line_search(self, &moved, err);
     }
@@ -206,6 +231,7 @@ static pn_status try_newton(search *at, double *theta, bool *reached, pn_err *er
         self.residual = self.x + 5 * p;
         self.along = self.x + 6 * p;
         self.image = self.x + 7 * p;
+        self.scaled = self.x + 8 * p;
         memcpy(self.x, theta, p * sizeof(double));
         status = newton_steps(&self, reached, err);
         if (status == PN_OK && *reached)
