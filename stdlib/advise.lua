@@ -1,4 +1,5 @@
--- advise.lua -- pn.advise(data, loss, budget): which set and which solver promise the smallest excess risk.  Only plans are made, from
+-- advise.lua -- pn.advise(data, loss, budget): which set and which solver promise the smallest excess risk.  Only
+-- plans are made, from
 -- public sizes and certified bounds: nothing is spent, no record is looked at.
 -- Depends on: penumbra.core.  Used by: penumbra (pn.advise).
 local pn = require "penumbra.core"

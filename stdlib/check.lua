@@ -5,7 +5,8 @@ local pn = require "penumbra.core"
 
 local check = {}
 
--- The laws of each kind: list of { name, function(piece, probe) -> worst violation or nil, detail }.  A violation is relative: 0 when
+-- The laws of each kind: list of { name, function(piece, probe) -> worst violation or nil, detail }.  A violation is
+-- relative: 0 when
 -- the law holds to the last bit; nil when it does not apply to this piece.
 local laws = {
   ["pn.set"] = function() return require "penumbra.check_sets" end,

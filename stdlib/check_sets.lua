@@ -1,7 +1,8 @@
 -- check_sets.lua -- what every convex set promises.  Depends on: nothing but the methods of a set.  Used by: penumbra.check.
 -- Each law returns its worst violation relative to the size of the numbers, nil where it does not apply.
 
--- What the method returns after true, or false when the set says that it has no such thing (or none in that direction).  An error of a
+-- What the method returns after true, or false when the set says that it has no such thing (or none in that
+-- direction).  An error of a
 -- user's own function is no such saying, and goes on.
 local function ask(C, method, ...)
   local answer = table.pack(pcall(C[method], C, ...))

@@ -1,5 +1,6 @@
 -- common.lua -- what the reproductions share: sweeps with repeats, slopes, a table that is printed and saved, a figure by gnuplot.
--- Each script writes NAME.csv and NAME.svg into the folder given as its first argument (the current one by default).  QUICK=1 in the
+-- Each script writes NAME.csv and NAME.svg into the folder given as its first argument (the current one by default).
+-- QUICK=1 in the
 -- environment takes the small sizes.  Loaded with dofile: it needs penumbra and nothing else.
 local pn = require "penumbra"
 

@@ -111,7 +111,8 @@ describe("the functions of a custom set", function()
       ["project returned a point of l2 norm 5"] = {project = returning{3, 4, 0}},
       ["is it the smallest?"] = {support = function(g) return on_ball(-1 * g, 1) end},
       ["symmetric says that C = -C"] = {symmetric = true, support = returning{1, 0, 0}},
-      ["project must leave points of the set where they are; it moves one that it returned"] = {project = function(v) return 0.3 * v end},
+      ["project must leave points of the set where they are; it moves one that it returned"] =
+        {project = function(v) return 0.3 * v end},
       ["it moves one that support returned"] = {support = function(g) return on_ball(g, 1) end,
         project = function(v) return to_ball(v, 0.5) end},
       ["contains must return true or false, got 1"] = {contains = returning(1), project = function(v) return to_ball(v, 1) end},

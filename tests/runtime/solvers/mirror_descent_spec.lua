@@ -108,8 +108,10 @@ end)
 
 describe("a run of mirror_descent", function()
   it("adds noise of the planned deviation to every coordinate", function()
-    -- Two steps over a large ball: theta = (theta_1 + theta_2)/2 with theta_2 = -eta (gradient + noise), so the noise can be read off.
-    -- 4000 coordinates: the variance is off by more than 11.2 % with probability 6e-7 (5 standard errors); noise that is 1.1 times as
+    -- Two steps over a large ball: theta = (theta_1 + theta_2)/2 with theta_2 = -eta (gradient + noise), so the noise
+    -- can be read off.
+    -- 4000 coordinates: the variance is off by more than 11.2 % with probability 6e-7 (5 standard errors); noise that
+    -- is 1.1 times as
     -- large or small is found with probability above 0.999.
     local p = 4000
     local obj = problem(20, p, ball(p, 1e6))

@@ -210,7 +210,8 @@ describe("the point that objective perturbation returns", function()
     for _, set in ipairs { pn.set.l2_ball { dim = 8, radius = 1 }, pn.set.l1_ball { dim = 8, radius = 1 },
                            pn.set.simplex { dim = 8 }, pn.set.linf_ball { dim = 8, radius = 0.1 } } do
       local f = logistic(400, 8, { set = set })
-      local fit = solve(f, { privacy = false, lambda = 0.01, start = pn.vec.ones(8) * 0.125 * (set:contains(pn.vec.zeros(8), 1e-9) and 0.1 or 1) })
+      local size = set:contains(pn.vec.zeros(8), 1e-9) and 0.1 or 1
+      local fit = solve(f, { privacy = false, lambda = 0.01, start = pn.vec.ones(8) * 0.125 * size })
       local start = set:contains(pn.vec.zeros(8), 1e-9) and 0.0125 or 0.125
       local g = f:gradient(fit.theta)
       local along, down = 0, {}
