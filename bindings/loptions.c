@@ -112,6 +112,11 @@ static void read_value(lua_State *L, const char *owner, const pn_param *param, p
         arg->matrix = read_matrix(L, owner, param);
         break;
     case PN_OBJECT: {
+        if (strcmp(param->choices[0], "function") == 0) { /* the caller makes a callback of it */
+            if (type != LUA_TFUNCTION)
+                luaL_error(L, "%s: %s must be a function, got %s", owner, param->name, pnl_got(L, -1));
+            break;
+        }
         const pnl_class *cls = class_by_name(param->choices[0]);
 
         arg->object = cls ? pnl_test(L, -1, cls) : NULL;

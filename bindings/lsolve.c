@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lcallback.h"
 #include "lsolve.h"
 #include "progress.h"
 
@@ -31,11 +32,64 @@ static pn_ledger *ledger_option(lua_State *L, int options, const char *owner)
     return pnl_check(L, -1, &pnl_ledger_class);
 }
 
+/* ---- functions among the options ---- */
+
+static int function_tostring(lua_State *L)
+{
+    lua_pushliteral(L, "function of a plan");
+    return 1;
+}
+
+static const pnl_row function_rows[] = {
+    { "__tostring", function_tostring, PNL_META, PNL_NOTHING, "tostring(f) -> string", "What it is, in a few words." },
+    PNL_ROW_END,
+};
+
+static const pnl_class function_class = { "pn.function", pn_free, function_rows, "A function that a plan calls back.",
+                                          NULL,          NULL };
+
+static pn_status sample_gradient(void *self, const double *theta, size_t p, double *gradient, pn_err *err)
+{
+    return pnl_call_for_vec(self, 0, theta, p, gradient, p, err);
+}
+
+/* Objects that the plan holds stay alive with its box at `box`, whatever becomes of the options table; a function becomes an oracle. */
+static void keep_options(lua_State *L, int box, int options, const pn_param *params, pn_arg *own,
+                         pn_gradient_oracle *oracle)
+{
+    static const char *const names[] = { "oracle", NULL };
+
+    for (size_t i = 0; params && params[i].name; i++) {
+        int top = lua_gettop(L);
+        const char *dot = strchr(params[i].name, '.');
+
+        if (params[i].kind != PN_OBJECT || !own[i].given)
+            continue;
+        lua_pushvalue(L, options);
+        if (dot) {
+            lua_pushlstring(L, params[i].name, (size_t)(dot - params[i].name));
+            lua_gettable(L, -2);
+        }
+        if (strcmp(params[i].choices[0], "function") == 0) {
+            void **holder = pnl_newbox(L, &function_class);
+
+            oracle->self = *holder = pnl_new_callback(L, box, top + (dot ? 2 : 1), "solve: noise", names);
+            oracle->sample = sample_gradient;
+            own[i].object = oracle;
+        } else {
+            lua_getfield(L, -1, dot ? dot + 1 : params[i].name);
+        }
+        pnl_keep(L, box, -1);
+        lua_settop(L, top);
+    }
+}
+
 /* Push a plan for the objective at `objective_index` and the options at `options_index` (a table or nil). */
 static int push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index, int options_index)
 {
     pn_objective *objective = pnl_check(L, objective_index, &pnl_objective_class);
     pn_arg common[PN_OPT_COUNT], own[MAX_OWN_OPTIONS];
+    pn_gradient_oracle oracle = { NULL, NULL };
     char owner[64];
     pn_ledger *ledger;
     pn_plan **slot;
@@ -57,6 +111,7 @@ static int push_plan(lua_State *L, const pn_solver_ops *solver, int objective_in
         pnl_keep(L, -2, -1);
         lua_pop(L, 1);
     }
+    keep_options(L, lua_gettop(L), options_index, solver->params, own, &oracle);
     pnl_status(L, pn_plan_new(slot, solver->name, objective, ledger, common, own, &err), &err);
     return 1;
 }
@@ -357,6 +412,7 @@ void pnl_open_solve(lua_State *L)
     };
     const pn_solver_ops *const *table = pn_solver_table();
 
+    pnl_register(L, &function_class);
     pnl_register(L, &pnl_plan_class);
     pnl_register(L, &pnl_walk_class);
     pnl_register(L, &pnl_fit_class);

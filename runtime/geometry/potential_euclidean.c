@@ -172,6 +172,7 @@ static pn_status euclidean_range(const pn_potential *self, const pn_set *set, do
     status = reach_about(set, center_of(self), &most, err);
     if (status == PN_OK)
         status = distance_to(set, center_of(self), scratch, &least, err);
+    most = fmin(most, least + set->ops->diameter(set, PN_L2)); /* by way of the nearest point */
     if (status == PN_OK) /* projections by iteration stop within 1e-10 of the squared size */
         *range = 0.5 * (most * most * (1.0 + (set->ops->project ? 1e-15 : 1e-9)) - least * least);
     pn_free(scratch);

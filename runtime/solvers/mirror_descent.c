@@ -146,6 +146,26 @@ static pn_status move(md_state *self, double eta, pn_err *err)
     return status;
 }
 
+/* The gradient of this step, from the objective (with noise) or from a caller's oracle, and the value where it may be shown. */
+static pn_status sample(md_state *self, const pn_step_context *context, double *value, pn_err *err)
+{
+    const md_plan *plan = plan_of(self);
+    pn_objective *objective = plan->base.objective;
+    pn_status status;
+
+    if (!plan->oracle.sample) {
+        status = pn_noisy_gradient(objective, self->mechanism, context, "mirror_descent", self->theta, value,
+                                   self->gradient, err);
+        if (status == PN_OK && plan->root)
+            add_plain_noise(self, context->rng);
+        return status;
+    }
+    status = pn_objective_evaluate(objective, self->theta, value, NULL, context->task, err);
+    return status != PN_OK
+               ? status
+               : plan->oracle.sample(plan->oracle.self, self->theta, pn_objective_dim(objective), self->gradient, err);
+}
+
 static pn_status md_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
 {
     md_state *self = (md_state *)state;
@@ -153,15 +173,12 @@ static pn_status md_step(pn_state *state, pn_step_context *context, pn_trace_row
     bool show_value =
         !self->mechanism || pn_rng_simulated(context->rng); /* a real run never computes what it may not show */
     double value = NAN;
-    pn_status status = pn_noisy_gradient(plan->base.objective, self->mechanism, context, "mirror_descent", self->theta,
-                                         show_value ? &value : NULL, self->gradient, err);
+    pn_status status = sample(self, context, show_value ? &value : NULL, err);
 
     if (status != PN_OK)
         return status;
     if (!self->mechanism && isnan(value)) /* only here: whether a private run ends must not depend on the data */
         return pn_objective_undefined(plan->base.objective, "solve.mirror_descent", err);
-    if (plan->root)
-        add_plain_noise(self, context->rng);
     state->gradients += pn_objective_data(plan->base.objective)->n;
     row->value = value;
     row->step_size = step_size(plan, state->step + 1);

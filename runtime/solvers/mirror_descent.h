@@ -17,10 +17,11 @@ typedef struct md_plan {
     /* Noise without privacy: b = root z, z standard normal; root_count 1: a multiple of I, p: diagonal, p^2: a matrix. */
     double *root;
     size_t root_count;
+    pn_gradient_oracle oracle; /* sample NULL: the objective's gradient plus that noise; else root is only its size */
 } md_plan;
 
 extern const pn_param md_params[];
-enum { MD_POTENTIAL = 0, MD_STEP, MD_STRONGLY_CONVEX, MD_COVARIANCE };
+enum { MD_POTENTIAL = 0, MD_STEP, MD_STRONGLY_CONVEX, MD_COVARIANCE, MD_ORACLE };
 
 pn_status md_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err);

@@ -13,6 +13,7 @@
 #include "solvers/mirror_descent.h"
 
 static const char *const potential_class[] = { "pn.potential", NULL };
+static const char *const function_class[] = { "function", NULL };
 
 const pn_param md_params[] = {
     { "potential", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, potential_class,
@@ -23,6 +24,9 @@ const pn_param md_params[] = {
       "Delta with l(x) >= l(y) + <l'(y), x - y> + Delta D(x, y): steps 2/(Delta (t+1)), weights t" },
     { "noise.covariance", PN_MATRIX, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "covariance of Gaussian noise on the gradient, without privacy: p x p, a row of p variances, or one number" },
+    { "noise.oracle", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, function_class,
+      "function(theta) -> an unbiased sample of the gradient, of that covariance, instead of the objective's "
+      "gradient" },
     PN_PARAM_END,
 };
 
@@ -188,12 +192,20 @@ static pn_status root_of_matrix(double *root, pn_mat A, double *largest, pn_err 
     return status;
 }
 
-static pn_status read_covariance(problem *at, const pn_arg *given, pn_err *err)
+static pn_status read_noise(problem *at, const pn_arg *own, pn_err *err)
 {
+    const pn_arg *given = &own[MD_COVARIANCE];
     md_plan *plan = at->plan;
     pn_mat A = given->matrix;
     pn_status status;
 
+    if (own[MD_ORACLE].given && !given->given)
+        return pn_fail(
+            err, PN_EINVAL,
+            "solve.mirror_descent: an oracle needs noise.covariance beside it: the covariance of its samples, "
+            "or one number above its largest eigenvalue");
+    if (own[MD_ORACLE].given)
+        plan->oracle = *(const pn_gradient_oracle *)own[MD_ORACLE].object;
     if (!given->given)
         return PN_OK;
     if ((status = check_covariance(at, A, err)) != PN_OK)
@@ -364,7 +376,7 @@ static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_e
         (status = choose_potential(at, &own[MD_POTENTIAL], err)) != PN_OK ||
         (status = measure_ball(at, err)) != PN_OK || (status = measure_range(at, err)) != PN_OK ||
         (status = choose_start(at, &common[PN_OPT_START], err)) != PN_OK ||
-        (status = read_covariance(at, &own[MD_COVARIANCE], err)) != PN_OK)
+        (status = read_noise(at, own, err)) != PN_OK)
         return status;
     at->L = plan->noise.lipschitz;
     choose_iterations(at, &common[PN_OPT_ITERATIONS]);

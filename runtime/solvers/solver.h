@@ -112,6 +112,12 @@ struct pn_solver_ops {
     void (*destroy)(pn_state *state);
 };
 
+/* A source of gradient samples that a caller gives: gradient[p] = an unbiased sample at theta[p].  Borrowed: outlives the plan. */
+typedef struct pn_gradient_oracle {
+    void *self;
+    pn_status (*sample)(void *self, const double *theta, size_t p, double *gradient, pn_err *err);
+} pn_gradient_oracle;
+
 /* Options that every solver takes (indices into `common`). */
 enum {
     PN_OPT_EPSILON = 0,

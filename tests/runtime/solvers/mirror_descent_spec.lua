@@ -180,6 +180,53 @@ describe("a run of mirror_descent", function()
     assert.is_nil(plan:run {rng = pn.rng.seeded(1)}.privacy)
   end)
 
+  it("takes gradient samples from an oracle, whose covariance bounds the risk", function()
+    local obj = problem(200, 3, ball(3), pn.loss.logistic())
+    local rng, calls = pn.rng.seeded(8), 0
+    local function oracle(theta)
+      calls = calls + 1
+      return obj:gradient(theta) + 0.2 * pn.vec.normal(3, rng)
+    end
+    local plan = pn.solve.mirror_descent.plan(obj, {privacy = false, iterations = 400, noise = {covariance = 0.04, oracle = oracle}})
+    oracle = nil
+    collectgarbage()
+    local best = pn.solve.exact(obj, {tol = 1e-9}).value
+    local fit = plan:run()
+    assert.equal(400, calls)
+    assert.is_nil(fit.privacy)
+    assert.is_true(fit.value - best < plan.bound)
+    assert.is_near(0.2, plan.lines["noise root"], 1e-12)
+    local function run(answer)
+      return pcall(pn.solve.mirror_descent, obj, {privacy = false, iterations = 3, noise = {covariance = 1, oracle = answer}})
+    end
+    local _, message = run(function() return {1, 2} end)
+    assert.truthy(tostring(message):find("oracle must return a vector of 3 numbers", 1, true), tostring(message))
+    _, message = run(function() error("no gradient today") end)
+    assert.truthy(tostring(message):find("no gradient today", 1, true))
+    _, message = run(3)
+    assert.truthy(tostring(message):find("must be a function", 1, true), tostring(message))
+    local ok
+    ok, message = pcall(pn.solve.mirror_descent.plan, obj, {privacy = false, noise = {oracle = function() return {0, 0, 0} end}})
+    assert.is_false(ok)
+    assert.truthy(message:find("needs noise.covariance", 1, true), message)
+  end)
+
+  it("keeps a custom potential that only its options held", function()
+    local options = {privacy = false, iterations = 20, step = 0.1, potential = pn.potential.custom {
+      dim = 3, strong_convexity = 1, norm = pn.norm.l2(),
+      value = function(x) return x:dot(x) / 2 end, gradient = function(x) return 1 * x end,
+    }}
+    local obj = problem(200, 3, ball(3), pn.loss.logistic())
+    local plan = pn.solve.mirror_descent.plan(obj, options)
+    options.potential = nil
+    collectgarbage()
+    collectgarbage()
+    local own = plan:run().theta
+    local euclidean = pn.solve.mirror_descent(obj, {privacy = false, iterations = 20, step = 0.1,
+      potential = pn.potential.euclidean {}}).theta
+    assert.is_true((own - euclidean):norm() < 1e-6)
+  end)
+
   it("on a polytope of unit vectors is the simplex's", function()
     local eye = pn.mat {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}
     local direct = problem(300, 4, pn.set.simplex {dim = 4, radius = 1})
