@@ -71,6 +71,31 @@ static int fit_value(lua_State *L)
     return 1;
 }
 
+/* fit:excess(tol): beside the bound of the theorem. */
+static int fit_excess(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+    double tol = lua_isnoneornil(L, 2) ? 1e-8 : pnl_check_finite(L, 2, "fit:excess: tol"), best = 0.0, gap = 0.0;
+    double *theta = pnl_new_vec(L, fit->p);
+    pn_plan *plan;
+    pn_err err;
+    pn_status status;
+
+    fit_plan(L);
+    plan = pnl_check(L, -1, &pnl_plan_class);
+    pnl_run_begin(L, true);
+    status = pn_solve_exact(plan->objective, tol, 100000, theta, &best, &gap, pnl_task(L), &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
+    fit_value(L);
+    lua_pushnumber(L, lua_tonumber(L, -1) - best);
+    if (isnan(plan->bound))
+        lua_pushnil(L);
+    else
+        lua_pushnumber(L, plan->bound);
+    return 2;
+}
+
 static void set_number(lua_State *L, const char *name, double value)
 {
     if (isnan(value))
@@ -83,6 +108,7 @@ static void set_number(lua_State *L, const char *name, double value)
 static int fit_privacy(lua_State *L)
 {
     pn_fit *fit = fit_of(L);
+    bool exact;
 
     if (!fit->is_private) {
         lua_pushnil(L);
@@ -98,7 +124,10 @@ static int fit_privacy(lua_State *L)
     }
     lua_pushstring(L, pn_neighbours_names[fit->neighbours]);
     lua_setfield(L, -2, "neighbours");
-    lua_pushstring(L, isnan(fit->epsilon) ? "zcdp" : "rdp");
+    fit_plan(L);
+    exact = ((pn_plan *)pnl_check(L, -1, &pnl_plan_class))->order == 0.0;
+    lua_settop(L, -3); /* the plan and its box of kept values */
+    lua_pushstring(L, isnan(fit->epsilon) ? "zcdp" : exact ? "gaussian" : "rdp");
     lua_setfield(L, -2, "accountant");
     lua_pushboolean(L, fit->simulated);
     lua_setfield(L, -2, "simulated");
@@ -280,6 +309,9 @@ static const pnl_row fit_rows[] = {
     { "plan", fit_plan, PNL_FIELD, PNL_NOTHING, "fit.plan -> plan", "The plan that was run." },
     { "value", fit_value, PNL_FIELD, PNL_RAW, "fit.value -> number",
       "The objective at theta, computed from the exact data when it is asked for." },
+    { "excess", fit_excess, PNL_METHOD, PNL_RAW, "fit:excess(tol) -> number, number or nil",
+      "The excess risk that was reached, value - minimum over the set (found by solve.exact to a duality gap of tol, 1e-8), "
+      "and beside it the bound on its expectation that the plan's theorem gives.  Computed from the exact data." },
     { "privacy", fit_privacy, PNL_FIELD, PNL_NOTHING, "fit.privacy -> table or nil",
       "{epsilon=, delta=, rho=, neighbours=, accountant=, simulated=, private=} for what was released; nil without "
       "privacy. "

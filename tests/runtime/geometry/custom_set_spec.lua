@@ -180,7 +180,7 @@ describe("the functions of a custom set", function()
   end)
 
   it("live as long as anything made of the set", function()
-    local made = {}
+    local made
     do
       local C = pn.set.custom{dim = 2, radius = 1, support = function(g) return on_ball(g, 1) end}
       made = {2 * C, -C, C + {0, 0}, C + C, C:hull(pn.set.simplex{dim = 2}), C:image{{1, 0}, {0, 1}},
