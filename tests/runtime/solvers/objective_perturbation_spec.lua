@@ -83,6 +83,19 @@ describe("the plan of objective perturbation", function()
     assert.is_true(rho < 0.5 and rho > 0.4999)
   end)
 
+  it("hides the offset sqrt(2 tau/Lam) of either data set by noise of its share", function()
+    for _, set in ipairs { false, pn.set.l2_ball { dim = 10, radius = 1 } } do
+      for _, tau in ipairs { 1e-5, 1e-3 } do
+        local g = logistic(1000, 10, { set = set or nil })
+        local plan = solve.plan(g, merged(usual, { lambda = 0.02, tolerance = tau, split = 0.9 }))
+        local a = math.sqrt(2 * tau / 20)
+        close(a, line(plan, "offset a"), 1e-8)
+        -- mu_o/s = sqrt(1/0.9 - 1), and the lattice of b adds 2 sqrt(p) 2^-41 sigma/Lam.
+        close(2 * a / (line(plan, "noise ratio s") * math.sqrt(1 / 9)), line(plan, "answer noise"), 1e-6)
+      end
+    end
+  end)
+
   it("halves the sensitivity for records that become null, which span a line only", function()
     local replace = solve.plan(f, merged(usual, { lambda = 0.01 }))
     local drop = solve.plan(f, merged(usual, { lambda = 0.01, neighbours = "zero_out" }))
