@@ -101,32 +101,63 @@ local function quoted(text)
   return '"' .. text:gsub('["\\]', "\\%0") .. '"'
 end
 
--- figure { name=, title=, xlabel=, ylabel=, logx=, logy=, series = { { label=, x=, y=, error=, dashed= }, ... } } -> NAME.svg
+local colours = { "#0b5fa5", "#c8502a", "#2f8f4e", "#8455a8", "#8a6d1d" }
+
+-- Ticks at the values of x themselves when they are few: powers of two say more than powers of ten.
+local function write_ticks(pipe, series)
+  local x, marks = series.x, {}
+  if #x > 9 then return end
+  for i = 1, #x do marks[i] = ("%.10g"):format(x[i]) end
+  pipe:write("set xtics (", table.concat(marks, ", "), ")\n")
+end
+
+local function style_of(series, k)
+  local colour = colours[(series.colour or k - 1) % #colours + 1]
+  if series.dashed then return ("with lines dashtype %d lw 2 lc rgb '%s'"):format(series.dashed == true and 2 or series.dashed, colour) end
+  return ("with %s lw 2 pt 7 ps 0.6 lc rgb '%s'"):format(series.error and "yerrorlines" or "linespoints", colour)
+end
+
+-- One panel: { title=, xlabel=, ylabel=, logx=, logy=, key=, series= } as in common.figure.
+local function write_panel(pipe, panel, number)
+  pipe:write(("set title %s\nset xlabel %s\nset ylabel %s\n"):format(quoted(panel.title), quoted(panel.xlabel), quoted(panel.ylabel)))
+  pipe:write("unset logscale\nset format '%g'\nset xtics auto\nset offsets graph 0.03, graph 0.03, 0, 0\n")
+  pipe:write(("set key %s\n"):format(panel.key or "outside bottom center maxrows 3"))
+  if panel.logx then
+    pipe:write "set logscale x\n"
+    write_ticks(pipe, panel.series[1])
+  end
+  if panel.logy then pipe:write "set logscale y\n" end
+  local plots = {}
+  for k, series in ipairs(panel.series) do
+    local block = ("$data%d_%d"):format(number, k)
+    pipe:write(block, " << EOD\n")
+    for i = 1, #series.x do
+      pipe:write(("%.10g %.10g %.10g\n"):format(series.x[i], series.y[i], series.error and series.error[i] or 0))
+    end
+    pipe:write "EOD\n"
+    plots[k] = ("%s using 1:2%s title %s %s"):format(block, series.error and not series.dashed and ":3" or "",
+      quoted(series.label), style_of(series, k))
+  end
+  pipe:write("plot ", table.concat(plots, ", "), "\n")
+end
+
+-- figure { name=, title=, xlabel=, ylabel=, logx=, logy=, key=, series = { { label=, x=, y=, error=, dashed=, colour= }, ... } } ->
+-- NAME.svg; or figure { name=, title=, panels = { { title=, xlabel=, ..., series= }, ... } } side by side.  `dashed` is true or a gnuplot
+-- dash type; series of one `colour` (0 .. 4) belong together.
 function common.figure(options)
   local path = folder .. "/" .. options.name .. ".svg"
   if not has_gnuplot() then
     print("  figure: none, since gnuplot is not installed (Debian: gnuplot-nox)")
     return
   end
+  local panels = options.panels or { options }
   local pipe = assert(io.popen("gnuplot 2>&1", "w"))
-  pipe:write(("set terminal svg size 760,500 font 'Helvetica,14'\nset output %s\nset title %s\nset xlabel %s\nset ylabel %s\n")
-    :format(quoted(path), quoted(options.title), quoted(options.xlabel), quoted(options.ylabel)))
-  pipe:write("set key outside right top\nset grid lc rgb '#dddddd'\nset border 3\nset tics nomirror\n")
-  if options.logx then pipe:write "set logscale x\n" end
-  if options.logy then pipe:write "set logscale y\nset format y '%.0e'\n" end
-  local plots = {}
-  for k, series in ipairs(options.series) do
-    pipe:write(("$data%d << EOD\n"):format(k))
-    for i = 1, #series.x do
-      pipe:write(("%.10g %.10g %.10g\n"):format(series.x[i], series.y[i], series.error and series.error[i] or 0))
-    end
-    pipe:write "EOD\n"
-    local style = series.dashed and "with lines dashtype 2 lw 2" or series.error and "with yerrorlines lw 2 pt 7 ps 0.6"
-      or "with linespoints lw 2 pt 7 ps 0.6"
-    plots[k] = ("$data%d using 1:2%s title %s %s"):format(k, series.error and not series.dashed and ":3" or "",
-      quoted(series.label), style)
-  end
-  pipe:write("plot ", table.concat(plots, ", "), "\n")
+  pipe:write(("set terminal svg size %d,500 font 'Helvetica,14' background '#ffffff'\nset output %s\n"):format(
+    #panels == 1 and 760 or 560 * #panels, quoted(path)))
+  pipe:write "set grid lc rgb '#dddddd'\nset border 3\nset tics nomirror\n"
+  if options.panels then pipe:write(("set multiplot layout 1,%d title %s\n"):format(#panels, quoted(options.title))) end
+  for number, panel in ipairs(panels) do write_panel(pipe, panel, number) end
+  if options.panels then pipe:write "unset multiplot\n" end
   if not pipe:close() then error("reproduce: gnuplot failed on " .. path, 0) end
   print("  figure: " .. path)
 end
