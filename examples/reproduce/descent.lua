@@ -112,12 +112,12 @@ function descent.run(experiment)
     check_value(rows, experiment)
   end
   out:close()
-  local function panel(xlabel, title, series)
-    return { title = title, xlabel = xlabel, ylabel = "excess risk", logx = true, logy = true, series = series }
+  local function panel(xlabel, title, series, linear)
+    return { title = title, xlabel = xlabel, ylabel = "excess risk", logx = not linear, logy = true, series = series }
   end
   common.figure { name = experiment.name, title = experiment.title, panels = {
     panel("n", ("%s = %g"):format(experiment.parameter, experiment.at), in_n),
-    panel(experiment.parameter, ("n = %d"):format(experiment.n), in_value) } }
+    panel(experiment.parameter, ("n = %d"):format(experiment.n), in_value, experiment.linear) } }
 end
 
 return descent

@@ -1,0 +1,29 @@
+-- mirror_descent_polytope.lua -- noisy mirror descent over the hull of k random unit vectors with the lifted entropy (weights on the
+-- vertices): the excess risk falls like 1/n and grows with the vertices like sqrt((G^2 + R^2) D2) = O(ln k), and G stays below
+-- sqrt p however many there are.
+--   penumbra examples/reproduce/geometry/mirror_descent_polytope.lua [folder]        QUICK=1 for a look
+-- Source: Talwar, Thakurta, Zhang (2014), Theorem 3.2 and section 3.2, in its lifted form.
+local pn = require "penumbra"
+local descent = dofile((arg[0]:match "^(.*)/" or ".") .. "/../descent.lua")
+local size, dim = descent.common.size, 50
+
+-- k unit vectors, the same first ones for every k; the records' direction is the first.
+local function vertices(k)
+  local rng, V = pn.rng.seeded(1), pn.mat.zeros(k, dim)
+  for i = 1, k do
+    local v = pn.vec.normal(dim, rng)
+    V[i]:axpy(1 / v:norm(), v)
+  end
+  return V
+end
+
+descent.run {
+  name = "mirror_descent_polytope", title = ("Mirror descent over the hull of k points in R^%d: lifted entropy"):format(dim),
+  rho = 0.2, runs = size(4, 30),
+  parameter = "k", at = 32, sizes = size({ 64, 128, 256 }, { 64, 128, 256, 512, 1024 }),
+  n = size(128, 256), values = size({ 8, 32, 128 }, { 8, 32, 128, 512, 2048 }),
+  geometry = function(k)
+    local V = vertices(k)
+    return pn.set.polytope { vertices = V }, V[1]:copy()
+  end,
+}
