@@ -71,28 +71,55 @@ local function number(x)
   return x and ("%.4g"):format(x) or "-"
 end
 
+-- At most `width` columns of a set's text.
+local function short(set, width)
+  local text = tostring(set)
+  return #text <= width and text or text:sub(1, width - 3) .. "..."
+end
+
+local function table_lines(rows, lines)
+  local width = 3
+  for _, row in ipairs(rows) do width = math.max(width, #short(row.set, 44)) end
+  local format = "%s %-" .. width .. "s %8s  %-22s %7s %9s"
+  lines[#lines + 1] = format:format(" ", "set", "width", "solver", "steps", "risk <=")
+  for k, row in ipairs(rows) do
+    if row.bound then
+      lines[#lines + 1] = format:format(k == 1 and "*" or " ", short(row.set, 44), number(row.width), row.solver,
+        row.iterations, number(row.bound))
+    end
+  end
+end
+
+-- Where each solver's figures come from, and why others have none: each thing once.
+local function reasons(rows, lines)
+  local order, sets, sources = {}, {}, {}
+  for _, row in ipairs(rows) do
+    if row.bound and not sources[row.solver] then
+      sources[row.solver] = true
+      lines[#lines + 1] = ("  %s: %s; %s"):format(row.solver, row.theorem, row.source)
+    elseif not row.bound then
+      local why = row.reason:gsub(", not [%w_]+;", ";")
+      local key = row.solver .. ": " .. why
+      if not sets[key] then
+        order[#order + 1], sets[key] = key, {}
+      end
+      table.insert(sets[key], row.set.name)
+    end
+  end
+  for _, key in ipairs(order) do
+    lines[#lines + 1] = ("  no figure for %s over %s"):format(key:gsub(": .*", ""), table.concat(sets[key], ", "))
+      .. key:match ": .*"
+  end
+end
+
 function ranking:__tostring()
   local lines = { ("advice for %s: predicted excess risk over each set"):format(self.problem) }
-  lines[#lines + 1] = ("  %-34s %9s  %-22s %8s %11s"):format("set", "width", "solver", "steps", "risk <=")
-  for k, row in ipairs(self) do
-    if row.bound then
-      lines[#lines + 1] = ("%s %-34s %9s  %-22s %8d %11s"):format(k == 1 and "*" or " ", tostring(row.set):sub(1, 34),
-        number(row.width), row.solver, row.iterations, number(row.bound))
-    end
-  end
-  for _, row in ipairs(self) do
-    if not row.bound then
-      lines[#lines + 1] = ("  %s, %s: %s"):format(tostring(row.set):sub(1, 34), row.solver, row.reason)
-    end
-  end
+  table_lines(self, lines)
+  reasons(self, lines)
   local best = self[1]
-  if best and best.bound then
-    lines[#lines + 1] = ("  * recommended: solve.%s over %s"):format(best.solver, best.set)
-    lines[#lines + 1] = ("    risk <= %s: %s"):format(number(best.bound), best.theorem)
-    lines[#lines + 1] = ("    %s"):format(best.source)
-  else
-    lines[#lines + 1] = "  nothing can be recommended: no plan has a bound"
-  end
+  lines[#lines + 1] = best and best.bound
+    and ("  * recommended: solve.%s over %s"):format(best.solver, best.set)
+    or "  nothing can be recommended: no plan has a bound"
   lines[#lines + 1] = "  The risk is that over the best point of the same set; a smaller set is safer and may fit worse."
   return table.concat(lines, "\n")
 end
@@ -136,7 +163,7 @@ function advise.run(data, loss, options)
   local rows = setmetatable({ problem = ("%s loss on %d x %d records"):format(loss.name, data.n, data.p) }, ranking)
   for _, set in ipairs(sets) do
     local objective = pn.objective { data = data, loss = loss, set = set }
-    local ok, width = pcall(pn.width, set)
+    local ok, width = pcall(pn.width, set, { tol = 0.02 }) -- as plans do
     for _, solver in ipairs(solvers) do
       if type(solver) ~= "string" or not pn.reference()["solve." .. solver .. ".plan"] then
         error(("advise: there is no solver %s; known are %s"):format(tostring(solver), table.concat(all_solvers(), ", ")), 0)

@@ -57,7 +57,7 @@ static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *wi
 
 static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, pn_err *err)
 {
-    pn_width_options how = { 0 };
+    pn_width_options how = { .tolerance = PN_PLAN_WIDTH_TOLERANCE };
     pn_width width;
     pn_status status = pn_set_width(at->set, &how, &width, err);
 

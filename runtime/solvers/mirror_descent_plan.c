@@ -68,7 +68,7 @@ static pn_status choose_potential(problem *at, const pn_arg *given, pn_err *err)
 static pn_status measure_ball(problem *at, pn_err *err)
 {
     pn_set *ball = NULL;
-    pn_width_options how = { 0 };
+    pn_width_options how = { .tolerance = PN_PLAN_WIDTH_TOLERANCE };
     pn_status status = pn_norm_ball(&ball, at->plan->potential->norm, at->set->dim, err);
 
     if (status != PN_OK)

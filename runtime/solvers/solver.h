@@ -32,6 +32,8 @@ typedef struct pn_plan_line {
 } pn_plan_line;
 
 #define PN_PLAN_LINES 40
+/* Of Monte Carlo widths in plans, which use the upper end: 26,000 draws at the usual confidence. */
+#define PN_PLAN_WIDTH_TOLERANCE 0.02
 
 typedef enum pn_privacy_kind { PN_NONPRIVATE = 0, PN_EPSILON_DELTA, PN_RHO } pn_privacy_kind;
 
