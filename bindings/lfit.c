@@ -310,7 +310,8 @@ static const pnl_row fit_rows[] = {
     { "value", fit_value, PNL_FIELD, PNL_RAW, "fit.value -> number",
       "The objective at theta, computed from the exact data when it is asked for." },
     { "excess", fit_excess, PNL_METHOD, PNL_RAW, "fit:excess(tol) -> number, number or nil",
-      "The excess risk that was reached, value - minimum over the set (found by solve.exact to a duality gap of tol, 1e-8), "
+      "The excess risk that was reached, value - minimum over the set (found by solve.exact to a duality gap of tol, "
+      "1e-8), "
       "and beside it the bound on its expectation that the plan's theorem gives.  Computed from the exact data." },
     { "privacy", fit_privacy, PNL_FIELD, PNL_NOTHING, "fit.privacy -> table or nil",
       "{epsilon=, delta=, rho=, neighbours=, accountant=, simulated=, private=} for what was released; nil without "
