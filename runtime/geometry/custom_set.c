@@ -62,7 +62,8 @@ static pn_status custom_support(const pn_set *self, const double *g, double *poi
     double *x = pn_alloc(self->dim, sizeof *x);
     pn_status status;
 
-    if (set->center && pn_lp_norm(PN_LINF, self->dim, g) == 0.0) { /* any point; functions tend to divide by the length of g */
+    if (set->center &&
+        pn_lp_norm(PN_LINF, self->dim, g) == 0.0) { /* any point; functions tend to divide by the length of g */
         *value = 0.0;
         if (point)
             memcpy(point, set->center, self->dim * sizeof *point);
