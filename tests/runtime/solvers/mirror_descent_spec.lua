@@ -187,8 +187,8 @@ describe("a run of mirror_descent", function()
       calls = calls + 1
       return obj:gradient(theta) + 0.2 * pn.vec.normal(3, rng)
     end
-    local plan = pn.solve.mirror_descent.plan(obj, {privacy = false, iterations = 400, noise = {covariance = 0.04, oracle = oracle}})
-    oracle = nil
+    local plan = pn.solve.mirror_descent.plan(obj,
+      {privacy = false, iterations = 400, noise = {covariance = 0.04, oracle = oracle}})
     collectgarbage()
     local best = pn.solve.exact(obj, {tol = 1e-9}).value
     local fit = plan:run()
