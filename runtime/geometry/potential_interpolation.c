@@ -136,7 +136,18 @@ static pn_status interpolation_step(const pn_potential *self, const pn_set *set,
     return status == PN_OK && pn_set_is_a_box(set) ? pn_set_project(set, x, set->dim, err) : status;
 }
 
-/* On N <= size the l1 norm is at most B size and the l2 norm at most size. */
+/* An upper bound of sum |y_i|^M over N(y) <= 1.  With t = ||y||_1 and s = ||y||_2 the sum is at most t^{2-M} s^{2(M-1)} (Hoelder); on
+ * (1 - alpha) t + alpha s = 1, s <= t, that is largest at s = min(2(M-1) / (M alpha), 1).  Nor is the sum above that of one
+ * coordinate of the largest l1 norm, B^M. */
+static double largest_power_sum(const interpolation *of)
+{
+    double M = of->power.exponent, a = of->alpha, of_l1 = 2.0 - M, of_l2 = 2.0 * (M - 1.0), most = pow(of->reach, M);
+
+    if (of_l2 >= M * a || a == 1.0)
+        return fmin(most, 1.0);
+    return fmin(most, pow(of_l1 / (M * (1.0 - a)), of_l1) * pow(of_l2 / (M * a), of_l2));
+}
+
 static pn_status interpolation_range(const pn_potential *self, const pn_set *set, double *range, pn_err *err)
 {
     const interpolation *of = as_interpolation(self);
@@ -149,9 +160,10 @@ static pn_status interpolation_range(const pn_potential *self, const pn_set *set
     if (status != PN_OK)
         return status;
     share = size / of->radius;
-    *range = pn_potential_up(of->radius * of->radius *
-                             ((1.0 - of->alpha) * of->reach * of->reach * pow(share, M) / (M * of->power.xi) +
-                              0.5 * of->alpha * share * share));
+    *range = pn_potential_up(
+        of->radius * of->radius *
+        ((1.0 - of->alpha) * pow(of->reach, 2.0 - M) * pow(share, M) * largest_power_sum(of) / (M * of->power.xi) +
+         0.5 * of->alpha * share * share));
     return PN_OK;
 }
 

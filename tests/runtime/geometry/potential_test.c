@@ -203,7 +203,8 @@ static void test_numeric_steps(void)
 static void test_interpolation_step(void)
 {
     const double want[6] = { 0.68505031, -0.09053883, 0.01760437, 0.34044482, 0, 0.09053883 };
-    double c[6] = { 3, -1, 0.5, 2, 0, 1 }, x[6], range = NAN;
+    const double corner[6] = { 0, 1, 0, 0, 0, 0 };
+    double c[6] = { 3, -1, 0.5, 2, 0, 1 }, x[6], range = NAN, value = NAN;
     pn_set *ball = new_set("interpolation_ball", (pn_arg[4]){ COUNT(6), REAL(0.5), NONE, NONE });
     pn_potential *p = new_potential("interpolation", (pn_arg[4]){ COUNT(6), REAL(0.5), NONE, NONE });
     double B = 1.0 / (0.5 + 0.5 / sqrt(6.0)), ln = log(6.0);
@@ -213,7 +214,8 @@ static void test_interpolation_step(void)
     for (int j = 0; j < 6; j++)
         CHECK_CLOSE(x[j], want[j], 5e-9);
     CHECK(pn_potential_range(p, ball, &range, &err) == PN_OK);
-    CHECK_CLOSE(range, 0.5 * B * B * exp(1.0) * ln / (1.0 + 1.0 / ln) + 0.25, 1e-12);
+    CHECK_CLOSE(range, 0.5 * pow(B, 1.0 - 1.0 / ln) * exp(1.0) * ln / (1.0 + 1.0 / ln) + 0.25, 1e-12);
+    CHECK(pn_potential_value(p, corner, 6, &value, &err) == PN_OK && value <= range && value > range * (1.0 - 1e-12));
     pn_set_free(ball);
     pn_potential_free(p);
 }
