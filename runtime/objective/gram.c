@@ -2,10 +2,12 @@
  * b = X^T y / n; a gradient then costs O(p^2) whatever n is.
  * Depends on: objective_impl.h, data/rows.h, BLAS.  Used by: objective.c, pass.c. */
 #include <cblas.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "data/rows.h"
+#include "numeric/blas.h"
 #include "numeric/simd.h"
 #include "objective/objective_impl.h"
 
@@ -169,6 +171,28 @@ pn_status pn_objective_prepare(pn_objective *objective, size_t passes, pn_task *
         forming_cost(data) >= saved)
         return PN_OK;
     return pn_gram_form(objective, task, err);
+}
+
+/* Nothing clamps slopes here, so the certified sensitivity rests on the margins, and the bound on rounding on the l1 norm: on where theta
+ * is.  Solvers may be a rounding outside of the set, or more, as far as a user's functions allow. */
+bool pn_gram_serves(const pn_objective *objective, const double *theta)
+{
+    const pn_bounds *bounds = &objective->bounds;
+    const pn_set *set = objective->set;
+    double rounding = 1.0 + ((double)objective->dim + 4.0) * 0x1p-53, reach = INFINITY;
+
+    if (!objective->gram.matrix)
+        return false;
+    if (bounds->source != PN_BOUND_CERTIFIED)
+        return true;
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        double record = objective->data->bounds.norm[pn_lp_dual((pn_lp)norm)];
+
+        if (pn_is_enforced(record))
+            reach = fmin(reach, record * pn_lp_norm((pn_lp)norm, objective->dim, theta) * rounding);
+    }
+    return reach <= bounds->margin.high &&
+           (!set || pn_lp_norm(PN_L1, objective->dim, theta) <= set->ops->radius(set, PN_L1) * PN_ASIDE);
 }
 
 /* Our own kernel on the caller's thread: a threaded BLAS call on so small a matrix waits longer than it works, and for ages

@@ -250,7 +250,7 @@ static double gram_error(const pn_objective *objective)
     const pn_record_bounds *records = &objective->data->bounds;
     double gamma = ((double)pn_gram_depth(objective) + 8.0) * 0x1p-53 * 1.01;
     double product = ((double)objective->data->p + 4.0) * 0x1p-53 * 1.01;
-    double theta = objective->set ? objective->set->ops->radius(objective->set, PN_L1) : INFINITY;
+    double theta = objective->set ? objective->set->ops->radius(objective->set, PN_L1) * PN_ASIDE : INFINITY;
     double label = largest_label(objective), linf = records->norm[PN_LINF];
 
     return (gamma + product) * linf * (theta * linf + label);
@@ -263,5 +263,6 @@ double pn_objective_gradient_error(const pn_objective *objective)
     if (!objective->bounds.certified || !isfinite(objective->bounds.lipschitz[PN_L1]))
         return INFINITY;
     pass = pass_error(objective);
-    return pn_objective_uses_gram(objective) ? fmax(pass, gram_error(objective)) : pass;
+    /* Neighbours may take different ways: whether the matrix pays depends on the number of entries. */
+    return pn_objective_uses_gram(objective) ? pass + gram_error(objective) : pass;
 }

@@ -31,6 +31,7 @@ struct pn_objective {
 #define PN_CLIP_LEAST     0x1p-400 /* so that no product of a clipped factor and a row over- or underflows to harm */
 #define PN_CLIP_MOST      0x1p400
 #define PN_OUTWARD        (1.0 + 1e-14) /* covers the rounding of a few products */
+#define PN_ASIDE          (1.0 + 1e-12) /* how far outside of its set, in l1, theta may be where the Gram matrix is used */
 
 /* ---- objective_bounds.c ---- */
 
@@ -83,6 +84,8 @@ const double *pn_block_labels(const pn_block *block, double *room);
 /* Whether gradients may come from the Gram matrix: a quadratic loss that is not clipped, over bounded records. */
 bool pn_objective_uses_gram(const pn_objective *objective);
 pn_status pn_gram_form(pn_objective *objective, pn_task *task, pn_err *err);
+/* Whether the matrix is there and theta within the certified margins; else the pass, which clamps slopes, is to be taken. */
+bool pn_gram_serves(const pn_objective *objective, const double *theta);
 void pn_gram_evaluate(pn_objective *objective, const double *theta, double *value, double *gradient);
 void pn_gram_clear(pn_gram *gram);
 /* Records that one floating sum of the Gram matrix runs over before sums of sums begin. */

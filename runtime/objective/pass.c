@@ -298,7 +298,7 @@ pn_status pn_objective_losses(pn_objective *objective, const pn_batch *batch, co
         return status;
     if (objective->loss->margins == 0)
         return value ? pn_record_mean(objective, batch, theta, value, NULL, task, err) : PN_OK;
-    if (objective->gram.matrix && !batch) {
+    if (!batch && pn_gram_serves(objective, theta)) {
         pn_gram_evaluate(objective, theta, value, gradient);
         return PN_OK;
     }
