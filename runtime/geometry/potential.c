@@ -199,6 +199,19 @@ pn_status pn_potential_step(const pn_potential *p, const pn_set *set, const doub
     return status == PN_OK ? step(p, set, c, y, err) : status;
 }
 
+/* c <- c - eta g, in pieces that are looked at while they are in the cache; whether all is finite. */
+static bool move_against(const double *g, double eta, size_t n, double *c)
+{
+    for (size_t at = 0; at < n; at += PN_POTENTIAL_PIECE) {
+        size_t count = n - at < PN_POTENTIAL_PIECE ? n - at : PN_POTENTIAL_PIECE;
+
+        pn_axpy(count, -eta, g + at, c + at);
+        if (pn_first_nonfinite(c + at, count) < count)
+            return false;
+    }
+    return true;
+}
+
 pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double *x, const double *g, double eta,
                          size_t n, double *y, pn_err *err)
 {
@@ -221,10 +234,10 @@ pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double 
     if (!c)
         return pn_fail(err, PN_ENOMEM, "P:mirror_step: out of memory");
     status = p->ops->gradient(p, x, n, c, err);
-    if (status == PN_OK) {
-        pn_axpy(n, -eta, g, c);
-        status = pn_potential_step(p, set, c, y, err);
-    }
+    if (status == PN_OK && !move_against(g, eta, n, c)) /* says where */
+        status = check_point(p, "mirror step", "the linear term", c, n, err);
+    if (status == PN_OK)
+        status = step(p, set, c, y, err);
     if (c != y)
         pn_free(c);
     return status;

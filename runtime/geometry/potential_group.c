@@ -116,16 +116,15 @@ static pn_status raise_blocks(const group *self, const double *x, double size, d
     double *made, *lengths;
     pn_status status;
 
-    if (self->k == 1) {
-        pn_signed_power(self->base.dim, x, size, exponent, factor, out);
-        return pn_potential_finite("group", out, self->base.dim, err);
-    }
+    if (self->k == 1)
+        return pn_potential_finite_to("group", pn_signed_power(self->base.dim, x, size, exponent, factor, out),
+                                      self->base.dim, err);
     status = block_norms(self, x, &norms, &made, err);
     lengths = status == PN_OK ? pn_alloc(self->blocks, sizeof *lengths) : NULL;
     if (status == PN_OK && !lengths)
         status = pn_fail(err, PN_ENOMEM, "potential.group: out of memory");
     if (status == PN_OK) {
-        pn_signed_power(self->blocks, norms, size, exponent, factor, lengths);
+        (void)pn_signed_power(self->blocks, norms, size, exponent, factor, lengths);
         resize_blocks(self, x, norms, lengths, out);
         status = pn_potential_finite("group", out, self->base.dim, err);
     }
@@ -173,15 +172,16 @@ static void lengths_of(const group *of, const double *sizes, bool magnitude, boo
     pn_power_problem problem = {
         .c = sizes, .n = of->blocks, .magnitude = magnitude, .t = of->power.t, .gain = of->power.xi / of->radius
     };
-    pn_power_root at = { 0.0, 0.0, 0.0 };
     bool met = false;
-    double factor;
+    double mu = 0.0;
 
     pn_power_open(&problem);
     if (exact || problem.top > 0.0)
-        at = pn_power_solve(&problem, pow(size / of->radius, 1.0 / problem.t), exact ? INFINITY : problem.top, &met);
-    factor = met ? size / at.sum : of->radius * pow(problem.gain * at.mu, problem.t);
-    pn_power_write(&problem, at.mu, factor, lengths);
+        mu = pn_power_solve(&problem, pow(size / of->radius, 1.0 / problem.t), exact ? INFINITY : problem.top, &met);
+    if (met)
+        pn_power_write_total(&problem, mu, size, lengths);
+    else
+        (void)pn_power_write(&problem, mu, of->radius * pow(problem.gain * mu, problem.t), lengths);
 }
 
 static pn_status group_step(const pn_potential *self, const pn_set *set, const double *c, double *x, pn_err *err)

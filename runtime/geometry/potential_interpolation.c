@@ -88,7 +88,7 @@ static pn_status interpolation_gradient(const pn_potential *self, const double *
     for (size_t at = 0; at < n; at += PN_POTENTIAL_PIECE) {
         size_t count = n - at < PN_POTENTIAL_PIECE ? n - at : PN_POTENTIAL_PIECE;
 
-        pn_signed_power(count, x + at, of->radius, of->power.exponent - 1.0, factor, piece);
+        (void)pn_signed_power(count, x + at, of->radius, of->power.exponent - 1.0, factor, piece);
         for (size_t j = 0; j < count; j++)
             out[at + j] = piece[j] + of->alpha * x[at + j];
     }

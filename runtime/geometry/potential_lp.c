@@ -4,6 +4,7 @@
  * Depends on: potential.h, power_root.h.  Used by: potential.c's table.  Spec: geometry.md section 3.1. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "geometry/potential_parts.h"
@@ -89,13 +90,33 @@ static pn_status lp_value(const pn_potential *self, const double *x, size_t n, d
     return PN_OK;
 }
 
+/* x <- factor x; the first entry that is not finite, or n. */
+static size_t times(size_t n, double factor, double *x)
+{
+    for (size_t at = 0; at < n; at += PN_POTENTIAL_PIECE) {
+        size_t count = n - at < PN_POTENTIAL_PIECE ? n - at : PN_POTENTIAL_PIECE, bad;
+
+        for (size_t j = at; j < at + count; j++)
+            x[j] = factor * x[j] + 0.0; /* no -0 */
+        bad = pn_first_nonfinite(x + at, count);
+        if (bad < count)
+            return at + bad;
+    }
+    return n;
+}
+
 /* sign(x) |x|^{q-1} ||x||_q^{2-q} / (q-1) = sign(x) (|x| / ||x||_q)^{q-1} ||x||_q / (q-1) */
 static pn_status lp_gradient(const pn_potential *self, const double *x, size_t n, double *out, pn_err *err)
 {
-    double q = as_lp(self)->q, norm = q_norm(q, x, n);
+    double q = as_lp(self)->q, size = pn_potential_magnitude(x, n), share, factor;
 
-    pn_signed_power(n, x, norm > 0.0 ? norm : 1.0, q - 1.0, as_lp(self)->scale * norm / (q - 1.0), out);
-    return pn_potential_finite("lp", out, n, err);
+    if (!(size > 0.0)) {
+        memset(out, 0, n * sizeof *out);
+        return PN_OK;
+    }
+    share = pow(pn_signed_power_sum(n, x, size, q - 1.0, out), 1.0 / q); /* ||x||_q / size */
+    factor = as_lp(self)->scale * size / (q - 1.0) * pow(share, 2.0 - q);
+    return pn_potential_finite_to("lp", times(n, factor, out), n, err);
 }
 
 /* The inverse gradient of c after the threshold nu: that of psi_q at c / scale. */
@@ -123,7 +144,7 @@ static pn_status lp_inverse(const pn_potential *self, const double *u, size_t n,
     pn_power_problem problem = problem_of(self, u, n, true);
     pn_power_root at = pn_power_at(&problem, problem.top);
 
-    pn_power_write(&problem, at.mu, factor_at(&problem, at), out);
+    (void)pn_power_write(&problem, at.mu, factor_at(&problem, at), out);
     return pn_potential_finite("lp", out, n, err);
 }
 
@@ -131,11 +152,14 @@ static pn_status lp_inverse(const pn_potential *self, const double *u, size_t n,
 static void threshold_step(pn_power_problem *problem, double size, double most, double *x)
 {
     bool met = false;
-    pn_power_root at = { 0.0, 0.0, 0.0 };
+    double mu = 0.0;
 
     if (most > 0.0)
-        at = pn_power_solve(problem, size, most, &met);
-    pn_power_write(problem, at.mu, met ? size / at.sum : factor_at(problem, at), x);
+        mu = pn_power_solve(problem, size, most, &met);
+    if (met)
+        pn_power_write_total(problem, mu, size, x);
+    else
+        (void)pn_power_write(problem, mu, factor_at(problem, pn_power_at(problem, mu)), x);
 }
 
 static pn_status ball_step(const pn_potential *self, double radius, const double *c, size_t n, double *x, pn_err *err)

@@ -33,8 +33,11 @@ pn_status pn_potential_reach(const char *owner, double radius, double reach, con
 
 pn_status pn_potential_finite(const char *owner, const double *out, size_t n, pn_err *err)
 {
-    size_t bad = pn_first_nonfinite(out, n);
+    return pn_potential_finite_to(owner, pn_first_nonfinite(out, n), n, err);
+}
 
+pn_status pn_potential_finite_to(const char *owner, size_t bad, size_t n, pn_err *err)
+{
     if (bad < n)
         return pn_fail(err, PN_ENUMERIC, "potential.%s: the result is out of the range of numbers at entry %zu", owner,
                        bad + 1);
@@ -42,29 +45,25 @@ pn_status pn_potential_finite(const char *owner, const double *out, size_t n, pn
 }
 
 /* Extremes in eight lanes, which compile to vector instructions. */
-#define EXTREME(name, is_better)                                                                                       \
+#define EXTREME(name, of, is_better)                                                                                       \
     double name(const double *x, size_t n)                                                                             \
     {                                                                                                                  \
         double lane[8];                                                                                                \
         size_t j = 0;                                                                                                  \
                                                                                                                        \
         for (size_t k = 0; k < 8; k++)                                                                                 \
-            lane[k] = x[0];                                                                                            \
+            lane[k] = of(x[0]);                                                                                            \
         for (; j + 8 <= n; j += 8) {                                                                                   \
             for (size_t k = 0; k < 8; k++)                                                                             \
-                lane[k] = x[j + k] is_better lane[k] ? x[j + k] : lane[k];                                             \
+                lane[k] = of(x[j + k]) is_better lane[k] ? of(x[j + k]) : lane[k];                                             \
         }                                                                                                              \
         for (; j < n; j++)                                                                                             \
-            lane[0] = x[j] is_better lane[0] ? x[j] : lane[0];                                                         \
+            lane[0] = of(x[j]) is_better lane[0] ? of(x[j]) : lane[0];                                                         \
         for (size_t k = 1; k < 8; k++)                                                                                 \
             lane[0] = lane[k] is_better lane[0] ? lane[k] : lane[0];                                                   \
         return lane[0];                                                                                                \
     }
 
-EXTREME(pn_potential_largest, >)
-EXTREME(pn_potential_least, <)
-
-double pn_potential_magnitude(const double *x, size_t n)
-{
-    return fmax(pn_potential_largest(x, n), -pn_potential_least(x, n));
-}
+EXTREME(pn_potential_largest, , >)
+EXTREME(pn_potential_least, , <)
+EXTREME(pn_potential_magnitude, fabs, >)

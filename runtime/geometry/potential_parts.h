@@ -24,6 +24,8 @@ pn_status pn_potential_reach(const char *owner, double radius, double reach, con
 
 /** out[n] is finite, or PN_ENUMERIC with the entry: for results that may overflow. */
 pn_status pn_potential_finite(const char *owner, const double *out, size_t n, pn_err *err);
+/** The same where the first such entry is known; n: none. */
+pn_status pn_potential_finite_to(const char *owner, size_t bad, size_t n, pn_err *err);
 
 /** max x[n], n >= 1. */
 double pn_potential_largest(const double *x, size_t n);

@@ -117,7 +117,7 @@ static pn_status raise_values(const schatten *of, const double *x, double size, 
 
     if (status != PN_OK)
         return status;
-    pn_signed_power(of->rank, of_x.s, size, exponent, factor, of_x.s);
+    (void)pn_signed_power(of->rank, of_x.s, size, exponent, factor, of_x.s);
     put_together(of, &of_x, out);
     pn_free(of_x.U);
     return pn_potential_finite("schatten", out, of->base.dim, err);
@@ -162,15 +162,16 @@ static void threshold(const schatten *of, bool exact, double size, double *value
     pn_power_problem problem = {
         .c = values, .n = of->rank, .t = 1.0 / of->q, .gain = 1.0 / (of->constant * of->radius)
     };
-    pn_power_root at = { 0.0, 0.0, 0.0 };
     bool met = false;
-    double factor;
+    double mu = 0.0;
 
     pn_power_open(&problem);
     if (exact || problem.top > 0.0)
-        at = pn_power_solve(&problem, pow(size / of->radius, of->q), exact ? INFINITY : problem.top, &met);
-    factor = met ? size / at.sum : of->radius * pow(problem.gain * at.mu, problem.t);
-    pn_power_write(&problem, at.mu, factor, values);
+        mu = pn_power_solve(&problem, pow(size / of->radius, of->q), exact ? INFINITY : problem.top, &met);
+    if (met)
+        pn_power_write_total(&problem, mu, size, values);
+    else
+        (void)pn_power_write(&problem, mu, of->radius * pow(problem.gain * mu, problem.t), values);
 }
 
 static bool has_shape(const schatten *of, const pn_set *set)

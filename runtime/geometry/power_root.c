@@ -1,6 +1,9 @@
-/* power_root.c -- sums of powers and the root of their size.  Each pass works in pieces and drops the entries at or below nu before it
- * takes logarithms.  Depends on: power_root.h, numeric/.  Used by: potentials. */
+/* power_root.c -- sums of powers and the root of their size.
+ * Each pass works in pieces that stay in the first cache, and drops the entries at or below nu before it takes logarithms.  A solve and
+ * its write pass over a long vector five times: the largest entry, two sums of powers from a start that a sample gives, the powers
+ * themselves, and the factor that makes them add up.  Depends on: power_root.h, numeric/.  Used by: potentials. */
 #include <math.h>
+#include <string.h>
 
 #include "geometry/potential_parts.h"
 #include "geometry/power_root.h"
@@ -142,106 +145,214 @@ double pn_power_size(const pn_power_problem *problem, const pn_power_root *at)
     return size_of(problem, at->mu, (sums){ 0.0, at->sum, at->above });
 }
 
-/* The root after a last, short step from mu to next, with the sums to first order: ds_a/dmu = a (s_{a-1} - s_a) / mu. */
-static pn_power_root moved_root(const pn_power_problem *problem, double mu, double next, sums s)
-{
-    double by = (next - mu) / mu;
+/* ---- the root ---- */
 
-    return (pn_power_root){ next, s.at + by * problem->t * (s.below - s.at),
-                            s.above + by * (problem->t + 1.0) * (s.at - s.above) };
+/* Newton's method for ln size as a function of ln mu, with the second derivative `bend` where one is known, between bounds. */
+typedef struct search {
+    double target;
+    double low, high; /* of mu */
+    bool proved;      /* the size at high has been found to be at least the target, or must be */
+    double bend;      /* d steepness / d ln mu */
+    double gap;       /* how far ln mu was from the root at the last sums, as far as they tell */
+    double steep;
+} search;
+
+/* The next mu after the sums at this one. */
+static double advance(const pn_power_problem *problem, search *by, double mu, sums s)
+{
+    double size = size_of(problem, mu, s), next, rise;
+
+    if (size < by->target) {
+        by->low = mu;
+    } else {
+        by->high = mu;
+        by->proved = true;
+    }
+    if (!(size > 0.0)) {
+        by->gap = INFINITY;
+        return by->proved ? 0.5 * (by->low + by->high) : by->high;
+    }
+    by->steep = steepness(problem, s);
+    rise = log(by->target / size) / by->steep;
+    if (fabs(rise * by->bend) < 0.25 * by->steep)
+        rise -= 0.5 * rise * rise * by->bend / by->steep;
+    by->gap = rise;
+    next = mu + mu * expm1(rise);
+    if (next > by->low && next < by->high)
+        return next;
+    if (fabs(rise) <= 1e-12) /* rounding decides */
+        return mu;
+    return next >= by->high && !by->proved ? by->high : 0.5 * (by->low + by->high);
 }
 
-/* Newton's method for size(mu) = target inside (low, high); the sums at the last mu. */
-static pn_power_root newton(const pn_power_problem *problem, double target, double mu, double high, size_t stride,
-                            double tolerance)
+/* A root on every so-manyth entry, and how the steepness changes there: `by` starts from it. */
+static double start_from_sample(const pn_power_problem *problem, search *by, size_t stride)
 {
-    double low = 0.0, last = INFINITY;
-    sums s = { 0.0, 0.0, 0.0 };
+    search on_sample = *by;
+    double mu = by->high, near, steep;
 
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        double size, next;
+        double next = advance(problem, &on_sample, mu, sums_at(problem, mu, stride));
 
-        s = sums_at(problem, mu, stride);
-        size = size_of(problem, mu, s);
-        if (size < target)
-            low = mu;
-        else
-            high = mu;
-        next = size > 0.0 ? mu + mu * (target - size) / (size * steepness(problem, s)) : INFINITY;
-        if (fabs(next - mu) <= tolerance * mu)
-            return moved_root(problem, mu, next, s);
-        if (fabs(next - mu) >= last)
-            break;
-        last = round > 2 ? fabs(next - mu) : INFINITY; /* once rounding decides, steps stop shrinking */
-        if (!(next > low && next < high)) {
-            next = 0.5 * (low + high);
-            last = INFINITY;
-        }
         if (next == mu)
             break;
         mu = next;
+        if (fabs(on_sample.gap) <= 1e-4)
+            break;
     }
-    return (pn_power_root){ mu, s.at, s.above };
+    near = 0.99 * mu;
+    steep = steepness(problem, sums_at(problem, mu, stride));
+    steep -= steepness(problem, sums_at(problem, near, stride));
+    by->bend = isfinite(steep) ? steep / log(mu / near) : 0.0;
+    return mu;
 }
 
-pn_power_root pn_power_solve(const pn_power_problem *problem, double target, double most, bool *met)
+/* The root in (low, high], or high where the size is below the target there; the last step, to the mu that is returned, is so short that
+ * nothing of what it leaves shows. */
+static double solve(const pn_power_problem *problem, search *by, double mu)
+{
+    double first = 0.0, last = INFINITY;
+
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        double before = by->steep, next = advance(problem, by, mu, sums_at(problem, mu, 1)), gap = fabs(by->gap);
+
+        if (round > 0 && fabs(first) > 1e-12 && isfinite(first))
+            by->bend = (by->steep - before) / first;
+        if (next == mu || gap * gap * (1.0 + fabs(by->bend) / by->steep) <= 1e-15 ||
+            (!by->proved && by->low >= by->high) || (round > 8 && gap >= last && gap < 1e-9))
+            return next;
+        first = log(next / mu);
+        last = gap;
+        mu = next;
+    }
+    return mu;
+}
+
+double pn_power_solve(const pn_power_problem *problem, double target, double most, bool *met)
 {
     double bound = target / problem->gain; /* size >= gain mu, by the largest entry alone */
-    double high = fmin(bound, most), start = high;
+    search by = { .target = target, .high = fmin(bound, most), .proved = !(most < bound), .steep = 1.0 };
+    double mu = by.high;
 
-    if (most < bound) {
-        pn_power_root end = pn_power_at(problem, most);
-
-        *met = pn_power_size(problem, &end) > target;
-        if (!*met)
-            return end;
-    }
-    *met = true;
     if (problem->n > SAMPLE_ABOVE)
-        start = newton(problem, target, high, high, SAMPLE_STRIDE, 1e-3).mu;
-    return newton(problem, target, start, high, 1, 1e-8 / problem->t);
+        mu = start_from_sample(problem, &by, SAMPLE_STRIDE);
+    mu = solve(problem, &by, mu);
+    *met = by.proved;
+    return mu;
 }
 
-void pn_power_write(const pn_power_problem *problem, double mu, double factor, double *out)
+/* ---- powers ---- */
+
+/* w <- u^exponent for u >= 0, exponent > 0; where most are 0, those cost nothing.  w may be u. */
+static void raise_entries(size_t n, const double *u, double exponent, double *w)
+{
+    double packed[PIECE];
+    size_t count = 0, next = 0;
+
+    for (size_t j = 0; j < n; j++)
+        count += u[j] > 0.0;
+    if (4 * count > 3 * n) { /* ln 0 = -inf, and e^-inf = 0 */
+        raise_to(n, u, exponent, w);
+        return;
+    }
+    count = 0;
+    for (size_t j = 0; j < n; j++) {
+        packed[count] = u[j];
+        count += u[j] > 0.0;
+    }
+    raise_to(count, packed, exponent, packed);
+    packed[count] = 0.0;
+    for (size_t j = 0; j < n; j++) {
+        bool positive = u[j] > 0.0;
+
+        w[j] = positive ? packed[next] : 0.0;
+        next += positive;
+    }
+}
+
+/* out[n] <- factor u^t of a piece of c, with its sign when `magnitude`; the sum of u^t. */
+static double write_piece(const pn_power_problem *problem, place at, size_t n, const double *c, double factor,
+                          double *out)
+{
+    double u[PIECE], scale = 1.0 / at.mu, sum;
+
+    for (size_t j = 0; j < n; j++) {
+        double entry = (((problem->magnitude ? fabs(c[j]) : c[j]) - at.base) + at.add) * scale;
+
+        u[j] = entry > 0.0 ? entry : 0.0;
+    }
+    raise_entries(n, u, problem->t, u);
+    sum = pn_sum(n, u);
+    if (problem->magnitude) {
+        for (size_t j = 0; j < n; j++)
+            out[j] = copysign(factor * u[j], c[j]) + 0.0; /* no -0 */
+    } else {
+        for (size_t j = 0; j < n; j++)
+            out[j] = factor * u[j];
+    }
+    return sum;
+}
+
+double pn_power_write(const pn_power_problem *problem, double mu, double factor, double *out)
+{
+    place at = place_of(problem, mu);
+    double sum = 0.0;
+
+    if (!(mu > 0.0)) {
+        memset(out, 0, problem->n * sizeof *out);
+        return 0.0;
+    }
+    for (size_t first = 0; first < problem->n; first += PIECE) {
+        size_t left = problem->n - first;
+
+        sum += write_piece(problem, at, left < PIECE ? left : PIECE, problem->c + first, factor, out + first);
+    }
+    return sum;
+}
+
+void pn_power_write_total(const pn_power_problem *problem, double mu, double total, double *out)
+{
+    double factor = total / pn_power_write(problem, mu, 1.0, out);
+
+    for (size_t j = 0; j < problem->n; j++)
+        out[j] *= factor;
+}
+
+size_t pn_signed_power(size_t n, const double *x, double size, double exponent, double factor, double *out)
 {
     double u[PIECE];
-    place at = place_of(problem, mu);
-    size_t n = problem->n;
-    const double *c = problem->c;
+    size_t bad = n;
 
     for (size_t first = 0; first < n; first += PIECE) {
-        size_t count = n - first < PIECE ? n - first : PIECE;
+        size_t count = n - first < PIECE ? n - first : PIECE, at;
 
-        if (!(mu > 0.0)) {
-            for (size_t j = 0; j < count; j++)
-                out[first + j] = 0.0;
-            continue;
-        }
-        for (size_t j = 0; j < count; j++) {
-            double entry = problem->magnitude ? fabs(c[first + j]) : c[first + j];
-
-            entry = ((entry - at.base) + at.add) / mu;
-            u[j] = entry > 0.0 ? entry : 0.0;
-        }
-        raise_to(count, u, problem->t, u); /* ln 0 = -inf, and e^-inf = 0 */
         for (size_t j = 0; j < count; j++)
-            out[first + j] = problem->magnitude ? factor * copysign(u[j], c[first + j]) + 0.0 : factor * u[j];
+            u[j] = fabs(x[first + j]) / size;
+        raise_entries(count, u, exponent, u);
+        for (size_t j = 0; j < count; j++)
+            out[first + j] = copysign(factor * u[j], x[first + j]) + 0.0; /* no -0 */
+        at = pn_first_nonfinite(out + first, count);
+        if (at < count && bad == n)
+            bad = first + at;
     }
+    return bad;
 }
 
-void pn_signed_power(size_t n, const double *x, double size, double exponent, double factor, double *out)
+double pn_signed_power_sum(size_t n, const double *x, double size, double exponent, double *out)
 {
-    double u[PIECE];
+    double u[PIECE], w[PIECE], sum = 0.0;
 
     for (size_t first = 0; first < n; first += PIECE) {
         size_t count = n - first < PIECE ? n - first : PIECE;
 
         for (size_t j = 0; j < count; j++)
             u[j] = fabs(x[first + j]) / size;
-        raise_to(count, u, exponent, u);
+        raise_entries(count, u, exponent, w);
+        sum += pn_dot(count, u, w);
         for (size_t j = 0; j < count; j++)
-            out[first + j] = factor * copysign(u[j], x[first + j]) + 0.0; /* no -0 */
+            out[first + j] = copysign(w[j], x[first + j]);
     }
+    return sum;
 }
 
 double pn_power_sum(size_t n, const double *x, double size, double exponent)
@@ -253,7 +364,7 @@ double pn_power_sum(size_t n, const double *x, double size, double exponent)
 
         for (size_t j = 0; j < count; j++)
             u[j] = fabs(x[first + j]) / size;
-        raise_to(count, u, exponent, u);
+        raise_entries(count, u, exponent, u);
         sum += pn_sum(count, u);
     }
     return sum;

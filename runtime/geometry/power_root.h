@@ -37,15 +37,19 @@ double pn_power_size(const pn_power_problem *problem, const pn_power_root *at);
 /**
  * mu in (0, most] at which the size is `target` > 0, or `most` when it is smaller there (most = top keeps nu >= 0; INFINITY: any nu).
  *   met  whether the target is met.
- * Newton's method between bounds, from a start that a sample gives: a few passes over c.
+ * Newton's method between bounds, from a start that a sample gives: as a rule two passes over c.
  */
-pn_power_root pn_power_solve(const pn_power_problem *problem, double target, double most, bool *met);
+double pn_power_solve(const pn_power_problem *problem, double target, double most, bool *met);
 
-/** out[j] = factor u_j^t, with the sign of c_j when `magnitude`; out may be c. */
-void pn_power_write(const pn_power_problem *problem, double mu, double factor, double *out);
+/** out[j] = factor u_j^t, with the sign of c_j when `magnitude`; out may be c.  Returns s_t. */
+double pn_power_write(const pn_power_problem *problem, double mu, double factor, double *out);
+/** The same with the factor that makes sum |out_j| = total; mu > 0. */
+void pn_power_write_total(const pn_power_problem *problem, double mu, double total, double *out);
 
-/** out[j] = factor sign(x_j) |x_j / size|^exponent, exponent > 0; out may be x. */
-void pn_signed_power(size_t n, const double *x, double size, double exponent, double factor, double *out);
+/** out[j] = factor sign(x_j) |x_j / size|^exponent, exponent > 0; out may be x.  Returns the first entry that is not finite, or n. */
+size_t pn_signed_power(size_t n, const double *x, double size, double exponent, double factor, double *out);
+/** out[j] = sign(x_j) |x_j / size|^exponent and the sum of |x_j / size|^(exponent + 1), for the price of one. */
+double pn_signed_power_sum(size_t n, const double *x, double size, double exponent, double *out);
 
 /** sum |x_j / size|^exponent, exponent > 0. */
 double pn_power_sum(size_t n, const double *x, double size, double exponent);
