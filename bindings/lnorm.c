@@ -44,14 +44,7 @@ static int minkowski(lua_State *L)
 
 static int names(lua_State *L)
 {
-    const pn_norm_ops *const *table = pn_norm_table();
-
-    lua_newtable(L);
-    for (size_t i = 0; table[i]; i++) {
-        lua_pushstring(L, table[i]->name);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    return 1;
+    return pnl_push_table_names(L, (const void *const *)pn_norm_table());
 }
 
 /* ---- fields and methods ---- */
@@ -60,11 +53,7 @@ static int get_dim(lua_State *L)
 {
     size_t dim = pn_norm_dim(check_norm(L, 1));
 
-    if (dim)
-        lua_pushinteger(L, (lua_Integer)dim);
-    else
-        lua_pushnil(L);
-    return 1;
+    return pnl_push_dim(L, dim);
 }
 
 static int value(lua_State *L)

@@ -337,3 +337,22 @@ void pnl_constructor(lua_State *L, const char *library, const pnl_constructor_ro
                   of->params);
     lua_pop(L, 1);
 }
+
+int pnl_push_table_names(lua_State *L, const void *const *table)
+{
+    lua_newtable(L);
+    for (size_t i = 0; table[i]; i++) {
+        lua_pushstring(L, *(const char *const *)table[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+int pnl_push_dim(lua_State *L, size_t dim)
+{
+    if (dim)
+        lua_pushinteger(L, (lua_Integer)dim);
+    else
+        lua_pushnil(L);
+    return 1;
+}

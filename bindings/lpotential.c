@@ -174,14 +174,7 @@ static int custom(lua_State *L)
 
 static int names(lua_State *L)
 {
-    const pn_potential_ops *const *table = pn_potential_table();
-
-    lua_newtable(L);
-    for (size_t i = 0; table[i]; i++) {
-        lua_pushstring(L, table[i]->name);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    return 1;
+    return pnl_push_table_names(L, (const void *const *)pn_potential_table());
 }
 
 /* ---- fields ---- */
@@ -190,11 +183,7 @@ static int get_dim(lua_State *L)
 {
     size_t dim = check_potential(L, 1)->dim;
 
-    if (dim)
-        lua_pushinteger(L, (lua_Integer)dim);
-    else
-        lua_pushnil(L);
-    return 1;
+    return pnl_push_dim(L, dim);
 }
 
 static int get_name(lua_State *L)

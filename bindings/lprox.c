@@ -50,14 +50,7 @@ static int construct(lua_State *L)
 
 static int names(lua_State *L)
 {
-    const pn_prox_ops *const *table = pn_prox_table();
-
-    lua_newtable(L);
-    for (size_t i = 0; table[i]; i++) {
-        lua_pushstring(L, table[i]->name);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    return 1;
+    return pnl_push_table_names(L, (const void *const *)pn_prox_table());
 }
 
 /* ---- pn.prox.custom ---- */
@@ -129,11 +122,7 @@ static int get_dim(lua_State *L)
 {
     size_t dim = check_prox(L, 1)->dim;
 
-    if (dim)
-        lua_pushinteger(L, (lua_Integer)dim);
-    else
-        lua_pushnil(L);
-    return 1;
+    return pnl_push_dim(L, dim);
 }
 
 static int get_name(lua_State *L)

@@ -63,14 +63,7 @@ static int construct(lua_State *L)
 
 static int names(lua_State *L)
 {
-    const pn_set_ops *const *table = pn_set_table();
-
-    lua_newtable(L);
-    for (size_t i = 0; table[i]; i++) {
-        lua_pushstring(L, table[i]->name);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    return 1;
+    return pnl_push_table_names(L, (const void *const *)pn_set_table());
 }
 
 /* ---- fields ---- */

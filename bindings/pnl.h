@@ -144,6 +144,11 @@ typedef struct pnl_constructor_row {
 void pnl_constructor(lua_State *L, const char *library, const pnl_constructor_row *of, lua_CFunction fn,
                      size_t in_order);
 
+/** Push the names of a table of the runtime, ended by NULL, whose rows begin with their name; returns 1. */
+int pnl_push_table_names(lua_State *L, const void *const *table);
+/** Push a number of coordinates, nil for 0 (any); returns 1. */
+int pnl_push_dim(lua_State *L, size_t dim);
+
 /* ---- shared objects of the module ---- */
 
 /** Give the table on the top (a plain list or record of results) a text of its own, "{true, false}", instead of an address;
