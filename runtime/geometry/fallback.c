@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "geometry/fallback.h"
+#include "geometry/gauge_by_project.h"
 #include "geometry/nearest.h"
 #include "numeric/blas.h"
 
@@ -194,7 +195,7 @@ static pn_status bisect(const pn_set *set, const double *x, double *point, doubl
     return status;
 }
 
-pn_status pn_gauge_by_contains(const pn_set *set, const double *x, double *gauge, pn_err *err)
+pn_status pn_gauge_by_search(const pn_set *set, const double *x, double *gauge, pn_err *err)
 {
     double *point = pn_alloc(set->dim, sizeof *point), value = 0.0;
     pn_status status;
@@ -203,7 +204,8 @@ pn_status pn_gauge_by_contains(const pn_set *set, const double *x, double *gauge
         return pn_fail(err, PN_ENOMEM, "C:gauge: out of memory");
     status = origin_is_inside(set, point, err);
     if (status == PN_OK && pn_lp_norm(PN_LINF, set->dim, x) > 0.0)
-        status = bisect(set, x, point, &value, err);
+        status = pn_set_can_project(set) ? pn_gauge_by_project(set, x, &value, NULL, NULL, err)
+                                         : bisect(set, x, point, &value, err);
     if (status == PN_OK)
         *gauge = value;
     pn_free(point);

@@ -196,7 +196,7 @@ pn_status pn_set_gauge(const pn_set *set, const double *x, size_t n, double *gau
 
     if (status != PN_OK)
         return status;
-    return set->ops->gauge ? set->ops->gauge(set, x, gauge, err) : pn_gauge_by_contains(set, x, gauge, err);
+    return set->ops->gauge ? set->ops->gauge(set, x, gauge, err) : pn_gauge_by_search(set, x, gauge, err);
 }
 
 pn_status pn_set_contains(const pn_set *set, const double *x, size_t n, double tolerance, bool *inside, pn_err *err)

@@ -300,10 +300,10 @@ static pn_status intersect_gauge(const pn_set *self, const double *x, double *va
 {
     const pn_composite *set = pn_as_composite(self);
     double other;
-    pn_status status = set->a->ops->gauge(set->a, x, value, err);
+    pn_status status = pn_set_gauge(set->a, x, self->dim, value, err);
 
     if (status == PN_OK)
-        status = set->b->ops->gauge(set->b, x, &other, err);
+        status = pn_set_gauge(set->b, x, self->dim, &other, err);
     if (status == PN_OK)
         *value = fmax(*value, other);
     return status;
@@ -353,7 +353,7 @@ static pn_status fill(pn_composite *set, pn_err *err)
     set->ops.center = intersect_center;
     set->ops.project = intersect_project;
     status = intersect_contains(&set->base, set->numbers, 0.0, &origin, err); /* numbers is still 0 */
-    if (status == PN_OK && origin && a->gauge && b->gauge)
+    if (status == PN_OK && origin)
         set->ops.gauge = intersect_gauge;
     return status == PN_OK ? find_common_point(set, err) : status;
 }

@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "geometry/composite.h"
+#include "geometry/gauge_by_project.h"
 #include "geometry/set_algebra.h"
 #include "geometry/upper.h"
 #include "numeric/blas.h"
@@ -18,6 +19,8 @@
 /* How far outside the boundary normals are looked for, and how near the best must come to the support value. */
 static const double outside[] = { 1e-3, 1e-4, 1e-5, 1e-6, 1e-2, 1e-1 };
 #define SUPPORT_ENOUGH 1e-11
+#define PRECISION      1e-14 /* of a projection's multiplier */
+#define MOST_TURNS     100
 #define SUPPORT_ACCEPT 1e-8
 
 /* numbers: the largest coordinates of the polar, gauge of e_j, then of -e_j. */
@@ -68,23 +71,23 @@ static pn_status normal_near(const pn_set *inner, const double *g, double gauge,
     return status;
 }
 
-/* point <- the best normal; its error is of the second order in the distance from which it was looked for. */
-static pn_status find_point(const pn_set *inner, const double *g, double gauge, double *point, double *value,
-                            pn_err *err)
+/* point <- the best normal, of those that the gauge comes with and of those from a few distances, whose errors are of the second order. */
+static pn_status find_point(const pn_set *inner, const double *g, double gauge, double best, double *point,
+                            double *value, pn_err *err)
 {
-    double *normal = pn_alloc(inner->dim, sizeof *normal), best = -INFINITY;
+    double *normal = pn_alloc(inner->dim, sizeof *normal);
     pn_status status = normal ? PN_OK : pn_fail(err, PN_ENOMEM, "C:polar: out of memory in support");
 
     for (size_t k = 0; status == PN_OK && k < sizeof outside / sizeof *outside; k++) {
         bool found;
 
+        if (best >= gauge * (1.0 - SUPPORT_ENOUGH))
+            break;
         status = normal_near(inner, g, gauge, outside[k], normal, &found, err);
         if (status == PN_OK && found && pn_dot(inner->dim, g, normal) > best) {
             best = pn_dot(inner->dim, g, normal);
             memcpy(point, normal, inner->dim * sizeof *point);
         }
-        if (best >= gauge * (1.0 - SUPPORT_ENOUGH))
-            break;
     }
     pn_free(normal);
     if (status == PN_OK && !(best >= gauge * (1.0 - SUPPORT_ACCEPT)))
@@ -94,18 +97,30 @@ static pn_status find_point(const pn_set *inner, const double *g, double gauge, 
     return status;
 }
 
+static pn_status support_with_point(const pn_set *inner, const double *g, double *point, double *value, pn_err *err)
+{
+    double *normal = pn_alloc(inner->dim, sizeof *normal), reached = 0.0;
+    pn_status status = normal ? PN_OK : pn_fail(err, PN_ENOMEM, "C:polar: out of memory in support");
+
+    if (status == PN_OK)
+        status = pn_gauge_by_project(inner, g, value, normal, &reached, err);
+    if (status == PN_OK && inner->ops->gauge)
+        status = inner->ops->gauge(inner, g, value, err);
+    if (status == PN_OK && isfinite(*value)) /* gauge 0: the origin is as good as any point */
+        status = find_point(inner, g, *value, reached, normal, value, err);
+    if (status == PN_OK && isfinite(*value))
+        memcpy(point, normal, inner->dim * sizeof *point);
+    pn_free(normal);
+    return status;
+}
+
 static pn_status polar_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     const pn_set *inner = inner_of(self);
-    pn_status status = pn_set_gauge(inner, g, self->dim, value, err);
 
-    if (status != PN_OK || !point || isinf(*value))
-        return status;
-    if (*value == 0.0) { /* the origin is as good as any point */
-        memset(point, 0, self->dim * sizeof *point);
-        return PN_OK;
-    }
-    return find_point(inner, g, *value, point, value, err);
+    if (!point || !pn_set_can_project(inner))
+        return pn_set_gauge(inner, g, self->dim, value, err);
+    return support_with_point(inner, g, point, value, err);
 }
 
 /* The polar lies between -gauge(-e_j) and gauge(e_j) in coordinate j, since y_j = <y, e_j> <= gauge(e_j). */
@@ -132,6 +147,89 @@ static double polar_diameter(const pn_set *self, pn_lp norm)
 static void polar_center(const pn_set *self, double *x)
 {
     memset(x, 0, self->dim * sizeof *x);
+}
+
+/* ---- the projection: y - lambda P(y / lambda), P on C, for the lambda where its gauge is 1 (Moreau) ---- */
+
+typedef struct moreau {
+    const pn_set *inner;
+    const double *y;
+    double *nearest;  /* [dim] P(y / lambda) */
+    double *residual; /* [dim] y - lambda P */
+} moreau;
+
+/* *excess <- the gauge of the residual less 1; it falls as lambda grows.  At a normal <., P> is the support. */
+static pn_status try_lambda(moreau *m, double lambda, double *excess, pn_err *err)
+{
+    size_t dim = m->inner->dim;
+    pn_status status;
+
+    for (size_t j = 0; j < dim; j++)
+        m->nearest[j] = m->y[j] / lambda;
+    status = pn_set_project(m->inner, m->nearest, dim, err);
+    for (size_t j = 0; status == PN_OK && j < dim; j++)
+        m->residual[j] = m->y[j] - lambda * m->nearest[j];
+    *excess = status == PN_OK ? pn_dot(dim, m->residual, m->nearest) - 1.0 : 0.0;
+    return status;
+}
+
+/* The root by false position, an end that stays twice counting half (Illinois). */
+static pn_status find_lambda(moreau *m, double low, double high, double at_low, pn_err *err)
+{
+    double at_high = -1.0, at;
+    int kept = 0;
+    pn_status status = try_lambda(m, low, &at, err);
+
+    if (status != PN_OK || !(at > 0.0)) /* an unbounded set: y goes to the directions that it bounds */
+        return status;
+    at_low = fmin(at, at_low);
+    for (int turn = 0; status == PN_OK && turn < MOST_TURNS && high - low > PRECISION * high; turn++) {
+        double part = at_low / (at_low - at_high);
+        double lambda = turn % 8 < 5 ? low + part * (high - low) : sqrt(low) * sqrt(high);
+
+        if (!(lambda > low && lambda < high))
+            lambda = 0.5 * low + 0.5 * high;
+        status = try_lambda(m, lambda, &at, err);
+        if (fabs(at) <= PRECISION)
+            break;
+        if (at > 0.0) {
+            low = lambda;
+            at_low = at;
+            at_high *= kept > 0 ? 0.5 : 1.0;
+            kept = 1;
+        } else {
+            high = lambda;
+            at_high = at;
+            at_low *= kept < 0 ? 0.5 : 1.0;
+            kept = -1;
+        }
+    }
+    return status;
+}
+
+static pn_status polar_project(const pn_set *self, double *x, pn_err *err)
+{
+    const pn_set *inner = inner_of(self);
+    size_t dim = self->dim;
+    double *work, size = pn_lp_norm(PN_L2, dim, x), radius = inner->ops->radius(inner, PN_L2), excess, low, height;
+    moreau m;
+    pn_status status = inner_support(inner, x, &excess, err);
+
+    if (status != PN_OK || excess <= 1.0)
+        return status;
+    work = pn_alloc(dim, 2 * sizeof *work);
+    if (!work)
+        return pn_fail(err, PN_ENOMEM, "C:project: out of memory");
+    m = (moreau){ inner, x, work, work + dim };
+    excess -= 1.0;
+    low = fmax(0.5 * excess / radius / radius, 1e-14 * size * size); /* h(y - lambda c) >= h(y) - lambda radius^2 */
+    status = find_lambda(&m, fmin(low, 0.25 * size * size), 0.25 * size * size, excess, err);
+    if (status == PN_OK)
+        status = inner_support(inner, m.residual, &height, err);
+    for (size_t j = 0; status == PN_OK && j < dim; j++) /* whatever the rounding, in the polar */
+        x[j] = m.residual[j] / (isfinite(height) ? fmax(height, 1.0) : 1.0);
+    pn_free(work);
+    return status;
 }
 
 /* ---- construction ---- */
@@ -169,6 +267,7 @@ static pn_status generic(pn_set **out, pn_set *set, pn_err *err)
     head->ops.contains = polar_contains;
     head->ops.center = polar_center;
     head->ops.gauge = polar_gauge;
+    head->ops.project = pn_set_can_project(set) ? polar_project : NULL;
     status = measure(head, err);
     if (status == PN_OK)
         *out = &head->base;

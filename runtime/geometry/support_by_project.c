@@ -10,6 +10,9 @@
 #define REACH                                                                                                          \
     1e3 /* t ||g|| in radii: curved sets lose that factor of the error in a step, and as much is lost to rounding */
 #define TOLERANCE  1e-10
+#define ACCEPT     1e-7 /* when the steps are used up */
+#define FARTHEST   1e5
+#define STEPS_EACH 10
 #define MOST_STEPS 1000
 
 /* next <- P(x + t g); *step = ||next - x|| */
@@ -31,7 +34,7 @@ static pn_status one_step(const pn_set *set, const double *g, double t, const do
 static pn_status climb(const pn_set *set, const double *g, double size, double *x, double *next, double *scratch,
                        pn_err *err)
 {
-    double radius = set->ops->radius(set, PN_L2), t = REACH * radius / size, step;
+    double radius = set->ops->radius(set, PN_L2), t = REACH * radius / size, step = INFINITY;
 
     for (int i = 0; i < MOST_STEPS; i++) {
         pn_status status = one_step(set, g, t, x, next, &step, scratch, err);
@@ -41,7 +44,11 @@ static pn_status climb(const pn_set *set, const double *g, double size, double *
         memcpy(x, next, set->dim * sizeof *x);
         if (step * 2.0 * radius / t <= TOLERANCE * radius * size)
             return PN_OK;
+        t = i % STEPS_EACH == STEPS_EACH - 1 ? fmin(2.0 * t, FARTHEST * radius / size)
+                                             : t; /* along faces, nearly normal to g */
     }
+    if (step * 2.0 * radius / t <= ACCEPT * radius * size)
+        return PN_OK;
     return pn_fail(err, PN_ENUMERIC, "C:support: %d projections on %s did not find the largest <g, x>", MOST_STEPS,
                    set->ops->name);
 }

@@ -8,7 +8,7 @@
 /**
  * max <g, x> and a point of the set that attains it to within 1e-10 radius ||g||_2, as pn_set_ops.support; the value is that of the
  * point, so never too large.  By the proximal point method x <- P(x + t g), which stops by its own certificate: for every v of the set
- * <g, v - x'> <= <x' - x, v - x'>/t <= ||x' - x|| 2 radius/t.  Exact after finitely many steps over polytopes.
+ * <g, v - x'> <= <x' - x, v - x'>/t <= ||x' - x|| 2 radius/t.  Exact after finitely many steps over polytopes; when 1000 steps do not show 1e-10, 1e-7 is enough.
  *   point  [dim] or NULL; untouched on failure.
  * Errors: what the projection fails with; PN_ENUMERIC when 1000 steps do not reach that; PN_ENOMEM.
  * Source: Rockafellar (1976), Monotone operators and the proximal point algorithm.
