@@ -128,6 +128,7 @@ const pn_set_ops pn_set_exponential_cone = {
     .params = exponential_cone_params,
     .create = exponential_cone_create,
     .destroy = pn_cone_destroy,
+    .cone = true,
     .support = pn_cone_support,
     .radius = pn_unbounded_size,
     .diameter = pn_unbounded_size,

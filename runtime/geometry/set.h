@@ -38,6 +38,7 @@ typedef struct pn_set_ops {
 
     /* C = -C, whatever the parameters (a set that knows only when made has its own copy of the table). */
     bool symmetric;
+    bool cone; /* tC = C for every t > 0, with a projection */
     /* Its functions call back into a host and run on the caller's thread only.  A set made of parts: when any of them does. */
     bool single_thread;
 

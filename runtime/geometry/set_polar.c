@@ -1,13 +1,14 @@
 /* set_polar.c -- {y : <y, x> <= 1 for all x in C}, C with the origin inside.  Support function and gauge change places: the gauge of the polar
  * is the support function of C, and its support function the gauge of C, attained at the normal of C that has length 1
  * in the gauge.  Balls of the table give the ball of the dual norm; the polar of a polar is the set that it was made of.
- * Depends on: composite.h, upper.h.  Used by: set_algebra.h. */
+ * Depends on: composite.h, cone.h, upper.h.  Used by: set_algebra.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "geometry/composite.h"
+#include "geometry/cone.h"
 #include "geometry/gauge_by_project.h"
 #include "geometry/set_algebra.h"
 #include "geometry/upper.h"
@@ -276,6 +277,43 @@ static pn_status generic(pn_set **out, pn_set *set, pn_err *err)
     return status;
 }
 
+/* ---- cones: {y : <y, x> <= 0 for all x in K}, on which Moreau projects: z = P_K(z) + P_polar(z) ---- */
+
+static pn_status cone_project(const pn_set *self, double *x, pn_err *err)
+{
+    double *along = pn_alloc(self->dim, sizeof *along);
+    pn_status status;
+
+    if (!along)
+        return pn_fail(err, PN_ENOMEM, "C:polar: out of memory in project");
+    memcpy(along, x, self->dim * sizeof *x);
+    status = pn_set_project(inner_of(self), along, self->dim, err);
+    for (size_t j = 0; status == PN_OK && j < self->dim; j++)
+        x[j] -= along[j];
+    pn_free(along);
+    return status;
+}
+
+static pn_status polar_cone(pn_set **out, pn_set *set, pn_err *err)
+{
+    pn_composite *head;
+    pn_status status = pn_composite_new(&head, sizeof *head, "polar", set->dim, set, NULL, 0, err);
+
+    if (status != PN_OK)
+        return status;
+    head->ops.doc = "{y : <y, x> <= 0 for all x in K}";
+    head->ops.cone = true;
+    head->ops.support = pn_cone_support;
+    head->ops.radius = pn_unbounded_size;
+    head->ops.diameter = pn_unbounded_size;
+    head->ops.contains = pn_cone_contains;
+    head->ops.center = pn_cone_center;
+    head->ops.project = cone_project;
+    head->ops.gauge = pn_cone_gauge;
+    *out = &head->base;
+    return PN_OK;
+}
+
 static pn_status origin_is_inside(const pn_set *set, pn_err *err)
 {
     double *origin = pn_calloc(set->dim, sizeof *origin), radius = set->ops->radius(set, PN_L2);
@@ -312,6 +350,8 @@ static pn_status polar_of(pn_set **out, pn_set *set, pn_err *err)
         *out = pn_set_keep(pn_as_composite(set)->a);
         return PN_OK;
     }
+    if (set->ops->cone)
+        return polar_cone(out, set, err);
     status = origin_is_inside(set, err);
     return status == PN_OK ? generic(out, set, err) : status;
 }

@@ -429,6 +429,7 @@ const pn_set_ops pn_set_psd_cone = {
     .params = cone_params,
     .create = cone_create,
     .destroy = destroy,
+    .cone = true,
     .support = cone_support,
     .radius = unbounded,
     .diameter = unbounded,
