@@ -15,6 +15,8 @@ typedef struct fw_state {
     bool selects;                     /* it is a selection */
     double *theta, *gradient, *point; /* [p] each */
     double *scores;                   /* [k], private only */
+    double value;                     /* at theta; raw, NaN where it may not be shown */
+    bool paid;                        /* `gradient` has been released, and no step was made to its vertex */
 } fw_state;
 
 static const fw_plan *plan_of(const fw_state *self)
@@ -87,7 +89,7 @@ static void move(fw_state *self, const pn_atom *atom, double mu)
     pn_atom_add(atom, mu, self->theta);
 }
 
-static pn_status private_atom(fw_state *self, const pn_step_context *context, size_t *chosen, pn_err *err)
+static pn_status private_atom(fw_state *self, pn_step_context *context, size_t *chosen, pn_err *err)
 {
     const pn_set *set = pn_objective_set(self->base.plan->objective);
     pn_release release = { 0 };
@@ -98,11 +100,13 @@ static pn_status private_atom(fw_state *self, const pn_step_context *context, si
     set->ops->atom_scores(set, self->gradient, self->scores);
     status = pn_mechanism_release(self->mechanism, context->ledger, "frank_wolfe", context->rng, self->scores,
                                   set->ops->atom_count(set), &release, err);
+    if (status == PN_OK)
+        context->releases++;
     *chosen = release.index;
     return status;
 }
 
-static pn_status private_step(fw_state *self, const pn_step_context *context, pn_trace_row *row, pn_err *err)
+static pn_status private_step(fw_state *self, pn_step_context *context, pn_trace_row *row, pn_err *err)
 {
     const pn_set *set = pn_objective_set(self->base.plan->objective);
     size_t chosen = 0;
@@ -129,34 +133,50 @@ static pn_status support_step(fw_state *self, pn_trace_row *row, pn_err *err)
         self->gradient[j] = -self->gradient[j];
     }
     status = set->ops->support(set, self->gradient, self->point, &across, err);
-    if (status != PN_OK)
+    if (status != PN_OK) { /* the gradient is needed again */
+        for (size_t j = 0; j < set->dim; j++)
+            self->gradient[j] = -self->gradient[j];
         return status;
+    }
     if (!self->mechanism)
         row->gap = along + across;
     move(self, &(pn_atom){ .count = set->dim, .value = self->point }, row->step_size);
     return PN_OK;
 }
 
+/* The gradient, with noise unless a vertex is to be chosen by it. */
+static pn_status take_gradient(fw_state *self, pn_step_context *context, pn_err *err)
+{
+    const pn_plan *plan = self->base.plan;
+    bool show_value =
+        !self->mechanism || pn_rng_simulated(context->rng); /* a real run never computes what it may not show */
+    pn_status status;
+
+    self->value = NAN;
+    status = pn_noisy_gradient(plan->objective, self->selects ? NULL : self->mechanism, context, plan->solver->name,
+                               self->theta, show_value ? &self->value : NULL, self->gradient, err);
+    if (status != PN_OK)
+        return status;
+    self->base.gradients += pn_objective_data(plan->objective)->n;
+    self->paid = !self->selects;
+    return PN_OK;
+}
+
+/* A step that failed after its release and is tried again draws nothing new. */
 static pn_status fw_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
 {
     fw_state *self = (fw_state *)state;
-    const pn_plan *plan = state->plan;
-    bool show_value =
-        !self->mechanism || pn_rng_simulated(context->rng); /* a real run never computes what it may not show */
-    double value = NAN;
-    pn_status status;
+    pn_status status = self->paid ? PN_OK : take_gradient(self, context, err);
 
     row->step_size = step_size(plan_of(self), state->step);
-    status = pn_noisy_gradient(plan->objective, self->selects ? NULL : self->mechanism, context, plan->solver->name,
-                               self->theta, show_value ? &value : NULL, self->gradient, err);
     if (status != PN_OK)
         return status;
-    state->gradients += pn_objective_data(plan->objective)->n;
-    row->value = value;
+    row->value = self->value;
     status = self->selects ? private_step(self, context, row, err) : support_step(self, row, err);
+    self->paid = self->paid && status != PN_OK;
     if (status == PN_OK && !self->mechanism &&
-        (isnan(value) || isnan(row->gap))) /* only here: whether a private run ends must not depend on the data */
-        return pn_objective_undefined(plan->objective, "solve.frank_wolfe", err);
+        (isnan(row->value) || isnan(row->gap))) /* only here: whether a private run ends must not depend on the data */
+        return pn_objective_undefined(state->plan->objective, "solve.frank_wolfe", err);
     return status;
 }
 

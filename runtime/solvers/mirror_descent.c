@@ -13,11 +13,14 @@ typedef struct md_state {
     pn_state base;           /* first */
     pn_mechanism *mechanism; /* NULL without privacy */
     double *x;               /* [state_dim] the current point of the potential */
+    double *next;            /* [state_dim] what a step leaves unfinished when it fails */
     double *theta, *average; /* [p] */
     double *gradient;        /* [p] */
     double *pulled;          /* [state_dim] gradient in the potential's coordinates; gradient itself when not lifted */
     double *normals;         /* [p] when noise without privacy is asked for */
     double weight;           /* total, of the average */
+    double value;            /* at theta; raw, NaN where it may not be shown */
+    bool paid;               /* `gradient` has been released, and the step from it has not been made */
 } md_state;
 
 static const md_plan *plan_of(const md_state *self)
@@ -40,6 +43,7 @@ static void md_destroy(pn_state *state)
     if (self->pulled != self->gradient)
         pn_free(self->pulled);
     pn_free(self->x);
+    pn_free(self->next);
     pn_free(self->average);
     pn_free(self->gradient);
     pn_free(self->normals);
@@ -52,12 +56,13 @@ static pn_status allocate(md_state *self, pn_err *err)
     size_t p = pn_objective_dim(plan->base.objective), m = plan->state_dim;
 
     self->x = pn_alloc(m, sizeof(double));
+    self->next = pn_alloc(m, sizeof(double));
     self->theta = lifted(plan) ? pn_alloc(p, sizeof(double)) : self->x;
     self->gradient = pn_alloc(p, sizeof(double));
     self->pulled = lifted(plan) ? pn_alloc(m, sizeof(double)) : self->gradient;
     self->average = pn_calloc(p, sizeof(double));
     self->normals = plan->root ? pn_alloc(p, sizeof(double)) : NULL;
-    if (!self->x || !self->theta || !self->gradient || !self->pulled || !self->average ||
+    if (!self->x || !self->next || !self->theta || !self->gradient || !self->pulled || !self->average ||
         (plan->root && !self->normals))
         return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory for %zu coordinates", p);
     memcpy(self->x, plan->start, m * sizeof(double));
@@ -140,14 +145,16 @@ static pn_status move(md_state *self, double eta, pn_err *err)
 
     if (lifted(plan))
         pn_mat_times_vec(plan->potential->lift, self->gradient, self->pulled);
-    status = pn_mirror_step(plan->potential, set, self->x, self->pulled, eta, plan->state_dim, self->x, err);
-    if (status == PN_OK)
-        show_theta(self);
-    return status;
+    status = pn_mirror_step(plan->potential, set, self->x, self->pulled, eta, plan->state_dim, self->next, err);
+    if (status != PN_OK)
+        return status;
+    memcpy(self->x, self->next, plan->state_dim * sizeof(double));
+    show_theta(self);
+    return PN_OK;
 }
 
 /* The gradient of this step, from the objective (with noise) or from a caller's oracle, and the value where it may be shown. */
-static pn_status sample(md_state *self, const pn_step_context *context, double *value, pn_err *err)
+static pn_status sample(md_state *self, pn_step_context *context, double *value, pn_err *err)
 {
     const md_plan *plan = plan_of(self);
     pn_objective *objective = plan->base.objective;
@@ -166,26 +173,40 @@ static pn_status sample(md_state *self, const pn_step_context *context, double *
                : plan->oracle.sample(plan->oracle.self, self->theta, pn_objective_dim(objective), self->gradient, err);
 }
 
+/* The gradient with its noise, and what follows from it without fail. */
+static pn_status take_gradient(md_state *self, pn_step_context *context, pn_err *err)
+{
+    const pn_plan *plan = self->base.plan;
+    bool show_value =
+        !self->mechanism || pn_rng_simulated(context->rng); /* a real run never computes what it may not show */
+    pn_status status;
+
+    self->value = NAN;
+    status = sample(self, context, show_value ? &self->value : NULL, err);
+    if (status != PN_OK)
+        return status;
+    if (!self->mechanism && isnan(self->value)) /* only here: whether a private run ends must not depend on the data */
+        return pn_objective_undefined(plan->objective, "solve.mirror_descent", err);
+    self->base.gradients += pn_objective_data(plan->objective)->n;
+    add_to_average(self, self->base.step + 1);
+    self->paid = true;
+    return PN_OK;
+}
+
+/* A step that failed after its release and is tried again draws nothing new. */
 static pn_status md_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
 {
     md_state *self = (md_state *)state;
-    const md_plan *plan = plan_of(self);
-    bool show_value =
-        !self->mechanism || pn_rng_simulated(context->rng); /* a real run never computes what it may not show */
-    double value = NAN;
-    pn_status status = sample(self, context, show_value ? &value : NULL, err);
+    pn_status status = self->paid ? PN_OK : take_gradient(self, context, err);
 
     if (status != PN_OK)
         return status;
-    if (!self->mechanism && isnan(value)) /* only here: whether a private run ends must not depend on the data */
-        return pn_objective_undefined(plan->base.objective, "solve.mirror_descent", err);
-    state->gradients += pn_objective_data(plan->base.objective)->n;
-    row->value = value;
-    row->step_size = step_size(plan, state->step + 1);
-    add_to_average(self, state->step + 1);
-    if (state->step + 1 == plan->base.iterations)
-        return PN_OK; /* the point after the last gradient is no part of the answer */
-    return move(self, row->step_size, err);
+    row->value = self->value;
+    row->step_size = step_size(plan_of(self), state->step + 1);
+    if (state->step + 1 < state->plan->iterations) /* what follows the last gradient is no part of the answer */
+        status = move(self, row->step_size, err);
+    self->paid = status != PN_OK;
+    return status;
 }
 
 static void md_current(const pn_state *state, double *theta)

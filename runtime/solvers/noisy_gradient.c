@@ -186,7 +186,7 @@ static pn_status add_regulariser(pn_objective *objective, const double *theta, d
     return status;
 }
 
-pn_status pn_noisy_gradient(pn_objective *objective, pn_mechanism *mechanism, const pn_step_context *context,
+pn_status pn_noisy_gradient(pn_objective *objective, pn_mechanism *mechanism, pn_step_context *context,
                             const char *label, const double *theta, double *value, double *gradient, pn_err *err)
 {
     pn_release release = { .values = gradient };
@@ -198,5 +198,8 @@ pn_status pn_noisy_gradient(pn_objective *objective, pn_mechanism *mechanism, co
     if (status == PN_OK)
         status = pn_mechanism_release(mechanism, context->ledger, label, context->rng, gradient,
                                       pn_objective_dim(objective), &release, err);
-    return status == PN_OK ? add_regulariser(objective, theta, value, gradient, err) : status;
+    if (status != PN_OK)
+        return status;
+    context->releases++;
+    return add_regulariser(objective, theta, value, gradient, err);
 }

@@ -43,10 +43,11 @@ pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, cons
 pn_status pn_gradient_noise_open(pn_mechanism **out, const pn_gradient_noise *noise, pn_err *err);
 
 /**
- * gradient[dim] = gradient of the mean loss at theta + noise (charged first) + gradient of the regulariser, which is public.
+ * gradient[dim] = gradient of the mean loss at theta + noise (charged first) + gradient of the regulariser, which is public.  Counts the
+ * release in the context.
  * mechanism NULL: without noise.  *value (may be NULL) is f(theta), raw.
  */
-pn_status pn_noisy_gradient(pn_objective *objective, pn_mechanism *mechanism, const pn_step_context *context,
+pn_status pn_noisy_gradient(pn_objective *objective, pn_mechanism *mechanism, pn_step_context *context,
                             const char *label, const double *theta, double *value, double *gradient, pn_err *err);
 
 /** The most steps by default: about 1e10 multiplications, from public sizes only; at least 100. */

@@ -160,10 +160,11 @@ const double *pn_walk_theta(pn_walk *walk)
     return walk->theta;
 }
 
-/* The statement covers what was released: all of the plan, or its first steps. */
+/* The statement covers what was released: all of the plan, or its first steps, and what a step that failed had released. */
 static void state_privacy(const pn_walk *walk, pn_fit *fit)
 {
     const pn_plan *plan = walk->plan;
+    size_t releases = walk->steps > walk->context.releases ? walk->steps : walk->context.releases;
 
     fit->epsilon = fit->delta = fit->rho = NAN;
     fit->is_private = plan->request.kind != PN_NONPRIVATE;
@@ -172,14 +173,14 @@ static void state_privacy(const pn_walk *walk, pn_fit *fit)
     fit->neighbours = plan->request.neighbours;
     if (!fit->is_private)
         return;
-    fit->rho = (double)walk->steps * plan->event->ops->zcdp(plan->event);
+    fit->rho = (double)releases * plan->event->ops->zcdp(plan->event);
     if (plan->request.kind == PN_RHO)
         return;
     fit->delta = plan->delta;
-    if (walk->steps == plan->iterations)
+    if (releases == plan->iterations)
         fit->epsilon = plan->epsilon;
     else
-        fit->epsilon = walk->steps ? pn_event_epsilon(plan->event, walk->steps, plan->delta, NULL) : 0.0;
+        fit->epsilon = releases ? pn_event_epsilon(plan->event, releases, plan->delta, NULL) : 0.0;
 }
 
 pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *err)

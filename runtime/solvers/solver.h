@@ -76,6 +76,7 @@ typedef struct pn_step_context {
     pn_ledger *ledger; /* NULL when non-private */
     pn_rng *rng;       /* NULL when non-private */
     pn_task *task;
+    size_t releases; /* counted by the solver: one more than steps when a step failed after its release */
 } pn_step_context;
 
 /* What one step did.  `raw` figures are NaN in private runs unless the noise is simulated. */

@@ -1,0 +1,87 @@
+-- failing_step_spec.lua -- runs that a user's function breaks in the middle: what was drawn was paid for, is never drawn again, and the
+-- statement covers it.
+local pn = require "penumbra"
+
+local p, n = 3, 60
+
+-- A ball of functions; trouble.at counts down the calls until one of them raises, trouble.calls counts all.
+local function troubled_ball(trouble)
+  local function fail()
+    trouble.calls = (trouble.calls or 0) + 1
+    if trouble.at and trouble.calls == trouble.at then error("troubled", 0) end
+  end
+  return pn.set.custom {
+    dim = p, radius = 1,
+    project = function(v) fail() return v:norm() <= 1 and v or v / v:norm() end,
+    support = function(g) fail() return g / g:norm() end,
+  }
+end
+
+local function objective(C)
+  local data = pn.data.synthetic.logistic {n = n, p = p, seed = 2}:clip_rows("l2", 1)
+  return pn.objective {data = data, loss = pn.loss.logistic(), set = C}
+end
+
+local steps = 6
+
+-- Walk to the end, trying a step that fails again; returns the fit, the ledger and how often it failed.
+local function walk(name, at, budget)
+  local trouble = {}
+  local plan = pn.solve[name].plan(objective(troubled_ball(trouble)), budget)
+  local ledger = pn.ledger {rho = 1, teaching = true}
+  trouble.calls, trouble.at = 0, at
+  local walk, failures, done = plan:steps {ledger = ledger, rng = pn.rng.seeded(7)}, 0, 0
+  while done < steps do
+    local ok, state = pcall(walk)
+    if ok then
+      done = state.step
+    else
+      assert.matches("troubled", tostring(state), 1, true)
+      failures = failures + 1
+      assert.is_near(plan.rho / steps * (done + 1), 1 - ledger.remaining, 1e-12) -- paid for although it failed
+    end
+  end
+  return walk:fit(), ledger, failures, plan
+end
+
+describe("a step that fails after its noise was drawn", function()
+  for _, name in ipairs {"mirror_descent", "frank_wolfe_convex"} do
+    it("goes on with the same noise and without a second charge: " .. name, function()
+      local budget = {rho = 0.5, iterations = steps}
+      local smooth, whole = walk(name, nil, budget)
+      local failed = 0
+      for at = 1, steps, 4 do
+        local fit, ledger, failures, plan = walk(name, at, budget)
+        failed = failed + failures
+        assert.is_true(fit.theta == smooth.theta)
+        assert.is_near(whole.remaining, ledger.remaining, 1e-12)
+        assert.is_near(plan.rho, 1 - ledger.remaining, 1e-12)
+      end
+      assert.is_true(failed >= 1)
+    end)
+  end
+
+  it("is in the statement of a run that is given up there", function()
+    local trouble = {}
+    local plan = pn.solve.mirror_descent.plan(objective(troubled_ball(trouble)), {rho = 0.5, iterations = steps})
+    local ledger = pn.ledger {rho = 1}
+    local walk = plan:steps {ledger = ledger}
+    walk()
+    trouble.calls, trouble.at = 0, 1
+    assert.is_false((pcall(walk)))
+    assert.is_near(plan.rho / steps * 2, 1 - ledger.remaining, 1e-12)
+    assert.is_near(plan.rho / steps * 2, walk:fit().privacy.rho, 1e-12)
+  end)
+
+  it("ends a whole run with the caller's error and what was drawn charged", function()
+    local trouble = {}
+    local ledger = pn.ledger {rho = 1}
+    local plan = pn.solve.mirror_descent.plan(objective(troubled_ball(trouble)), {rho = 0.5, iterations = steps})
+    trouble.calls, trouble.at = 0, 3
+    local ok, message = pcall(plan.run, plan, {ledger = ledger})
+    assert.is_false(ok)
+    assert.equal("troubled", message)
+    assert.is_true(1 - ledger.remaining >= plan.rho / steps * (1 - 1e-12))
+    assert.is_true(1 - ledger.remaining <= plan.rho / steps * 3 * (1 + 1e-12))
+  end)
+end)
