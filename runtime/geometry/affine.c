@@ -108,6 +108,11 @@ static double affine_diameter(const pn_set *self, pn_lp norm)
     return pn_times_up(fabs(set->factor), set->inner->ops->diameter(set->inner, norm));
 }
 
+static double affine_shortfall(const pn_set *self)
+{
+    return pn_times_up(fabs(as_affine(self)->factor), pn_set_shortfall(as_affine(self)->inner));
+}
+
 static pn_status affine_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     const affine *set = as_affine(self);
@@ -371,6 +376,7 @@ static void fill_ops(affine *set)
         .atom = atoms ? affine_atom : NULL,
         .describe = affine_describe,
         .single_thread = inner->single_thread,
+        .shortfall = inner->shortfall ? affine_shortfall : NULL,
     };
 }
 

@@ -376,6 +376,12 @@ static pn_status project(const pn_set *self, double *x, pn_err *err)
     return status;
 }
 
+/* Newton's steps of the projection end by a tolerance. */
+static double shortfall(const pn_set *self)
+{
+    return 1e-10 * radius(self, PN_L2);
+}
+
 const pn_set_ops pn_set_birkhoff = {
     .name = "birkhoff",
     .doc = "The doubly stochastic matrices {X in R^(n x n) : X >= 0, rows and columns sum to 1}, X as a row-major "
@@ -393,6 +399,7 @@ const pn_set_ops pn_set_birkhoff = {
     .contains = contains,
     .center = center_of,
     .project = project,
+    .shortfall = shortfall,
     .gauge = gauge,
     .describe = describe,
 };

@@ -1,4 +1,5 @@
 /* composite.c -- what sets made of sets have in common.  Depends on: composite.h.  Used by: set_sum.c and its likes. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,6 +58,14 @@ static void describe_call(const pn_set *self, char *text, size_t size)
     pn_describe_parts(pn_as_composite(self), open, ", ", ")", text, size);
 }
 
+/* What is made of parts that fall short: not known in general. */
+static double composite_shortfall(const pn_set *self)
+{
+    const pn_composite *set = pn_as_composite(self);
+
+    return pn_set_shortfall(set->a) > 0.0 || (set->b && pn_set_shortfall(set->b) > 0.0) ? INFINITY : 0.0;
+}
+
 pn_status pn_composite_new(pn_composite **out, size_t bytes, const char *name, size_t dim, pn_set *a, pn_set *b,
                            size_t numbers, pn_err *err)
 {
@@ -84,6 +93,7 @@ pn_status pn_composite_new(pn_composite **out, size_t bytes, const char *name, s
     set->ops.diameter = twice_the_radius;
     set->ops.contains = pn_contains_by_support;
     set->ops.describe = describe_call;
+    set->ops.shortfall = composite_shortfall;
     *out = set;
     return PN_OK;
 }

@@ -226,6 +226,12 @@ static double diameter(const pn_set *self, pn_lp norm)
     return 2.0 * self->ops->radius(self, norm);
 }
 
+/* Of the largest singular value, which the Frobenius norm bounds. */
+static double nuclear_shortfall(const pn_set *self)
+{
+    return as_ball(self)->tolerance * as_ball(self)->radius;
+}
+
 static pn_status nuclear_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     const matrix_ball *ball = as_ball(self);
@@ -364,6 +370,7 @@ const pn_set_ops pn_set_nuclear_ball = {
     .radius = nuclear_radius,
     .diameter = diameter,
     .contains = nuclear_contains,
+    .shortfall = nuclear_shortfall,
     .center = center_of,
     .project = nuclear_project,
     .gauge = nuclear_gauge,

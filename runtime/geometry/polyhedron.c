@@ -293,6 +293,12 @@ static pn_status polyhedron_gauge(const pn_set *self, const double *x, double *v
     return PN_OK;
 }
 
+/* Steps that end by tolerances; far more than was ever seen. */
+static double polyhedron_shortfall(const pn_set *self)
+{
+    return 1e-10 * polyhedron_radius(self, PN_L2);
+}
+
 const pn_set_ops pn_set_polyhedron = {
     .name = "polyhedron",
     .doc = "The polyhedron {x : A x <= b} for small dense systems; an empty one is refused.  Radius and diameter are "
@@ -310,5 +316,6 @@ const pn_set_ops pn_set_polyhedron = {
     .contains = polyhedron_contains,
     .center = polyhedron_center,
     .project = polyhedron_project,
+    .shortfall = polyhedron_shortfall,
     .gauge = polyhedron_gauge,
 };

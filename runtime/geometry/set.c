@@ -176,6 +176,11 @@ bool pn_set_is_bounded(const pn_set *set)
     return isfinite(set->ops->radius(set, PN_L2));
 }
 
+double pn_set_shortfall(const pn_set *set)
+{
+    return set->ops->shortfall ? set->ops->shortfall(set) : 0.0;
+}
+
 bool pn_set_can_project(const pn_set *set)
 {
     return set->ops->project || (set->ops->support && pn_set_is_bounded(set));

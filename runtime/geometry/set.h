@@ -71,6 +71,10 @@ typedef struct pn_set_ops {
     double (*atom_radius)(const pn_set *self, pn_lp norm); /* max_i ||v_i - c|| with the same c */
     void (*atom)(const pn_set *self, size_t i, pn_atom *out, double *scratch /* [dim] */);
 
+    /* A length: what the value of support may be below the maximum, in units of ||g||_2, and a projected point outside of the set, beyond
+     * the rounding of a formula.  For certificates that rest on both.  NULL: nothing; +inf: not known. */
+    double (*shortfall)(const pn_set *self);
+
     /* max ||factor x + shift|| over the set, an upper bound within 1e-12 relative; shift [dim].  NULL: a shifted set takes
      * its radius from the atoms, or from the triangle inequality when there are none either. */
     double (*image_radius)(const pn_set *self, double factor, const double *shift, pn_lp norm);
@@ -113,6 +117,8 @@ pn_status pn_set_support(const pn_set *set, const double *g, size_t n, double *v
 /** The nearest point.  Bounded sets without a projection of their own: Wolfe's minimum-norm-point method over support points, until
  *  the duality gap <x - y, v - y> is below 1e-10 of the squared size of the set. */
 pn_status pn_set_project(const pn_set *set, double *x, size_t n, pn_err *err);
+/** The row's shortfall, 0 without one. */
+double pn_set_shortfall(const pn_set *set);
 /** Whether pn_set_project can work. */
 bool pn_set_can_project(const pn_set *set);
 /** max |<w, x>| over C, the dual of the gauge of Q = conv(C u -C): the larger support of x and -x. */

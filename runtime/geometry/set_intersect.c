@@ -280,6 +280,15 @@ static double intersect_diameter(const pn_set *self, pn_lp norm)
     return fmin(parts, 2.0 * intersect_radius(self, norm));
 }
 
+/* What projection and support let pass, and what the parts do. */
+static double intersect_shortfall(const pn_set *self)
+{
+    const pn_composite *set = pn_as_composite(self);
+    double accept = accept_of(set) * (1.0 + SUPPORT_GAP / ACCEPT);
+
+    return accept * self->ops->radius(self, PN_L2) + pn_set_shortfall(set->a) + pn_set_shortfall(set->b);
+}
+
 static pn_status intersect_contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     const pn_composite *set = pn_as_composite(self);
@@ -352,6 +361,7 @@ static pn_status fill(pn_composite *set, pn_err *err)
     set->ops.contains = intersect_contains;
     set->ops.center = intersect_center;
     set->ops.project = intersect_project;
+    set->ops.shortfall = intersect_shortfall;
     status = intersect_contains(&set->base, set->numbers, 0.0, &origin, err); /* numbers is still 0 */
     if (status == PN_OK && origin)
         set->ops.gauge = intersect_gauge;

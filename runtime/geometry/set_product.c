@@ -115,6 +115,11 @@ static pn_status product_sample(const pn_set *self, pn_rng *rng, double *x, pn_e
     return status == PN_OK ? set->b->ops->sample(set->b, rng, x + set->a->dim, err) : status;
 }
 
+static double product_shortfall(const pn_set *self)
+{
+    return pn_set_shortfall(pn_as_composite(self)->a) + pn_set_shortfall(pn_as_composite(self)->b);
+}
+
 static void fill_ops(pn_composite *set)
 {
     const pn_set_ops *a = set->a->ops, *b = set->b->ops;
@@ -126,6 +131,7 @@ static void fill_ops(pn_composite *set)
     set->ops.diameter = product_diameter;
     set->ops.image_radius = a->image_radius && b->image_radius ? product_image_radius : NULL;
     set->ops.contains = product_contains;
+    set->ops.shortfall = product_shortfall;
     set->ops.center = product_center;
     set->ops.project = pn_set_can_project(set->a) && pn_set_can_project(set->b) ? product_project : NULL;
     set->ops.gauge = a->gauge && b->gauge ? product_gauge : NULL;

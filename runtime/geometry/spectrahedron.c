@@ -318,6 +318,12 @@ static pn_status rebuild(spectrum *s, size_t n, double *x, pn_err *err)
     return status;
 }
 
+/* Of the largest eigenvalue, which the Frobenius norm bounds. */
+static double shortfall(const pn_set *self)
+{
+    return as_psd(self)->tolerance * as_psd(self)->radius;
+}
+
 static pn_status project(const pn_set *self, double *x, pn_err *err)
 {
     const psd_set *set = as_psd(self);
@@ -393,6 +399,7 @@ const pn_set_ops pn_set_spectrahedron = {
     .contains = contains,
     .center = center_of,
     .project = project,
+    .shortfall = shortfall,
     .gauge = gauge,
     .hull_gauge = hull_gauge,
     .scale = radius_of,
@@ -415,6 +422,7 @@ const pn_set_ops pn_set_unit_spectrahedron = {
     .contains = contains,
     .center = center_of,
     .project = project,
+    .shortfall = shortfall,
     .gauge = gauge,
     .hull_gauge = hull_gauge,
     .scale = radius_of,
