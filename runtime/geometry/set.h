@@ -72,7 +72,8 @@ typedef struct pn_set_ops {
     void (*atom)(const pn_set *self, size_t i, pn_atom *out, double *scratch /* [dim] */);
 
     /* A length: what the value of support may be below the maximum, in units of ||g||_2, and a projected point outside of the set, beyond
-     * the rounding of a formula.  For certificates that rest on both.  NULL: nothing; +inf: not known. */
+     * the rounding of a formula.  For certificates that rest on both.  NULL: nothing; +inf: not known, or they
+     * may fail. */
     double (*shortfall)(const pn_set *self);
 
     /* max ||factor x + shift|| over the set, an upper bound within 1e-12 relative; shift [dim].  NULL: a shifted set takes

@@ -145,6 +145,11 @@ static pn_status vertex_step(search *at, size_t iteration, pn_err *err)
     return PN_OK;
 }
 
+pn_status pn_look_for_cancel(const pn_task *task, const char *owner, pn_err *err)
+{
+    return task && pn_task_cancelled(task) ? pn_fail(err, PN_ECANCELLED, "%s: stopped by the user", owner) : PN_OK;
+}
+
 static pn_status iterate(search *at, bool *reached, pn_err *err)
 {
     const pn_descent *how = at->how;
@@ -152,7 +157,8 @@ static pn_status iterate(search *at, bool *reached, pn_err *err)
 
     *reached = false;
     for (size_t i = 0; i < how->most_steps && !*reached; i++) {
-        pn_status status = pn_task_report(how->task, how->label, (double)i, 0.0, err);
+        pn_status status = how->quiet ? pn_look_for_cancel(how->task, how->owner, err)
+                                      : pn_task_report(how->task, how->label, (double)i, 0.0, err);
 
         if (status == PN_OK)
             status = !projects               ? vertex_step(at, i, err)

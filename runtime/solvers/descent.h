@@ -28,7 +28,11 @@ typedef struct pn_descent {
     size_t most_steps;
     bool smooth; /* for the message when no step decreases f */
     pn_task *task;
+    bool quiet; /* tell nobody of progress, whose course depends on the data; a cancel is looked for all the same */
 } pn_descent;
+
+/** PN_ECANCELLED after a cancel; says nothing to the listener.  NULL allowed. */
+pn_status pn_look_for_cancel(const pn_task *task, const char *owner, pn_err *err);
 
 /**
  * Descend from x[p] (in the set) until the certificate is met; *reached says whether it was within most_steps, *certificate its

@@ -50,11 +50,12 @@ static pn_status op_start(pn_state **out, const pn_plan *plan, pn_step_context *
     return PN_OK;
 }
 
-/* How many gradients the minimum took depends on the records, so only runs without privacy count them. */
+/* How many gradients and steps the minimum took depends on the records, so only runs without privacy count and report them. */
 static pn_status minimise(op_state *self, const pn_step_context *context, pn_err *err)
 {
     uint64_t gradients = 0;
     const op_plan *plan = plan_of(self);
+    bool open = plan->base.request.kind == PN_NONPRIVATE || pn_rng_simulated(context->rng);
     const pn_perturbed_problem problem = { .objective = plan->base.objective,
                                            .linear = self->linear,
                                            .center = plan->start,
@@ -62,11 +63,11 @@ static pn_status minimise(op_state *self, const pn_step_context *context, pn_err
                                            .strong_convexity = plan->noise.strong_convexity,
                                            .smoothness = plan->smoothness,
                                            .tolerance = plan->tolerance,
-                                           .most_steps = plan->most_steps };
+                                           .most_steps = plan->most_steps,
+                                           .quiet = !open };
     pn_status status = pn_perturbed_minimum(&problem, self->minimum, &gradients, context->task, err);
 
-    if (plan->base.request.kind == PN_NONPRIVATE || pn_rng_simulated(context->rng))
-        self->base.gradients += gradients;
+    self->base.gradients += open ? gradients : 0;
     return status;
 }
 

@@ -37,9 +37,26 @@ static pn_status check_loss(const op_problem *at, pn_err *err)
     return PN_OK;
 }
 
+/* Of private runs: the set is asked about points and gradients that are as private as the data, and the offset rests on its answers. */
+static pn_status check_set(const op_problem *at, pn_err *err)
+{
+    if (at->set && at->set->ops->single_thread)
+        return pn_fail(err, PN_EPRIVACY,
+                       "%s: the set %s calls functions of yours, which would see points that are not private yet; "
+                       "use mirror_descent, whose set sees what was released only, or a set of pn.set's own",
+                       owner, at->set->ops->name);
+    if (at->set && !isfinite(pn_set_shortfall(at->set)))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the support function of the set %s is iterative and no certificate can rest on it; use "
+                       "mirror_descent",
+                       owner, at->set->ops->name);
+    return PN_OK;
+}
+
 static pn_status check_rest(const op_problem *at, const pn_arg *common, pn_err *err)
 {
     const pn_regulariser *reg = pn_objective_regulariser(at->objective);
+    pn_status status;
 
     if (common[PN_OPT_ITERATIONS].given)
         return pn_fail(err, PN_EINVAL, "%s: it ends at its certificate; leave iterations out", owner);
@@ -52,6 +69,8 @@ static pn_status check_rest(const op_problem *at, const pn_arg *common, pn_err *
                        at->set->ops->name);
     if (at->request->kind == PN_NONPRIVATE)
         return PN_OK;
+    if ((status = check_set(at, err)) != PN_OK)
+        return status;
     if (at->request->neighbours == PN_ADD_REMOVE)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; "
@@ -184,13 +203,25 @@ static double gradient_error(const op_problem *at, double reach, double sigma, d
     return (isfinite(pass) ? pass : 0.0) + margins + slopes + 8.0 * 0x1p-53 * rest;
 }
 
+/* The same of the gap, as it is computed: beside what the gradient's error does along the diameter, that of the two products, which
+ * cancel for a set far from the origin, what support falls short of, and how far outside of the set a projected point is. */
+static double gap_error(const op_problem *at, const op_choice *made, double error)
+{
+    double radius = at->set->ops->radius(at->set, PN_L2), diameter = at->set->ops->diameter(at->set, PN_L2);
+    double slope = at->n * at->lipschitz + 13.01 * sqrt(at->p) * made->noise.sigma + at->pull +
+                   (made->weight + at->n * at->bounds->reg.smoothness) * at->reach;
+
+    return error * diameter + slope * (pn_set_shortfall(at->set) + (at->p + 16.0) * 0x1p-51 * radius);
+}
+
 /* Certificates.  On R^p the excess is at most ||g||^2/(2 Lam), over a set the gap; what is computed is off by `error`. */
 pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err)
 {
     double reach = reach_of_minimum(at, made->strong, made->noise.sigma);
     double error = gradient_error(at, reach, made->noise.sigma, made->weight);
     double scale = at->set ? at->set->ops->diameter(at->set, PN_L2) : 1.0;
-    double least = fmax(0x1p-40 * at->n * at->lipschitz, 4.0 * error) * scale;
+    double uncertain = at->set ? gap_error(at, made, error) : error;
+    double least = fmax(0x1p-40 * at->n * at->lipschitz * scale, 4.0 * uncertain);
     double least_tau = at->set ? least : least * least / (2.0 * made->strong);
     double largest = at->n * at->lipschitz + 13.01 * sqrt(at->p) * made->noise.sigma + at->pull;
     double smooth = at->n * (at->beta + at->bounds->reg.smoothness) + made->weight, near;
@@ -199,7 +230,8 @@ pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err)
     if (made->tau < least_tau)
         return pn_fail(err, PN_EINVAL, "%s: tolerance = %g is below %.3g, which rounding allows to certify", owner,
                        made->tau, least_tau);
-    made->computed = (at->set ? made->tau : sqrt(2.0 * made->tau * made->strong)) - error * scale;
+    made->computed = (at->set ? made->tau : sqrt(2.0 * made->tau * made->strong)) - uncertain;
+    /* With Lam a^2 <= gap + slope x (how far outside) the half of 2 tau that is not the gap has room for the second. */
     made->noise.offset = sqrt(2.0 * made->tau / made->strong) * (1.0 + 1e-9);
     made->noise.bound =
         (at->set ? at->set->ops->radius(at->set, PN_LINF) : reach + norm2(at->start, at->p)) + made->noise.offset;

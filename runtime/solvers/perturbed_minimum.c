@@ -195,7 +195,9 @@ static pn_status newton_steps(newton *self, bool *reached, pn_err *err)
 
     self->norm = pn_lp_norm(PN_L2, self->at->p, self->g);
     for (int i = 0; status == PN_OK && moved && self->norm > tolerance && i < NEWTON_STEPS; i++) {
-        status = pn_task_report(self->at->task, "objective perturbation", (double)i, 0.0, err);
+        status = self->at->problem->quiet
+                     ? pn_look_for_cancel(self->at->task, owner, err)
+                     : pn_task_report(self->at->task, "objective perturbation", (double)i, 0.0, err);
         if (status == PN_OK)
             status = find_direction(self, err);
         if (status == PN_OK)
@@ -258,7 +260,8 @@ static pn_status descend(search *at, bool sure, double *theta, bool *reached, pn
                        .tolerance = problem->tolerance,
                        .most_steps = sure ? (size_t)most : QUICK_STEPS,
                        .smooth = true,
-                       .task = at->task };
+                       .task = at->task,
+                       .quiet = problem->quiet };
     pn_status status;
 
     if (sure) {

@@ -19,6 +19,7 @@ typedef struct pn_perturbed_problem {
     double smoothness;       /* of the whole; finite */
     double tolerance;  /* of the computed certificate: over a set the Frank-Wolfe gap, on R^p the gradient's l2 norm */
     double most_steps; /* of accelerated gradients: the worst case from the center */
+    bool quiet;        /* tell nobody of progress: of private data, whose minimum takes as long as it takes */
 } pn_perturbed_problem;
 
 /**

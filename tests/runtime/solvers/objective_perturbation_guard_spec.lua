@@ -1,0 +1,84 @@
+-- objective_perturbation_guard_spec.lua -- what must not reach a caller of objective perturbation, and what its offset must hold: sets of a
+-- user's functions, sets whose support is approximate, sets far from the origin, progress.
+local pn = require "penumbra"
+local solve = pn.solve.objective_perturbation
+
+local n, p = 200, 3
+local budget = { epsilon = 1, delta = 1e-6 }
+
+local function over(set)
+  local data = pn.data.synthetic.logistic { n = n, p = set and set.dim or p, seed = 1 }:clip_rows("l2", 1)
+  return pn.objective { data = data, loss = pn.loss.logistic(), set = set }
+end
+
+local function refused(set, text)
+  local ledger = pn.ledger { epsilon = 1, delta = 1e-6 }
+  local before = ledger.remaining
+  local ok, message = pcall(solve, over(set), { ledger = ledger })
+  assert.is_false(ok)
+  assert.matches(text, message, 1, true)
+  assert.equal(before, ledger.remaining)
+end
+
+local function offset(set, options)
+  return solve.plan(over(set), options or budget).lines["offset a"]
+end
+
+describe("objective perturbation over a set", function()
+  it("shows no point to functions of a user, alone or inside another set", function()
+    local calls = 0
+    local mine = pn.set.custom { dim = p, radius = 1,
+      project = function(v) calls = calls + 1 return v:norm() <= 1 and v or v / v:norm() end,
+      support = function(g) calls = calls + 1 return g / g:norm() end }
+    local box = pn.set.box { lower = { -1, -1, -1 }, upper = { 1, 1, 1 } }
+    for _, set in ipairs { mine, 2 * mine, mine + { 1, 0, 0 }, mine:intersect(box) } do
+      local f = over(set)
+      calls = 0
+      local ok, message = pcall(solve, f, budget)
+      assert.is_false(ok)
+      assert.matches("functions of yours", message, 1, true)
+      assert.equal(0, calls)
+    end
+    refused(mine, "not private yet")
+    assert.is_true(#solve(over(mine), { privacy = false, lambda = 0.1 }).theta == p) -- without privacy they may see all
+  end)
+
+  it("rests no certificate on an approximate support that nothing bounds", function()
+    local ball, box = pn.set.l2_ball { dim = p, radius = 1 }, pn.set.l1_ball { dim = p, radius = 1.2 }
+    refused(ball:intersect(box), "no certificate can rest on it")
+    refused(0.5 * ball:intersect(box), "no certificate can rest on it")
+  end)
+
+  it("has what a support point may miss in its tolerance: n L radius times the share, at least four times", function()
+    local function nuclear(tolerance)
+      return pn.set.nuclear_ball { rows = 3, cols = 3, radius = 1, tolerance = tolerance }
+    end
+    local options = { rho = 0.5, lambda = 0.01 }
+    for _, tolerance in ipairs { 1e-10, 1e-6, 0.3 } do
+      local plan = solve.plan(over(nuclear(tolerance)), options)
+      assert.is_true(plan.lines["tolerance tau"] >= 4 * n * tolerance * (1 - 1e-9))
+      assert.is_true(plan.lines["offset a"] ^ 2 * 0.01 * n / 2 >= plan.lines["tolerance tau"] * (1 - 1e-9))
+    end
+  end)
+
+  it("grows its tolerance with the distance from the origin, where the two products of the gap cancel", function()
+    -- <g, x> and max <-g, s> are of the size n L 1e7 and rounded by 2^-53 of it
+    local far = pn.set.l2_ball { dim = p, radius = 1 } + { 1e7, 0, 0 }
+    local plan = solve.plan(over(far), budget)
+    assert.is_true(plan.lines["tolerance tau"] >= 4 * n * 1e7 * 2 ^ -53 * (p + 2))
+    assert.is_true(offset(far) > 100 * offset(pn.set.l2_ball { dim = p, radius = 1 }))
+  end)
+end)
+
+describe("a real run of objective perturbation", function()
+  it("reports no progress of the minimum, which takes as many steps as the records make it", function()
+    local heard = {}
+    local function hear(_, _, label) heard[#heard + 1] = label end
+    for _, set in ipairs { false, pn.set.l2_ball { dim = p, radius = 1 } } do
+      solve(over(set or nil), { epsilon = 1, delta = 1e-6, progress = hear })
+    end
+    for _, label in ipairs(heard) do assert.is_true(label ~= "objective perturbation") end
+    solve(over(), { epsilon = 1, delta = 1e-6, progress = hear, rng = pn.rng.seeded(1) })
+    assert.equal("objective perturbation", heard[#heard]) -- a simulated one does, so that the above can fail
+  end)
+end)
