@@ -195,7 +195,9 @@ static int plan_iterations(lua_State *L)
 
 static int plan_epsilon(lua_State *L)
 {
-    return push_or_nil(L, plan_of(L)->epsilon);
+    const pn_plan *plan = plan_of(L);
+
+    return push_or_nil(L, plan->worthless && !isnan(plan->epsilon) ? INFINITY : plan->epsilon);
 }
 
 static int plan_delta(lua_State *L)
@@ -205,7 +207,9 @@ static int plan_delta(lua_State *L)
 
 static int plan_rho(lua_State *L)
 {
-    return push_or_nil(L, plan_of(L)->rho);
+    const pn_plan *plan = plan_of(L);
+
+    return push_or_nil(L, plan->worthless ? INFINITY : plan->rho);
 }
 
 static int plan_bound(lua_State *L)

@@ -315,6 +315,7 @@ static pn_status plan_private(op_plan *plan, op_problem *at, const pn_arg *commo
         made.noise.sigma_out = 0.0;
     adopt(plan, at, &made);
     plan->base.proven = !paper && own[OP_APPROXIMATE].flag;
+    plan->base.worthless = !own[OP_APPROXIMATE].flag;
     explain_problem(&plan->base, at);
     explain_choice(&plan->base, at, &made, rule, paper);
     explain_risk(&plan->base, at, &made, width);

@@ -55,7 +55,10 @@ static void put_guarantee(sink *out, const pn_plan *plan)
     char text[512];
 
     if (request->kind == PN_NONPRIVATE)
-        (void)snprintf(text, sizeof text, "none: privacy=false, the exact data is used");
+        (void)snprintf(text, sizeof text, "none: privacy=false, %s",
+                       plan->draws ? "and this noise guarantees nothing" : "the exact data is used");
+    else if (plan->worthless)
+        (void)snprintf(text, sizeof text, "none: for simulated runs only, see the warning");
     else if (request->kind == PN_RHO)
         (void)snprintf(text, sizeof text, "rho = %.6g zCDP, neighbours %s", plan->rho,
                        pn_neighbours_names[request->neighbours]);

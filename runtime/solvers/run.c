@@ -174,10 +174,14 @@ static void state_privacy(const pn_walk *walk, pn_fit *fit)
     if (!fit->is_private)
         return;
     fit->rho = (double)releases * plan->event->ops->zcdp(plan->event);
+    if (plan->worthless && releases)
+        fit->rho = INFINITY;
     if (plan->request.kind == PN_RHO)
         return;
     fit->delta = plan->delta;
-    if (releases == plan->iterations)
+    if (plan->worthless && releases)
+        fit->epsilon = INFINITY;
+    else if (releases == plan->iterations)
         fit->epsilon = plan->epsilon;
     else
         fit->epsilon = releases ? pn_event_epsilon(plan->event, releases, plan->delta, NULL) : 0.0;

@@ -57,6 +57,7 @@ struct pn_plan {
     double order;          /* Renyi order behind epsilon */
     bool draws;            /* a non-private run that needs a stream, for noise that a user asks for */
     bool proven;           /* false: a paper calibration whose (epsilon, delta) claim is not proven; printed as such */
+    bool worthless;        /* no budget can pay for what it gives, whatever the event says: simulated runs only */
     double bound;          /* predicted excess risk; NaN when none */
     pn_plan_line lines[PN_PLAN_LINES];
     size_t line_count;

@@ -177,7 +177,10 @@ describe("a run of mirror_descent", function()
     assert.is_near(4, sum[1] / runs, 0.2)
     assert.is_near(2, sum[2] / runs, 0.175)
     assert.is_near(5, sum[3] / runs, 0.25)
-    assert.is_nil(plan:run {rng = pn.rng.seeded(1)}.privacy)
+    local fit = plan:run {rng = pn.rng.seeded(1)}
+    assert.is_nil(fit.privacy)
+    assert.matches("guarantees nothing", tostring(fit), 1, true)
+    assert.matches("guarantees nothing", tostring(plan), 1, true)
   end)
 
   it("takes gradient samples from an oracle, whose covariance bounds the risk", function()

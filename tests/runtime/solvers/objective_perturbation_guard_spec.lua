@@ -82,3 +82,21 @@ describe("a real run of objective perturbation", function()
     assert.equal("objective perturbation", heard[#heard]) -- a simulated one does, so that the above can fail
   end)
 end)
+
+describe("a minimum without noise on the answer", function()
+  it("claims no guarantee anywhere, not even that of secure noise", function()
+    for _, options in ipairs { { epsilon = 1, delta = 1e-6 }, { rho = 0.5 } } do
+      options.approximate = false
+      local plan = solve.plan(over(), options)
+      assert.matches("guarantee%s+none", tostring(plan))
+      assert.equal(math.huge, plan.rho)
+      assert.equal(options.epsilon and math.huge or nil, plan.epsilon)
+      local fit = plan:run { rng = pn.rng.seeded(1) }
+      assert.is_false(fit.privacy.private)
+      assert.equal(math.huge, fit.privacy.nominal_rho)
+      assert.equal(options.epsilon and math.huge or nil, fit.privacy.nominal_epsilon)
+      assert.matches("inf", tostring(fit), 1, true)
+      assert.is_false((pcall(plan.run, plan)))
+    end
+  end)
+end)
