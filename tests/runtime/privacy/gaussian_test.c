@@ -103,6 +103,31 @@ static void test_calibrated_noise(void)
     CHECK(isnan(pn_calibrate_laplace(1e-300, 1e300)));
 }
 
+/* mirror-descent.md section 5: mu and rho of (epsilon, delta), to the ten digits that are printed there. */
+static void test_budgets_of_mirror_descent(void)
+{
+    static const struct {
+        double epsilon, delta, mu, rho;
+    } want[] = { { 1.0, 1e-6, 0.236704381, 0.0243559704 },
+                 { 1.0, 1e-5, 0.268051123, 0.0305565952 },
+                 { 0.1, 1e-6, 0.0275446502, 0.000321047690 } };
+
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        CHECK_CLOSE(pn_gaussian_mu(want[i].epsilon, want[i].delta), want[i].mu, 1e-8 * want[i].mu);
+        CHECK_CLOSE(pn_zcdp_rho(want[i].epsilon, want[i].delta), want[i].rho, 1e-8 * want[i].rho);
+    }
+}
+
+/* mirror-descent.md section 3: with l = L x theta, x in {-1, 1}, the article's b of deviation L sqrt(2 ln(1/delta))/epsilon is a Gaussian
+ * mechanism of sensitivity 2 L, and far from the (epsilon, 1e-6) that is claimed. */
+static void test_the_article_of_objective_perturbation_is_refuted(void)
+{
+    double per_epsilon = 2.0 / sqrt(2.0 * log(1e6));
+
+    CHECK_CLOSE(pn_gaussian_delta(per_epsilon, 1.0), 8.26e-4, 0.005e-4);
+    CHECK_CLOSE(pn_gaussian_delta(0.1 * per_epsilon, 0.1), 5.35e-5, 0.005e-5);
+}
+
 int main(void)
 {
     test_delta_to_full_relative_accuracy();
@@ -110,5 +135,7 @@ int main(void)
     test_epsilon();
     test_mu_is_on_the_safe_side();
     test_calibrated_noise();
+    test_budgets_of_mirror_descent();
+    test_the_article_of_objective_perturbation_is_refuted();
     return check_summary();
 }
