@@ -100,3 +100,21 @@ describe("a minimum without noise on the answer", function()
     end
   end)
 end)
+
+describe("the tolerance of objective perturbation", function()
+  it("is that of the gap where the search ends, whatever it is", function()
+    -- Without privacy the minimum itself is returned.  Steps shrink the gap by less than a tenth, so that among forty tolerances some
+    -- searches end just below theirs: one that stopped at 1.2 times its tolerance would be seen.
+    local ball = pn.set.l2_ball { dim = p, radius = 0.7 }
+    local f, lambda, closest = over(ball), 0.02, 0
+    for k = 1, 40 do
+      local tau = 1e-6 * 1.3 ^ k
+      local theta = solve(f, { privacy = false, lambda = lambda, tolerance = tau }).theta
+      local g = n * (f:gradient(theta) + lambda * theta)
+      local gap = g:dot(theta) + ball:support(-1 * g)
+      assert.is_true(gap <= tau)
+      closest = math.max(closest, gap / tau)
+    end
+    assert.is_true(closest > 0.9)
+  end)
+end)
