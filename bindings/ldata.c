@@ -209,6 +209,22 @@ static pn_norm *check_row_norm(lua_State *L, int index, pn_lp *lp)
     return NULL;
 }
 
+/* Rows must be clipped each by itself, and be shown to nobody: who knows what a user's functions do. */
+static void refuse_functions(lua_State *L, const pn_norm *norm, size_t p)
+{
+    pn_set *ball = NULL;
+    pn_err err;
+    bool calls;
+
+    if (pn_norm_ball(&ball, norm, p, &err) != PN_OK)
+        return; /* which its radius tells */
+    calls = ball->ops->single_thread;
+    pn_set_free(ball);
+    if (calls)
+        pnl_error(L, "clip_rows: the norm calls functions of yours, which would see the records and may clip one by "
+                     "the others; use one of pn.norm's own, or the norm of a set of pn.set's own");
+}
+
 static pn_row_gauge gauge_of(lua_State *L, pn_norm *norm, size_t p)
 {
     pn_row_gauge gauge = { .value = row_value, .self = norm };
@@ -217,6 +233,7 @@ static pn_row_gauge gauge_of(lua_State *L, pn_norm *norm, size_t p)
 
     if (dim && dim != p)
         pnl_error(L, "clip_rows: the norm has %d entries, the rows have %d", (int)dim, (int)p);
+    refuse_functions(L, norm, p);
     for (int lp = 0; lp < PN_LP_COUNT; lp++)
         pnl_status(L, pn_norm_radius(norm, (pn_lp)lp, p, &gauge.radius[lp], &err), &err);
     return gauge;
@@ -236,7 +253,7 @@ static int data_clip_rows(lua_State *L)
     if (norm)
         gauge = gauge_of(L, norm, data->p);
     slot = new_data(L);
-    if (norm) { /* a norm may call the user's functions */
+    if (norm) {
         pnl_pin(L, 1);
         pnl_pin(L, 2);
         status = pn_dataset_clip_rows_to(slot, data, &gauge, bound, &err);

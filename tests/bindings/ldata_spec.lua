@@ -146,6 +146,24 @@ describe("clipping", function()
     assert.same({ 3, 3, 3 }, { c.bounds.l1, c.bounds.l2, c.bounds.linf })
   end)
 
+  it("shows no record to functions of a user, which might clip one record by the others", function()
+    local seen = 0
+    local mine = pn.set.custom { dim = 2, radius = 1, symmetric = true,
+      project = function(v) seen = seen + 1 return v:norm() <= 1 and v or v / v:norm() end,
+      support = function(g) seen = seen + 1 return g / g:norm() end,
+      contains = function(v) seen = seen + 1 return v:norm() <= 1 end }
+    local d = pn.data.from({ { 1, 2 }, { 3, 4 } }, { 1, -1 })
+    for _, set in ipairs { mine, 2 * mine, mine:product(pn.set.l2_ball { dim = 1, radius = 1 }) } do
+      local norm = pn.norm.minkowski(set)
+      local data = set.dim == 2 and d or pn.data.from({ { 1, 2, 3 }, { 3, 4, 5 } }, { 1, -1 })
+      seen = 0
+      local ok, message = pcall(data.clip_rows, data, norm, 1)
+      assert.is_false(ok)
+      assert.matches("functions of yours", message, 1, true)
+      assert.equal(0, seen)
+    end
+  end)
+
   it("refuses norms and bounds that are none", function()
     local d = small()
     assert.equal("clip_rows: the norm has 3 entries, the rows have 2",
