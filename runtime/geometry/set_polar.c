@@ -145,6 +145,13 @@ static double polar_diameter(const pn_set *self, pn_lp norm)
     return pn_norm_finish(norm, joined, self->dim);
 }
 
+/* Roots of gauges, which are roots themselves. */
+static double polar_shortfall(const pn_set *self)
+{
+    (void)self;
+    return INFINITY;
+}
+
 static void polar_center(const pn_set *self, double *x)
 {
     memset(x, 0, self->dim * sizeof *x);
@@ -269,6 +276,7 @@ static pn_status generic(pn_set **out, pn_set *set, pn_err *err)
     head->ops.center = polar_center;
     head->ops.gauge = polar_gauge;
     head->ops.project = pn_set_can_project(set) ? polar_project : NULL;
+    head->ops.shortfall = polar_shortfall;
     status = measure(head, err);
     if (status == PN_OK)
         *out = &head->base;

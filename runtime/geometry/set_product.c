@@ -115,8 +115,11 @@ static pn_status product_sample(const pn_set *self, pn_rng *rng, double *x, pn_e
     return status == PN_OK ? set->b->ops->sample(set->b, rng, x + set->a->dim, err) : status;
 }
 
+/* Where a part is projected on by its support points, the point is in the set and not quite the nearest: iterations may not end. */
 static double product_shortfall(const pn_set *self)
 {
+    if (!pn_as_composite(self)->a->ops->project || !pn_as_composite(self)->b->ops->project)
+        return INFINITY;
     return pn_set_shortfall(pn_as_composite(self)->a) + pn_set_shortfall(pn_as_composite(self)->b);
 }
 

@@ -47,6 +47,10 @@ describe("objective perturbation over a set", function()
     local ball, box = pn.set.l2_ball { dim = p, radius = 1 }, pn.set.l1_ball { dim = p, radius = 1.2 }
     refused(ball:intersect(box), "no certificate can rest on it")
     refused(0.5 * ball:intersect(box), "no certificate can rest on it")
+    refused(ball:intersect(box):product(ball), "no certificate can rest on it")
+    refused(ball:hull(box):product(ball), "no certificate can rest on it") -- no projection of its own
+    refused(ball:hull(box):polar(), "no certificate can rest on it")
+    assert.equal(2 * p, #solve(over(ball:product(box)), budget).theta) -- both parts by formulas
   end)
 
   it("has what a support point may miss in its tolerance: n L radius times the share, at least four times", function()
