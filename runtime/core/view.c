@@ -3,10 +3,24 @@
 
 #include "core/view.h"
 
+#define STRIDE 256 /* entries that are looked at together; a multiple of 8 */
+
 size_t pn_first_nonfinite(const double *x, size_t n)
 {
     size_t i = 0;
 
+    for (; i + STRIDE <= n; i += STRIDE) {
+        double lane[8] = { 0.0 }; /* 0 x is NaN for what is not finite */
+
+        for (size_t j = i; j < i + STRIDE; j += 8) {
+            for (size_t k = 0; k < 8; k++)
+                lane[k] += 0.0 * x[j + k];
+        }
+        for (size_t k = 1; k < 8; k++)
+            lane[0] += lane[k];
+        if (lane[0] != 0.0)
+            break;
+    }
     while (i < n && isfinite(x[i]))
         i++;
     return i;

@@ -142,10 +142,9 @@ static double factor_at(const pn_power_problem *problem, pn_power_root at)
 static pn_status lp_inverse(const pn_potential *self, const double *u, size_t n, double *out, pn_err *err)
 {
     pn_power_problem problem = problem_of(self, u, n, true);
-    pn_power_root at = pn_power_at(&problem, problem.top);
+    pn_power_root at = pn_power_write(&problem, problem.top, 1.0, out);
 
-    (void)pn_power_write(&problem, at.mu, factor_at(&problem, at), out);
-    return pn_potential_finite("lp", out, n, err);
+    return pn_potential_finite_to("lp", times(n, factor_at(&problem, at), out), n, err);
 }
 
 /* Over the l1 ball nu >= 0, over the simplex nu is free; then the entries add up to `size`. */
@@ -159,7 +158,7 @@ static void threshold_step(pn_power_problem *problem, double size, double most, 
     if (met)
         pn_power_write_total(problem, mu, size, x);
     else
-        (void)pn_power_write(problem, mu, factor_at(problem, pn_power_at(problem, mu)), x);
+        (void)times(problem->n, factor_at(problem, pn_power_write(problem, mu, 1.0, x)), x);
 }
 
 static pn_status ball_step(const pn_potential *self, double radius, const double *c, size_t n, double *x, pn_err *err)

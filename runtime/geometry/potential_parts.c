@@ -45,20 +45,20 @@ pn_status pn_potential_finite_to(const char *owner, size_t bad, size_t n, pn_err
 }
 
 /* Extremes in eight lanes, which compile to vector instructions. */
-#define EXTREME(name, of, is_better)                                                                                       \
+#define EXTREME(name, of, is_better)                                                                                   \
     double name(const double *x, size_t n)                                                                             \
     {                                                                                                                  \
         double lane[8];                                                                                                \
         size_t j = 0;                                                                                                  \
                                                                                                                        \
         for (size_t k = 0; k < 8; k++)                                                                                 \
-            lane[k] = of(x[0]);                                                                                            \
+            lane[k] = of(x[0]);                                                                                        \
         for (; j + 8 <= n; j += 8) {                                                                                   \
             for (size_t k = 0; k < 8; k++)                                                                             \
-                lane[k] = of(x[j + k]) is_better lane[k] ? of(x[j + k]) : lane[k];                                             \
+                lane[k] = of(x[j + k]) is_better lane[k] ? of(x[j + k]) : lane[k];                                     \
         }                                                                                                              \
         for (; j < n; j++)                                                                                             \
-            lane[0] = of(x[j]) is_better lane[0] ? of(x[j]) : lane[0];                                                         \
+            lane[0] = of(x[j]) is_better lane[0] ? of(x[j]) : lane[0];                                                 \
         for (size_t k = 1; k < 8; k++)                                                                                 \
             lane[0] = lane[k] is_better lane[0] ? lane[k] : lane[0];                                                   \
         return lane[0];                                                                                                \

@@ -13,6 +13,7 @@
 #define PIECE         PN_POTENTIAL_PIECE
 #define SAMPLE_ABOVE  16384
 #define SAMPLE_STRIDE 61
+#define FINE_STRIDE   7
 #define MOST_ROUNDS   200
 
 typedef struct sums {
@@ -29,81 +30,30 @@ static place place_of(const pn_power_problem *problem, double mu)
     return mu == problem->top ? (place){ 0.0, 0.0, mu } : (place){ problem->top, mu, mu };
 }
 
-/* u of the entries first, first + stride, ... that are above nu, at most PIECE of them; advances *first. */
-static size_t gather(const pn_power_problem *problem, place at, size_t *first, size_t stride, double *u)
+static pn_powers powers_of(const pn_power_problem *problem, place at, double exponent)
 {
-    size_t left = (problem->n - *first + stride - 1) / stride, take = left < PIECE ? left : PIECE, count = 0;
-    const double *c = problem->c + *first;
-    double scale = 1.0 / at.mu;
-
-    if (problem->magnitude) {
-        for (size_t i = 0; i < take; i++) {
-            u[count] = ((fabs(c[i * stride]) - at.base) + at.add) * scale;
-            count += u[count] > 0.0;
-        }
-    } else {
-        for (size_t i = 0; i < take; i++) {
-            u[count] = ((c[i * stride] - at.base) + at.add) * scale;
-            count += u[count] > 0.0;
-        }
-    }
-    *first += take * stride;
-    return count;
+    return (pn_powers){
+        .magnitude = problem->magnitude, .base = at.base, .add = at.add, .size = at.mu, .exponent = exponent
+    };
 }
 
-/* w <- u^exponent for u > 0 */
-static void raise_to(size_t n, const double *u, double exponent, double *w)
-{
-    const pn_simd *simd = pn_simd_best();
-
-    if (exponent == 0.0 || exponent == 1.0) {
-        for (size_t j = 0; j < n; j++)
-            w[j] = exponent == 0.0 ? 1.0 : u[j];
-        return;
-    }
-    simd->log(n, u, w);
-    for (size_t j = 0; j < n; j++)
-        w[j] *= exponent;
-    simd->exp(n, w, w);
-}
-
-static void add_sums(size_t n, const double *u, const double *w, sums *into)
-{
-    double below[4] = { 0.0 }, at[4] = { 0.0 }, above[4] = { 0.0 };
-    size_t j = 0;
-
-    for (; j + 4 <= n; j += 4) {
-        for (size_t k = 0; k < 4; k++) {
-            double once = w[j + k] * u[j + k];
-
-            below[k] += w[j + k];
-            at[k] += once;
-            above[k] += once * u[j + k];
-        }
-    }
-    for (; j < n; j++) {
-        below[0] += w[j];
-        at[0] += w[j] * u[j];
-        above[0] += w[j] * u[j] * u[j];
-    }
-    into->below += (below[0] + below[1]) + (below[2] + below[3]);
-    into->at += (at[0] + at[1]) + (at[2] + at[3]);
-    into->above += (above[0] + above[1]) + (above[2] + above[3]);
-}
-
+/* Of every stride-th entry. */
 static sums sums_at(const pn_power_problem *problem, double mu, size_t stride)
 {
-    double u[PIECE], w[PIECE];
-    sums total = { 0.0, 0.0, 0.0 };
-    place at = place_of(problem, mu);
+    pn_powers of = powers_of(problem, place_of(problem, mu), problem->t - 1.0);
+    const pn_simd *simd = pn_simd_best();
+    double total[3] = { 0.0 }, weight = (double)stride, sample[PIECE];
 
-    for (size_t first = 0; first < problem->n;) {
-        size_t count = gather(problem, at, &first, stride, u);
+    if (stride == 1)
+        simd->power_sums(problem->n, problem->c, &of, total);
+    for (size_t first = 0; stride > 1 && first < problem->n;) {
+        size_t count = 0;
 
-        raise_to(count, u, problem->t - 1.0, w);
-        add_sums(count, u, w, &total);
+        for (; count < PIECE && first < problem->n; first += stride)
+            sample[count++] = problem->c[first];
+        simd->power_sums(count, sample, &of, total);
     }
-    return (sums){ total.below * (double)stride, total.at * (double)stride, total.above * (double)stride };
+    return (sums){ total[0] * weight, total[1] * weight, total[2] * weight };
 }
 
 static double size_of(const pn_power_problem *problem, double mu, sums s)
@@ -128,16 +78,6 @@ void pn_power_open(pn_power_problem *problem)
 {
     problem->top = problem->magnitude ? pn_potential_magnitude(problem->c, problem->n)
                                       : pn_potential_largest(problem->c, problem->n);
-}
-
-pn_power_root pn_power_at(const pn_power_problem *problem, double mu)
-{
-    sums s;
-
-    if (!(mu > 0.0))
-        return (pn_power_root){ 0.0, 0.0, 0.0 };
-    s = sums_at(problem, mu, 1);
-    return (pn_power_root){ mu, s.at, s.above };
 }
 
 double pn_power_size(const pn_power_problem *problem, const pn_power_root *at)
@@ -186,13 +126,13 @@ static double advance(const pn_power_problem *problem, search *by, double mu, su
 }
 
 /* A root on every so-manyth entry, and how the steepness changes there: `by` starts from it. */
-static double start_from_sample(const pn_power_problem *problem, search *by, size_t stride)
+static double start_from_sample(const pn_power_problem *problem, search *by)
 {
     search on_sample = *by;
     double mu = by->high, near, steep;
 
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        double next = advance(problem, &on_sample, mu, sums_at(problem, mu, stride));
+        double next = advance(problem, &on_sample, mu, sums_at(problem, mu, SAMPLE_STRIDE));
 
         if (next == mu)
             break;
@@ -201,10 +141,19 @@ static double start_from_sample(const pn_power_problem *problem, search *by, siz
             break;
     }
     near = 0.99 * mu;
-    steep = steepness(problem, sums_at(problem, mu, stride));
-    steep -= steepness(problem, sums_at(problem, near, stride));
-    by->bend = isfinite(steep) ? steep / log(mu / near) : 0.0;
-    return mu;
+    steep = steepness(problem, sums_at(problem, mu, SAMPLE_STRIDE));
+    steep -= steepness(problem, sums_at(problem, near, SAMPLE_STRIDE));
+    on_sample = *by;
+    on_sample.bend = by->bend = isfinite(steep) ? steep / log(mu / near) : 0.0;
+    return advance(problem, &on_sample, mu, sums_at(problem, mu, FINE_STRIDE));
+}
+
+/* How far the next ln mu may be from the root: a quarter of what the second derivative did, and the third order. */
+static double left(const search *by)
+{
+    double gap = fabs(by->gap);
+
+    return gap * gap * (0.125 * fabs(by->bend) / by->steep + gap);
 }
 
 /* The root in (low, high], or high where the size is below the target there; the last step, to the mu that is returned, is so short that
@@ -218,7 +167,7 @@ static double solve(const pn_power_problem *problem, search *by, double mu)
 
         if (round > 0 && fabs(first) > 1e-12 && isfinite(first))
             by->bend = (by->steep - before) / first;
-        if (next == mu || gap * gap * (1.0 + fabs(by->bend) / by->steep) <= 1e-15 ||
+        if (next == mu || left(by) <= (problem->n > SAMPLE_ABOVE ? 1e-11 : 1e-15) ||
             (!by->proved && by->low >= by->high) || (round > 8 && gap >= last && gap < 1e-9))
             return next;
         first = log(next / mu);
@@ -235,7 +184,7 @@ double pn_power_solve(const pn_power_problem *problem, double target, double mos
     double mu = by.high;
 
     if (problem->n > SAMPLE_ABOVE)
-        mu = start_from_sample(problem, &by, SAMPLE_STRIDE);
+        mu = start_from_sample(problem, &by);
     mu = solve(problem, &by, mu);
     *met = by.proved;
     return mu;
@@ -243,76 +192,21 @@ double pn_power_solve(const pn_power_problem *problem, double target, double mos
 
 /* ---- powers ---- */
 
-/* w <- u^exponent for u >= 0, exponent > 0; where most are 0, those cost nothing.  w may be u. */
-static void raise_entries(size_t n, const double *u, double exponent, double *w)
+pn_power_root pn_power_write(const pn_power_problem *problem, double mu, double factor, double *out)
 {
-    double packed[PIECE];
-    size_t count = 0, next = 0;
+    pn_powers of = powers_of(problem, place_of(problem, mu), problem->t);
+    double made[2] = { 0.0 };
 
-    for (size_t j = 0; j < n; j++)
-        count += u[j] > 0.0;
-    if (4 * count > 3 * n) { /* ln 0 = -inf, and e^-inf = 0 */
-        raise_to(n, u, exponent, w);
-        return;
-    }
-    count = 0;
-    for (size_t j = 0; j < n; j++) {
-        packed[count] = u[j];
-        count += u[j] > 0.0;
-    }
-    raise_to(count, packed, exponent, packed);
-    packed[count] = 0.0;
-    for (size_t j = 0; j < n; j++) {
-        bool positive = u[j] > 0.0;
-
-        w[j] = positive ? packed[next] : 0.0;
-        next += positive;
-    }
-}
-
-/* out[n] <- factor u^t of a piece of c, with its sign when `magnitude`; the sum of u^t. */
-static double write_piece(const pn_power_problem *problem, place at, size_t n, const double *c, double factor,
-                          double *out)
-{
-    double u[PIECE], scale = 1.0 / at.mu, sum;
-
-    for (size_t j = 0; j < n; j++) {
-        double entry = (((problem->magnitude ? fabs(c[j]) : c[j]) - at.base) + at.add) * scale;
-
-        u[j] = entry > 0.0 ? entry : 0.0;
-    }
-    raise_entries(n, u, problem->t, u);
-    sum = pn_sum(n, u);
-    if (problem->magnitude) {
-        for (size_t j = 0; j < n; j++)
-            out[j] = copysign(factor * u[j], c[j]) + 0.0; /* no -0 */
-    } else {
-        for (size_t j = 0; j < n; j++)
-            out[j] = factor * u[j];
-    }
-    return sum;
-}
-
-double pn_power_write(const pn_power_problem *problem, double mu, double factor, double *out)
-{
-    place at = place_of(problem, mu);
-    double sum = 0.0;
-
-    if (!(mu > 0.0)) {
+    if (mu > 0.0)
+        pn_simd_best()->powers(problem->n, problem->c, &of, factor, out, made);
+    else
         memset(out, 0, problem->n * sizeof *out);
-        return 0.0;
-    }
-    for (size_t first = 0; first < problem->n; first += PIECE) {
-        size_t left = problem->n - first;
-
-        sum += write_piece(problem, at, left < PIECE ? left : PIECE, problem->c + first, factor, out + first);
-    }
-    return sum;
+    return (pn_power_root){ mu, made[0], made[1] };
 }
 
 void pn_power_write_total(const pn_power_problem *problem, double mu, double total, double *out)
 {
-    double factor = total / pn_power_write(problem, mu, 1.0, out);
+    double factor = total / pn_power_write(problem, mu, 1.0, out).sum;
 
     for (size_t j = 0; j < problem->n; j++)
         out[j] *= factor;
@@ -320,17 +214,14 @@ void pn_power_write_total(const pn_power_problem *problem, double mu, double tot
 
 size_t pn_signed_power(size_t n, const double *x, double size, double exponent, double factor, double *out)
 {
-    double u[PIECE];
+    pn_powers of = { .magnitude = true, .size = size, .exponent = exponent };
+    double made[2] = { 0.0 };
     size_t bad = n;
 
     for (size_t first = 0; first < n; first += PIECE) {
         size_t count = n - first < PIECE ? n - first : PIECE, at;
 
-        for (size_t j = 0; j < count; j++)
-            u[j] = fabs(x[first + j]) / size;
-        raise_entries(count, u, exponent, u);
-        for (size_t j = 0; j < count; j++)
-            out[first + j] = copysign(factor * u[j], x[first + j]) + 0.0; /* no -0 */
+        pn_simd_best()->powers(count, x + first, &of, factor, out + first, made);
         at = pn_first_nonfinite(out + first, count);
         if (at < count && bad == n)
             bad = first + at;
@@ -340,32 +231,18 @@ size_t pn_signed_power(size_t n, const double *x, double size, double exponent, 
 
 double pn_signed_power_sum(size_t n, const double *x, double size, double exponent, double *out)
 {
-    double u[PIECE], w[PIECE], sum = 0.0;
+    pn_powers of = { .magnitude = true, .size = size, .exponent = exponent };
+    double made[2] = { 0.0 };
 
-    for (size_t first = 0; first < n; first += PIECE) {
-        size_t count = n - first < PIECE ? n - first : PIECE;
-
-        for (size_t j = 0; j < count; j++)
-            u[j] = fabs(x[first + j]) / size;
-        raise_entries(count, u, exponent, w);
-        sum += pn_dot(count, u, w);
-        for (size_t j = 0; j < count; j++)
-            out[first + j] = copysign(w[j], x[first + j]);
-    }
-    return sum;
+    pn_simd_best()->powers(n, x, &of, 1.0, out, made);
+    return made[1];
 }
 
 double pn_power_sum(size_t n, const double *x, double size, double exponent)
 {
-    double u[PIECE], sum = 0.0;
+    pn_powers of = { .magnitude = true, .size = size, .exponent = exponent };
+    double made[3] = { 0.0 };
 
-    for (size_t first = 0; first < n; first += PIECE) {
-        size_t count = n - first < PIECE ? n - first : PIECE;
-
-        for (size_t j = 0; j < count; j++)
-            u[j] = fabs(x[first + j]) / size;
-        raise_entries(count, u, exponent, u);
-        sum += pn_sum(count, u);
-    }
-    return sum;
+    pn_simd_best()->power_sums(n, x, &of, made);
+    return made[0];
 }

@@ -28,9 +28,6 @@ typedef struct pn_power_root {
 /** Fills `top`. */
 void pn_power_open(pn_power_problem *problem);
 
-/** The sums at mu. */
-pn_power_root pn_power_at(const pn_power_problem *problem, double mu);
-
 /** The size at a root, as above. */
 double pn_power_size(const pn_power_problem *problem, const pn_power_root *at);
 
@@ -41,8 +38,8 @@ double pn_power_size(const pn_power_problem *problem, const pn_power_root *at);
  */
 double pn_power_solve(const pn_power_problem *problem, double target, double most, bool *met);
 
-/** out[j] = factor u_j^t, with the sign of c_j when `magnitude`; out may be c.  Returns s_t. */
-double pn_power_write(const pn_power_problem *problem, double mu, double factor, double *out);
+/** out[j] = factor u_j^t, with the sign of c_j when `magnitude`; out may be c.  Returns the sums at mu. */
+pn_power_root pn_power_write(const pn_power_problem *problem, double mu, double factor, double *out);
 /** The same with the factor that makes sum |out_j| = total; mu > 0. */
 void pn_power_write_total(const pn_power_problem *problem, double mu, double total, double *out);
 

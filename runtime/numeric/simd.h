@@ -13,6 +13,12 @@ typedef void (*pn_binary_fn)(size_t n, const double *a, size_t a_step, const dou
 /* As pn_binary_fn, of operands a, b, c. */
 typedef void (*pn_chain_fn)(size_t n, const double *const *operands, const size_t *steps, double *out);
 
+/* u = ((|x| or x) - base + add) / size where that is positive, else 0; and u to a power >= 0. */
+typedef struct pn_powers {
+    int magnitude; /* of |x| */
+    double base, add, size, exponent;
+} pn_powers;
+
 typedef struct pn_simd {
     const char *name; /* "avx512", "avx2", "base" */
 
@@ -54,6 +60,11 @@ typedef struct pn_simd {
     /* a where the condition is not 0 (NaN counts as not 0), else b; out may be any of the three. */
     void (*where)(size_t n, const double *condition, const double *a, size_t a_step, const double *b, size_t b_step,
                   double *out);
+    /* sums[0..2] += the sums of u^exponent, u^(exponent + 1), u^(exponent + 2) over u > 0. */
+    void (*power_sums)(size_t n, const double *x, const pn_powers *of, double *sums);
+    /* out[i] = factor u^exponent, 0 for u = 0 (exponent > 0), with the sign of x[i] when `magnitude`; sums[0..1] as above.
+     * Powers here are e^(exponent ln u): within exponent |ln u| units.  x finite; out may be x. */
+    void (*powers)(size_t n, const double *x, const pn_powers *of, double factor, double *out, double *sums);
     /* Two operations, each rounded: t = a + b, a - b, a * b (row), then t + c, t - c, c - t, t * c (column). */
     pn_chain_fn chain[3][4];
 } pn_simd;

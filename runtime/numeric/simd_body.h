@@ -7,12 +7,12 @@
  *   PN_LOAD_PART(p, m) PN_STORE_PART(p, m, v)             touch selected lanes only; the others load as 0
  *   PN_LOAD_SINGLE(p) PN_LOAD_SINGLE_PART(p, m)           the same from floats, as doubles
  *   PN_ADD PN_MUL PN_DIV PN_MAX PN_FMA(a, b, c) = a*b + c (fused where the processor can)
- *   what simd_arithmetic.h asks for
+ *   what simd_arithmetic.h and simd_powers.h ask for
  *   PN_NEGABS(v) = -|v|    PN_IF_NEGATIVE(v, a, b)        lanes of a where the sign bit of v is set, else of b
  *   PN_SUM(v)              the sum of the lanes, in an order that depends on the table alone
  *   PN_EXP PN_LOG PN_LOG1P PN_EXPM1 PN_TANH PN_ERF PN_SIN PN_COS
  *
- * Depends on: simd.h, simd_arithmetic.h. */
+ * Depends on: simd.h, simd_arithmetic.h, simd_powers.h. */
 #include <stdint.h>
 
 #include "numeric/simd.h"
@@ -105,6 +105,7 @@ PN_ELEMENTWISE(softplus, softplus_v)
 PN_ELEMENTWISE(decay, decay_v)
 
 #include "numeric/simd_arithmetic.h"
+#include "numeric/simd_powers.h"
 
 const pn_simd PN_TABLE = {
     .name = PN_TABLE_NAME,
@@ -139,5 +140,7 @@ const pn_simd PN_TABLE = {
     .lt = lt_n,
     .le = le_n,
     .where = where_n,
+    .power_sums = power_sums_n,
+    .powers = powers_n,
     .chain = { PN_CHAIN_ROW(add), PN_CHAIN_ROW(subtract), PN_CHAIN_ROW(multiply) },
 };

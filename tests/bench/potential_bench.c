@@ -1,6 +1,7 @@
 /* potential_bench.c -- one mirror step of each potential at 10^6 coordinates, gradient and all, beside a copy of the vector and beside
  * one pass over it that takes an exponential of each entry: at most ten of these.
- * Depends on: geometry/potential.h, numeric/simd.h, bench.h.  Run with `make bench`. */
+ * Depends on: geometry/potential.h, numeric/simd.h, bench.h.  Run with `make bench`;
+ * a word as argument selects lines. */
 #include <string.h>
 
 #include "bench.h"
@@ -11,6 +12,7 @@
 #define MOST 10.0 /* passes */
 
 static double g[DIM], back[DIM], c[DIM], x[DIM], y[DIM];
+static const char *only; /* those whose names hold this */
 
 typedef struct pair {
     pn_set *set;
@@ -46,6 +48,8 @@ static int measure(const char *name, const char *set, pn_arg *set_args, const ch
     pair of = { NULL, NULL, scale };
     int over;
 
+    if (only && !strstr(name, only))
+        return 0;
     for (size_t j = 0; j < DIM; j++)
         c[j] = scale * g[j];
     if (pn_set_new(&of.set, set, set_args, NULL) != PN_OK ||
@@ -74,12 +78,13 @@ static int measure(const char *name, const char *set, pn_arg *set_args, const ch
         .given = false                                                                                                 \
     }
 
-int main(void)
+int main(int argc, char **argv)
 {
     pn_arg ball[4] = { COUNT(DIM), REAL(10.0), NONE, NONE };
     unsigned state = 1;
     int over = 0;
 
+    only = argc > 1 ? argv[1] : NULL;
     for (size_t j = 0; j < DIM; j++) {
         state = state * 1664525u + 1013904223u;
         g[j] = (double)state / 4294967296.0 - 0.5;
