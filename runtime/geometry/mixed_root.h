@@ -18,10 +18,7 @@ typedef struct pn_mixed_root {
     double nu, w;
 } pn_mixed_root;
 
-/** out[j] = sign(c_j) s_j at a root; out may be c. */
-void pn_mixed_write(const pn_mixed_problem *problem, pn_mixed_root root, double *out);
-
-/** nu = 0 where the bound on the size does not bind. */
-pn_mixed_root pn_mixed_solve(const pn_mixed_problem *problem);
+/** out[n] = the signed s_j at the optimum; out may be c.  size INFINITY: without the bound. */
+void pn_mixed_step(const pn_mixed_problem *problem, double *out);
 
 #endif

@@ -95,25 +95,18 @@ static pn_status interpolation_gradient(const pn_potential *self, const double *
     return pn_potential_finite("interpolation", out, n, err);
 }
 
-/* With s = |x| / radius and |c| / radius the problem is that of the unit radius. */
+/* With s = |x| the power's factor is that of the unit radius times radius^(2 - M), and alpha and nu stay. */
 static pn_status solve(const interpolation *of, const double *c, size_t n, double size, double *x, pn_err *err)
 {
-    pn_mixed_problem problem = { .c = x,
+    pn_mixed_problem problem = { .c = c,
                                  .n = n,
                                  .alpha = of->alpha,
-                                 .power = power_factor(of),
+                                 .power = power_factor(of) * pow(of->radius, 2.0 - of->power.exponent),
                                  .exponent = of->power.exponent - 1.0,
-                                 .size = size / of->radius };
-    pn_mixed_root root = { 0.0, 0.0 };
+                                 .size = size };
 
-    for (size_t j = 0; j < n; j++)
-        x[j] = c[j] / of->radius;
-    if (isfinite(size))
-        root = pn_mixed_solve(&problem);
-    pn_mixed_write(&problem, root, x);
-    for (size_t j = 0; of->radius != 1.0 && j < n; j++)
-        x[j] *= of->radius;
-    return pn_potential_finite("interpolation", x, n, err);
+    pn_mixed_step(&problem, x);
+    return isfinite(size) ? PN_OK : pn_potential_finite("interpolation", x, n, err);
 }
 
 static pn_status interpolation_inverse(const pn_potential *self, const double *u, size_t n, double *out, pn_err *err)
