@@ -1,6 +1,7 @@
 /* mixed_curve.c -- cubic interpolation of ln y between nodes, which is right to 1e-6, and one step of third order from there.
  * Left of the table y is tau^(1/e) and right of it tau, to the last digit.  Depends on: mixed_curve.h.  Used by: mixed_root.c. */
 #include <math.h>
+#include <stdbool.h>
 
 #include "geometry/mixed_curve.h"
 #include "geometry/potential_parts.h"
@@ -9,58 +10,89 @@
 #define KNEE   2.0
 #define VANISH 39.0 /* e^-39 is below the last digit */
 
-/* The next node from the one before: Newton's method for ln(y^e + y) = ln tau. */
-static pn_mixed_node node_at(double e, double log_tau, double z)
+/* Newton's method for ln(y^e + y) = ln tau, from z; *slope = d ln y / d ln tau there. */
+static double root_at(double e, double log_tau, double z, double *slope)
 {
-    pn_mixed_node node = { z, 1.0, 0.0 };
+    double p = exp(e * z), q = exp(z);
 
     for (int round = 0; round < 4; round++) {
-        double p = exp(e * node.z), q = exp(node.z);
-
-        node.slope = (p + q) / (e * p + q);
-        node.z -= (log(p + q) - log_tau) * node.slope;
+        z -= (log(p + q) - log_tau) * (p + q) / (e * p + q);
+        p = exp(e * z);
+        q = exp(z);
     }
-    node.power = exp(e * node.z);
-    node.slope = (node.power + exp(node.z)) / (e * node.power + exp(node.z));
-    return node;
+    *slope = (p + q) / (e * p + q);
+    return z;
+}
+
+static double place_of(const pn_mixed_curve *curve, size_t i)
+{
+    return i < curve->below ? curve->low + (double)i * curve->step[0]
+                            : KNEE + (double)(i - curve->below) * curve->step[1];
 }
 
 void pn_mixed_curve_open(pn_mixed_curve *curve, double e)
 {
-    double knee = KNEE, z;
+    double slope, z;
 
     curve->e = e;
     curve->low = -VANISH * e / (1.0 - e);
     curve->high = VANISH / (1.0 - e);
-    curve->below = (size_t)ceil((knee - curve->low) * 8.0 / e);
-    curve->step[0] = (knee - curve->low) / (double)curve->below;
-    curve->step[1] = (curve->high - knee) / (double)(PN_MIXED_NODES - 2 - curve->below);
+    curve->below = (size_t)ceil((KNEE - curve->low) * 8.0 / e);
+    curve->step[0] = (KNEE - curve->low) / (double)curve->below;
+    curve->step[1] = (curve->high - KNEE) / (double)(PN_MIXED_NODES - 2 - curve->below);
     for (int side = 0; side < 2; side++)
         curve->per_unit[side] = 1.0 / curve->step[side];
-    z = curve->low / e;
+    z = root_at(e, curve->low, curve->low / e, &slope);
     for (size_t i = 0; i < PN_MIXED_NODES; i++) {
-        size_t above = i - curve->below;
-        double log_tau =
-            i < curve->below ? curve->low + (double)i * curve->step[0] : knee + (double)above * curve->step[1];
+        double width = curve->step[i >= curve->below], next_slope;
+        double next = root_at(e, place_of(curve, i + 1), z + slope * width, &next_slope);
+        double rise = next - z, left = slope * width - rise, right = rise - next_slope * width;
 
-        curve->node[i] = node_at(e, log_tau, z);
-        z = curve->node[i].z + curve->node[i].slope * curve->step[i >= curve->below];
+        curve->node[i] = (pn_mixed_node){ z, exp(e * z), { slope * width, right - 2.0 * left, left - right } };
+        z = next;
+        slope = next_slope;
     }
 }
 
-/* ln y near log_tau, and y^e at that very z. */
-static inline void look_up(const pn_mixed_curve *curve, double log_tau, double *z, double *power)
+/* ln y and y^e at the same place, near the root. */
+static void look_up(const pn_mixed_curve *curve, size_t n, const double *tau, const double *log_tau, double *z,
+                    double *power)
 {
-    size_t side = log_tau >= KNEE;
-    double from = side ? KNEE : curve->low, width = curve->step[side], place = (log_tau - from) * curve->per_unit[side];
-    size_t cell = (size_t)place, first = side ? curve->below : 0;
-    const pn_mixed_node *a = &curve->node[first + cell], *b = a + 1;
-    double t = place - (double)cell, rise = b->z - a->z, left = a->slope * width - rise,
-           right = rise - b->slope * width;
-    double along = t * (rise + (1.0 - t) * ((1.0 - t) * left + t * right)), x = curve->e * along;
+    const pn_simd *simd = pn_simd_best();
+    double low = curve->low, high = curve->high, e = curve->e, per_e = 1.0 / e;
+    double along[PN_POTENTIAL_PIECE], inside[PN_POTENTIAL_PIECE];
+    bool beyond = n > 0 && pn_potential_largest(log_tau, n) >= curve->high;
 
-    *z = a->z + along;
-    *power = a->power * (1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0 + x * (1.0 / 120.0))))));
+    for (size_t j = 0; j < n; j++) {
+        double at = log_tau[j] > low ? log_tau[j] : low, place;
+        size_t side, cell;
+        const pn_mixed_node *node;
+
+        at = at < high ? at : high;
+        side = at >= KNEE;
+        place = (at - (side ? KNEE : curve->low)) * curve->per_unit[side];
+        cell = (size_t)(int)place;
+        node = &curve->node[cell + (side ? curve->below : 0)];
+        place -= (double)(int)place;
+        along[j] = place * (node->c[0] + place * (node->c[1] + place * node->c[2]));
+        z[j] = node->z + along[j];
+        power[j] = node->power;
+    }
+    for (size_t j = 0; j < n; j++) {
+        double x = e * along[j];
+
+        power[j] *= 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0 + x * (1.0 / 120.0)))));
+        along[j] = log_tau[j] * per_e; /* left of the table */
+    }
+    simd->lt(n, &low, 0, log_tau, 1, inside);
+    simd->where(n, inside, power, 1, tau, 1, power);
+    simd->where(n, inside, z, 1, along, 1, z);
+    for (size_t j = 0; beyond && j < n; j++) {
+        if (log_tau[j] >= curve->high) {
+            z[j] = log_tau[j];
+            power[j] = exp(e * log_tau[j]);
+        }
+    }
 }
 
 void pn_mixed_curve_at(const pn_mixed_curve *curve, size_t n, const double *tau, const double *log_tau, double *y,
@@ -68,24 +100,13 @@ void pn_mixed_curve_at(const pn_mixed_curve *curve, size_t n, const double *tau,
 {
     double power[PN_POTENTIAL_PIECE], e = curve->e;
 
-    for (size_t j = 0; j < n; j++) {
-        if (log_tau[j] > curve->low && log_tau[j] < curve->high) {
-            look_up(curve, log_tau[j], &y[j], &power[j]);
-        } else if (log_tau[j] < KNEE) {
-            y[j] = log_tau[j] / e;
-            power[j] = tau[j];
-        } else {
-            y[j] = log_tau[j];
-            power[j] = exp(e * log_tau[j]);
-        }
-    }
+    look_up(curve, n, tau, log_tau, y, power);
     pn_simd_best()->exp(n, y, y);
     for (size_t j = 0; j < n; j++) {
-        double p = power[j], q = y[j], along = e * p + q, move = ((p - tau[j]) + q) / along;
+        double p = power[j], q = y[j], per = 1.0 / (e * p + q), move = ((p - tau[j]) + q) * per;
 
-        move *= 1.0 + 0.5 * move * (e * e * p + q) / along;
-        q -= q * move * (1.0 - 0.5 * move);
-        y[j] = q;
-        slope[j] = q / (e * (tau[j] - q) + q);
+        slope[j] = q * per;
+        move *= 1.0 + 0.5 * move * (e * e * p + q) * per;
+        y[j] = q - q * move * (1.0 - 0.5 * move);
     }
 }

@@ -8,7 +8,8 @@
 #define PN_MIXED_NODES 1536
 
 typedef struct pn_mixed_node {
-    double z, slope, power; /* ln y, d ln y / d ln tau, y^e */
+    double z, power; /* ln y and y^e */
+    double c[3];     /* ln y = z + t (c0 + t (c1 + t c2)) at the share t of the way to the next node */
 } pn_mixed_node;
 
 /* Nodes every `step` (two widths, since the curve bends sharply below `knee`) for ln tau in [low, high]. */
@@ -22,7 +23,7 @@ typedef struct pn_mixed_curve {
 /** For one exponent 0 < e <= 0.2. */
 void pn_mixed_curve_open(pn_mixed_curve *curve, double e);
 
-/** y[n] and slope[n] = dy/dtau, to about 1e-14 relatively, at tau > 0 with its logarithms; n <= PN_POTENTIAL_PIECE.  All apart. */
+/** y[n], to about 1e-14 relatively, and slope[n] = dy/dtau, to 1e-5, at tau > 0 with its logarithms; n <= PN_POTENTIAL_PIECE.  All apart. */
 void pn_mixed_curve_at(const pn_mixed_curve *curve, size_t n, const double *tau, const double *log_tau, double *y,
                        double *slope);
 
