@@ -9,8 +9,10 @@
 
 #define FLAT       1e-9  /* a set that reaches no farther on the ray, in units of its radius, is flat there */
 #define ON         1e-13 /* s x is this near to the set: it is on it */
-#define CLEAR      1e-9  /* normals of points nearer than this are too rounded to keep */
+#define CLEAR      1e-12 /* normals of points nearer than this are rounding */
 #define PRECISION  1e-14
+#define ENOUGH     1e-11
+#define KEPT       8
 #define MOST_STEPS 200
 #define BEGIN      1.01 /* from outside, so that there is a normal */
 
@@ -23,6 +25,9 @@ typedef struct ray {
     double along;     /* <residual, x> */
     double *best;     /* [dim] the normal, or NULL */
     double reached;
+    double *recent; /* [KEPT dim] the last residuals */
+    double heights[KEPT];
+    size_t count;
 } ray;
 
 static pn_status look_from(ray *r, double s, pn_err *err)
@@ -40,21 +45,39 @@ static pn_status look_from(ray *r, double s, pn_err *err)
     return status;
 }
 
-/* Keep the residual, scaled to support value 1, when it reaches farther along x. */
-static pn_status keep_normal(ray *r, double s, pn_err *err)
+/* The residual is to be looked at when the boundary is found. */
+static void remember(ray *r, double s)
 {
-    double height = s * r->along - r->distance * r->distance;
-    pn_status status = PN_OK;
+    double *place = r->recent + r->count % KEPT * r->set->dim;
 
     if (!r->best || !(r->distance > CLEAR * s * r->size))
-        return PN_OK;
-    if (r->set->ops->support)
-        status = r->set->ops->support(r->set, r->residual, NULL, &height, err);
-    if (status != PN_OK || !(height > 0.0) || !isfinite(height) || !(r->along / height > r->reached))
-        return status;
-    r->reached = r->along / height;
-    for (size_t j = 0; j < r->set->dim; j++)
-        r->best[j] = r->residual[j] / height;
+        return;
+    memcpy(place, r->residual, r->set->dim * sizeof *place);
+    r->heights[r->count % KEPT] = s * r->along - r->distance * r->distance; /* at the projection */
+    r->count++;
+}
+
+/* best <- the residual that reaches farthest along x when scaled to support value 1.  The last ones are the most exact, until rounding
+ * shows; the support function may be dear. */
+static pn_status choose_normal(ray *r, double gauge, pn_err *err)
+{
+    size_t dim = r->set->dim, looked = r->count < KEPT ? r->count : KEPT;
+
+    for (size_t k = 1; r->best && k <= looked && !(r->reached >= gauge * (1.0 - ENOUGH)); k++) {
+        const double *normal = r->recent + (r->count - k) % KEPT * dim;
+        double height = r->heights[(r->count - k) % KEPT], along = pn_dot(dim, normal, r->x);
+        pn_status status = PN_OK;
+
+        if (r->set->ops->support)
+            status = r->set->ops->support(r->set, normal, NULL, &height, err);
+        if (status != PN_OK)
+            return status;
+        if (!(height > 0.0) || !isfinite(height) || !(along / height > r->reached))
+            continue;
+        r->reached = along / height;
+        for (size_t j = 0; j < dim; j++)
+            r->best[j] = normal[j] / height;
+    }
     return PN_OK;
 }
 
@@ -93,7 +116,7 @@ static pn_status descend(ray *r, double *gauge, pn_err *err)
         status = look_from(r, s, err);
         if (status != PN_OK || r->distance <= ON * s * r->size)
             break;
-        status = keep_normal(r, s, err);
+        remember(r, s);
         move = r->along > 0.0 ? r->distance / r->along * r->distance : 0.0; /* to the plane through P(s x) */
         s -= move;
         if (!(s > last))
@@ -102,19 +125,22 @@ static pn_status descend(ray *r, double *gauge, pn_err *err)
             break;
     }
     *gauge = 1.0 / s;
-    return status;
+    return status == PN_OK ? choose_normal(r, *gauge, err) : status;
 }
 
 pn_status pn_gauge_by_project(const pn_set *set, const double *x, double *gauge, double *normal, double *reached,
                               pn_err *err)
 {
-    double *work = pn_calloc(set->dim, 2 * sizeof *work), value = 0.0;
+    double *work = pn_calloc(set->dim, (normal ? 2 + KEPT : 1) * sizeof *work), value = 0.0;
     ray r = { .set = set, .x = x, .size = pn_lp_norm(PN_L2, set->dim, x), .residual = work };
     pn_status status = PN_OK;
 
     if (!work)
         return pn_fail(err, PN_ENOMEM, "C:gauge: out of memory");
-    r.best = normal ? work + set->dim : NULL;
+    if (normal) {
+        r.best = work + set->dim;
+        r.recent = r.best + set->dim;
+    }
     if (r.size > 0.0)
         status = descend(&r, &value, err);
     if (status == PN_OK) {

@@ -15,6 +15,7 @@
 #include "core/alloc.h"
 #include "geometry/composite.h"
 #include "geometry/set_algebra.h"
+#include "geometry/support_by_project.h"
 #include "geometry/upper.h"
 #include "numeric/blas.h"
 
@@ -25,7 +26,8 @@
 #define PATIENCE_NEAR     30   /* and when it will do */
 #define MOST_TURNS        20000
 #define SUPPORT_GAP       1e-9
-#define MOST_STEPS        60
+#define SUPPORT_ACCEPT    1e-6 /* when the steps are used up: on faces nearly normal to g they are short */
+#define MOST_STEPS        200
 #define ENDLESS           1e9 /* an unbounded set whose points get so large has no greatest one */
 
 /* What one projection works on; one allocation of 7 dim. */
@@ -200,13 +202,15 @@ static double support_gap(const dykstra *run, const double *start, double t, dou
     return (fmax(run->mismatch, 0.0) + across * moved) / t;
 }
 
-/* best <- a point of greatest <g, x>, from start; work[2 dim], its first half the start.  *endless: there is none. */
+/* best <- a point of greatest <g, x>, from start; work[3 dim], its first third the start.  *endless: there is none. */
 static pn_status climb(dykstra *run, const double *g, double *work, double radius, bool *endless, pn_err *err)
 {
     size_t dim = run->dim;
-    double *start = work, *z = work + dim, norm = pn_lp_norm(PN_L2, dim, g), gap = INFINITY;
+    double *start = work, *z = work + dim, *last_best = z + dim, norm = pn_lp_norm(PN_L2, dim, g), gap = INFINITY;
+    double since = 0.0;
     double t = norm > 0.0 && run->size > 0.0 ? run->size / norm : 1.0, last = isinf(radius) ? INFINITY : 1e4 * t;
 
+    memcpy(last_best, start, dim * sizeof *start);
     for (int step = 0; step < MOST_STEPS; step++, t = fmin(last, step > 4 ? 4.0 * t : t)) {
         pn_status status;
 
@@ -220,11 +224,13 @@ static pn_status climb(dykstra *run, const double *g, double *work, double radiu
             gap = support_gap(run, start, t, radius);
         if (*endless || norm == 0.0 || gap <= SUPPORT_GAP * accept_of(run->set) / ACCEPT * norm * run->size)
             return PN_OK;
-        memcpy(start, run->best, dim * sizeof *start);
+        pn_proximal_ahead(start, last_best, run->best, g, &since, dim);
     }
+    if (gap <= SUPPORT_ACCEPT * norm * run->size)
+        return PN_OK;
     return pn_fail(
         err, PN_ENUMERIC,
-        "C:intersect: the support function was not found to 1e-9 in %d steps (the gap stays at %.3g); C:project "
+        "C:intersect: the support function was not found to 1e-6 in %d steps (the gap stays at %.3g); C:project "
         "works on this set where C:support does not",
         MOST_STEPS, gap);
 }
@@ -232,7 +238,7 @@ static pn_status climb(dykstra *run, const double *g, double *work, double radiu
 static pn_status intersect_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     const pn_composite *set = pn_as_composite(self);
-    double radius = self->ops->radius(self, PN_L2), *work = pn_alloc(self->dim, 2 * sizeof *work);
+    double radius = self->ops->radius(self, PN_L2), *work = pn_alloc(self->dim, 3 * sizeof *work);
     bool endless = false;
     dykstra run;
     pn_status status;

@@ -22,7 +22,7 @@ static const double outside[] = { 1e-3, 1e-4, 1e-5, 1e-6, 1e-2, 1e-1 };
 #define SUPPORT_ENOUGH 1e-11
 #define PRECISION      1e-14 /* of a projection's multiplier */
 #define MOST_TURNS     100
-#define SUPPORT_ACCEPT 1e-8
+#define SUPPORT_ACCEPT 1e-7 /* near a vertex of C: the root of the rounding */
 
 /* numbers: the largest coordinates of the polar, gauge of e_j, then of -e_j. */
 static const pn_set *inner_of(const pn_set *self)
@@ -93,7 +93,7 @@ static pn_status find_point(const pn_set *inner, const double *g, double gauge, 
     pn_free(normal);
     if (status == PN_OK && !(best >= gauge * (1.0 - SUPPORT_ACCEPT)))
         return pn_fail(err, PN_ENUMERIC,
-                       "C:polar: no point with the greatest <g, x> was found to 1e-8; the set may have no interior");
+                       "C:polar: no point with the greatest <g, x> was found to 1e-7; the set may have no interior");
     *value = best;
     return status;
 }

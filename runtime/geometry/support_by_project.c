@@ -13,7 +13,21 @@
 #define ACCEPT     1e-7 /* when the steps are used up */
 #define FARTHEST   1e5
 #define STEPS_EACH 10
-#define MOST_STEPS 1000
+#define MOST_STEPS 300
+
+void pn_proximal_ahead(double *start, double *last, const double *best, const double *g, double *since, size_t dim)
+{
+    double forward = 0.0, momentum;
+
+    for (size_t j = 0; j < dim; j++)
+        forward += g[j] * (best[j] - last[j]);
+    *since = forward > 0.0 ? *since + 1.0 : 0.0;
+    momentum = *since / (*since + 3.0);
+    for (size_t j = 0; j < dim; j++) {
+        start[j] = best[j] + momentum * (best[j] - last[j]);
+        last[j] = best[j];
+    }
+}
 
 /* next <- P(x + t g); *step = ||next - x|| */
 static pn_status one_step(const pn_set *set, const double *g, double t, const double *x, double *next, double *step,
@@ -34,19 +48,23 @@ static pn_status one_step(const pn_set *set, const double *g, double t, const do
 static pn_status climb(const pn_set *set, const double *g, double size, double *x, double *next, double *scratch,
                        pn_err *err)
 {
-    double radius = set->ops->radius(set, PN_L2), t = REACH * radius / size, step = INFINITY;
+    double radius = set->ops->radius(set, PN_L2), t = REACH * radius / size, step = INFINITY, since = 0.0;
+    double *last = scratch + set->dim;
+
+    memcpy(last, x, set->dim * sizeof *last);
 
     for (int i = 0; i < MOST_STEPS; i++) {
         pn_status status = one_step(set, g, t, x, next, &step, scratch, err);
 
         if (status != PN_OK)
             return status;
-        memcpy(x, next, set->dim * sizeof *x);
         if (step * 2.0 * radius / t <= TOLERANCE * radius * size)
-            return PN_OK;
+            break;
+        pn_proximal_ahead(x, last, next, g, &since, set->dim);
         t = i % STEPS_EACH == STEPS_EACH - 1 ? fmin(2.0 * t, FARTHEST * radius / size)
                                              : t; /* along faces, nearly normal to g */
     }
+    memcpy(x, next, set->dim * sizeof *x);
     if (step * 2.0 * radius / t <= ACCEPT * radius * size)
         return PN_OK;
     return pn_fail(err, PN_ENUMERIC, "C:support: %d projections on %s did not find the largest <g, x>", MOST_STEPS,
@@ -55,7 +73,7 @@ static pn_status climb(const pn_set *set, const double *g, double size, double *
 
 pn_status pn_support_by_project(const pn_set *set, const double *g, double *point, double *value, pn_err *err)
 {
-    double size = pn_lp_norm(PN_L2, set->dim, g), *x = pn_alloc(set->dim, 3 * sizeof *x);
+    double size = pn_lp_norm(PN_L2, set->dim, g), *x = pn_alloc(set->dim, 4 * sizeof *x);
     pn_status status = PN_OK;
 
     if (!x)
