@@ -93,6 +93,7 @@ static int push_plan(lua_State *L, const pn_solver_ops *solver, int objective_in
     char owner[64];
     pn_ledger *ledger;
     pn_plan **slot;
+    pn_status status;
     pn_err err;
 
     (void)snprintf(owner, sizeof owner, "solve.%s", solver->name);
@@ -112,7 +113,15 @@ static int push_plan(lua_State *L, const pn_solver_ops *solver, int objective_in
         lua_pop(L, 1);
     }
     keep_options(L, lua_gettop(L), options_index, solver->params, own, &oracle);
-    pnl_status(L, pn_plan_new(slot, solver->name, objective, ledger, common, own, &err), &err);
+    if (lua_istable(L, options_index))
+        lua_getfield(L, options_index, "progress");
+    else
+        lua_pushnil(L);
+    pnl_run_begin_at(L, -1, owner);
+    status = pn_plan_new(slot, solver->name, objective, ledger, common, own, pnl_task(L), &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
+    lua_pop(L, 1);
     return 1;
 }
 

@@ -57,9 +57,8 @@ static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *wi
 
 static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, pn_err *err)
 {
-    pn_width_options how = { .tolerance = PN_PLAN_WIDTH_TOLERANCE };
     pn_width width;
-    pn_status status = pn_set_width(at->set, &how, &width, err);
+    pn_status status = pn_plan_width(&width, at->set, at->request->task, err);
 
     if (status != PN_OK)
         return status;

@@ -31,7 +31,6 @@ const pn_param md_params[] = {
 };
 
 #define DEFAULT_STEPS 1000
-#define LOOK_SEED     2 /* any but that of width.c */
 
 typedef struct problem {
     md_plan *plan;
@@ -66,22 +65,6 @@ static pn_status choose_potential(problem *at, const pn_arg *given, pn_err *err)
     return PN_OK;
 }
 
-/* G to 1% of sqrt(G^2 + R^2), which is all that T, eta and the bound see: a first look says how large G is, so that wide sets take fewer
- * draws.  Its draws are others, so that the interval that counts is fixed before its own are seen. */
-static pn_status measure_width(pn_width *width, const pn_set *ball, double radius, pn_err *err)
-{
-    pn_width_options look = { .tolerance = 0.1 }, how = { 0 };
-    pn_status status = pn_rng_seeded(&look.rng, LOOK_SEED, err);
-
-    if (status == PN_OK)
-        status = pn_set_width(ball, &look, width, err);
-    pn_rng_free(look.rng);
-    if (status != PN_OK || width->draws == 0)
-        return status;
-    how.tolerance = radius > 0.0 ? 0.01 * hypot(1.0, width->low / radius) : 0.01;
-    return pn_set_width(ball, &how, width, err);
-}
-
 static pn_status measure_ball(problem *at, pn_err *err)
 {
     pn_set *ball = NULL;
@@ -92,7 +75,7 @@ static pn_status measure_ball(problem *at, pn_err *err)
     at->R = ball->ops->radius(ball, PN_L2);
     at->regular =
         pn_objective_regulariser(at->objective) ? ball->ops->radius(ball, PN_L1) * at->bounds->reg.gradient : 0.0;
-    status = measure_width(&at->width, ball, at->R, err);
+    status = pn_plan_width(&at->width, ball, at->plan->base.request.task, err);
     pn_set_free(ball);
     at->G2R2 = at->width.high * at->width.high + at->R * at->R; /* high: the bound is to hold */
     return status;

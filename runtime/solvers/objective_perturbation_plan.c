@@ -239,7 +239,7 @@ static pn_status measure_width(const op_problem *at, double *width, pn_err *err)
     *width = NAN;
     if (!at->set)
         return PN_OK;
-    status = pn_set_width(at->set, NULL, &found, err);
+    status = pn_plan_width(&found, at->set, at->request->task, err);
     *width = status == PN_OK ? found.high : NAN;
     return status;
 }

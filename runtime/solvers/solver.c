@@ -256,10 +256,10 @@ static pn_status check_private(const char *owner, const pn_solver_ops *solver, c
 }
 
 pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
-                      pn_arg *own, pn_err *err)
+                      pn_arg *own, pn_task *task, pn_err *err)
 {
     const pn_solver_ops *solver = pn_solver_find(name);
-    pn_request request = { .ledger = ledger };
+    pn_request request = { .ledger = ledger, .task = task };
     pn_plan *plan = NULL;
     char owner[64];
     pn_status status;
@@ -274,6 +274,7 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
         (status = check_private(owner, solver, objective, &request, err)) != PN_OK ||
         (status = solver->plan(&plan, objective, &request, common, own, err)) != PN_OK)
         return status;
+    plan->request.task = NULL;
     certify(plan);
     warn_about_parameters(plan);
     if (ledger && plan->event && (status = pn_ledger_covers(ledger, plan->event, plan->iterations, err)) != PN_OK) {

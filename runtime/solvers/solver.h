@@ -32,8 +32,6 @@ typedef struct pn_plan_line {
 } pn_plan_line;
 
 #define PN_PLAN_LINES 40
-/* Of Monte Carlo widths in plans, which use the upper end: 26,000 draws at the usual confidence. */
-#define PN_PLAN_WIDTH_TOLERANCE 0.02
 
 typedef enum pn_privacy_kind { PN_NONPRIVATE = 0, PN_EPSILON_DELTA, PN_RHO } pn_privacy_kind;
 
@@ -43,7 +41,8 @@ typedef struct pn_request {
     double epsilon, delta, rho;
     pn_neighbours neighbours;
     pn_ledger
-        *ledger; /* or NULL; borrowed: with a ledger and no epsilon or rho, the plan is made for all that remains */
+        *ledger;   /* or NULL; borrowed: with a ledger and no epsilon or rho, the plan is made for all that remains */
+    pn_task *task; /* while the plan is made: widths may take long; NULL after */
 } pn_request;
 
 struct pn_plan {
@@ -142,12 +141,19 @@ const pn_solver_ops *pn_solver_find(const char *name);
 /**
  * Plan a run.  common[PN_OPT_COUNT] and own[] as the tables say, unchecked.
  *   ledger  budget to be charged, or NULL: then the plan's own (epsilon, delta) or rho is the budget.
- * Errors: PN_EINVAL for options that contradict each other or make no sense; PN_EPRIVACY when the objective's bounds are not
+ *   task    threads for what takes long, a width by Monte Carlo say, which it can stop; NULL: one thread.
+ * Errors: PN_ECANCELLED; PN_EINVAL for options that contradict each other or make no sense; PN_EPRIVACY when the objective's bounds are not
  * certified; PN_EBUDGET when the ledger does not cover the plan; PN_EUNSUPPORTED for a set, loss or relation that the solver
  * cannot use; what the solver's own plan returns.
  */
 pn_status pn_plan_new(pn_plan **out, const char *solver, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
-                      pn_arg *own, pn_err *err);
+                      pn_arg *own, pn_task *task, pn_err *err);
+
+/**
+ * For plans: the width of a bounded set to 1% of sqrt(G^2 + r^2), r the smaller of its l2 radius and half its diameter, at
+ * confidence 0.99.  Bounds take its upper end.  *out is untouched on failure.
+ */
+pn_status pn_plan_width(pn_width *out, const pn_set *set, pn_task *task, pn_err *err);
 
 /** The table of lines as text, 80 columns; returns the length needed as snprintf does. */
 int pn_plan_print(const pn_plan *plan, char *text, size_t size);

@@ -75,7 +75,7 @@ static void open_plan(world *self, double epsilon)
 
     common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = epsilon };
     common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1.0 / ((double)N * N) };
-    must(pn_plan_new(&self->plan, "objective_perturbation", self->objective, NULL, common, own, &err));
+    must(pn_plan_new(&self->plan, "objective_perturbation", self->objective, NULL, common, own, NULL, &err));
 }
 
 int main(void)

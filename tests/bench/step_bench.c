@@ -75,7 +75,7 @@ static void open_walk(world *self, size_t p)
                           &err));
     common[PN_OPT_RHO] = (pn_arg){ .given = true, .real = 1.0 };
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = 10000 };
-    must(pn_plan_new(&self->plan, "frank_wolfe", self->objective, NULL, common, own, &err));
+    must(pn_plan_new(&self->plan, "frank_wolfe", self->objective, NULL, common, own, NULL, &err));
     must(pn_walk_new(&self->walk, self->plan, &run, &err));
     pn_loss_free(loss);
     pn_set_free(set);

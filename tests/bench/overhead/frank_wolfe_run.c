@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = 1.0 };
     common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1e-10 };
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = strtoul(argv[2], NULL, 10) };
-    must(pn_plan_new(&plan, "frank_wolfe", objective, NULL, common, own, &err));
+    must(pn_plan_new(&plan, "frank_wolfe", objective, NULL, common, own, NULL, &err));
     must(pn_run(&fit, plan, &run, &err));
     printf("%zu steps\n", fit->steps);
     pn_fit_free(fit);

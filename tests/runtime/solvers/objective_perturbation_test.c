@@ -41,7 +41,7 @@ static pn_status plan_of(pn_plan **out, pn_objective *objective, pn_err *err)
 
     common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = 1.0 };
     common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1e-6 };
-    return pn_plan_new(out, "objective_perturbation", objective, NULL, common, own, err);
+    return pn_plan_new(out, "objective_perturbation", objective, NULL, common, own, NULL, err);
 }
 
 static pn_status teaching(pn_ledger **out, pn_err *err)
