@@ -133,7 +133,13 @@ void repl_die_of_interrupt(void)
 
 /* ---- errors ---- */
 
-/* At the prompt a traceback is shown only when a Lua function was on the way: the entry itself is on the screen. */
+/* Whether a function is the library's own Lua, in the build's folder or in an installed one: nothing to debug for its user. */
+static bool in_library(const char *source)
+{
+    return strstr(source, "/lua/penumbra/") || strstr(source, "/lua/5.4/penumbra/");
+}
+
+/* At the prompt a traceback is shown only when a user's Lua function was on the way: the entry itself is on the screen. */
 static bool traceback_helps(lua_State *L)
 {
     lua_Debug frame;
@@ -142,7 +148,7 @@ static bool traceback_helps(lua_State *L)
         return true;
     for (int level = 1; lua_getstack(L, level, &frame); level++) {
         lua_getinfo(L, "S", &frame);
-        if (strcmp(frame.what, "Lua") == 0)
+        if (strcmp(frame.what, "Lua") == 0 && !in_library(frame.source))
             return true;
     }
     return false;

@@ -60,6 +60,13 @@ describe("the prompt, from a pipe", function()
     assert.truthy(err:find("prompt:1: deep\nstack traceback:", 1, true))
   end)
 
+  it("shows no traceback of the library's own functions", function()
+    local _, err = type_in("pn.check(3)")
+    assert.equal("check: expected a set, norm, potential or prox, got number\n", err)
+    _, err = type_in("function f() pn.check(3) end", "f()")
+    assert.truthy(err:find("got number\nstack traceback:", 1, true))
+  end)
+
   it("shows syntax errors", function()
     local _, err = type_in "x = = 1"
     assert.truthy(err:find("prompt:1: unexpected symbol near '='", 1, true))
