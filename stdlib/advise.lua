@@ -1,8 +1,8 @@
 -- advise.lua -- pn.advise(data, loss, budget): which set and which solver promise the smallest excess risk.  Only
--- plans are made, from
--- public sizes and certified bounds: nothing is spent, no record is looked at.
--- Depends on: penumbra.core.  Used by: penumbra (pn.advise).
+-- plans are made, from public sizes and certified bounds: nothing is spent, no record is looked at.
+-- Depends on: penumbra.core, penumbra.stopped.  Used by: penumbra (pn.advise).
 local pn = require "penumbra.core"
+local stopped = require "penumbra.stopped"
 
 local advise = {}
 
@@ -44,9 +44,16 @@ local function reason(message)
   return (tostring(message):gsub("^[^:]*:%d+: ", ""):gsub("^solve%.[%w_]+: ", ""))
 end
 
+-- As pcall, but Ctrl-C is no reason: it ends the advice.
+local function attempt(f, ...)
+  local ok, result = pcall(f, ...)
+  if not ok and stopped(result) then error(result, 0) end
+  return ok, result
+end
+
 local function consider(objective, set, width, solver, budget)
   local row = { set = set, width = width, solver = solver, source = pn.reference()["solve." .. solver].source }
-  local ok, plan = pcall(pn.solve[solver].plan, objective, budget)
+  local ok, plan = attempt(pn.solve[solver].plan, objective, budget)
   if not ok then
     row.reason = reason(plan)
     return row
@@ -112,6 +119,16 @@ local function reasons(rows, lines)
   end
 end
 
+-- A simplex is the smallest set of its radius and so comes first, but few models have weights >= 0 of a known sum.
+local function any_sign(rows)
+  for _, row in ipairs(rows.best and rows.best.set.name:find "simplex" and rows or {}) do
+    if row.bound and row.set.symmetric then
+      return ("    unless weights are known to be >= 0 with this sum: solve.%s over %s, risk <= %s"):format(row.solver,
+        row.set, number(row.bound))
+    end
+  end
+end
+
 function ranking:__tostring()
   local lines = { ("advice for %s: predicted excess risk over each set"):format(self.problem) }
   table_lines(self, lines)
@@ -120,6 +137,7 @@ function ranking:__tostring()
   lines[#lines + 1] = best and best.bound
     and ("  * recommended: solve.%s over %s"):format(best.solver, best.set)
     or "  nothing can be recommended: no plan has a bound"
+  lines[#lines + 1] = any_sign(self)
   lines[#lines + 1] = "  The risk is that over the best point of the same set; a smaller set is safer and may fit worse."
   return table.concat(lines, "\n")
 end
@@ -131,12 +149,37 @@ local function before(a, b)
   return a.solver < b.solver
 end
 
+-- What some plan takes; the options of a run are nobody's here, but for these two.
+local function plan_options()
+  local known = { ledger = true, progress = true }
+  for _, solver in ipairs(all_solvers()) do
+    for _, param in ipairs(pn.reference()["solve." .. solver .. ".plan"].params) do
+      known[param.name:match "^[^.]*"] = true
+    end
+  end
+  return known
+end
+
+local function expect(value, class, what)
+  local metatable = type(value) == "userdata" and debug.getmetatable(value)
+  if not metatable or metatable.__name ~= class then
+    local got = type(value) == "table" and "a table" or metatable and "a " .. metatable.__name
+      or type(value) == "function" and "a function; call it" or type(value) == "string" and ('"%s"'):format(value)
+      or tostring(value)
+    error(("advise: %s must be a %s, got %s"):format(what, class, got), 0)
+  end
+end
+
 local function read_options(options)
   if type(options) ~= "table" then
     error("advise: give a budget, as {epsilon=, delta=} or {rho=}", 0)
   end
-  local budget = {}
+  local budget, known = {}, plan_options()
   for name, value in pairs(options) do
+    if not own_options[name] and not known[name] then
+      error(("advise: unknown option '%s'; it takes epsilon, delta, rho, neighbours, ledger, radius, sets, solvers, "
+        .. "progress, and what the solvers' plans take"):format(tostring(name)), 0)
+    end
     if not own_options[name] then budget[name] = value end -- the solvers know their own options
   end
   return budget
@@ -151,8 +194,10 @@ end
 
 -- pn.advise(data, loss, {epsilon=, delta=, rho=, radius=, sets=, solvers=})
 function advise.run(data, loss, options)
+  expect(data, "pn.dataset", "data")
+  expect(loss, "pn.loss", "loss")
   local budget = read_options(options)
-  local classes = type(loss) == "userdata" and loss.margins or 1
+  local classes = loss.margins
   local dim = data.p * (classes and classes > 0 and classes or 1)
   local radius = options.radius == nil and 1 or options.radius
   if type(radius) ~= "number" or not (radius > 0 and radius < math.huge) then
@@ -162,8 +207,11 @@ function advise.run(data, loss, options)
   local solvers = options.solvers and expect_list(options.solvers, "solvers") or all_solvers()
   local rows = setmetatable({ problem = ("%s loss on %d x %d records"):format(loss.name, data.n, data.p) }, ranking)
   for _, set in ipairs(sets) do
-    local objective = pn.objective { data = data, loss = loss, set = set }
-    local ok, width = pcall(pn.width, set, { tol = 0.02 }) -- as plans do
+    local fits, objective = attempt(pn.objective, { data = data, loss = loss, set = set })
+    if not fits then
+      error("advise: " .. reason(objective):gsub("^objective: ", ""), 0)
+    end
+    local ok, width = attempt(pn.width, set, { tol = 0.02, progress = options.progress })
     for _, solver in ipairs(solvers) do
       if type(solver) ~= "string" or not pn.reference()["solve." .. solver .. ".plan"] then
         error(("advise: there is no solver %s; known are %s"):format(tostring(solver), table.concat(all_solvers(), ", ")), 0)

@@ -1,7 +1,8 @@
 -- check.lua -- pn.check(piece): does a set, norm, potential or proximal operator keep its promises?  By random probing through the
 -- same methods that everyone uses, so a custom piece and a built-in one are judged alike.
--- Depends on: penumbra.core, penumbra.check_sets, penumbra.check_functions.  Used by: penumbra (pn.check).
+-- Depends on: penumbra.core, penumbra.stopped, penumbra.check_sets, penumbra.check_functions.  Used by: penumbra (pn.check).
 local pn = require "penumbra.core"
+local stopped = require "penumbra.stopped"
 
 local check = {}
 
@@ -58,7 +59,9 @@ end
 local function run_law(law, piece, probe)
   local ok, worst, detail = pcall(law[2], piece, probe)
   local row = { name = law[1], tolerance = law[3] or probe.tolerance }
-  if not ok then
+  if stopped(worst) then
+    error(worst, 0)
+  elseif not ok then
     row.ok, row.detail = false, tostring(worst)
   elseif worst == nil then
     row.detail = detail or "does not apply"
@@ -72,6 +75,9 @@ end
 local known = { probes = 40, seed = 1, tolerance = 1e-7, set = false }
 
 local function read_options(options)
+  if options ~= nil and type(options) ~= "table" then
+    error(("check: expected a table of options, got %s"):format(type(options)), 0)
+  end
   local out = { probes = 40, seed = 1, tolerance = 1e-7 }
   for name, value in pairs(options or {}) do
     if known[name] == nil then

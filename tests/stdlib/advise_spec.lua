@@ -68,11 +68,39 @@ describe("pn.advise", function()
       {function() pn.advise(d, loss, {rho = 1, solvers = {"newton2"}}) end, "there is no solver newton2; known are"},
       {function() pn.advise(d, loss, {rho = 1, sets = {pn.set.l2_ball {dim = 5}}}) end, "5"},
       {function() pn.advise(pn.data.from({{1, 2}}, {1}), loss, {rho = 1}) end, "no plan can be made"},
+      {function() pn.advise(d, pn.loss.logistic, {rho = 1}) end, "advise: loss must be a pn.loss, got a function; call it"},
+      {function() pn.advise(d, "logistic", {rho = 1}) end, 'advise: loss must be a pn.loss, got "logistic"'},
+      {function() pn.advise(pn.vec {1}, loss, {rho = 1}) end, "advise: data must be a pn.dataset, got a pn.vec"},
+      {function() pn.advise(d, loss, {eps = 1, delta = 1e-6}) end,
+        "advise: unknown option 'eps'; it takes epsilon, delta, rho, neighbours, ledger, radius, sets, solvers"},
+      {function() pn.advise(d, loss, {rho = 1, sets = {"l1_ball"}}) end, 'advise: set must be a pn.set, got the string'},
     }
     for _, case in ipairs(cases) do
       local ok, message = pcall(case[1])
       assert.is_false(ok, case[2])
       assert.truthy(tostring(message):find(case[2], 1, true), tostring(message))
+      assert.is_nil(tostring(message):find("advise.lua", 1, true), message) -- no file of the library's own
     end
+  end)
+
+  it("says what to take when weights need not be a mixture", function()
+    local ranking = pn.advise(data(2000, 16), pn.loss.logistic(), {epsilon = 1, delta = 1e-7})
+    assert.equal("simplex", ranking.best.set.name)
+    local first
+    for _, row in ipairs(ranking) do first = first or row.set.symmetric and row end
+    assert.truthy(tostring(ranking):find(("known to be >= 0 with this sum: solve.%s over %s"):format(first.solver,
+      first.set), 1, true), tostring(ranking))
+    local symmetric = pn.advise(data(100, 4), pn.loss.logistic(), {rho = 1, sets = {pn.set.l2_ball {dim = 4}}})
+    assert.is_nil(tostring(symmetric):find("this sum", 1, true))
+  end)
+
+  it("ends when the user stops it, and takes no stop for a reason", function()
+    local set = pn.set.custom {dim = 4, radius = 1, support = function(g)
+      if g[1] > 2 then error "interrupted" end -- as Ctrl-C at the prompt raises it
+      return g:norm() > 0 and g / g:norm() or g
+    end}
+    local ok, message = pcall(pn.advise, data(100, 4), pn.loss.logistic(), {rho = 1, sets = {set}})
+    assert.is_false(ok)
+    assert.truthy(message:find "interrupted$", message)
   end)
 end)

@@ -173,7 +173,18 @@ describe("pn.check", function()
     local C = pn.set.l2_ball {dim = 2}
     assert.error_matches(function() pn.check(C, {probe = 1}) end, "unknown option 'probe'")
     assert.error_matches(function() pn.check(C, {probes = 0}) end, "whole number from 3, got 0")
+    assert.error_matches(function() pn.check(C, 7) end, "expected a table of options, got number")
     assert.error_matches(function() pn.check(C, {tolerance = -1}) end, "positive number, got %-1")
+  end)
+
+  it("ends when the user stops it, and takes no stop for a broken promise", function()
+    local calls = 0
+    local C = pn.set.custom {dim = 2, radius = 1, support = function(g)
+      calls = calls + 1
+      if calls > 50 then error "interrupted" end -- as Ctrl-C at the prompt raises it
+      return g:norm() > 0 and g / g:norm() or g
+    end}
+    assert.error_matches(function() pn.check(C) end, "interrupted$")
   end)
 
   it("gives the same report for the same seed", function()
