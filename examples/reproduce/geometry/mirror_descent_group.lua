@@ -4,14 +4,15 @@
 --   penumbra examples/reproduce/geometry/mirror_descent_group.lua [folder]        QUICK=1 for a look
 -- Source: Talwar, Thakurta, Zhang (2014), Theorem 3.2 and section 3.3, with ln m for m blocks in place of ln(p/k).
 local pn = require "penumbra"
-local descent = dofile((arg[0]:match "^(.*)/" or ".") .. "/../descent.lua")
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local descent = dofile(here .. "../descent.lua")
 local size, dim = descent.common.size, 64
 
 descent.run {
   name = "mirror_descent_group", title = ("Mirror descent over l1 of blocks of k in R^%d: block potential"):format(dim),
-  rho = 0.2, runs = size(4, 30),
-  parameter = "k", at = 4, sizes = size({ 64, 128, 256 }, { 64, 128, 256, 512, 1024 }),
-  n = size(128, 256), values = size({ 1, 8, 64 }, { 1, 2, 4, 8, 16, 32, 64 }),
+  rho = 1, runs = size(5, 30),
+  parameter = "k", at = 4, sizes = size({ 64, 128, 256 }, { 32, 64, 128, 256, 512 }),
+  n = 128, values = size({ 1, 8, 64 }, { 1, 2, 4, 8, 16, 32, 64 }),
   geometry = function(k)
     local direction = pn.vec.zeros(dim) -- one whole block
     for j = 1, k do direction[j] = 1 / math.sqrt(k) end

@@ -3,14 +3,15 @@
 --   penumbra examples/reproduce/geometry/mirror_descent_l2.lua [folder]        QUICK=1 for a look
 -- Source: Talwar, Thakurta, Zhang (2014), Theorem 3.2 with the unit l2 ball as Q.
 local pn = require "penumbra"
-local descent = dofile((arg[0]:match "^(.*)/" or ".") .. "/../descent.lua")
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local descent = dofile(here .. "../descent.lua")
 local size = descent.common.size
 
 descent.run {
   name = "mirror_descent_l2", title = "Mirror descent over the l2 ball: squared l2 norm",
-  rho = 0.2, runs = size(4, 30),
-  parameter = "p", at = 20, sizes = size({ 64, 128, 256 }, { 64, 128, 256, 512, 1024 }),
-  n = size(256, 512), values = size({ 4, 16, 64 }, { 4, 16, 64, 256, 1024 }),
+  rho = 1, runs = size(5, 30),
+  parameter = "p", at = 20, sizes = size({ 64, 128, 256 }, { 32, 64, 128, 256, 512 }),
+  n = 256, values = size({ 4, 16, 64 }, { 4, 16, 64, 256, 1024 }),
   geometry = function(p)
     return pn.set.l2_ball { dim = p, radius = 1 }, pn.vec.ones(p) / math.sqrt(p)
   end,

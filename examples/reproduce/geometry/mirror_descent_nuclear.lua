@@ -3,14 +3,15 @@
 --   penumbra examples/reproduce/geometry/mirror_descent_nuclear.lua [folder]        QUICK=1 for a look
 -- Source: Talwar, Thakurta, Zhang (2014), Theorem 3.2 and section 3.4.
 local pn = require "penumbra"
-local descent = dofile((arg[0]:match "^(.*)/" or ".") .. "/../descent.lua")
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local descent = dofile(here .. "../descent.lua")
 local size = descent.common.size
 
 descent.run {
   name = "mirror_descent_nuclear", title = "Mirror descent over m x m matrices of nuclear norm 1: spectral potential",
-  rho = 0.2, runs = size(4, 30),
-  parameter = "m", at = 4, sizes = size({ 64, 128, 256 }, { 64, 128, 256, 512 }),
-  n = size(128, 256), values = size({ 2, 4, 8 }, { 2, 4, 8, 16, 24 }),
+  rho = 1, runs = size(5, 30),
+  parameter = "m", at = 4, sizes = size({ 64, 128, 256 }, { 32, 64, 128, 256, 512 }),
+  n = 128, values = size({ 2, 4, 8 }, { 2, 4, 8, 16, 24 }),
   geometry = function(m)
     return pn.set.nuclear_ball { rows = m, cols = m, radius = 1 }, pn.vec.basis(m * m, 1)
   end,

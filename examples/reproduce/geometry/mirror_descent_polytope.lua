@@ -4,7 +4,8 @@
 --   penumbra examples/reproduce/geometry/mirror_descent_polytope.lua [folder]        QUICK=1 for a look
 -- Source: Talwar, Thakurta, Zhang (2014), Theorem 3.2 and section 3.2, in its lifted form.
 local pn = require "penumbra"
-local descent = dofile((arg[0]:match "^(.*)/" or ".") .. "/../descent.lua")
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local descent = dofile(here .. "../descent.lua")
 local size, dim = descent.common.size, 50
 
 -- k unit vectors, the same first ones for every k; the records' direction is the first.
@@ -19,9 +20,9 @@ end
 
 descent.run {
   name = "mirror_descent_polytope", title = ("Mirror descent over the hull of k points in R^%d: lifted entropy"):format(dim),
-  rho = 0.2, runs = size(4, 30),
-  parameter = "k", at = 32, sizes = size({ 64, 128, 256 }, { 64, 128, 256, 512, 1024 }),
-  n = size(128, 256), values = size({ 8, 32, 128 }, { 8, 32, 128, 512, 2048 }),
+  rho = 1, runs = size(5, 30),
+  parameter = "k", at = 32, sizes = size({ 64, 128, 256 }, { 32, 64, 128, 256, 512 }),
+  n = 128, values = size({ 8, 32, 128 }, { 8, 32, 128, 512, 2048 }),
   geometry = function(k)
     local V = vertices(k)
     return pn.set.polytope { vertices = V }, V[1]:copy()

@@ -3,14 +3,15 @@
 --   penumbra examples/reproduce/geometry/mirror_descent_simplex.lua [folder]        QUICK=1 for a look
 -- Source: Talwar, Thakurta, Zhang (2014), Theorem 3.2 and section 3.2.
 local pn = require "penumbra"
-local descent = dofile((arg[0]:match "^(.*)/" or ".") .. "/../descent.lua")
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local descent = dofile(here .. "../descent.lua")
 local size = descent.common.size
 
 descent.run {
   name = "mirror_descent_simplex", title = "Mirror descent over the simplex: entropy",
-  rho = 0.2, runs = size(4, 30),
-  parameter = "p", at = 20, sizes = size({ 64, 128, 256 }, { 64, 128, 256, 512, 1024 }),
-  n = size(128, 256), values = size({ 5, 20, 80 }, { 5, 20, 80, 320, 1280 }),
+  rho = 1, runs = size(5, 30),
+  parameter = "p", at = 20, sizes = size({ 64, 128, 256 }, { 32, 64, 128, 256, 512 }),
+  n = 128, values = size({ 5, 20, 80 }, { 5, 20, 80, 320, 1280 }),
   geometry = function(p)
     return pn.set.simplex { dim = p, radius = 1 }, pn.vec.basis(p, 1)
   end,
