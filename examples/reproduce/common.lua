@@ -114,14 +114,35 @@ end
 local function style_of(series, k)
   local colour = colours[(series.colour or k - 1) % #colours + 1]
   if series.dashed then return ("with lines dashtype %d lw 2 lc rgb '%s'"):format(series.dashed == true and 2 or series.dashed, colour) end
+  if series.marks then return ("with points pt 2 ps 0.9 lw 2 lc rgb '%s'"):format(colour) end
   return ("with %s lw 2 pt 7 ps 0.6 lc rgb '%s'"):format(series.error and "yerrorlines" or "linespoints", colour)
+end
+
+-- The range of one axis over all series, a little wider than the data.
+local function write_range(pipe, axis, panel, log)
+  local low, high = math.huge, -math.huge
+  for _, series in ipairs(panel.series) do
+    for i = 1, #series.x do
+      low, high = math.min(low, series[axis][i]), math.max(high, series[axis][i])
+    end
+  end
+  local factor, pad = (high / low) ^ 0.05, 0.05 * (high - low)
+  if log and low > 0 then
+    factor = math.max(factor, 1.1)
+    low, high = low / factor, high * factor
+  else
+    low, high = low - pad, high + pad
+  end
+  if low < high then pipe:write(("set %srange [%.10g:%.10g]\n"):format(axis, low, high)) end
 end
 
 -- One panel: { title=, xlabel=, ylabel=, logx=, logy=, key=, series= } as in common.figure.
 local function write_panel(pipe, panel, number)
   pipe:write(("set title %s\nset xlabel %s\nset ylabel %s\n"):format(quoted(panel.title), quoted(panel.xlabel), quoted(panel.ylabel)))
-  pipe:write("unset logscale\nset format '%g'\nset xtics auto\nset offsets graph 0.03, graph 0.03, 0, 0\n")
-  pipe:write(("set key %s\n"):format(panel.key or "outside bottom center maxrows 3"))
+  pipe:write "unset logscale\nset format '%g'\nset xtics auto\n"
+  write_range(pipe, "x", panel, panel.logx)
+  write_range(pipe, "y", panel, panel.logy)
+  pipe:write(panel.key == false and "unset key\n" or ("set key %s\n"):format(panel.key or "outside right top"))
   if panel.logx then
     pipe:write "set logscale x\n"
     write_ticks(pipe, panel.series[1])
@@ -141,9 +162,10 @@ local function write_panel(pipe, panel, number)
   pipe:write("plot ", table.concat(plots, ", "), "\n")
 end
 
--- figure { name=, title=, xlabel=, ylabel=, logx=, logy=, key=, series = { { label=, x=, y=, error=, dashed=, colour= }, ... } } ->
+-- figure { name=, title=, xlabel=, ylabel=, logx=, logy=, key=, series = { { label=, x=, y=, error=, dashed=, marks=, colour= }, ... } } ->
 -- NAME.svg; or figure { name=, title=, panels = { { title=, xlabel=, ..., series= }, ... } } side by side.  `dashed` is true or a gnuplot
--- dash type; series of one `colour` (0 .. 4) belong together.
+-- dash type, `marks` shows crosses without a line; series of one `colour` (0 .. 4) belong together.  `key` says where the legend is, in
+-- gnuplot's words; false: nowhere.
 function common.figure(options)
   local path = folder .. "/" .. options.name .. ".svg"
   if not has_gnuplot() then

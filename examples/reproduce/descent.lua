@@ -67,7 +67,7 @@ local function add_series(panel, rows, key, colour)
   local x, loss = column(rows, key), rows[1].loss
   table.insert(panel, { label = loss .. ", measured", x = x, y = column(rows, "mean"), error = column(rows, "error"), colour = colour })
   if loss == "hinge" then
-    table.insert(panel, { label = loss .. ", predicted", x = x, y = column(rows, "predicted"), dashed = 3, colour = 4 })
+    table.insert(panel, { label = loss .. ", predicted", x = x, y = column(rows, "predicted"), marks = true, colour = 2 })
   end
   table.insert(panel, { label = loss .. ", bound", x = x, y = column(rows, "bound"), dashed = 2, colour = colour })
 end
@@ -126,12 +126,12 @@ function descent.run(experiment)
     check_value(rows, experiment)
   end
   out:close()
-  local function panel(xlabel, title, series, linear)
-    return { title = title, xlabel = xlabel, ylabel = "excess risk", logx = not linear, logy = true, series = series }
+  local function panel(xlabel, title, series, key, linear)
+    return { title = title, xlabel = xlabel, ylabel = "excess risk", logx = not linear, logy = true, key = key, series = series }
   end
   common.figure { name = experiment.name, title = experiment.title, panels = {
-    panel("n", ("%s = %g"):format(experiment.parameter, experiment.at), in_n),
-    panel(experiment.parameter, ("n = %d"):format(experiment.n), in_value, experiment.linear) } }
+    panel("n", ("%s = %g"):format(experiment.parameter, experiment.at), in_n, "bottom left Left reverse samplen 2"),
+    panel(experiment.parameter, ("n = %d"):format(experiment.n), in_value, false, experiment.linear) } }
 end
 
 return descent
