@@ -113,9 +113,22 @@ end
 
 local function style_of(series, k)
   local colour = colours[(series.colour or k - 1) % #colours + 1]
-  if series.dashed then return ("with lines dashtype %d lw 2 lc rgb '%s'"):format(series.dashed == true and 2 or series.dashed, colour) end
+  if series.dashed then
+    return ("with lines dashtype %d lw 2 lc rgb '%s'"):format(series.dashed == true and 2 or series.dashed, colour)
+  end
   if series.marks then return ("with points pt 2 ps 0.9 lw 2 lc rgb '%s'"):format(colour) end
   return ("with %s lw 2 pt 7 ps 0.6 lc rgb '%s'"):format(series.error and "yerrorlines" or "linespoints", colour)
+end
+
+-- Labels at 1, 2 and 5 times the powers of ten: few would fall into less than three decades.
+local function write_log_labels(pipe, low, high)
+  local marks = {}
+  for power = math.floor(math.log(low, 10)), math.floor(math.log(high, 10)) do
+    for _, digit in ipairs { 1, 2, 5 } do
+      if high / low < 1000 or digit == 1 then marks[#marks + 1] = ("%.10g"):format(digit * 10.0 ^ power) end
+    end
+  end
+  pipe:write("set ytics (", table.concat(marks, ", "), ")\n")
 end
 
 -- The range of one axis over all series, a little wider than the data.
@@ -130,6 +143,7 @@ local function write_range(pipe, axis, panel, log)
   if log and low > 0 then
     factor = math.max(factor, 1.1)
     low, high = low / factor, high * factor
+    if axis == "y" then write_log_labels(pipe, low, high) end
   else
     low, high = low - pad, high + pad
   end
@@ -138,8 +152,9 @@ end
 
 -- One panel: { title=, xlabel=, ylabel=, logx=, logy=, key=, series= } as in common.figure.
 local function write_panel(pipe, panel, number)
-  pipe:write(("set title %s\nset xlabel %s\nset ylabel %s\n"):format(quoted(panel.title), quoted(panel.xlabel), quoted(panel.ylabel)))
-  pipe:write "unset logscale\nset format '%g'\nset xtics auto\n"
+  pipe:write(("set title %s\nset xlabel %s\nset ylabel %s\n"):format(quoted(panel.title), quoted(panel.xlabel),
+    quoted(panel.ylabel)))
+  pipe:write "unset logscale\nset format '%g'\nset xtics auto\nset ytics auto\n"
   write_range(pipe, "x", panel, panel.logx)
   write_range(pipe, "y", panel, panel.logy)
   pipe:write(panel.key == false and "unset key\n" or ("set key %s\n"):format(panel.key or "outside right top"))
@@ -162,10 +177,10 @@ local function write_panel(pipe, panel, number)
   pipe:write("plot ", table.concat(plots, ", "), "\n")
 end
 
--- figure { name=, title=, xlabel=, ylabel=, logx=, logy=, key=, series = { { label=, x=, y=, error=, dashed=, marks=, colour= }, ... } } ->
--- NAME.svg; or figure { name=, title=, panels = { { title=, xlabel=, ..., series= }, ... } } side by side.  `dashed` is true or a gnuplot
--- dash type, `marks` shows crosses without a line; series of one `colour` (0 .. 4) belong together.  `key` says where the legend is, in
--- gnuplot's words; false: nowhere.
+-- figure { name=, title=, xlabel=, ylabel=, logx=, logy=, key=, series = { { label=, x=, y=, error=, dashed=, marks=, colour= },
+-- ... } } -> NAME.svg; or figure { name=, title=, panels = { { title=, xlabel=, ..., series= }, ... } } side by side.  `dashed`
+-- is true or a gnuplot dash type, `marks` shows crosses without a line; series of one `colour` (0 .. 4) belong together.  `key`
+-- says where the legend is, in gnuplot's words; false: nowhere.
 function common.figure(options)
   local path = folder .. "/" .. options.name .. ".svg"
   if not has_gnuplot() then
@@ -174,7 +189,7 @@ function common.figure(options)
   end
   local panels = options.panels or { options }
   local pipe = assert(io.popen("gnuplot 2>&1", "w"))
-  pipe:write(("set terminal svg size %d,500 font 'Helvetica,14' background '#ffffff'\nset output %s\n"):format(
+  pipe:write(("set terminal svg size %d,500 font 'Helvetica,14' noenhanced background '#ffffff'\nset output %s\n"):format(
     #panels == 1 and 760 or 560 * #panels, quoted(path)))
   pipe:write "set grid lc rgb '#dddddd'\nset border 3\nset tics nomirror\n"
   if options.panels then pipe:write(("set multiplot layout 1,%d title %s\n"):format(#panels, quoted(options.title))) end

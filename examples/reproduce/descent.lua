@@ -1,20 +1,21 @@
--- descent.lua -- what the reproductions of noisy mirror descent share: records, a sweep over n, a sweep over the parameter of the geometry.
--- Loaded with dofile by geometry/mirror_descent_*.lua; needs penumbra and common.lua.
+-- descent.lua -- what the reproductions of noisy mirror descent share: records, a sweep over n, a sweep over the parameter of the
+-- geometry. Loaded with dofile by geometry/mirror_descent_*.lua; needs penumbra and common.lua.
 --
--- What a run can show.  With T where the two parts of M are equal, the bound is M sqrt(2 D2/T) = D2/(eta T) + eta M^2/2, in equal parts:
--- the way from the start to the answer, and the noise with the steps' curvature.  On a problem with a fixed slope (the hinge loss below is
--- linear where |<x, theta>| <= 1) the first part is met nearly exactly, while the average over T points takes most of the noise
--- away: the mean excess is near half the bound, at every n and in every geometry, and so falls like 1/n and grows with p as the bound
--- does.  The squared loss flattens towards its minimum, which no worst case does: it is further below the bound.
+-- What a run can show.  With T where the two parts of M are equal, the bound is M sqrt(2 D2/T) = D2/(eta T) + eta M^2/2, in equal
+-- parts: the way from the start to the answer, and the noise with the steps' curvature.  On a problem with a fixed slope (the
+-- hinge loss below is linear where |<x, theta>| <= 1) the first part is met nearly exactly, while the average over T points takes
+-- most of the noise away: the mean excess is near half the bound, at every n and in every geometry, and so falls like 1/n and
+-- grows with p as the bound does.  The squared loss flattens towards its minimum, which no worst case does: it is further below
+-- the bound.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "common.lua")
 
 local descent = { common = common }
 
--- n records with labels -1 and 1 in the unit l2 ball: margin 0.8 along the unit vector `direction` (wrong in one record of ten), the
--- rest of the row's length spread evenly over what is orthogonal to it.  Clipping certifies the Lipschitz constant: 1 for the hinge
--- loss, 2 for the squared loss where |<x, theta>| <= 1.
+-- n records with labels -1 and 1 in the unit l2 ball: margin 0.8 along the unit vector `direction` (wrong in one record of ten),
+-- the rest of the row's length spread evenly over what is orthogonal to it.  Clipping certifies the Lipschitz constant: 1 for the
+-- hinge loss, 2 for the squared loss where |<x, theta>| <= 1.
 function descent.records(n, direction, seed)
   local rng, p, margin = pn.rng.seeded(seed), #direction, 0.8 -- p > 1
   local X, y = pn.mat.zeros(n, p), pn.vec.zeros(n)
@@ -65,7 +66,8 @@ end
 -- Three series of one loss in a panel: measured, predicted and bound over `key`.
 local function add_series(panel, rows, key, colour)
   local x, loss = column(rows, key), rows[1].loss
-  table.insert(panel, { label = loss .. ", measured", x = x, y = column(rows, "mean"), error = column(rows, "error"), colour = colour })
+  table.insert(panel, { label = loss .. ", measured", x = x, y = column(rows, "mean"), error = column(rows, "error"),
+    colour = colour })
   if loss == "hinge" then
     table.insert(panel, { label = loss .. ", predicted", x = x, y = column(rows, "predicted"), marks = true, colour = 2 })
   end
@@ -78,7 +80,8 @@ local function check_bounds(rows, what)
   common.expect(worst < 1, "%s loss, every %s: measured mean below the bound (largest ratio %.2f)", rows[1].loss, what, worst)
 end
 
--- Where the budget is too small to get away from the start, the excess is that of the start and has no slope: those sizes are left out.
+-- Where the budget is too small to get away from the start, the excess is that of the start and has no slope: those sizes are
+-- left out.
 local function away_from_start(rows)
   local kept = {}
   for _, row in ipairs(rows) do
@@ -88,15 +91,16 @@ local function away_from_start(rows)
   return kept
 end
 
--- The bound's slope is -1.  Measured: [-1.3, -0.6] for the loss with a fixed slope; what flattens towards its minimum may fall faster.
+-- The bound's slope is -1.  Measured: [-1.3, -0.6] for the loss with a fixed slope; what flattens towards its minimum may fall
+-- faster.
 local function check_n(rows)
   check_bounds(rows, "n")
   local bound = common.slope(column(rows, "n"), column(rows, "bound"))
   common.expect(math.abs(bound + 1) < 0.05, "slope of the bound in n is -1: %.3f", bound)
   local kept = away_from_start(rows)
   local measured, least = common.slope(column(kept, "n"), column(kept, "mean")), rows[1].loss == "hinge" and -1.3 or -2.1
-  common.expect(measured > least and measured < -0.6, "slope of the %s loss's excess in n lies in [%g, -0.6]: %.3f", rows[1].loss, least,
-    measured)
+  common.expect(measured > least and measured < -0.6, "slope of the %s loss's excess in n lies in [%g, -0.6]: %.3f", rows[1].loss,
+    least, measured)
 end
 
 -- Hinge only: the squared loss's optimum, and with it how benign it is, moves with the geometry.
@@ -112,8 +116,8 @@ end
 -- geometry(value) -> set, unit vector, potential or nil.
 function descent.run(experiment)
   print(experiment.title)
-  local out = common.table(experiment.name, { "sweep", "loss", "n", experiment.parameter, "T", "width", "D2", "start", "excess", "error",
-    "bound", "ratio", "predicted" })
+  local out = common.table(experiment.name, { "sweep", "loss", "n", experiment.parameter, "T", "width", "D2", "start", "excess",
+    "error", "bound", "ratio", "predicted" })
   local by_n, by_value, in_n, in_value = {}, {}, {}, {}
   for i, n in ipairs(experiment.sizes) do by_n[i] = { n = n, value = experiment.at } end
   for i, value in ipairs(experiment.values) do by_value[i] = { n = experiment.n, value = value } end

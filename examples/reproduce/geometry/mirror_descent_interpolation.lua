@@ -1,5 +1,5 @@
--- mirror_descent_interpolation.lua -- noisy mirror descent over the ball of (1 - alpha) l1 + alpha l2 with the mixed potential: the excess
--- risk falls like 1/n, and alpha carries the width G from that of l1 (0) to that of l2 (1).
+-- mirror_descent_interpolation.lua -- noisy mirror descent over the ball of (1 - alpha) l1 + alpha l2 with the mixed potential:
+-- the excess risk falls like 1/n, and alpha carries the width G from that of l1 (0) to that of l2 (1).
 --   penumbra examples/reproduce/geometry/mirror_descent_interpolation.lua [folder]        QUICK=1 for a look
 -- Source: Talwar, Thakurta, Zhang (2014), Theorem 3.2 and section 3.3, with a potential in place of the one asserted there.
 local pn = require "penumbra"
@@ -22,7 +22,8 @@ local function farthest(alpha)
 end
 
 descent.run {
-  name = "mirror_descent_interpolation", title = ("Mirror descent over (1 - alpha) l1 + alpha l2 <= 1 in R^%d: mixed potential"):format(dim),
+  name = "mirror_descent_interpolation",
+  title = ("Mirror descent over (1 - alpha) l1 + alpha l2 <= 1 in dimension %d: mixed potential"):format(dim),
   rho = 1, runs = size(3, 30),
   parameter = "alpha", at = 0.5, linear = true, sizes = size({ 64, 128, 256 }, { 32, 64, 128, 256 }),
   n = 128, values = size({ 0, 0.5, 1 }, { 0, 0.1, 0.25, 0.5, 0.75, 0.9, 1 }),

@@ -1,5 +1,5 @@
--- mirror_descent_l2.lua -- noisy mirror descent over the l2 ball, which is noisy gradient descent: the excess risk falls like 1/n and
--- grows with the dimension like sqrt((G^2 + R^2) D2) = sqrt((p + 1)/2), nearly.
+-- mirror_descent_l2.lua -- noisy mirror descent over the l2 ball, which is noisy gradient descent: the excess risk falls like 1/n
+-- and grows with the dimension like sqrt((G^2 + R^2) D2) = sqrt((p + 1)/2), nearly.
 --   penumbra examples/reproduce/geometry/mirror_descent_l2.lua [folder]        QUICK=1 for a look
 -- Source: Talwar, Thakurta, Zhang (2014), Theorem 3.2 with the unit l2 ball as Q.
 local pn = require "penumbra"

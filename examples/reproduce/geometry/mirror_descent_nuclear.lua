@@ -1,5 +1,6 @@
--- mirror_descent_nuclear.lua -- noisy mirror descent over m x m matrices of nuclear norm at most 1 with the spectral potential: the excess
--- risk falls like 1/n and grows with m like sqrt((G^2 + R^2) D2) = O(sqrt(m ln m)), not like the m of p = m^2 coordinates.
+-- mirror_descent_nuclear.lua -- noisy mirror descent over m x m matrices of nuclear norm at most 1 with the spectral potential:
+-- the excess risk falls like 1/n and grows with m like sqrt((G^2 + R^2) D2) = O(sqrt(m ln m)), not like the m of p = m^2
+-- coordinates.
 --   penumbra examples/reproduce/geometry/mirror_descent_nuclear.lua [folder]        QUICK=1 for a look
 -- Source: Talwar, Thakurta, Zhang (2014), Theorem 3.2 and section 3.4.
 local pn = require "penumbra"

@@ -1,6 +1,6 @@
--- mirror_descent_polytope.lua -- noisy mirror descent over the hull of k random unit vectors with the lifted entropy (weights on the
--- vertices): the excess risk falls like 1/n and grows with the vertices like sqrt((G^2 + R^2) D2) = O(ln k), and G stays below
--- sqrt p however many there are.
+-- mirror_descent_polytope.lua -- noisy mirror descent over the hull of k random unit vectors with the lifted entropy (weights on
+-- the vertices): the excess risk falls like 1/n and grows with the vertices like sqrt((G^2 + R^2) D2) = O(ln k), and G stays
+-- below sqrt p however many there are.
 --   penumbra examples/reproduce/geometry/mirror_descent_polytope.lua [folder]        QUICK=1 for a look
 -- Source: Talwar, Thakurta, Zhang (2014), Theorem 3.2 and section 3.2, in its lifted form.
 local pn = require "penumbra"
@@ -19,7 +19,8 @@ local function vertices(k)
 end
 
 descent.run {
-  name = "mirror_descent_polytope", title = ("Mirror descent over the hull of k points in R^%d: lifted entropy"):format(dim),
+  name = "mirror_descent_polytope",
+  title = ("Mirror descent over the hull of k points in dimension %d: lifted entropy"):format(dim),
   rho = 1, runs = size(5, 30),
   parameter = "k", at = 32, sizes = size({ 64, 128, 256 }, { 32, 64, 128, 256, 512 }),
   n = 128, values = size({ 8, 32, 128 }, { 8, 32, 128, 512, 2048 }),

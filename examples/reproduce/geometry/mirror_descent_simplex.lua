@@ -1,5 +1,5 @@
--- mirror_descent_simplex.lua -- noisy mirror descent over the simplex with the entropy: the excess risk falls like 1/n and grows with
--- the dimension like sqrt((G^2 + R^2) D2) = O(ln p), G the width of the l1 ball and D2 = ln p.
+-- mirror_descent_simplex.lua -- noisy mirror descent over the simplex with the entropy: the excess risk falls like 1/n and grows
+-- with the dimension like sqrt((G^2 + R^2) D2) = O(ln p), G the width of the l1 ball and D2 = ln p.
 --   penumbra examples/reproduce/geometry/mirror_descent_simplex.lua [folder]        QUICK=1 for a look
 -- Source: Talwar, Thakurta, Zhang (2014), Theorem 3.2 and section 3.2.
 local pn = require "penumbra"
