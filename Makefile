@@ -49,7 +49,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all setup demo repl test test-san check-layers lint format bench install uninstall clean help FORCE
+.PHONY: all setup demo repl test test-san check-layers lint format bench reproduce install uninstall clean help FORCE
 
 all: ## Build the library, the Lua module and the program
 
@@ -232,6 +232,15 @@ bench: all $(BENCHES) | $(BUILD)/setup/bench ## Run every benchmark in tests/ben
 	@$(call RUN_BENCH,sh,$(wildcard tests/bench/*.sh))
 	@$(call RUN_BENCH,$(LUA),$(wildcard tests/bench/*.lua))
 
+# One script a processor, each on one thread; the noise is seeded, so the numbers are the same however they run.
+REPRODUCE = out=$(BUILD)/reproduce; log=$$out/$$(basename {} .lua).txt; \
+    $(PROGRAM) {} $$out >$$log 2>&1; status=$$?; echo "== {}"; cat $$log; exit $$status
+
+reproduce: all | $(BUILD)/setup/reproduce ## Measure what the papers promise: tables and figures in build/reproduce
+	@mkdir -p $(BUILD)/reproduce
+	@printf '%s\n' $(sort $(wildcard examples/reproduce/*/*.lua)) | \
+	    $(CLEAN_ENV) PENUMBRA_THREADS=1 xargs -P "$$(nproc)" -I {} sh -c '$(REPRODUCE)'
+
 # ---- install ----
 
 INC_DIR   = $(DESTDIR)$(PREFIX)/include/penumbra
@@ -260,7 +269,7 @@ uninstall: ## Remove what install put there
 # ---- help ----
 
 setup: ## Install what all targets need (Debian), or say what is missing
-	@for group in build test lint bench; do sh tests/tools/setup.sh $$group || exit 1; done
+	@for group in build test lint bench reproduce; do sh tests/tools/setup.sh $$group || exit 1; done
 
 clean: ## Remove everything that was built
 	rm -rf $(BUILD)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh -- see that what a target needs is there; on Debian and its kin install what is missing.
-# Usage: setup.sh GROUP [STAMP]     GROUP is build, test, lint or bench.  STAMP is written at the end; for build it is a
-# piece of Makefile that holds the compiler and linker flags of the libraries.
+# Usage: setup.sh GROUP [STAMP]     GROUP is build, test, lint, bench or reproduce.  STAMP is written at the end; for build it is
+# a piece of Makefile that holds the compiler and linker flags of the libraries.
 # Depends on: POSIX sh.  Used by: Makefile, .ci/run.
 set -eu
 
@@ -14,10 +14,11 @@ needs_build="cmd:gcc:gcc cmd:g++:g++ cmd:make:make cmd:ar:binutils header:stdio.
     cmd:lua5.4|lua:lua5.4 lib:lua5.4|lua-5.4|lua54|lua:liblua5.4-dev lib:openblas:libopenblas-dev
     lib:lapacke:liblapacke-dev lib:libsodium:libsodium-dev lib:zlib:zlib1g-dev lib:readline:libreadline-dev
     lib:sleef:libsleef-dev header:kissfft/kissfft.hh:libkissfft-dev"
-needs_test="cmd:busted:lua-busted"
+needs_test="cmd:busted:lua-busted cmd:gnuplot:gnuplot-nox"
 needs_lint="cmd:clang:clang cmd:clang-format:clang-format cmd:cppcheck:cppcheck
     cmd:luacheck:lua-check"
 needs_bench="cmd:valgrind:valgrind cmd:python3:python3 python:numpy:python3-numpy"
+needs_reproduce="cmd:gnuplot:gnuplot-nox"
 
 # The first of a|b|c that `$2 x` accepts.
 first_of()
@@ -105,7 +106,7 @@ write_config()
 }
 
 eval "needs=\${needs_$group:-}"
-[ -n "$needs" ] || refuse "there is no group '$group'; there are build, test, lint and bench"
+[ -n "$needs" ] || refuse "there is no group '$group'; there are build, test, lint, bench and reproduce"
 missing=$(missing_of "$needs")
 if [ -n "$missing" ]; then
     if command -v apt-get >/dev/null; then

@@ -1,0 +1,69 @@
+-- reproduce_spec.lua -- every script below examples/reproduce/geometry ends well with small sizes, keeps its promises, and writes its table
+-- and, where gnuplot is there, its figure.
+local build = os.getenv "PENUMBRA" or "build/penumbra"
+local folder = "examples/reproduce/geometry"
+
+local function lines_of(command)
+  local pipe, lines = assert(io.popen(command)), {}
+  for line in pipe:lines() do lines[#lines + 1] = line end
+  pipe:close()
+  return lines
+end
+
+local function read(path)
+  local file = io.open(path, "rb")
+  local text = file and file:read "a"
+  if file then file:close() end
+  return text
+end
+
+local function run(script, into)
+  local pipe = assert(io.popen(("QUICK=1 PENUMBRA_THREADS=1 %s %s/%s.lua %s 2>&1"):format(build, folder, script, into)))
+  local text = pipe:read "a"
+  return text, (pipe:close())
+end
+
+-- A header and at least one row, as many cells in every one.
+local function check_table(path)
+  local text = assert(read(path), path .. " is not there")
+  local columns, rows = nil, 0
+  for line in text:gmatch "[^\n]+" do
+    local _, commas = line:gsub('"[^"]*"', ""):gsub(",", "")
+    columns = columns or commas
+    assert.equal(columns, commas, path .. ": " .. line)
+    rows = rows + 1
+  end
+  assert.is_true(rows > 1, path)
+end
+
+describe("the reproduction", function()
+  local into = os.tmpname()
+  local has_gnuplot = os.execute "command -v gnuplot >/dev/null 2>&1"
+
+  setup(function()
+    os.remove(into)
+    assert(os.execute("mkdir " .. into))
+  end)
+
+  teardown(function() os.execute("rm -r " .. into) end)
+
+  it("scripts are found", function()
+    assert.is_true(#lines_of("ls " .. folder) >= 10)
+  end)
+
+  for _, file in ipairs(lines_of("ls " .. folder)) do
+    local script = file:match "^(.*)%.lua$"
+    it(tostring(script) .. " keeps its promises and writes its table and figure", function()
+      assert.is_truthy(script, file .. " is no Lua script")
+      local text, ok = run(script, into)
+      assert.is_true(ok, text)
+      assert.is_truthy(text:find("as promised: ", 1, true), text)
+      assert.is_nil(text:find("NOT AS PROMISED", 1, true), text)
+      check_table(("%s/%s.csv"):format(into, script))
+      if has_gnuplot then
+        local figure = assert(read(("%s/%s.svg"):format(into, script)), "no figure: " .. text)
+        assert.is_truthy(figure:find("</svg>%s*$"), script .. ".svg ends too early")
+      end
+    end)
+  end
+end)
