@@ -1,12 +1,12 @@
 -- lasso.lua -- private LASSO by Frank-Wolfe with private choices of a vertex: measured risk between the paper's two bounds.
---   1. Against n on a benign instance (p = 100, rho = 0.5, +-1 features, 5-sparse truth): below the plan's bound, whose slope is -2/3, and
---      falling faster, about like 1/n, since this instance is well conditioned.
---   2. Against n on the family behind the lower bound, a fingerprinting code (data.synthetic.fingerprint): no private run does better than
---      n^(-2/3) up to logarithms.
+--   1. Against n on a benign instance (p = 100, rho = 0.5, +-1 features, 5-sparse truth): below the plan's bound, whose slope
+--      is -2/3, and falling faster, about like 1/n, since this instance is well conditioned.
+--   2. Against n on the family behind the lower bound, a fingerprinting code (data.synthetic.fingerprint): no private run
+--      does better than n^(-2/3) up to logarithms.
 --   3. Against p at fixed n: the bound grows like (ln p)^(2/3), the measured risk between that and (ln p)^(4/3), far from a root.
 -- The noise is seeded (an experiment on synthetic data, not a release), so the tables repeat exactly.
 --   penumbra examples/reproduce/geometry/lasso.lua [folder]
--- Source: Talwar, Thakurta, Zhang (2014), Theorems 5.4, 5.8 and 5.9.
+-- Source: Talwar, Thakurta, Zhang (2014), Algorithm 4, Theorems 5.8 and 5.9.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "../common.lua")
@@ -47,7 +47,7 @@ local function against_n()
   common.expect(slope >= -1.3 and slope <= -0.6, "log-log slope %.3f in [-1.3, -0.6]", slope)
   common.expect(math.abs(common.slope(n, bound) + 2 / 3) < 0.02, "the bound's own slope %.3f is -2/3", common.slope(n, bound))
   common.figure { name = "lasso", title = "Private LASSO on a benign instance, p = 100, rho = 0.5", xlabel = "records n",
-    ylabel = "excess risk", logx = true, logy = true, series = {
+    ylabel = "excess risk", logx = true, logy = true, key = "outside bottom center maxrows 3", series = {
       { label = "bound of the plan", x = n, y = bound, dashed = true },
       { label = "measured", x = n, y = mean, error = spread },
       { label = "lower bound, worst case", x = n, y = lower, dashed = true },
@@ -62,9 +62,10 @@ local function fingerprint(k, seed)
   return pn.data.synthetic.fingerprint { users = users, p = k, informative = 2 * users ^ 2 // 1, ridge = k, seed = seed }
 end
 
--- What theta = 0 costs is about w/(2n): the level that needs no data.  To get clearly below it signs must follow the users, who are
--- then traced.  Frank-Wolfe at these n chooses almost at random: theta is a mean of T vertices with ||theta||^2 = 4/(3T), whose ridge
--- costs 2/(3T) on top of the level, and T grows like (n/ln p)^(2/3).  Mirror descent hardly leaves its start, theta = 0.
+-- What theta = 0 costs is about w/(2n): the level that needs no data.  To get clearly below it signs must follow the users,
+-- who are then traced.  Frank-Wolfe at these n chooses almost at random: theta is a mean of T vertices with ||theta||^2 =
+-- 4/(3T), whose ridge costs 2/(3T) on top of the level, and T grows like (n/ln p)^(2/3).  Mirror descent hardly leaves its
+-- start, theta = 0.
 local function against_family()
   print "the fingerprinting family: mean excess risk against n"
   local budget = { epsilon = 0.1, delta = 1e-8 } -- delta = o(1/n^2), the theorem's condition
@@ -91,14 +92,15 @@ local function against_family()
   end
   rows:close()
   local zero, rich = common.slope(s.n, s.level), common.slope(s.n, s.rich)
-  common.expect(zero > -0.72 and zero < -0.5, "the level of theta = 0 has slope %.3f, -2/3 up to logarithms and rounding of w", zero)
+  common.expect(zero > -0.72 and zero < -0.5, "theta = 0 has slope %.3f, -2/3 up to logarithms and rounding of w", zero)
   common.expect(rich > -2 / 3 - 0.05 and rich < -0.5, "measured slope %.3f at rho = 0.5: -2/3 up to logarithms", rich)
-  common.figure { name = "lasso_fingerprint", title = "Private LASSO on the lower bound's family, p = k, about n^{1/3} users",
-    xlabel = "records n", ylabel = "excess risk", logx = true, logy = true, series = {
+  common.figure { name = "lasso_fingerprint", title = "Private LASSO on the lower bound's family, p = k, about n^(1/3) users",
+    xlabel = "records n",
+    ylabel = "excess risk", logx = true, logy = true, key = "outside bottom center maxrows 3", series = {
       { label = "bound of the plan, rho = 0.5", x = s.n, y = s.bound, dashed = true },
       { label = "Frank-Wolfe, eps = 0.1", x = s.n, y = s.poor },
       { label = "Frank-Wolfe, rho = 0.5", x = s.n, y = s.rich },
-      { label = "n^{-2/3}", x = s.n, y = s.rate, dashed = true },
+      { label = "n^(-2/3)", x = s.n, y = s.rate, dashed = true },
       { label = "mirror descent, eps = 0.1", x = s.n, y = s.mirror },
       { label = "theta = 0", x = s.n, y = s.level, dashed = true },
       { label = "lower bound, continued", x = s.n, y = s.lower, dashed = true },
@@ -107,10 +109,11 @@ end
 
 -- ---- 3. against p ----
 
--- The bound grows like (ln p)^(2/3).  The measured risk of this instance lies far below it and grows faster, since it has two parts.
--- Choices at random make theta scatter, which costs about 2/(3T), in proportion to (ln p/n)^(2/3).  And to be chosen often enough
--- among 2 p vertices the right ones need a gradient of about beta ln(2p), beta the noise's scale: that leaves a bias whose square, as
--- beta^2 is in proportion to T/n^2, falls like (ln p/n)^(4/3).  So the slope against ln p is between 2/3 and 4/3, and so it is against 1/n.
+-- The bound grows like (ln p)^(2/3).  The measured risk of this instance lies far below it and grows faster, since it has two
+-- parts.  Choices at random make theta scatter, which costs about 2/(3T), in proportion to (ln p/n)^(2/3).  And to be chosen
+-- often enough among 2 p vertices the right ones need a gradient of about beta ln(2p), beta the noise's scale: that leaves a
+-- bias whose square, as beta^2 is in proportion to T/n^2, falls like (ln p/n)^(4/3).  So the slope against ln p is between
+-- 2/3 and 4/3, and so it is against 1/n.
 
 local function against_p()
   local n = 4096
@@ -135,7 +138,7 @@ local function against_p()
     common.expect(common.slope(p, mean) < 0.4, "or p^%.2f: no root", common.slope(p, mean))
   end
   common.figure { name = "lasso_dimension", title = "Private LASSO, n = 4096, rho = 0.5", xlabel = "features p",
-    ylabel = "excess risk", logx = true, logy = true, series = {
+    ylabel = "excess risk", logx = true, logy = true, key = "outside bottom center maxrows 3", series = {
       { label = "bound of the plan", x = p, y = bound, dashed = true },
       { label = "measured", x = p, y = mean, error = spread },
     } }

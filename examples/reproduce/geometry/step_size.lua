@@ -1,9 +1,9 @@
 -- step_size.lua -- Frank-Wolfe without noise: the article's constant step 1/(T+2) against 2/(t+2).
---   1. LASSO, n = 200, p = 20: the excess falls like 1e-2, 2e-4, 5e-6 at T = 10, 100, 1000 with 2/(t+2), always below 2 Gamma/(T+2); with
---      the constant step it stalls for ever, at 1e-2 from the centre of the ball and at 5e-2 from its worst vertex, about 1/e of whose
---      weight stays in the answer.
---   2. A linear loss (Gamma = 0): after the article's T-1 steps of 1/(T+2) the excess is exactly (1 - 1/(T+2))^(T-1) of that at the start,
---      1/e in the limit, where the claimed O(Gamma/T) is 0; 2/(t+2) ends after one step.
+--   1. LASSO, n = 200, p = 20: the excess falls like 1e-2, 2e-4, 5e-6 at T = 10, 100, 1000 with 2/(t+2), always below 2
+--      Gamma/(T+2); with the constant step it stalls for ever, at 1e-2 from the centre of the ball and at 5e-2 from its worst
+--      vertex, about 1/e of whose weight stays in the answer.
+--   2. A linear loss (Gamma = 0): after the article's T-1 steps of 1/(T+2) the excess is exactly (1 - 1/(T+2))^(T-1) of that
+--      at the start, 1/e in the limit, where the claimed O(Gamma/T) is 0; 2/(t+2) ends after one step.
 --   penumbra examples/reproduce/geometry/step_size.lua [folder]
 -- Source: Talwar, Thakurta, Zhang (2014), Algorithm 3; Jaggi (2013).
 local pn = require "penumbra"
@@ -55,7 +55,7 @@ local function lasso()
     good[1], good[3], good[5])
   common.expect(paper[6] > 0.8 * paper[5] and paper[6] > 5e-3, "the constant step stalls at %.1e", paper[6])
   common.figure { name = "step_size", title = "Frank-Wolfe without noise on LASSO: the step", xlabel = "steps T",
-    ylabel = "excess", logx = true, logy = true, series = {
+    ylabel = "excess", logx = true, logy = true, key = "outside bottom center maxrows 2", series = {
       { label = "2 Gamma/(T+2)", x = s.T, y = s.bound, dashed = true },
       { label = "1/(T+2), from the worst vertex", x = s.T, y = paper },
       { label = "2/(t+2)", x = s.T, y = good },

@@ -1,11 +1,13 @@
 -- tracing.lua -- the attack behind the lower bound: who minimises the loss on a fingerprinting code tells who is in the data.
--- Nine users have a row each of a Tardos code, and one of them is left out of the data.  The attacker knows the code's biases and sees
--- theta; a score for each user is high when the signs of theta follow that user's row.
---   1. The non-private minimiser: the removed user scores below all others, in nearly every draw.  (Scores in the data have a mean
---      of about 70; that of the removed user has mean 0 and a variance of at most p0 = 30^2, so one draw in 25 or so is an exception.)
---   2. A private run at epsilon = 0.1: the scores of both kinds have the same law.  What the attacker can win is bounded by privacy:
---      the data sets that lack one user or the other are neighbours on which the two change roles, so P(present scores higher) = p is at
---      most e^epsilon (1 - p) + delta, which gives p <= (e^epsilon + delta)/(1 + e^epsilon), 0.525 here.
+-- Nine users have a row each of a Tardos code, and one of them is left out of the data.  The attacker knows the code's
+-- biases and sees theta; a score for each user is high when the signs of theta follow that user's row.
+--   1. The non-private minimiser: the removed user scores below all others, in nearly every draw.  (Scores in the data have a
+--      mean of about 70; that of the removed user has mean 0 and a variance of at most p0 = 30^2, so one draw in 25 or so is
+--      an exception.)
+--   2. A private run at epsilon = 0.1: the scores of both kinds have the same law.  What the attacker can win is bounded by
+--      privacy: the data sets that lack one user or the other are neighbours on which the two change roles, so P(present
+--      scores higher) = p is at most e^epsilon (1 - p) + delta, which gives p <= (e^epsilon + delta)/(1 + e^epsilon), 0.525
+--      here.
 --   3. The budget at which tracing begins: the same area under the curve against epsilon.
 -- The sizes (w = 8, p = k = 1024, p0 = 900) are those at which tracing works on a laptop; the lemma wants few informative columns.
 --   penumbra examples/reproduce/geometry/tracing.lua [folder]
@@ -123,11 +125,13 @@ common.expect(area(hidden) < limit(0.1) + 5 * error_of_mean and area(hidden) > 0
   error_of_mean)
 common.expect(areas[#areas] > areas[1], "at epsilon = %g the area is %.3f", epsilons[#areas], areas[#areas])
 common.figure { name = "tracing", title = "Scores of the tracing attack", panels = {
-  { title = "Scores", xlabel = "score", ylabel = "fraction of users up to it", series = {
+  { title = "Scores", xlabel = "score", ylabel = "fraction of users up to it",
+    key = "outside bottom center maxrows 2", series = {
     below("minimiser: removed", open.out, 1, 1), below("minimiser: in the data", open.present, 1, 0),
     below("eps = 0.1: removed", hidden.out, 2, 1), below("eps = 0.1: in the data", hidden.present, 2, 0),
   } },
-  { title = "Area under the attacker's curve", xlabel = "epsilon", ylabel = "area", logx = true, series = {
+  { title = "Area under the attacker's curve", xlabel = "epsilon", ylabel = "area", logx = true,
+    key = "outside bottom center maxrows 2", series = {
     { label = "private Frank-Wolfe", x = epsilons, y = areas },
     { label = "what privacy allows", x = epsilons, y = limits, dashed = true },
   } },
