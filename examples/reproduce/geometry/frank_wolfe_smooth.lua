@@ -62,7 +62,7 @@ local function against_n()
   common.expect(math.abs(of_bound + 2 / 3) < 0.02, "the bound's slope %.3f is -2/3", of_bound)
   common.expect(slope >= -1.3 and slope <= -0.6, "log-log slope %.3f in [-1.3, -0.6]", slope)
   return { title = "p = 20", xlabel = "records n", ylabel = "excess risk", logx = true, logy = true,
-    key = "outside bottom center maxrows 2", series = {
+    key = "outside top center maxrows 2", series = {
     { label = "bound", x = s.n, y = s.bound, dashed = true, colour = 0 },
     { label = "measured", x = s.n, y = s.mean, error = s.spread, colour = 0 },
   } }
@@ -108,7 +108,7 @@ local function against_p()
   local least = math.min(table.unpack(l2.mean))
   common.expect(worst < least / 5, "the l1 ball costs at most %.1g, a fifth of the least on the l2 ball", worst)
   return { title = ("n = %d"):format(n), xlabel = "features p", ylabel = "excess risk", logx = true, logy = true,
-    key = "outside bottom center maxrows 2", series = {
+    key = "outside top center maxrows 2", series = {
     { label = "l2 ball: bound", x = p, y = l2.bound, dashed = true, colour = 0 },
     { label = "l2 ball: measured", x = p, y = l2.mean, error = l2.spread, colour = 0 },
     { label = "l1 ball: bound", x = p, y = l1.bound, dashed = true, colour = 1 },
@@ -137,7 +137,7 @@ local function against_lambda()
   local rise = math.log(s.mean[last] / s.mean[last - 1]) / math.log(s.lambda[last] / s.lambda[last - 1])
   common.expect(rise < 2 / 3 + 0.05, "measured: at the end like lambda^%.2f, at most 2/3", rise)
   return { title = ("p = 20, n = %d"):format(n), xlabel = "smoothness lambda", ylabel = "excess risk", logx = true, logy = true,
-    key = "outside bottom center maxrows 2", series = {
+    key = "outside top center maxrows 2", series = {
       { label = "bound", x = s.lambda, y = s.bound, dashed = true, colour = 0 },
       { label = "measured", x = s.lambda, y = s.mean, error = s.spread, colour = 0 },
     } }

@@ -47,7 +47,7 @@ local function against_n()
   common.expect(slope >= -1.3 and slope <= -0.6, "log-log slope %.3f in [-1.3, -0.6]", slope)
   common.expect(math.abs(common.slope(n, bound) + 2 / 3) < 0.02, "the bound's own slope %.3f is -2/3", common.slope(n, bound))
   common.figure { name = "lasso", title = "Private LASSO on a benign instance, p = 100, rho = 0.5", xlabel = "records n",
-    ylabel = "excess risk", logx = true, logy = true, key = "outside bottom center maxrows 3", series = {
+    ylabel = "excess risk", logx = true, logy = true, key = "outside top center maxrows 3", series = {
       { label = "bound of the plan", x = n, y = bound, dashed = true },
       { label = "measured", x = n, y = mean, error = spread },
       { label = "lower bound, worst case", x = n, y = lower, dashed = true },
@@ -96,14 +96,14 @@ local function against_family()
   common.expect(rich > -2 / 3 - 0.05 and rich < -0.5, "measured slope %.3f at rho = 0.5: -2/3 up to logarithms", rich)
   common.figure { name = "lasso_fingerprint", title = "Private LASSO on the lower bound's family, p = k, about n^(1/3) users",
     xlabel = "records n",
-    ylabel = "excess risk", logx = true, logy = true, key = "outside bottom center maxrows 3", series = {
-      { label = "bound of the plan, rho = 0.5", x = s.n, y = s.bound, dashed = true },
-      { label = "Frank-Wolfe, eps = 0.1", x = s.n, y = s.poor },
-      { label = "Frank-Wolfe, rho = 0.5", x = s.n, y = s.rich },
-      { label = "n^(-2/3)", x = s.n, y = s.rate, dashed = true },
-      { label = "mirror descent, eps = 0.1", x = s.n, y = s.mirror },
-      { label = "theta = 0", x = s.n, y = s.level, dashed = true },
-      { label = "lower bound, continued", x = s.n, y = s.lower, dashed = true },
+    ylabel = "excess risk", logx = true, logy = true, key = "outside top center maxrows 4", series = {
+      { label = "plan's bound, rho = 0.5", x = s.n, y = s.bound, dashed = true, colour = 0 },
+      { label = "Frank-Wolfe, rho = 0.5", x = s.n, y = s.rich, colour = 0 },
+      { label = "Frank-Wolfe, eps = 0.1", x = s.n, y = s.poor, colour = 1 },
+      { label = "n^(-2/3)", x = s.n, y = s.rate, dashed = 3, colour = 3 },
+      { label = "mirror descent, eps = 0.1", x = s.n, y = s.mirror, colour = 4 },
+      { label = "theta = 0", x = s.n, y = s.level, dashed = true, colour = 2 },
+      { label = "lower bound, continued", x = s.n, y = s.lower, dashed = 4, colour = 3 },
     } }
 end
 
@@ -138,7 +138,7 @@ local function against_p()
     common.expect(common.slope(p, mean) < 0.4, "or p^%.2f: no root", common.slope(p, mean))
   end
   common.figure { name = "lasso_dimension", title = "Private LASSO, n = 4096, rho = 0.5", xlabel = "features p",
-    ylabel = "excess risk", logx = true, logy = true, key = "outside bottom center maxrows 3", series = {
+    ylabel = "excess risk", logx = true, logy = true, key = "outside top center maxrows 3", series = {
       { label = "bound of the plan", x = p, y = bound, dashed = true },
       { label = "measured", x = p, y = mean, error = spread },
     } }

@@ -62,8 +62,8 @@ end
 local function series(all, x)
   local list = {}
   for k, at in ipairs(all) do
-    list[#list + 1] = { label = at.set:gsub("_", " ") .. ": row", x = x, y = at.row, dashed = true, colour = k - 1 }
-    list[#list + 1] = { label = at.set:gsub("_", " ") .. ": measured", x = x, y = at.mean, error = at.spread, colour = k - 1 }
+    list[#list + 1] = { label = at.set:gsub("_ball", "") .. ", row", x = x, y = at.row, dashed = true, colour = k - 1 }
+    list[#list + 1] = { label = at.set:gsub("_ball", "") .. ", run", x = x, y = at.mean, error = at.spread, colour = k - 1 }
   end
   return list
 end
@@ -94,7 +94,7 @@ local function against_n()
       common.slope(n, at.mean), common.slope(n, at.bound))
   end
   return { title = "p = 20", xlabel = "records n", ylabel = "excess risk", logx = true, logy = true,
-    key = "outside bottom center maxrows 2", series = series(all, n) }
+    key = "outside top center maxrows 2", series = series(all, n) }
 end
 
 local function against_p()
@@ -113,7 +113,7 @@ local function against_p()
       slope, common.slope(p, at.width), common.slope(p, at.mean))
   end
   return { title = ("n = %d"):format(n), xlabel = "features p", ylabel = "excess risk", logx = true, logy = true,
-    key = "outside bottom center maxrows 2", series = series(all, p) }
+    key = "outside top center maxrows 2", series = series(all, p) }
 end
 
 -- ---- 3. privacy, exactly ----
@@ -253,7 +253,7 @@ end
 local function beside_descent()
   print "objective perturbation and mirror descent, p = 20"
   local rows = common.table("objective_perturbation_descent",
-    { "n", "set", "perturbation", "passes", "descent", "passes", "ratio" })
+    { "n", "set", "perturbation", "passes", "descent", "descent_passes", "ratio" })
   for i = 1, common.size(1, 3) do
     local n = 1 << (6 + 2 * i)
     for _, set in ipairs(sets) do

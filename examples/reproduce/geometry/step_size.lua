@@ -55,7 +55,7 @@ local function lasso()
     good[1], good[3], good[5])
   common.expect(paper[6] > 0.8 * paper[5] and paper[6] > 5e-3, "the constant step stalls at %.1e", paper[6])
   common.figure { name = "step_size", title = "Frank-Wolfe without noise on LASSO: the step", xlabel = "steps T",
-    ylabel = "excess", logx = true, logy = true, key = "outside bottom center maxrows 2", series = {
+    ylabel = "excess", logx = true, logy = true, key = "outside top center maxrows 2", series = {
       { label = "2 Gamma/(T+2)", x = s.T, y = s.bound, dashed = true },
       { label = "1/(T+2), from the worst vertex", x = s.T, y = paper },
       { label = "2/(t+2)", x = s.T, y = good },

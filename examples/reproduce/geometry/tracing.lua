@@ -126,12 +126,12 @@ common.expect(area(hidden) < limit(0.1) + 5 * error_of_mean and area(hidden) > 0
 common.expect(areas[#areas] > areas[1], "at epsilon = %g the area is %.3f", epsilons[#areas], areas[#areas])
 common.figure { name = "tracing", title = "Scores of the tracing attack", panels = {
   { title = "Scores", xlabel = "score", ylabel = "fraction of users up to it",
-    key = "outside bottom center maxrows 2", series = {
+    key = "outside top center maxrows 2", series = {
     below("minimiser: removed", open.out, 1, 1), below("minimiser: in the data", open.present, 1, 0),
     below("eps = 0.1: removed", hidden.out, 2, 1), below("eps = 0.1: in the data", hidden.present, 2, 0),
   } },
   { title = "Area under the attacker's curve", xlabel = "epsilon", ylabel = "area", logx = true,
-    key = "outside bottom center maxrows 2", series = {
+    key = "outside top center maxrows 2", series = {
     { label = "private Frank-Wolfe", x = epsilons, y = areas },
     { label = "what privacy allows", x = epsilons, y = limits, dashed = true },
   } },
