@@ -68,13 +68,6 @@ describe("the example", function()
     assert.same({ "not refuted", "VIOLATED" }, verdicts)
   end)
 
-  it("lasso_rate finds the slope and stays below the bound", function()
-    local text, ok = run("lasso_rate", "3")
-    assert.is_true(ok, text)
-    local slope = tonumber(text:match "slope (-[%d.]+)")
-    assert.is_true(slope >= -1.3 and slope <= -0.6, text)
-  end)
-
   it("accuracy says what it needs, and reaches its level on real data", function()
     local text, ok = run("accuracy", "", "PENUMBRA_DATA=")
     assert.is_true(ok, text)

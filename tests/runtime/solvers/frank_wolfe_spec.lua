@@ -373,7 +373,7 @@ end)
 
 describe("private LASSO", function()
   it("has a mean excess risk below the planned bound that falls about like 1/n", function()
-    -- 12 runs a size; the accepted slopes are those of the full table in examples/lasso_rate.lua.
+    -- 12 runs a size; the accepted slopes are those of the full table in examples/reproduce/geometry/lasso.lua.
     local sizes, means = { 1024, 4096, 16384 }, {}
     for s, n in ipairs(sizes) do
       local objective = lasso(n, 100, 1, 11)
