@@ -7,6 +7,7 @@
 #include "check.h"
 #include "privacy/accountant.h"
 #include "privacy/perturbation.h"
+#include "privacy/perturbed_objective.h"
 
 #define DIM 4
 
@@ -87,6 +88,23 @@ static void test_charged_once_for_both_draws(void)
     pn_perturbation_free(release);
     pn_rng_free(rng);
     pn_ledger_free(ledger);
+}
+
+/* rho = J + s^2/2 + s sqrt(pi/2) of the objective and mu_o^2/2 of the answer, here of one size; the curve is a sum, too. */
+static void test_the_event_is_both_draws(void)
+{
+    pn_perturbation_options loud = usual;
+    pn_event *event = NULL;
+    double s = loud.sensitivity / loud.sigma, mu;
+
+    loud.sigma_out = 2.0 * loud.offset; /* mu_o is about 1 */
+    loud.bound = loud.sigma_out;
+    mu = pn_perturbation_masked(&loud) / loud.sigma_out;
+    CHECK(mu >= 1.0 && mu < 1.1);
+    CHECK(pn_perturbation_event(&event, &loud, NULL) == PN_OK);
+    CHECK_CLOSE(event->ops->zcdp(event), loud.jacobian + 0.5 * s * s + s * 1.25331413731550025 + 0.5 * mu * mu, 1e-9);
+    CHECK_CLOSE(event->ops->rdp(event, 3.0), pn_perturbed_rdp(s, loud.jacobian, 2, 3.0) + 1.5 * mu * mu, 1e-9);
+    pn_event_free(event);
 }
 
 static void test_refusals_charge_nothing(void)
@@ -177,6 +195,7 @@ int main(void)
     test_masked_sensitivity();
     test_masked_sensitivity_of_the_specification();
     test_charged_once_for_both_draws();
+    test_the_event_is_both_draws();
     test_refusals_charge_nothing();
     test_laws_of_the_two_draws();
     test_a_child_does_not_release();

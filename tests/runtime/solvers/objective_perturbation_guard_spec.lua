@@ -122,3 +122,20 @@ describe("the tolerance of objective perturbation", function()
     assert.is_true(closest > 0.9)
   end)
 end)
+
+describe("the charge of objective perturbation over a set", function()
+  it("holds the answer's noise beside the linear term's, at any split", function()
+    local f = over(pn.set.l2_ball { dim = p, radius = 1 })
+    for _, split in ipairs { 0.5, 0.9 } do
+      local ledger = pn.ledger { rho = 0.5 }
+      local plan = solve.plan(f, { ledger = ledger, split = split, lambda = 0.05 })
+      local s, jl = plan.lines["noise ratio s"], plan.lines["Jacobian Jl"]
+      local mu = s * math.sqrt(1 / split - 1) -- the share of the answer
+      assert.is_near(0.5, jl + s * s / 2 + s * math.sqrt(math.pi / 2) + mu * mu / 2, 2e-6)
+      assert.is_true(mu * mu / 2 > 1e-3)
+      plan:run()
+      assert.is_near(0.5, plan.rho, 1e-9)
+      assert.is_near(0, ledger.remaining, 1e-9)
+    end
+  end)
+end)
