@@ -357,7 +357,7 @@ describe("what private Frank-Wolfe spends", function()
     assert.is_number(fit.trace[1].value)
   end)
 
-  it("repeats itself exactly from the same seed, whatever the number of threads", function()
+  it("repeats itself exactly from the same seed", function()
     local first = pn.solve.frank_wolfe(objective, { rho = 1, rng = pn.rng.seeded(9) })
     local second = pn.solve.frank_wolfe(objective, { rho = 1, rng = pn.rng.seeded(9) })
     assert.is_true(first.theta == second.theta)

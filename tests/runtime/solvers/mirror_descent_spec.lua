@@ -268,6 +268,24 @@ describe("a run of mirror_descent", function()
     assert.error_matches(function() fit:excess(-1) end, "tol")
   end)
 
+  it("pays for dimension by its logarithm over the l1 ball, by its root in the Euclidean geometry", function()
+    -- The bound tends to (2 L/(n sqrt(2 rho))) sqrt(2 D2 (G^2 + R^2)): D2 and G^2 are about ln p for blocks of one, 1/2 and p for the
+    -- Euclidean potential.
+    local function bound(p, potential)
+      local data = pn.data.synthetic.logistic {n = 4000, p = p, seed = 1}:clip_rows("l2", 1)
+      local obj = pn.objective {data = data, loss = pn.loss.logistic(), set = pn.set.l1_ball {dim = p, radius = 1}}
+      return pn.solve.mirror_descent.plan(obj, {rho = 0.01, potential = potential}).bound
+    end
+    local euclidean = pn.potential.euclidean()
+    local fit_last, flat_last = bound(64), bound(64, euclidean)
+    for p = 128, 512, 128 do
+      local fit, flat = bound(p), bound(p, euclidean)
+      local doubling = math.log(p / 64) / math.log(2)
+      assert.is_true(fit / fit_last < 1.25 ^ doubling)
+      assert.is_true(math.abs(math.log(flat / flat_last) / math.log(2) / doubling - 0.5) < 0.06)
+    end
+  end)
+
   it("keeps what is not private out of its trace", function()
     local fit = pn.solve.mirror_descent(problem(200, 4, ball(4)), {rho = 0.5, iterations = 5})
     assert.is_nil(fit.trace[1].value)
