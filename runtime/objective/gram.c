@@ -173,8 +173,8 @@ pn_status pn_objective_prepare(pn_objective *objective, size_t passes, pn_task *
     return pn_gram_form(objective, task, err);
 }
 
-/* Nothing clamps slopes here, so the certified sensitivity rests on the margins, and the bound on rounding on the l1 norm: on where theta
- * is.  Solvers may be a rounding outside of the set, or more, as far as a user's functions allow. */
+/* Nothing clamps slopes here, so the certified sensitivity rests on the margins, and the bound on rounding on the l1 norm: on
+ * where theta is.  Solvers may be a rounding outside of the set, or more, as far as a user's functions allow. */
 bool pn_gram_serves(const pn_objective *objective, const double *theta)
 {
     const pn_bounds *bounds = &objective->bounds;

@@ -37,7 +37,8 @@ static pn_status check_loss(const op_problem *at, pn_err *err)
     return PN_OK;
 }
 
-/* Of private runs: the set is asked about points and gradients that are as private as the data, and the offset rests on its answers. */
+/* Of private runs: the set is asked about points and gradients that are as private as the data, and the offset rests on its
+ * answers. */
 static pn_status check_set(const op_problem *at, pn_err *err)
 {
     if (at->set && at->set->ops->single_thread)

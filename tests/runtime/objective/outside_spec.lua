@@ -18,7 +18,7 @@ local function overstepping(beyond)
   return C
 end
 
-local function objective(C, first, label, sparse)
+local function objective(C, first, label)
   local rows, y = {}, {}
   for i = 1, n do rows[i], y[i] = {1e-3 * math.sin(i), 1e-3 * math.cos(i)}, 0 end
   rows[1], y[1] = first, label

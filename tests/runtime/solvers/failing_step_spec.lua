@@ -1,5 +1,5 @@
--- failing_step_spec.lua -- runs that a user's function breaks in the middle: what was drawn was paid for, is never drawn again, and the
--- statement covers it.
+-- failing_step_spec.lua -- runs that a user's function breaks in the middle: what was drawn was paid for, is never drawn
+-- again, and the statement covers it.
 local pn = require "penumbra"
 
 local p, n = 3, 60
@@ -25,7 +25,7 @@ end
 local steps = 6
 
 -- Walk to the end, trying a step that fails again; returns the fit, the ledger and how often it failed.
-local function walk(name, at, budget)
+local function run(name, at, budget)
   local trouble = {}
   local plan = pn.solve[name].plan(objective(troubled_ball(trouble)), budget)
   local ledger = pn.ledger {rho = 1, teaching = true}
@@ -48,10 +48,10 @@ describe("a step that fails after its noise was drawn", function()
   for _, name in ipairs {"mirror_descent", "frank_wolfe_convex"} do
     it("goes on with the same noise and without a second charge: " .. name, function()
       local budget = {rho = 0.5, iterations = steps}
-      local smooth, whole = walk(name, nil, budget)
+      local smooth, whole = run(name, nil, budget)
       local failed = 0
       for at = 1, steps, 4 do
-        local fit, ledger, failures, plan = walk(name, at, budget)
+        local fit, ledger, failures, plan = run(name, at, budget)
         failed = failed + failures
         assert.is_true(fit.theta == smooth.theta)
         assert.is_near(whole.remaining, ledger.remaining, 1e-12)

@@ -269,8 +269,8 @@ describe("a run of mirror_descent", function()
   end)
 
   it("pays for dimension by its logarithm over the l1 ball, by its root in the Euclidean geometry", function()
-    -- The bound tends to (2 L/(n sqrt(2 rho))) sqrt(2 D2 (G^2 + R^2)): D2 and G^2 are about ln p for blocks of one, 1/2 and p for the
-    -- Euclidean potential.
+    -- The bound tends to (2 L/(n sqrt(2 rho))) sqrt(2 D2 (G^2 + R^2)): D2 and G^2 are about ln p for blocks of one, 1/2 and p
+    -- for the Euclidean potential.
     local function bound(p, potential)
       local data = pn.data.synthetic.logistic {n = 4000, p = p, seed = 1}:clip_rows("l2", 1)
       local obj = pn.objective {data = data, loss = pn.loss.logistic(), set = pn.set.l1_ball {dim = p, radius = 1}}

@@ -1,5 +1,5 @@
--- objective_perturbation_guard_spec.lua -- what must not reach a caller of objective perturbation, and what its offset must hold: sets of a
--- user's functions, sets whose support is approximate, sets far from the origin, progress.
+-- objective_perturbation_guard_spec.lua -- what must not reach a caller of objective perturbation, and what its offset must
+-- hold: sets of a user's functions, sets whose support is approximate, sets far from the origin, progress.
 local pn = require "penumbra"
 local solve = pn.solve.objective_perturbation
 
@@ -107,8 +107,8 @@ end)
 
 describe("the tolerance of objective perturbation", function()
   it("is that of the gap where the search ends, whatever it is", function()
-    -- Without privacy the minimum itself is returned.  Steps shrink the gap by less than a tenth, so that among forty tolerances some
-    -- searches end just below theirs: one that stopped at 1.2 times its tolerance would be seen.
+    -- Without privacy the minimum itself is returned.  Among forty tolerances some searches end just below theirs: one that
+    -- stopped at 1.2 times its tolerance would be seen.
     local ball = pn.set.l2_ball { dim = p, radius = 0.7 }
     local f, lambda, closest = over(ball), 0.02, 0
     for k = 1, 40 do
