@@ -276,7 +276,7 @@ static pn_status iterate(const operator_of *M, krylov *space, double tolerance, 
         length = step(M, space);
         exhausted = !(length > EXHAUSTED * space->norm);
         if (exhausted || space->steps >= check || space->steps == space->limit) {
-            check += 2 + check / 16;
+            check += M->n >= 1000 ? 1 : 2 + check / 16; /* a step over a large matrix costs more than a look */
             status = pn_tridiagonal_top(&top, space->ritz, space->diagonal, space->off, space->steps, err);
             *settled = status == PN_OK && (exhausted || nothing_above(space, M->n, top, tolerance));
         }
