@@ -20,7 +20,7 @@ typedef struct pn_mixed_curve {
     pn_mixed_node node[PN_MIXED_NODES];
 } pn_mixed_curve;
 
-/** For one exponent 0 < e <= 0.2. */
+/** For one exponent 0.04 < e <= 0.11: 1 / ln n for n from 10^4 to 10^10. */
 void pn_mixed_curve_open(pn_mixed_curve *curve, double e);
 
 /** y[n], to about 1e-14 relatively, and slope[n] = dy/dtau, to 1e-5, at tau > 0 with its logarithms; n <= PN_POTENTIAL_PIECE.  All apart. */

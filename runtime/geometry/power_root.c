@@ -1,7 +1,7 @@
 /* power_root.c -- sums of powers and the root of their size.
  * Each pass works in pieces that stay in the first cache, and drops the entries at or below nu before it takes logarithms.  A solve and
- * its write pass over a long vector five times: the largest entry, two sums of powers from a start that a sample gives, the powers
- * themselves, and the factor that makes them add up.  Depends on: power_root.h, numeric/.  Used by: potentials. */
+ * its write pass over a long vector five times: the largest entry, one or two sums of powers from a start that a sample gives, the
+ * powers themselves, and the factor that makes them add up.  Depends on: power_root.h, numeric/.  Used by: potentials. */
 #include <math.h>
 #include <string.h>
 

@@ -69,6 +69,19 @@ static inline int bench_line(const char *name, bench_fn a, void *a_self, bench_f
     return bench_print(name, ta, tb, ratio, limit);
 }
 
+/* As bench_line with a limit in seconds for the first. */
+static inline int bench_line_seconds(const char *name, bench_fn a, void *a_self, bench_fn b, void *b_self, int runs,
+                                     double limit)
+{
+    double ta, tb, ratio;
+
+    bench_pair(a, a_self, b, b_self, runs, &ta, &tb, &ratio);
+    printf("%-46s %9.3f ms / %9.3f ms = %6.3f  (limit %.0f ms)%s\n", name, 1e3 * ta, 1e3 * tb, ratio, 1e3 * limit,
+           ta <= limit ? "" : "  OVER");
+    fflush(stdout);
+    return ta > limit;
+}
+
 /* Seconds of this process on any processor: for work of one thread, what others do on the machine counts less. */
 static inline double bench_busy(void)
 {

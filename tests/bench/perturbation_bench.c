@@ -81,6 +81,9 @@ static void open_plan(world *self, double epsilon)
 int main(void)
 {
     static const double epsilons[] = { 0.1, 1.0, 10.0 };
+    static const double limits[] = { 0.05, 0.14,
+                                     0.14 }; /* seconds: a tenth of what public implementations take on a9a */
+    int over = 0;
     pn_loss *loss = NULL;
     static world self;
 
@@ -94,7 +97,7 @@ int main(void)
 
         open_plan(&self, epsilons[i]);
         (void)snprintf(name, sizeof name, "  epsilon = %g", epsilons[i]);
-        (void)bench_line(name, whole_run, &self, one_gradient, &self, 31, 0.0);
+        over += bench_line_seconds(name, whole_run, &self, one_gradient, &self, 31, limits[i]);
         pn_plan_free(self.plan);
     }
     pn_task_free(self.task);
@@ -102,5 +105,5 @@ int main(void)
     pn_loss_free(loss);
     pn_csr_clear(&self.data.csr);
     pn_free(self.data.y);
-    return 0;
+    return over > 0;
 }

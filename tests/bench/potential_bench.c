@@ -80,8 +80,10 @@ static int measure(const char *name, const char *set, pn_arg *set_args, const ch
         pn_potential_new(&of.potential, potential, args, NULL) != PN_OK ||
         pn_potential_step(of.potential, of.set, c, x, NULL) != PN_OK)
         return 1;
-    (void)snprintf(line, sizeof line, "%s, c to %g / copy", name, 0.5 * scale);
-    bench_line_busy(line, mirror_step, &of, copy, NULL, 21, 0.0);
+    if (by.pass != copy) {
+        (void)snprintf(line, sizeof line, "%s, c to %g / copy", name, 0.5 * scale);
+        (void)bench_line_busy(line, mirror_step, &of, copy, NULL, 21, 0.0);
+    }
     (void)snprintf(line, sizeof line, "%s, c to %g / %s", name, 0.5 * scale, by.name);
     over = bench_line_busy(line, mirror_step, &of, by.pass, NULL, 21, MOST);
     pn_set_free(of.set);

@@ -4,7 +4,7 @@
 #include "core/task.h"
 #include "geometry/set.h"
 
-static void time_width(const char *name, const pn_set *set, size_t draws, pn_task *task, double limit)
+static int time_width(const char *name, const pn_set *set, size_t draws, pn_task *task, double limit)
 {
     pn_width_options how = { .method = PN_WIDTH_MONTE_CARLO, .draws = draws, .task = task };
     double begun = bench_now(), seconds;
@@ -17,6 +17,7 @@ static void time_width(const char *name, const pn_set *set, size_t draws, pn_tas
     if (limit > 0.0)
         printf("  (limit %.2f s)%s", limit, seconds <= limit ? "" : "  OVER");
     printf("\n");
+    return limit > 0.0 && seconds > limit;
 }
 
 int main(void)
@@ -28,6 +29,7 @@ int main(void)
     pn_set *ball = NULL, *list = NULL;
     pn_task *task = NULL;
     unsigned state = 1;
+    int over;
 
     for (size_t i = 0; i < ROWS * COLS; i++) {
         state = state * 1664525u + 1013904223u;
@@ -36,10 +38,10 @@ int main(void)
     if (pn_task_new(&task, 0, NULL) != PN_OK || pn_set_new(&ball, "l1_ball", ball_args, NULL) != PN_OK ||
         pn_set_new(&list, "polytope", list_args, NULL) != PN_OK)
         return 1;
-    time_width("width of an l1_ball, 1,000 draws, dim 1e6", ball, 1000, task, 10.0);
-    time_width("width of 2,000 vertices, 10,000 draws, dim 500", list, 10000, task, 0.0);
+    over = time_width("width of an l1_ball, 1,000 draws, dim 1e6", ball, 1000, task, 10.0);
+    (void)time_width("width of 2,000 vertices, 10,000 draws, dim 500", list, 10000, task, 0.0);
     pn_set_free(ball);
     pn_set_free(list);
     pn_task_free(task);
-    return 0;
+    return over;
 }
