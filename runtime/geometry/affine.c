@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "geometry/set.h"
 #include "geometry/upper.h"
+#include "numeric/blas.h"
 
 #define SMALL 32 /* vectors up to this length need no allocation */
 
@@ -413,6 +414,10 @@ static pn_status make(pn_set **out, pn_set *set, double factor, const double *sh
         }
         for (size_t j = 0; j < set->dim; j++)
             self->shift[j] = (old_shift ? factor * old_shift[j] : 0.0) + (shift ? shift[j] : 0.0);
+        if (pn_lp_norm(PN_LINF, set->dim, self->shift) == 0.0) { /* back where it was: gauge and polar are those of C */
+            pn_free(self->shift);
+            self->shift = NULL;
+        }
     }
     pn_set_init(&self->base, &self->ops, set->dim);
     self->inner = pn_set_keep(old ? old->inner : set);

@@ -275,7 +275,7 @@ static pn_status generic(pn_set **out, pn_set *set, pn_err *err)
     head->ops.contains = polar_contains;
     head->ops.center = polar_center;
     head->ops.gauge = polar_gauge;
-    head->ops.project = pn_set_can_project(set) ? polar_project : NULL;
+    head->ops.project = pn_set_is_bounded(set) ? polar_project : NULL; /* all digits of multiples of far points */
     head->ops.shortfall = polar_shortfall;
     status = measure(head, err);
     if (status == PN_OK)

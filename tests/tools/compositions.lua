@@ -216,8 +216,10 @@ function compositions.random(rng, n, depth, refused)
   end
   local make, text = operations[name](rng, n, part)
   local ok, set = pcall(make)
-  if ok then
+  if ok and set.bounded then
     return set, text
+  elseif ok then -- the polar of a flat set
+    set = "unbounded"
   end
   refused[#refused + 1] = {text = text, message = tostring(set)}
   if first[1].dim == n then
