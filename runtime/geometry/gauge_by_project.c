@@ -81,21 +81,21 @@ static pn_status choose_normal(ray *r, double gauge, pn_err *err)
     return PN_OK;
 }
 
-/* s outside the set; 0 when an unbounded one goes on for ever. */
-static pn_status start_outside(ray *r, double *s, pn_err *err)
+/* s outside the set, unless an unbounded one is *endless along the ray. */
+static pn_status start_outside(ray *r, double *s, bool *endless, pn_err *err)
 {
     double radius = r->set->ops->radius(r->set, PN_L2);
 
     *s = BEGIN * (isfinite(radius) ? radius : 1.0) / r->size;
+    *endless = false;
     while (!isfinite(radius)) {
         pn_status status = look_from(r, *s, err);
 
         if (status != PN_OK || r->distance > ON * *s * r->size)
             return status;
-        if (*s * r->size > 1.0 / FLAT) {
-            *s = 0.0;
+        *endless = *s * r->size > 1.0 / FLAT;
+        if (*endless)
             break;
-        }
         *s *= 4.0;
     }
     return PN_OK;
@@ -104,11 +104,12 @@ static pn_status start_outside(ray *r, double *s, pn_err *err)
 static pn_status descend(ray *r, double *gauge, pn_err *err)
 {
     double s, last;
-    pn_status status = start_outside(r, &s, err);
+    bool endless;
+    pn_status status = start_outside(r, &s, &endless, err);
 
     last = FLAT * s;
-    *gauge = status == PN_OK && s == 0.0 ? 0.0 : INFINITY;
-    if (s == 0.0)
+    *gauge = endless ? 0.0 : INFINITY;
+    if (endless || !(s > 0.0)) /* the set is the origin */
         return status;
     for (int step = 0; status == PN_OK && step < MOST_STEPS; step++) {
         double move;

@@ -15,6 +15,8 @@
 #include "numeric/blas.h"
 #include "numeric/simd.h"
 
+#define MOST_RESTARTS 50
+
 typedef struct wolfe {
     const pn_least_oracle *oracle;
     const double *x;
@@ -261,11 +263,20 @@ static pn_status find_next_and_gap(wolfe *w, double *gap, pn_err *err)
     return status;
 }
 
+/* The corral has become dependent: its minimiser alone, which is a point of the set, takes its place. */
+static void start_over(wolfe *w)
+{
+    memcpy(point_of(w, 0), w->y, w->dim * sizeof *w->y);
+    w->weight[0] = 1.0;
+    w->count = 1;
+    w->factored = 0;
+}
+
 static pn_status iterate(wolfe *w, double *distance, pn_err *err)
 {
     double size = refresh_point(w), gap = INFINITY, enough = w->oracle->gap;
     progress state = GOING;
-    size_t turn = 0;
+    size_t turn = 0, restarts = 0;
 
     for (; state == GOING && turn < w->oracle->limit; turn++) {
         pn_status status = find_next_and_gap(w, &gap, err);
@@ -281,6 +292,10 @@ static pn_status iterate(wolfe *w, double *distance, pn_err *err)
         *distance = sqrt(size);
         if (state == STUCK && isfinite(enough) && (status = find_next_and_gap(w, &gap, err)) != PN_OK)
             return status;
+        if (state == STUCK && isfinite(enough) && gap > enough && restarts++ < MOST_RESTARTS) {
+            start_over(w);
+            state = GOING;
+        }
     }
     if (state == DONE || (state == STUCK && isinf(enough)))
         return PN_OK;

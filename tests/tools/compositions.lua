@@ -127,8 +127,13 @@ local function pick(rng, of, names, n)
   return set, name
 end
 
-function compositions.leaf(rng, n)
-  return pick(rng, compositions.leaves, compositions.leaf_names, n)
+-- deep: without those for which every projection, or every support point, is itself a search that calls back.
+function compositions.leaf(rng, n, deep)
+  local set, name
+  repeat
+    set, name = pick(rng, compositions.leaves, compositions.leaf_names, n)
+  until not (deep and (name == "custom_support" or name == "custom_project"))
+  return set, name
 end
 
 -- Each operation: function(rng, n, part) -> set of dimension n, or nil and why it was refused; text.  part(n) makes a set and its text.
@@ -200,16 +205,17 @@ compositions.operations = operations
 compositions.operation_names = sorted_names(operations)
 
 -- A set of `depth` operations one inside the other and its text; refused ones go to refused[] and become their first part.
-function compositions.random(rng, n, depth, refused)
+function compositions.random(rng, n, depth, refused, inner)
+  local deep = inner or depth > 1
   local name = compositions.operation_names[rng:integer(#compositions.operation_names)]
   local first
   local function part(m)
     local deeper = depth > 1 and (not first or rng:uniform() < 0.5)
     local C, c
     if deeper then
-      C, c = compositions.random(rng, m, depth - 1, refused)
+      C, c = compositions.random(rng, m, depth - 1, refused, true)
     else
-      C, c = compositions.leaf(rng, m)
+      C, c = compositions.leaf(rng, m, deep)
     end
     first = first or {C, c}
     return C, c
@@ -225,7 +231,7 @@ function compositions.random(rng, n, depth, refused)
   if first[1].dim == n then
     return first[1], first[2]
   end
-  return compositions.leaf(rng, n)
+  return compositions.leaf(rng, n, deep)
 end
 
 return compositions
