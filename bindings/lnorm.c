@@ -109,7 +109,7 @@ static int to_string(lua_State *L)
     char text[320];
 
     pn_norm_describe(check_norm(L, 1), text, sizeof text);
-    lua_pushstring(L, text);
+    lua_pushfstring(L, "%s norm", text);
     return 1;
 }
 

@@ -322,11 +322,12 @@ static int range(lua_State *L)
 static int to_string(lua_State *L)
 {
     const pn_potential *p = check_potential(L, 1);
-    char text[400], norm[320];
+    char text[400], norm[320], constant[32];
 
     pn_potential_describe(p, text, sizeof text);
     pn_norm_describe(p->norm, norm, sizeof norm);
-    lua_pushfstring(L, "%s potential, %f-strongly convex in the %s norm", text, p->strong_convexity, norm);
+    (void)snprintf(constant, sizeof constant, "%.6g", p->strong_convexity);
+    lua_pushfstring(L, "%s potential, %s-strongly convex in the %s norm", text, constant, norm);
     return 1;
 }
 
@@ -339,7 +340,7 @@ static const pnl_row potential_rows[] = {
     { "norm", get_norm, PNL_FIELD, PNL_NOTHING, "P.norm -> norm",
       "The norm in which it is strongly convex.  Of a polytope's: that of theta, the mean of the vertices." },
     { "strong_convexity", get_strong_convexity, PNL_FIELD, PNL_NOTHING, "P.strong_convexity -> number",
-      "The constant m in bregman(a, b) >= m norm(a - b)^2 / 2, where the potential is made for." },
+      "The constant m in bregman(a, b) >= m norm(a - b)^2 / 2, over the set that the potential is made for." },
     { "vertices", get_vertices, PNL_FIELD, PNL_NOTHING, "P.vertices -> mat or nil",
       "Of a polytope's potential the vertices, one in each row: theta = weights times this.  nil for others." },
     { "value", value, PNL_METHOD, PNL_NOTHING, "P:value(v) -> number", "Psi(v), infinity outside its domain." },

@@ -194,7 +194,7 @@ static int to_string(lua_State *L)
     char text[320];
 
     pn_prox_describe(check_prox(L, 1), text, sizeof text);
-    lua_pushstring(L, text);
+    lua_pushfstring(L, "%s prox", text);
     return 1;
 }
 
