@@ -1,8 +1,9 @@
 -- advise.lua -- pn.advise(data, loss, budget): which set and which solver promise the smallest excess risk.  Only
 -- plans are made, from public sizes and certified bounds: nothing is spent, no record is looked at.
--- Depends on: penumbra.core, penumbra.stopped.  Used by: penumbra (pn.advise).
+-- Depends on: penumbra.core, penumbra.stopped, penumbra.wrap.  Used by: penumbra (pn.advise).
 local pn = require "penumbra.core"
 local stopped = require "penumbra.stopped"
+local wrap = require "penumbra.wrap"
 
 local advise = {}
 
@@ -97,13 +98,17 @@ local function table_lines(rows, lines)
   end
 end
 
+local function filled(text)
+  return (wrap("  ", text, 4):gsub("\n$", ""))
+end
+
 -- Where each solver's figures come from, and why others have none: each thing once.
 local function reasons(rows, lines)
   local order, sets, sources = {}, {}, {}
   for _, row in ipairs(rows) do
     if row.bound and not sources[row.solver] then
       sources[row.solver] = true
-      lines[#lines + 1] = ("  %s: %s; %s"):format(row.solver, row.theorem, row.source)
+      lines[#lines + 1] = filled(("%s: %s; %s"):format(row.solver, row.theorem, row.source))
     elseif not row.bound then
       local why = row.reason:gsub(", not [%w_]+;", ";")
       local key = row.solver .. ": " .. why
@@ -114,8 +119,8 @@ local function reasons(rows, lines)
     end
   end
   for _, key in ipairs(order) do
-    lines[#lines + 1] = ("  no figure for %s over %s"):format(key:gsub(": .*", ""), table.concat(sets[key], ", "))
-      .. key:match ": .*"
+    local solver, why = key:match "^(.-): (.*)$"
+    lines[#lines + 1] = filled(("no figure for %s over %s: %s"):format(solver, table.concat(sets[key], ", "), why))
   end
 end
 
@@ -123,8 +128,8 @@ end
 local function any_sign(rows)
   for _, row in ipairs(rows.best and rows.best.set.name:find "simplex" and rows or {}) do
     if row.bound and row.set.symmetric then
-      return ("    unless weights are known to be >= 0 with this sum: solve.%s over %s, risk <= %s"):format(row.solver,
-        row.set, number(row.bound))
+      return filled(("    unless weights are known to be >= 0 with this sum: solve.%s over %s, risk <= %s"):format(
+        row.solver, row.set, number(row.bound)))
     end
   end
 end
@@ -135,10 +140,11 @@ function ranking:__tostring()
   reasons(self, lines)
   local best = self[1]
   lines[#lines + 1] = best and best.bound
-    and ("  * recommended: solve.%s over %s"):format(best.solver, best.set)
+    and filled(("* recommended: solve.%s over %s"):format(best.solver, best.set))
     or "  nothing can be recommended: no plan has a bound"
   lines[#lines + 1] = any_sign(self)
-  lines[#lines + 1] = "  The risk is that over the best point of the same set; a smaller set is safer and may fit worse."
+  lines[#lines + 1] =
+    filled "The risk is that over the best point of the same set; a smaller set is safer and may fit worse."
   return table.concat(lines, "\n")
 end
 

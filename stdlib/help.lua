@@ -1,9 +1,8 @@
 -- help.lua -- help(x): signature, meaning, options, what it reveals, source; all from the reference.
--- Depends on: penumbra.core, penumbra.names.  Used by: penumbra (pn.help), the prompt.
+-- Depends on: penumbra.core, penumbra.names, penumbra.wrap.  Used by: penumbra (pn.help), the prompt.
 local pn = require "penumbra.core"
 local names = require "penumbra.names"
-
-local WIDTH = 80
+local wrap = require "penumbra.wrap"
 
 local reveals_in_words = {
   nothing = "nothing about the records: public facts and plans.",
@@ -13,26 +12,11 @@ local reveals_in_words = {
 
 -- ---- text ----
 
--- Words filled into lines of WIDTH columns; the first line follows `lead`, the others are indented by `indent`.
-local function wrap(lead, text, indent)
-  local lines, line, fresh = {}, lead, true
-  for word in text:gmatch "%S+" do
-    if not fresh and #line + 1 + #word > WIDTH then
-      lines[#lines + 1] = line
-      line, fresh = (" "):rep(indent), true
-    end
-    line = line .. (fresh and "" or " ") .. word
-    fresh = false
-  end
-  lines[#lines + 1] = line
-  return table.concat(lines, "\n") .. "\n"
-end
-
 -- What fits in a list: the first sentence, and of a long one what stands before a colon or semicolon.
 local function first_sentence(text)
   local sentence = (text or ""):match "^(.-%.)%s" or text or ""
   local head = #sentence > 56 and sentence:match "^(.-[%w)])[;:]%s"
-  local inside = head and head:gsub("%b()", ""):find("(", 1, true) -- a bracket that would stay open
+  local inside = head and head:gsub("%b()", ""):gsub("%b{}", ""):find "[({]" -- a bracket that would stay open
   return head and not inside and head .. "." or sentence
 end
 
