@@ -8,7 +8,8 @@ local descent = dofile(here .. "../descent.lua")
 local size, dim = descent.common.size, 30
 
 -- The potential is not largest at the coordinate vectors when alpha is near 1, and the bound holds for the farthest point: the
--- records point to the one whose first k coordinates are equal, k such that the potential is largest.
+-- records point to the one whose first k coordinates are equal, k such that the potential is largest.  (The squared loss jumps
+-- where that point leaves the axes: it is another problem there.)
 local function farthest(alpha)
   local potential, norm = pn.potential.interpolation { dim = dim, alpha = alpha }, pn.norm.interpolation(alpha)
   local best, most = nil, -1
