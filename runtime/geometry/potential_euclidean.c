@@ -118,19 +118,19 @@ static double reach(const pn_set *set, const double *back)
     return pn_plus_up(set->ops->radius(set, PN_L2), pn_norm_upper(PN_L2, back, set->dim));
 }
 
-/* A lower bound of min_C ||x - center||_2; scratch [dim] is -center, or NULL.  Without a projection: 0. */
+/* An upper bound of min_C ||x - center||_2, 1e-12 above it at most; center NULL: the origin.  Without a projection: +inf. */
 static pn_status distance_to(const pn_set *set, const double *center, double *scratch, double *distance, pn_err *err)
 {
     pn_status status;
 
-    *distance = 0.0;
+    *distance = INFINITY;
     if (!pn_set_can_project(set))
         return PN_OK;
     for (size_t j = 0; j < set->dim; j++)
         scratch[j] = center ? center[j] : 0.0;
     status = pn_set_project(set, scratch, set->dim, err);
     if (status == PN_OK)
-        *distance = pn_distance_upper(PN_L2, scratch, center, set->dim) * (1.0 - 1e-12);
+        *distance = pn_distance_upper(PN_L2, scratch, center, set->dim);
     return status;
 }
 
@@ -161,7 +161,7 @@ static pn_status reach_about(const pn_set *set, const double *center, double *mo
 
 static pn_status euclidean_range(const pn_potential *self, const pn_set *set, double *range, pn_err *err)
 {
-    double most = INFINITY, least = 0.0, *scratch;
+    double most = INFINITY, nearest = INFINITY, least, *scratch;
     pn_status status;
 
     if (!pn_set_is_bounded(set))
@@ -171,8 +171,9 @@ static pn_status euclidean_range(const pn_potential *self, const pn_set *set, do
         return pn_fail(err, PN_ENOMEM, "potential.euclidean: out of memory");
     status = reach_about(set, center_of(self), &most, err);
     if (status == PN_OK)
-        status = distance_to(set, center_of(self), scratch, &least, err);
-    most = fmin(most, least + set->ops->diameter(set, PN_L2)); /* by way of the nearest point */
+        status = distance_to(set, center_of(self), scratch, &nearest, err);
+    most = fmin(most, pn_plus_up(nearest, set->ops->diameter(set, PN_L2))); /* by way of the nearest point */
+    least = isfinite(nearest) ? nearest * (1.0 - 1e-12) : 0.0;
     if (status == PN_OK) /* projections by iteration stop within 1e-10 of the squared size */
         *range = 0.5 * (most * most * (1.0 + (set->ops->project ? 1e-15 : 1e-9)) - least * least);
     pn_free(scratch);

@@ -1,5 +1,5 @@
--- reproduce_spec.lua -- every script below examples/reproduce/geometry ends well with small sizes, keeps its promises, and writes its table
--- and, where gnuplot is there, its figure.
+-- reproduce_spec.lua -- every script below examples/reproduce/geometry ends well with small sizes, keeps its promises, and writes
+-- its table and, where gnuplot is there, its figure.
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 local folder = "examples/reproduce/geometry"
 
