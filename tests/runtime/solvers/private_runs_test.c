@@ -41,7 +41,7 @@ static pn_status plan_of(pn_plan **out, const char *solver, pn_objective *object
 
     common[PN_OPT_RHO] = (pn_arg){ .given = true, .real = 0.5 };
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = STEPS };
-    return pn_plan_new(out, solver, objective, NULL, common, own, err);
+    return pn_plan_new(out, solver, objective, NULL, common, own, NULL, err);
 }
 
 static pn_ledger *teaching(void)
