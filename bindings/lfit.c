@@ -318,7 +318,8 @@ static const pnl_row fit_rows[] = {
       "{epsilon=, delta=, rho=, neighbours=, accountant=, simulated=, private=} for what was released; nil without "
       "privacy. "
       "Of seeded noise epsilon is infinite and nominal_epsilon is what secure noise would have given." },
-    { "seconds", fit_seconds, PNL_FIELD, PNL_NOTHING, "fit.seconds -> number", "Time inside the solver." },
+    { "seconds", fit_seconds, PNL_FIELD, PNL_RAW, "fit.seconds -> number",
+      "Time inside the solver.  It is not private: how long a minimum takes depends on the records." },
     { "gradients", fit_gradients, PNL_FIELD, PNL_NOTHING, "fit.gradients -> integer",
       "Per-record gradient evaluations; a full gradient counts n." },
     { "steps", fit_steps, PNL_FIELD, PNL_NOTHING, "fit.steps -> integer", "Steps made." },

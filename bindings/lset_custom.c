@@ -42,7 +42,8 @@ const char pnl_set_custom_signature[] =
     "contains=function(v) -> boolean, radius=, center=, symmetric=, name=} -> set";
 
 const char pnl_set_custom_doc[] =
-    "A convex set by functions of your own, which everything takes as it takes the others.  support(g) returns a point "
+    "A convex set by functions of your own, which everything takes as it takes the others, but for private objective "
+    "perturbation and clip_rows: there your functions would see what is not private.  support(g) returns a point "
     "with the largest <g, x>, project(v) the nearest one; give at least one of them.  With a radius the other is "
     "found: "
     "the projection by support points, the support by projections of far points, to 1e-10 of the radius.  contains(v) "

@@ -116,7 +116,8 @@ const pn_solver_ops pn_solver_objective_perturbation = {
     .name = "objective_perturbation",
     .doc = "One private minimum of the losses plus a quadratic and a random linear term, over a set or all of R^p: for "
            "smooth convex losses of one margin.  The guarantee holds for the point that is returned: the minimum is "
-           "found to a certified tolerance, which noise on the answer hides.",
+           "found to a certified tolerance, which noise on the answer hides; private runs take sets whose support and "
+           "projection are known to a bound, and none of a user's functions.",
     .source = "Kifer, Smith, Thakurta (2012) and Iyengar et al. (2019), approximate minima, constants for replaced "
               "records",
     .params = op_params,
