@@ -7,6 +7,7 @@
 #include "geometry/fallback.h"
 #include "geometry/gauge_by_project.h"
 #include "geometry/nearest.h"
+#include "geometry/upper.h"
 #include "numeric/blas.h"
 
 /* What a projection by support points must reach, in units of the squared diameter and of the rounding of far points. */
@@ -46,7 +47,7 @@ static pn_status nearest(double *residual, double *distance, const pn_set *set, 
                          double *work, pn_err *err)
 {
     support_search search = { set, work };
-    double *start = work + set->dim, diameter = set->ops->diameter(set, PN_L2), first = 0.0;
+    double *start = work + set->dim, diameter = set->ops->diameter(set, PN_L2), size;
     pn_least_oracle oracle = { .self = &search, .dim = set->dim, .least = least_by_support, .reach = reach };
     pn_status status;
 
@@ -57,11 +58,12 @@ static pn_status nearest(double *residual, double *distance, const pn_set *set, 
     if (status != PN_OK)
         return status;
     for (size_t j = 0; j < set->dim; j++)
-        first += (start[j] - x[j]) * (start[j] - x[j]);
-    oracle.scale = (sqrt(first) + diameter) * (sqrt(first) + diameter);
-    if (!(oracle.scale > 0.0))
-        oracle.scale = 1.0; /* the set is the point x */
-    if (!isfinite(oracle.scale))
+        residual[j] = start[j] - x[j];
+    size = pn_lp_norm(PN_L2, set->dim, residual) + diameter;
+    if (size == 0.0)
+        size = 1.0; /* the set is the point x */
+    oracle.scale = size * size;
+    if (!pn_square_fits(size))
         return pn_fail(err, PN_EDOMAIN, "C:project: the squared distance to %s is out of the range of numbers",
                        set->ops->name);
     oracle.gap = GAP_OF_SIZE * diameter * diameter + GAP_OF_SCALE * oracle.scale;

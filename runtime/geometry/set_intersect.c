@@ -52,8 +52,12 @@ static double accept_of(const pn_composite *set)
 static pn_status open_dykstra(dykstra *run, const pn_composite *set, double size, pn_err *err)
 {
     size_t dim = set->base.dim;
-    double *block = pn_calloc(dim, 7 * sizeof *block);
+    double *block;
 
+    *run = (dykstra){ .set = set };
+    if (size > 0.0 && !pn_square_fits(size))
+        return pn_fail(err, PN_EDOMAIN, "C:intersect: sizes from 1e-120 to 1e120 can be worked with, got %g", size);
+    block = pn_calloc(dim, 7 * sizeof *block);
     *run = (dykstra){ .set = set, .dim = dim, .size = size, .x = block };
     if (!block)
         return pn_fail(err, PN_ENOMEM, "C:intersect: out of memory");

@@ -64,3 +64,8 @@ double pn_plus_up(double a, double b)
 
     return error > 0.0 ? nextafter(sum, INFINITY) : sum;
 }
+
+bool pn_square_fits(double size)
+{
+    return size >= 1e-120 && size <= 1e120;
+}

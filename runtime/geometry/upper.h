@@ -3,6 +3,7 @@
 #ifndef PN_GEOMETRY_UPPER_H
 #define PN_GEOMETRY_UPPER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/view.h"
@@ -23,5 +24,8 @@ double pn_distance_upper(pn_lp norm, const double *x, const double *y, size_t n)
  *  smallest). */
 double pn_times_up(double a, double b);
 double pn_plus_up(double a, double b);
+
+/** Whether squares of numbers of this size, and their rounding, are within the range of doubles: from 1e-120 to 1e120. */
+bool pn_square_fits(double size);
 
 #endif
