@@ -232,6 +232,12 @@ static pn_status climb(dykstra *run, const double *g, double *work, double radiu
     }
     if (gap <= SUPPORT_ACCEPT * norm * run->size)
         return PN_OK;
+    if (isinf(gap))
+        return pn_fail(
+            err, PN_ENUMERIC,
+            "C:intersect: the projections that the support function needs end %.3g apart; sets that meet with an "
+            "interior point in common converge faster",
+            run->distance);
     return pn_fail(
         err, PN_ENUMERIC,
         "C:intersect: the support function was not found to 1e-6 in %d steps (the gap stays at %.3g); C:project "
