@@ -1,5 +1,5 @@
--- tiny_compositions_spec.lua -- sets whose squares leave the range of numbers were projected on wrongly, without a word: sums and intersections
--- to points far from the nearest, polars to NaN.
+-- tiny_compositions_spec.lua -- sets whose squares leave the range of numbers were projected on wrongly, without a word:
+-- sums and intersections to points far from the nearest, polars to NaN.
 local pn = require "penumbra"
 
 describe("compositions of very small and very large sets", function()
@@ -13,7 +13,8 @@ describe("compositions of very small and very large sets", function()
       } do
         local ok, message = pcall(body)
         assert.is_false(ok)
-        assert.truthy(message:find("range", 1, true) or message:find("1e-120", 1, true) or message:find("not finite", 1, true), message)
+        local told = message:find("range", 1, true) or message:find("1e-120", 1, true)
+        assert.truthy(told or message:find("not finite", 1, true), message)
       end
     end)
   end

@@ -136,7 +136,8 @@ function compositions.leaf(rng, n, deep)
   return set, name
 end
 
--- Each operation: function(rng, n, part) -> set of dimension n, or nil and why it was refused; text.  part(n) makes a set and its text.
+-- Each operation: function(rng, n, part) -> function that makes a set of dimension n or raises why not; text.
+-- part(n) makes a set and its text.
 local operations = {}
 
 function operations.sum(_, n, part)

@@ -1,5 +1,5 @@
--- compositions_spec.lua -- sets made of sets hold together: hundreds of random compositions keep what pn.check tests, and the laws of the
--- algebra hold between them, where one side is known from the parts alone.
+-- compositions_spec.lua -- sets made of sets hold together: hundreds of random compositions keep what pn.check tests,
+-- and the laws of the algebra hold between them, where one side is known from the parts alone.
 local pn = require "penumbra"
 local compositions = require "tests.tools.compositions"
 
@@ -79,8 +79,8 @@ describe("compositions of sets", function()
         check_one(1000 * depth + k, depth, refused)
       end
       assert.is_true(#refused <= count / 4)
-      for _, row in ipairs(refused) do
-        assert.is_true(has_reason(row.message), row.text .. ": " .. row.message)
+      for _, one in ipairs(refused) do
+        assert.is_true(has_reason(one.message), one.text .. ": " .. one.message)
       end
     end)
   end
