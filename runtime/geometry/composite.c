@@ -139,18 +139,16 @@ static bool fill_like(pn_arg *arg, const pn_param *row, const pn_set *like, doub
 
 pn_status pn_set_ball_like(pn_set **out, const char *name, const pn_set *like, double radius, pn_err *err)
 {
-    const pn_set_ops *const *row = pn_set_table();
+    const pn_set_ops *row = pn_set_find(name);
     pn_arg args[MOST_PARAMS] = { { .given = false } };
     size_t count;
     bool known;
 
     *out = NULL;
-    while (*row && strcmp((*row)->name, name) != 0)
-        row++;
-    count = *row ? pn_param_count((*row)->params) : 0;
-    known = *row && count <= MOST_PARAMS;
+    count = row ? pn_param_count(row->params) : 0;
+    known = row && count <= MOST_PARAMS;
     for (size_t i = 0; known && i < count; i++)
-        known = fill_like(&args[i], &(*row)->params[i], like, radius);
+        known = fill_like(&args[i], &row->params[i], like, radius);
     if (!known)
         return pn_fail(err, PN_EUNSUPPORTED, "set: there is no %s like %s", name, like->ops->name);
     return pn_set_new(out, name, args, err);

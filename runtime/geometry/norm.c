@@ -346,15 +346,13 @@ static pn_status own_set(pn_set **out, const pn_norm *norm, size_t n, pn_err *er
 {
     enum { MOST = 16 };
     pn_arg args[MOST] = { 0 };
-    const pn_set_ops *const *table = pn_set_table();
-    const pn_param *params = NULL;
+    const pn_set_ops *row = norm->set ? NULL : pn_set_find(norm->ops->ball);
+    const pn_param *params = row ? row->params : NULL;
 
     if (norm->set) {
         *out = pn_set_keep(norm->hull);
         return PN_OK;
     }
-    for (size_t i = 0; table[i] && !params; i++)
-        params = strcmp(table[i]->name, norm->ops->ball) == 0 ? table[i]->params : NULL;
     for (size_t i = 0; params && params[i].name && i < MOST; i++) {
         size_t at = pn_param_find(norm->ops->params, params[i].name);
 

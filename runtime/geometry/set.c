@@ -64,22 +64,28 @@ static void list_names(char *text, size_t size)
     }
 }
 
+const pn_set_ops *pn_set_find(const char *name)
+{
+    for (size_t i = 0; set_table[i]; i++)
+        if (strcmp(set_table[i]->name, name) == 0)
+            return set_table[i];
+    return NULL;
+}
+
 pn_status pn_set_new(pn_set **out, const char *name, pn_arg *args, pn_err *err)
 {
+    const pn_set_ops *row = pn_set_find(name);
     char owner[64], known[600];
+    pn_status status;
 
     *out = NULL;
-    for (size_t i = 0; set_table[i]; i++) {
-        pn_status status;
-
-        if (strcmp(set_table[i]->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "set.%s", name);
-        status = pn_args_check(owner, set_table[i]->params, args, err);
-        return status != PN_OK ? status : set_table[i]->create(out, args, err);
+    if (!row) {
+        list_names(known, sizeof known);
+        return pn_fail(err, PN_EUNSUPPORTED, "set: there is no set \"%.60s\"; known are %s", name, known);
     }
-    list_names(known, sizeof known);
-    return pn_fail(err, PN_EUNSUPPORTED, "set: there is no set \"%.60s\"; known are %s", name, known);
+    (void)snprintf(owner, sizeof owner, "set.%s", name);
+    status = pn_args_check(owner, row->params, args, err);
+    return status != PN_OK ? status : row->create(out, args, err);
 }
 
 void pn_set_init(pn_set *set, const pn_set_ops *ops, size_t dim)

@@ -102,6 +102,26 @@ describe("make install", function()
     assert.equal("100 l2", run("LD_LIBRARY_PATH='%s/lib' '%s/shared'", root, stage))
   end)
 
+  it("serves a C program with a set and a potential of its own", function()
+    run("cp tests/build/geometry_host.c '%s/geometry.c'", stage)
+    run("cd '%s' && %s -std=c17 -Wall -Wextra -Werror -o geometry geometry.c %s -lm", stage, cc, pkg_config("--cflags --libs"))
+    local said = run("LD_LIBRARY_PATH='%s/lib' '%s/geometry'", root, stage)
+    assert.equal("width of 4.70 in [1, 1]", said:match("^[^\n]*"))
+    assert.truthy(said:find("mirror_descent: private in 50 of 50 steps, epsilon <= 1: 1\nobjective_perturbation: private in 1 of 1 steps, "
+      .. "epsilon <= 1: 1", 1, true), said)
+  end)
+
+  it("puts down headers that each compile on their own", function()
+    local headers = run("cd '%s/include/penumbra' && find . -name '*.h'", root)
+    local count = 0
+    for header in headers:gmatch("[^\n]+") do
+      run("cd '%s/include/penumbra' && echo '#include \"%s\"' | %s -std=c17 -Wall -Wextra -Werror -I. -x c -fsyntax-only -", root,
+        header, cc)
+      count = count + 1
+    end
+    assert.is_true(count > 30, headers)
+  end)
+
   it("serves a C program that links the static library", function()
     local libs = pkg_config("--static --libs"):gsub("%-lpenumbra", "-l:libpenumbra.a")
     run("cd '%s' && %s -std=c17 -o static host.c %s %s", stage, cc, pkg_config("--cflags"), libs)
