@@ -18,6 +18,7 @@
 
 #include "core/alloc.h"
 #include "numeric/blas.h"
+#include "numeric/blas_threads.h"
 #include "numeric/lanczos.h"
 #include "numeric/lapack.h"
 #include "numeric/simd.h"
@@ -119,6 +120,7 @@ static pn_status multiply(const operator_of *self, double *S, pn_err *err)
 {
     size_t rows = self->A.rows, cols = self->A.cols, n = self->n, depth = rows * cols / n;
     double *copy;
+    bool alone;
 
     if (rows > INT_MAX || cols > INT_MAX)
         return pn_fail(err, PN_EDIM, "singular pair: %zu x %zu is too large", rows, cols);
@@ -126,8 +128,10 @@ static pn_status multiply(const operator_of *self, double *S, pn_err *err)
     if (!copy)
         return pn_fail(err, PN_ENOMEM, "singular pair: out of memory");
     times(rows * cols, self->scale, self->A.data, copy);
+    alone = pn_blas_alone(rows > cols ? rows : cols);
     cblas_dsyrk(CblasRowMajor, CblasLower, self->shape == GRAM ? CblasTrans : CblasNoTrans, (blasint)n, (blasint)depth,
                 1.0, copy, (blasint)cols, 0.0, S, (blasint)n);
+    pn_blas_alone_end(alone);
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < i; j++)
             S[j * n + i] = S[i * n + j];

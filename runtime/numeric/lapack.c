@@ -7,6 +7,7 @@
 #include <lapacke.h>
 
 #include "core/alloc.h"
+#include "numeric/blas_threads.h"
 #include "numeric/lapack.h"
 
 static pn_status check(const char *what, pn_mat A, pn_err *err)
@@ -37,6 +38,7 @@ pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err)
     double *copy = NULL, *work = NULL, wanted = 0.0;
     lapack_int *iwork = NULL;
     pn_status status = check("svd", A, err);
+    bool alone;
 
     if (status != PN_OK)
         return status;
@@ -50,7 +52,9 @@ pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err)
         status = pn_fail(err, PN_ENOMEM, "svd: not enough memory for %zu x %zu", A.rows, A.cols);
         goto done;
     }
+    alone = pn_blas_alone(A.rows > A.cols ? A.rows : A.cols);
     info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, copy, m, s, Vt, m, U, k, work, (lapack_int)wanted, iwork);
+    pn_blas_alone_end(alone);
     if (info != 0)
         status = pn_fail(err, PN_ENUMERIC, "svd: the iteration did not converge");
 done:
@@ -91,9 +95,12 @@ pn_status pn_eigen_symmetric(double *values, double *vectors, pn_mat A, pn_err *
     if (!work || !iwork) {
         status = pn_fail(err, PN_ENOMEM, "eigen: not enough memory for %zu x %zu", A.rows, A.cols);
     } else {
+        bool alone = pn_blas_alone(A.rows);
+
         symmetrise(vectors, A);
         info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', n, vectors, n, values, work, (lapack_int)wanted, iwork,
                                    wanted_ints);
+        pn_blas_alone_end(alone);
         if (info != 0)
             status = pn_fail(err, PN_ENUMERIC, "eigen: the iteration did not converge");
     }
@@ -152,6 +159,7 @@ pn_status pn_linear_solve(double *x, pn_mat A, const double *b, pn_err *err)
 {
     lapack_int n = (lapack_int)A.rows, *pivots = NULL, *iwork = NULL;
     double *lu = NULL, *work = NULL;
+    bool alone = false;
     pn_status status;
 
     if (A.rows != A.cols)
@@ -167,12 +175,14 @@ pn_status pn_linear_solve(double *x, pn_mat A, const double *b, pn_err *err)
         status = pn_fail(err, PN_ENOMEM, "solve: not enough memory for %zu x %zu", A.rows, A.cols);
         goto done;
     }
+    alone = pn_blas_alone(A.rows);
     status = factor(lu, n, pivots, work, iwork, err);
     if (status != PN_OK)
         goto done;
     memmove(x, b, A.rows * sizeof *x);
     (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', n, 1, lu, n, pivots, x, n);
 done:
+    pn_blas_alone_end(alone);
     pn_free(lu);
     pn_free(pivots);
     pn_free(iwork);
