@@ -57,7 +57,7 @@ local X, y = pn.mat.zeros(n, p), pn.vec.zeros(n)
 for i = 1, n do
   local group = 1 + math.floor(rng:uniform() * p)
   X:set(i, group, 1)
-  y[i] = 0.5 * math.tanh((group - 12) / 3) + 0.4 * (rng:uniform() - 0.5)
+  y[i] = 0.5 * pn.tanh((group - 12) / 3) + 0.4 * (rng:uniform() - 0.5)
 end
 local data = pn.data.from(X, y):clip_rows("l2", 1):clip_labels(-1, 1)
 

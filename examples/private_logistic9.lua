@@ -1,4 +1,5 @@
--- private_logistic9.lua -- a private classifier without a number to choose: penumbra examples/private_logistic9.lua FOLDER (a9a.gz, a9a.t.gz)
+-- private_logistic9.lua -- a private classifier without a number to choose.
+--   penumbra examples/private_logistic9.lua FOLDER      (with a9a.gz and a9a.t.gz)
 local pn = require "penumbra"
 local folder, epsilon = arg[1] or os.getenv "PENUMBRA_DATA", tonumber(arg[2] or 1)
 local real = folder and folder ~= ""

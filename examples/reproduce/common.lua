@@ -79,7 +79,8 @@ function table_methods:row(...)
   local cells, saved = { ... }, {}
   for i, value in ipairs(cells) do
     local text = cell(value)
-    saved[i] = type(value) == "number" and ("%.10g"):format(value) or text:find '[,"]' and '"' .. text:gsub('"', '""') .. '"' or text
+    saved[i] = type(value) == "number" and ("%.10g"):format(value)
+      or text:find '[,"]' and '"' .. text:gsub('"', '""') .. '"' or text
     cells[i] = (" "):rep(self.widths[i] - #text) .. text
   end
   self.file:write(table.concat(saved, ","), "\n")

@@ -107,8 +107,8 @@ describe("make install", function()
     run("cd '%s' && %s -std=c17 -Wall -Wextra -Werror -o geometry geometry.c %s -lm", stage, cc, pkg_config("--cflags --libs"))
     local said = run("LD_LIBRARY_PATH='%s/lib' '%s/geometry'", root, stage)
     assert.equal("width of 4.70 in [1, 1]", said:match("^[^\n]*"))
-    assert.truthy(said:find("mirror_descent: private in 50 of 50 steps, epsilon <= 1: 1\nobjective_perturbation: private in 1 of 1 steps, "
-      .. "epsilon <= 1: 1", 1, true), said)
+    assert.truthy(said:find("mirror_descent: private in 50 of 50 steps, epsilon <= 1: 1\n"
+      .. "objective_perturbation: private in 1 of 1 steps, epsilon <= 1: 1", 1, true), said)
   end)
 
   it("puts down headers that each compile on their own", function()

@@ -21,7 +21,7 @@ describe("planning", function()
 
     it("shows its progress and can be stopped in " .. solver, function()
       local mark, seen = {}, nil
-      local ok, stopped = pcall(plan, function(done, total, label)
+      local ok, stopped = pcall(plan, function(_, _, label)
         seen = label
         error(mark)
       end)
@@ -32,7 +32,7 @@ describe("planning", function()
 
     it("takes no more draws than the bound of " .. solver .. " can see", function()
       local most = 0
-      plan(function(done, total) most = math.max(most, total) end)
+      plan(function(_, total) most = math.max(most, total) end)
       -- G = E ||b||_3, about (300 sqrt(8/pi))^(1/3) = 7.8, at radius 1: 1% of sqrt(G^2 + 1) takes 2 ln(200)/0.0788^2 = 1,700
       -- draws, 1% of the radius 105,967.
       assert.is_true(most > 0 and most < 2000, most)

@@ -61,8 +61,8 @@ describe("the sensitivity of a plan", function()
   end)
 
   -- n = 2e6 records of one feature in 64 chunks: a sum of 31488 rows (blocks of 256), then of 64 chunks, and 8 roundings;
-  -- slopes up to 2; the inner product with a vertex adds 1 + 4.  Whether the Gram matrix pays depends on the data, so neighbours may
-  -- take different ways, and its error is added: blocks of 1024, so 1024 + 1953 + 1 + 8 + 5.  A unit is twice the sum.
+  -- slopes up to 2; the inner product with a vertex adds 1 + 4.  Whether the Gram matrix pays depends on the data, so neighbours
+  -- may take different ways, and its error is added: blocks of 1024, so 1024 + 1953 + 1 + 8 + 5.  A unit is twice the sum.
   it("is taken between scores whose unit is twice their rounding error", function()
     local n = 2000000
     local X = pn.sparse { rows = n, cols = 1, i = { 1 }, j = { 1 }, x = { 1 } }

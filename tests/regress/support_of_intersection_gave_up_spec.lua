@@ -1,4 +1,5 @@
--- support_of_intersection_gave_up_spec.lua -- where a second entry of the direction is hardly larger than the rest, the proximal steps
+-- support_of_intersection_gave_up_spec.lua -- where a second entry of the direction is hardly larger than the rest,
+-- the proximal steps
 -- over an intersection creep along a face; the support gave up at a gap of 1e-8 and took the width of the set with it.
 local pn = require "penumbra"
 
