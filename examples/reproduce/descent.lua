@@ -32,6 +32,7 @@ end
 -- One measurement; set, direction and potential (nil: the set's own) are those of geometry(value).
 local function measure(experiment, loss, n, value, runs)
   local set, direction, potential = experiment.geometry(value)
+  potential = potential or (pn.potential.for_set(set)) -- a plan by itself would take the Euclidean one where that is better
   local objective = pn.objective { data = descent.records(n, direction, n), loss = pn.loss[loss](), set = set }
   local plan = pn.solve.mirror_descent.plan(objective, { rho = experiment.rho, potential = potential })
   local best = pn.solve.exact(objective, { tol = 1e-9 }).value

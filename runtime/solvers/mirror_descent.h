@@ -6,6 +6,25 @@
 #include "geometry/potential.h"
 #include "solvers/noisy_gradient.h"
 
+/* A potential, and what the bound needs: Q is the unit ball of its norm. */
+typedef struct md_geometry {
+    pn_potential *potential; /* owned */
+    const char *why;         /* this one; NULL when given */
+    double R, G2R2;          /* radius of Q; G^2 + R^2 */
+    pn_width width;          /* of Q */
+    double D2;               /* range of the potential made 1-strongly convex; +inf: unknown */
+    double regular;          /* bound on the regulariser's gradient in the norm of Q* */
+    double size;             /* sqrt(D2 (G^2 + R^2)) */
+    char other[160]; /* the potential that was not taken, and how much larger its size is; 0 when none was looked at */
+    double other_ratio;
+} md_geometry;
+
+/** The potential that is given, or the better of the set's own and the Euclidean one.  Clear it also after a failure. */
+pn_status md_geometry_choose(md_geometry *of, pn_objective *objective, const pn_arg *potential, bool start_given,
+                             pn_task *task, pn_err *err);
+void md_geometry_explain(const md_geometry *of, pn_plan *plan);
+void md_geometry_clear(md_geometry *of);
+
 typedef struct md_plan {
     pn_plan base; /* first */
     pn_gradient_noise noise;

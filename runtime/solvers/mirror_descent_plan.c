@@ -37,62 +37,14 @@ typedef struct problem {
     const pn_objective *objective;
     pn_set *set;
     const pn_bounds *bounds;
-    const char *why; /* this potential, or NULL when given */
+    md_geometry geometry; /* its potential goes to the plan */
     double n;
-    double R, G2R2; /* radius of Q; G^2 + R^2 */
-    pn_width width; /* of Q */
-    double D2;      /* range of the potential made 1-strongly convex; +inf: unknown */
-    double L;       /* Lipschitz constant of records in l2 */
-    double regular; /* bound on the regulariser's gradient in the norm of Q* */
-    double noise;   /* sigma, or sqrt(lambda_max) of noise without privacy */
+    double L;     /* Lipschitz constant of records in l2 */
+    double noise; /* sigma, or sqrt(lambda_max) of noise without privacy */
     double M, bound;
 } problem;
 
 /* ---- geometry ---- */
-
-static pn_status choose_potential(problem *at, const pn_arg *given, pn_err *err)
-{
-    md_plan *plan = at->plan;
-    size_t expected;
-
-    if (!given->given)
-        return pn_potential_for_set(&plan->potential, at->set, &at->why, err);
-    plan->potential = pn_potential_keep((pn_potential *)(size_t)given->object);
-    expected = plan->potential->lift.data ? plan->potential->lift.cols : plan->potential->dim;
-    if (expected != 0 && expected != at->set->dim)
-        return pn_fail(err, PN_EDIM, "solve.mirror_descent: the potential has %zu coordinates, the set has %zu",
-                       expected, at->set->dim);
-    return PN_OK;
-}
-
-static pn_status measure_ball(problem *at, pn_err *err)
-{
-    pn_set *ball = NULL;
-    pn_status status = pn_norm_ball(&ball, at->plan->potential->norm, at->set->dim, err);
-
-    if (status != PN_OK)
-        return status;
-    at->R = ball->ops->radius(ball, PN_L2);
-    at->regular =
-        pn_objective_regulariser(at->objective) ? ball->ops->radius(ball, PN_L1) * at->bounds->reg.gradient : 0.0;
-    status = pn_plan_width(&at->width, ball, at->plan->base.request.task, err);
-    pn_set_free(ball);
-    at->G2R2 = at->width.high * at->width.high + at->R * at->R; /* high: the bound is to hold */
-    return status;
-}
-
-static pn_status measure_range(problem *at, pn_err *err)
-{
-    double range = INFINITY;
-    pn_status status = pn_potential_range(at->plan->potential, at->set, &range, err);
-
-    if (status == PN_EUNSUPPORTED) { /* the step size may still be given */
-        status = PN_OK;
-        range = INFINITY;
-    }
-    at->D2 = range / at->plan->potential->strong_convexity;
-    return status;
-}
 
 static pn_status check_set(const problem *at, pn_err *err)
 {
@@ -104,6 +56,16 @@ static pn_status check_set(const problem *at, pn_err *err)
                        "solve.mirror_descent: needs a bounded set, %s is not; intersect it with a ball",
                        at->set->ops->name);
     return PN_OK;
+}
+
+static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    md_plan *plan = at->plan;
+    pn_status status = md_geometry_choose(&at->geometry, plan->base.objective, &own[MD_POTENTIAL],
+                                          common[PN_OPT_START].given, plan->base.request.task, err);
+
+    plan->potential = at->geometry.potential;
+    return status;
 }
 
 static pn_status choose_start(problem *at, const pn_arg *start, pn_err *err)
@@ -227,8 +189,8 @@ static size_t best_steps(const problem *at, size_t most)
 
     if (!isfinite(at->L) || at->plan->noise.sensitivity == 0.0)
         return most < DEFAULT_STEPS ? most : DEFAULT_STEPS;
-    steps = at->L * at->R / at->plan->noise.sensitivity;
-    steps = 2.0 * rho * steps * steps / at->G2R2;
+    steps = at->L * at->geometry.R / at->plan->noise.sensitivity;
+    steps = 2.0 * rho * steps * steps / at->geometry.G2R2;
     return (size_t)fmin(fmax(ceil(steps), 1.0), (double)most);
 }
 
@@ -252,9 +214,9 @@ static const char *no_bound(const problem *at, bool start_given, bool step_given
         return "clipped gradients are not those of a convex function";
     if (!at->bounds->convex)
         return "f is not convex, or not shown to be";
-    if (!isfinite(at->L) || !isfinite(at->regular))
+    if (!isfinite(at->L) || !isfinite(at->geometry.regular))
         return "the gradients are not bounded";
-    if (!isfinite(at->D2))
+    if (!isfinite(at->geometry.D2))
         return "the range of the potential over the set is not known";
     if (start_given)
         return "it holds for the potential's own starting point";
@@ -266,7 +228,7 @@ static pn_status choose_step(problem *at, const pn_arg *own, pn_err *err)
     md_plan *plan = at->plan;
     double T = (double)plan->base.iterations;
 
-    at->M = at->L * at->R + at->regular + at->noise * sqrt(at->G2R2);
+    at->M = at->L * at->geometry.R + at->geometry.regular + at->noise * sqrt(at->geometry.G2R2);
     plan->strongly_convex = own[MD_STRONGLY_CONVEX].given ? own[MD_STRONGLY_CONVEX].real : 0.0;
     if (own[MD_STEP].given && plan->strongly_convex > 0.0)
         return pn_fail(err, PN_EINVAL, "solve.mirror_descent: strongly_convex sets the steps; leave step out");
@@ -274,10 +236,11 @@ static pn_status choose_step(problem *at, const pn_arg *own, pn_err *err)
         at->bound = 2.0 * at->M * at->M / (plan->potential->strong_convexity * plan->strongly_convex * (T + 1.0));
         return PN_OK;
     }
-    at->bound = at->M * sqrt(2.0 * at->D2 / T);
+    at->bound = at->M * sqrt(2.0 * at->geometry.D2 / T);
     /* D2 and M are for the potential divided by its constant; the step of the potential itself is that much larger. */
-    plan->step = own[MD_STEP].given ? own[MD_STEP].real
-                                    : plan->potential->strong_convexity * sqrt(2.0 * at->D2 / (T * at->M * at->M));
+    plan->step = own[MD_STEP].given
+                     ? own[MD_STEP].real
+                     : plan->potential->strong_convexity * sqrt(2.0 * at->geometry.D2 / (T * at->M * at->M));
     if (at->M == 0.0)
         plan->step = own[MD_STEP].given ? own[MD_STEP].real : 1.0;
     if (!isfinite(plan->step) || !(plan->step > 0.0))
@@ -288,28 +251,6 @@ static pn_status choose_step(problem *at, const pn_arg *own, pn_err *err)
 }
 
 /* ---- explanation ---- */
-
-static void explain_geometry(problem *at)
-{
-    pn_plan *plan = &at->plan->base;
-    char text[160], norm[96];
-
-    pn_potential_describe(at->plan->potential, text, sizeof text);
-    pn_norm_describe(at->plan->potential->norm, norm, sizeof norm);
-    pn_plan_add_text(plan, "potential", text, "%s; %.4g-strongly convex in %s", at->why ? at->why : "as given",
-                     at->plan->potential->strong_convexity, norm);
-    pn_plan_add(plan, "radius R of Q", at->R, "l2 radius of the unit ball Q of that norm");
-    if (at->width.draws)
-        pn_plan_add(plan, "width G of Q", at->width.value, "in [%.6g, %.6g] with confidence %g, %zu draws",
-                    at->width.low, at->width.high, at->width.confidence, at->width.draws);
-    else
-        pn_plan_add(plan, "width G of Q", at->width.value, "E max over Q of <b, v>, %s",
-                    pn_width_methods[at->width.method]);
-    if (isfinite(at->D2))
-        pn_plan_add(plan, "range D2", at->D2, "max - min of the potential over C, over its constant");
-    else
-        pn_plan_add_text(plan, "range D2", "unknown", "no bound on the potential over the set");
-}
 
 static void explain_lipschitz(problem *at)
 {
@@ -339,7 +280,7 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
     if (at->noise > 0.0 && plan->request.kind == PN_NONPRIVATE)
         pn_plan_add(plan, "noise root", at->noise, "square root of the largest eigenvalue of the covariance");
     pn_plan_add(plan, "size M", at->M, "L R + noise sqrt(G^2 + R^2)%s: bounds the gradients in the dual norm",
-                at->regular > 0.0 ? " + |r'|" : "");
+                at->geometry.regular > 0.0 ? " + |r'|" : "");
     if (at->plan->strongly_convex > 0.0)
         pn_plan_add(plan, "first step eta", 1.0 / at->plan->strongly_convex, "2 / (Delta (t + 1)), iterate t weighs t");
     else
@@ -372,15 +313,14 @@ static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_e
     if (status != PN_OK ||
         (status = pn_gradient_noise_read(&plan->noise, "solve.mirror_descent", at->objective, &plan->base.request,
                                          err)) != PN_OK ||
-        (status = choose_potential(at, &own[MD_POTENTIAL], err)) != PN_OK ||
-        (status = measure_ball(at, err)) != PN_OK || (status = measure_range(at, err)) != PN_OK ||
+        (status = choose_geometry(at, common, own, err)) != PN_OK ||
         (status = choose_start(at, &common[PN_OPT_START], err)) != PN_OK ||
         (status = read_noise(at, own, err)) != PN_OK)
         return status;
     at->L = plan->noise.lipschitz;
     choose_iterations(at, &common[PN_OPT_ITERATIONS]);
     explain_lipschitz(at);
-    explain_geometry(at);
+    md_geometry_explain(&at->geometry, &plan->base);
     if (plan->base.request.kind != PN_NONPRIVATE) {
         if ((status = pn_gradient_noise_attach(&plan->base, &plan->noise, common, err)) != PN_OK)
             return status;

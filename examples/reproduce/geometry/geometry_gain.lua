@@ -76,7 +76,7 @@ local function compare(problem, p, out)
   local data = sparse_records(p, problem.marked, p)
   local objective = pn.objective { data = data, loss = pn.loss[problem.loss](), set = problem.set(p) }
   local best = pn.solve.exact(objective, { tol = 1e-9 }).value
-  local own, own_shape = plan_for(objective, nil)
+  local own, own_shape = plan_for(objective, (pn.potential.for_set(objective.set)))
   local l2, l2_shape = plan_for(objective, pn.potential.euclidean {})
   local runs = common.size(3, p >= 10000 and 6 or 12)
   local own_mean, own_error, own_bound = common.excess(own, runs, best)

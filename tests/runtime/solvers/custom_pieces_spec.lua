@@ -101,7 +101,7 @@ describe("a potential of a user's functions", function()
     local own = pn.potential.custom {dim = p, strong_convexity = 1, norm = pn.norm.l1(), value = entropy, gradient = slope}
     local simplex = pn.set.simplex {dim = p}
     local obj = problem(simplex)
-    local options = {rho = 0.5, iterations = 15, step = 0.2}
+    local options = {rho = 0.5, iterations = 15, step = 0.2, potential = pn.potential.entropy {}}
     local known = pn.solve.mirror_descent.plan(obj, options):run {rng = pn.rng.seeded(9)}
     options.potential = own
     local fit = pn.solve.mirror_descent.plan(obj, options):run {rng = pn.rng.seeded(9)}

@@ -64,6 +64,28 @@ describe("the plan of mirror_descent", function()
     assert.is_true((ta - tb / 8):norm() < 1e-9)
   end)
 
+  it("takes the potential with the smaller bound, and says what the other would cost", function()
+    local function plan(p, options)
+      options.rho = 0.1
+      return pn.solve.mirror_descent.plan(problem(300, p, pn.set.simplex {dim = p}), options)
+    end
+    for p, name in pairs {[4] = "euclidean", [400] = "entropy"} do
+      local chosen = plan(p, {})
+      assert.truthy(chosen.lines.potential:find(name, 1, true))
+      assert.is_true(chosen.lines["gain of geometry"] > 1)
+      local entropy = plan(p, {potential = pn.potential.entropy {}})
+      local euclidean = plan(p, {potential = pn.potential.euclidean {center = pn.vec.ones(p) / p}})
+      assert.is_near(math.min(entropy.bound, euclidean.bound), chosen.bound, 1e-12)
+      -- D2 (G^2 + R^2) by hand: entropy ln p and the width of the l1 ball, Euclidean (1 - 1/p)/2 and that of the l2 ball.
+      local G1, G2 = pn.width(pn.set.l1_ball {dim = p}).value, pn.width(pn.set.l2_ball {dim = p}).value
+      local ratio = math.sqrt((1 - 1 / p) / 2 * (G2 ^ 2 + 1) / (math.log(p) * (G1 ^ 2 + 1)))
+      assert.is_near(math.max(ratio, 1 / ratio), chosen.lines["gain of geometry"], 1e-6)
+    end
+    -- A start of one's own on a polytope: weights on vertices have none.
+    local obj = problem(50, 2, pn.set.polytope {vertices = {{1, 0}, {0, 1}, {-1, -1}}})
+    assert.truthy(pn.solve.mirror_descent.plan(obj, {rho = 1, start = {0.1, 0.1}}).lines.potential:find("euclidean", 1, true))
+  end)
+
   it("bounds the risk in proportion to 1/n", function()
     local bounds = {}
     for k, n in ipairs {1000, 4000, 16000} do
@@ -95,7 +117,8 @@ describe("the plan of mirror_descent", function()
         plan(obj, {rho = 1, potential = pn.potential.group {dim = 4, k = 2}})
       end},
       {"start", function()
-        plan(problem(50, 3, pn.set.simplex {dim = 3, radius = 1}), {rho = 1, start = {1, 0, 0}})
+        local simplex = pn.set.simplex {dim = 3, radius = 1}
+        plan(problem(50, 3, simplex), {rho = 1, start = {1, 0, 0}, potential = pn.potential.entropy {}})
       end},
     }
     for _, case in ipairs(cases) do
@@ -234,9 +257,11 @@ describe("a run of mirror_descent", function()
     local eye = pn.mat {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}
     local direct = problem(300, 4, pn.set.simplex {dim = 4, radius = 1})
     local lifted = problem(300, 4, pn.set.polytope {vertices = eye})
-    local options = {rho = 0.1, iterations = 50, step = 0.3}
-    local a = pn.solve.mirror_descent.plan(direct, options):run {rng = pn.rng.seeded(4)}
-    local b = pn.solve.mirror_descent.plan(lifted, options):run {rng = pn.rng.seeded(4)}
+    local function run(obj)
+      local options = {rho = 0.1, iterations = 50, step = 0.3, potential = (pn.potential.for_set(obj.set))}
+      return pn.solve.mirror_descent.plan(obj, options):run {rng = pn.rng.seeded(4)}
+    end
+    local a, b = run(direct), run(lifted)
     assert.is_true((a.theta - b.theta):norm() < 1e-12)
   end)
 
@@ -274,6 +299,7 @@ describe("a run of mirror_descent", function()
     local function bound(p, potential)
       local data = pn.data.synthetic.logistic {n = 4000, p = p, seed = 1}:clip_rows("l2", 1)
       local obj = pn.objective {data = data, loss = pn.loss.logistic(), set = pn.set.l1_ball {dim = p, radius = 1}}
+      potential = potential or (pn.potential.for_set(obj.set))
       return pn.solve.mirror_descent.plan(obj, {rho = 0.01, potential = potential}).bound
     end
     local euclidean = pn.potential.euclidean()
