@@ -206,6 +206,26 @@ static double xlogx(double x)
 
 /* Over {x >= 0, sum x = size}: largest at a vertex, least at the middle.  Where only sum x <= size is asked, every entry wants to be
  * radius / e, and the vertex at the origin has Psi = 0. */
+/* Refuses sets with points of negative sum: steps would silently stay in the rest of them. */
+static pn_status check_domain(const pn_set *set, pn_err *err)
+{
+    double *down = pn_alloc(set->dim, sizeof *down), least = 0.0;
+    pn_status status = PN_OK;
+
+    if (!down)
+        return pn_fail(err, PN_ENOMEM, "potential.entropy: out of memory");
+    for (size_t j = 0; j < set->dim; j++)
+        down[j] = -1.0;
+    if (set->ops->support)
+        status = set->ops->support(set, down, NULL, &least, err);
+    pn_free(down);
+    if (status == PN_OK && least > 1e-9 * set->ops->radius(set, PN_L1))
+        return pn_fail(err, PN_EINVAL,
+                       "potential.entropy: its domain is x >= 0, and %s has other points; it fits a simplex",
+                       set->ops->name);
+    return status;
+}
+
 static pn_status entropy_range(const pn_potential *self, const pn_set *set, double *range, pn_err *err)
 {
     double radius = radius_of(self), size, p = (double)set->dim, most, least, entry;
@@ -215,7 +235,7 @@ static pn_status entropy_range(const pn_potential *self, const pn_set *set, doub
     if (status != PN_OK)
         return status;
     if (!flat && !pn_set_is(set, "unit_simplex", &size))
-        return PN_EUNSUPPORTED;
+        return (status = check_domain(set, err)) != PN_OK ? status : PN_EUNSUPPORTED;
     entry = flat ? size / p : fmin(size / p, radius * exp(-1.0));
     most = xlogx(size / radius);
     if (!flat)

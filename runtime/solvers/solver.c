@@ -192,6 +192,27 @@ static void warn_about_parameters(pn_plan *plan)
                      request->epsilon);
 }
 
+/* Any point of the set is within L x diameter of the best one: a bound above that promises nothing. */
+static void warn_about_bound(pn_plan *plan)
+{
+    const pn_set *set = pn_objective_set(plan->objective);
+    const pn_bounds *bounds = pn_objective_bounds(plan->objective);
+    double trivial = INFINITY;
+
+    for (int norm = 0; set && norm < PN_LP_COUNT; norm++) {
+        double diameter = set->ops->diameter(set, (pn_lp)norm);
+
+        if (isfinite(bounds->lipschitz[norm]) && isfinite(diameter))
+            trivial = fmin(trivial, bounds->lipschitz[norm] * diameter);
+    }
+    if (plan->request.kind != PN_NONPRIVATE && plan->bound > trivial)
+        pn_plan_warn(plan,
+                     "the risk bound promises nothing: every point of the set has excess at most L x diameter = %.4g; "
+                     "more records, a "
+                     "larger budget, rows clipped to a smaller norm or another solver would help",
+                     trivial);
+}
+
 /* What the run really costs, by the accountant, whatever was asked for. */
 static void certify(pn_plan *plan)
 {
@@ -277,6 +298,7 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
     plan->request.task = NULL;
     certify(plan);
     warn_about_parameters(plan);
+    warn_about_bound(plan);
     if (ledger && plan->event && (status = pn_ledger_covers(ledger, plan->event, plan->iterations, err)) != PN_OK) {
         pn_plan_free(plan);
         return status;

@@ -86,6 +86,14 @@ describe("the plan of mirror_descent", function()
     assert.truthy(pn.solve.mirror_descent.plan(obj, {rho = 1, start = {0.1, 0.1}}).lines.potential:find("euclidean", 1, true))
   end)
 
+  it("warns when its bound promises nothing, and only then", function()
+    local obj = problem(50, 3, ball(3)) -- L = 1, diameter 2
+    local weak, strong = pn.solve.mirror_descent.plan(obj, {rho = 1e-4}), pn.solve.mirror_descent.plan(obj, {rho = 1})
+    assert.is_true(weak.bound > 2 and strong.bound < 2)
+    assert.truthy(tostring(weak):find("promises nothing", 1, true))
+    assert.is_nil(tostring(strong):find("promises nothing", 1, true))
+  end)
+
   it("bounds the risk in proportion to 1/n", function()
     local bounds = {}
     for k, n in ipairs {1000, 4000, 16000} do
@@ -112,6 +120,9 @@ describe("the plan of mirror_descent", function()
       end},
       {"unknown option 'noise.sigma'", function() plan(obj, {privacy = false, noise = {sigma = 1}}) end},
       {"noise must be a table", function() plan(obj, {privacy = false, noise = 3}) end},
+      {"its domain is x >= 0, and l1_ball has other points", function()
+        plan(problem(50, 3, pn.set.l1_ball {dim = 3}), {rho = 1, potential = pn.potential.entropy {}})
+      end},
       {"start is not in the constraint set", function() plan(obj, {rho = 1, start = {2, 0, 0}}) end},
       {"the potential has 4 coordinates, the set has 3", function()
         plan(obj, {rho = 1, potential = pn.potential.group {dim = 4, k = 2}})
