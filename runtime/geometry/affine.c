@@ -109,6 +109,18 @@ static double affine_diameter(const pn_set *self, pn_lp norm)
     return pn_times_up(fabs(set->factor), set->inner->ops->diameter(set->inner, norm));
 }
 
+/* x goes back with two roundings, which projecting does not enlarge, and its image forth with two. */
+static double affine_projection_error(const pn_set *self, double size)
+{
+    const affine *set = as_affine(self);
+    double factor = fabs(set->factor), shift = set->shift ? pn_norm_upper(PN_L2, set->shift, self->dim) : 0.0;
+    double away = (size + shift) * (1.0 + 0x1p-40);
+    double inside = pn_times_up(factor, set->inner->ops->radius(set->inner, PN_L2));
+    double within = factor * pn_set_projection_error(set->inner, away / factor * (1.0 + 0x1p-40));
+
+    return (within + 0x1p-51 * (away + inside + shift)) * (1.0 + 0x1p-40);
+}
+
 static double affine_shortfall(const pn_set *self)
 {
     return pn_times_up(fabs(as_affine(self)->factor), pn_set_shortfall(as_affine(self)->inner));
@@ -378,6 +390,7 @@ static void fill_ops(affine *set)
         .describe = affine_describe,
         .single_thread = inner->single_thread,
         .shortfall = inner->shortfall ? affine_shortfall : NULL,
+        .projection_error = inner->projection_error ? affine_projection_error : NULL,
     };
 }
 

@@ -150,6 +150,14 @@ static pn_status box_project(const pn_set *self, double *x, pn_err *err)
     return PN_OK;
 }
 
+/* Comparisons are exact. */
+static double box_projection_error(const pn_set *self, double size)
+{
+    (void)self;
+    (void)size;
+    return 0.0;
+}
+
 /* Keep the t with bound t <= x in [low, high]: t below x / bound for bound > 0, above it for bound < 0. */
 static void restrict_factor(double bound, double x, double *low, double *high)
 {
@@ -216,6 +224,7 @@ const pn_set_ops pn_set_box = {
     .contains = box_contains,
     .center = box_center,
     .project = box_project,
+    .projection_error = box_projection_error,
     .gauge = box_gauge,
     .width = box_width,
     .sample = box_sample,

@@ -102,6 +102,12 @@ static pn_status l1_ball_project(const pn_set *self, double *x, pn_err *err)
     return PN_OK;
 }
 
+static double l1_ball_projection_error(const pn_set *self, double size)
+{
+    (void)size;
+    return pn_simplex_project_error(self->dim, radius_of(self));
+}
+
 static pn_status l1_ball_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     (void)err;
@@ -163,6 +169,7 @@ const pn_set_ops pn_set_l1_ball = {
     .contains = l1_ball_contains,
     .center = l1_ball_center,
     .project = l1_ball_project,
+    .projection_error = l1_ball_projection_error,
     .gauge = l1_ball_gauge,
     .width = l1_ball_width,
     .sample = l1_ball_sample,

@@ -99,6 +99,14 @@ static pn_status l2_ball_project(const pn_set *self, double *x, pn_err *err)
     return PN_OK;
 }
 
+/* The norm is off by (dim/2 + 2) 2^-53 of it, the factor and its product with x by two more roundings of what has the size of the
+ * radius; a point that is left alone is outside by the norm's error. */
+static double l2_ball_projection_error(const pn_set *self, double size)
+{
+    (void)size;
+    return ((double)self->dim + 8.0) * 0x1p-53 * radius_of(self);
+}
+
 static pn_status l2_ball_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     (void)err;
@@ -137,6 +145,7 @@ const pn_set_ops pn_set_l2_ball = {
     .contains = l2_ball_contains,
     .center = l2_ball_center,
     .project = l2_ball_project,
+    .projection_error = l2_ball_projection_error,
     .gauge = l2_ball_gauge,
     .width = l2_ball_width,
     .sample = l2_ball_sample,

@@ -107,6 +107,14 @@ static pn_status linf_ball_project(const pn_set *self, double *x, pn_err *err)
     return PN_OK;
 }
 
+/* Comparisons are exact. */
+static double linf_ball_projection_error(const pn_set *self, double size)
+{
+    (void)self;
+    (void)size;
+    return 0.0;
+}
+
 static pn_status linf_ball_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
     double largest = 0.0;
@@ -154,6 +162,7 @@ const pn_set_ops pn_set_linf_ball = {
     .contains = linf_ball_contains,
     .center = linf_ball_center,
     .project = linf_ball_project,
+    .projection_error = linf_ball_projection_error,
     .gauge = linf_ball_gauge,
     .width = linf_ball_width,
     .sample = linf_ball_sample,

@@ -187,6 +187,11 @@ double pn_set_shortfall(const pn_set *set)
     return set->ops->shortfall ? set->ops->shortfall(set) : 0.0;
 }
 
+double pn_set_projection_error(const pn_set *set, double size)
+{
+    return set->ops->project && set->ops->projection_error ? set->ops->projection_error(set, size) : INFINITY;
+}
+
 bool pn_set_can_project(const pn_set *set)
 {
     return set->ops->project || (set->ops->support && pn_set_is_bounded(set));

@@ -75,6 +75,9 @@ typedef struct pn_set_ops {
      * the rounding of a formula.  For certificates that rest on both.  NULL: nothing; +inf: not known, or they
      * may fail. */
     double (*shortfall)(const pn_set *self);
+    /* A length: how far, in l2, what project computes may be from the nearest point, for every x with ||x||_2 <= size.  Public: it depends on
+     * the set and the size only, and is proven where it is defined.  NULL: not known. */
+    double (*projection_error)(const pn_set *self, double size);
 
     /* max ||factor x + shift|| over the set, an upper bound within 1e-12 relative; shift [dim].  NULL: a shifted set takes
      * its radius from the atoms, or from the triangle inequality when there are none either. */
@@ -122,6 +125,8 @@ pn_status pn_set_support(const pn_set *set, const double *g, size_t n, double *v
 pn_status pn_set_project(const pn_set *set, double *x, size_t n, pn_err *err);
 /** The row's shortfall, 0 without one. */
 double pn_set_shortfall(const pn_set *set);
+/** The row's projection_error, +inf without one. */
+double pn_set_projection_error(const pn_set *set, double size);
 /** Whether pn_set_project can work. */
 bool pn_set_can_project(const pn_set *set);
 /** max |<w, x>| over C, the dual of the gauge of Q = conv(C u -C): the larger support of x and -x. */

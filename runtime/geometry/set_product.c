@@ -123,6 +123,13 @@ static double product_shortfall(const pn_set *self)
     return pn_set_shortfall(pn_as_composite(self)->a) + pn_set_shortfall(pn_as_composite(self)->b);
 }
 
+static double product_projection_error(const pn_set *self, double size)
+{
+    const pn_composite *set = pn_as_composite(self);
+
+    return (pn_set_projection_error(set->a, size) + pn_set_projection_error(set->b, size)) * (1.0 + 0x1p-40);
+}
+
 static void fill_ops(pn_composite *set)
 {
     const pn_set_ops *a = set->a->ops, *b = set->b->ops;
@@ -135,6 +142,7 @@ static void fill_ops(pn_composite *set)
     set->ops.image_radius = a->image_radius && b->image_radius ? product_image_radius : NULL;
     set->ops.contains = product_contains;
     set->ops.shortfall = product_shortfall;
+    set->ops.projection_error = product_projection_error;
     set->ops.center = product_center;
     set->ops.project = pn_set_can_project(set->a) && pn_set_can_project(set->b) ? product_project : NULL;
     set->ops.gauge = a->gauge && b->gauge ? product_gauge : NULL;

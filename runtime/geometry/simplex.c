@@ -139,6 +139,12 @@ static pn_status simplex_project(const pn_set *self, double *x, pn_err *err)
     return PN_OK;
 }
 
+static double simplex_projection_error(const pn_set *self, double size)
+{
+    (void)size;
+    return pn_simplex_project_error(self->dim, pn_ball_scale(self));
+}
+
 /* The cone over both is x >= 0; elsewhere no multiple of the set has x. */
 static pn_status simplex_gauge(const pn_set *self, const double *x, double *value, pn_err *err)
 {
@@ -203,7 +209,8 @@ static void simplex_atom(const pn_set *self, size_t i, pn_atom *out, double *scr
 #define SHARED                                                                                                         \
     .destroy = pn_ball_destroy, .support = simplex_support, .radius = simplex_radius, .diameter = simplex_diameter,    \
     .contains = simplex_contains, .center = simplex_center, .project = simplex_project, .gauge = simplex_gauge,        \
-    .hull_gauge = simplex_hull_gauge, .width = simplex_width, .sample = simplex_sample,                                \
+    .projection_error = simplex_projection_error, .hull_gauge = simplex_hull_gauge,                                    \
+    .width = simplex_width, .sample = simplex_sample,                                                                  \
     .atom_count = simplex_atom_count, .atom_scores = simplex_atom_scores, .atom_radius = simplex_radius,               \
     .atom = simplex_atom, .scale = pn_ball_scale
 /* clang-format on */

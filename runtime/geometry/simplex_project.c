@@ -101,3 +101,10 @@ void pn_l1_sphere_project(double *x, size_t n, double radius, double *scratch)
         x[j] = above > 0.0 ? kept : 0.0;
     }
 }
+
+double pn_simplex_project_error(size_t n, double radius)
+{
+    double count = (double)n;
+
+    return 4.0 * count * (count + 6.0) * 0x1p-53 * radius;
+}

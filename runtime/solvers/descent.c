@@ -10,7 +10,8 @@
 typedef struct search {
     const pn_descent *how;
     size_t p;
-    double *x, *y, *gradient_y, *trial, *gradient, *point; /* [p] each, one block */
+    double *x, *y, *gradient_y, *trial, *gradient; /* [p] each, one block with the next */
+    double *point; /* what trial is the projection of; after the gap was measured, its vertex */
     double curvature; /* current estimate of the Lipschitz constant of the gradient */
     double momentum;
     double certificate;
@@ -23,8 +24,16 @@ static pn_status gradient_at(const search *at, const double *x, double *gradient
     return at->how->gradient(at->how->self, x, gradient, err);
 }
 
+/* The norm of the subgradient of f plus the set's indicator that the last step leaves at x, which is its trial. */
+static double residual(search *at)
+{
+    for (size_t j = 0; j < at->p; j++)
+        at->point[j] = at->gradient[j] + at->curvature * (at->point[j] - at->x[j]);
+    return pn_lp_norm(PN_L2, at->p, at->point);
+}
+
 /* The duality gap at `x` with `gradient` there: <g, x> + max <-g, s>; leaves the minimising vertex in `point` and the
- * gradient negated.  Without a set: the gradient's norm. */
+ * gradient negated.  Without a set: the gradient's norm.  Or the residual. */
 static pn_status measure(search *at, const double *x, pn_err *err)
 {
     double along, across = NAN;
@@ -33,6 +42,10 @@ static pn_status measure(search *at, const double *x, pn_err *err)
 
     if (!set) {
         at->certificate = pn_lp_norm(PN_L2, at->p, at->gradient);
+        return PN_OK;
+    }
+    if (at->how->residual) {
+        at->certificate = residual(at);
         return PN_OK;
     }
     along = pn_dot(at->p, at->gradient, x);
@@ -49,7 +62,7 @@ static pn_status try_step(search *at, pn_err *err)
     const pn_set *set = at->how->set;
 
     for (size_t j = 0; j < at->p; j++)
-        at->trial[j] = at->y[j] - at->gradient_y[j] / at->curvature;
+        at->point[j] = at->trial[j] = at->y[j] - at->gradient_y[j] / at->curvature;
     return set ? set->ops->project(set, at->trial, err) : PN_OK;
 }
 
@@ -111,8 +124,9 @@ static pn_status searching_step(search *at, pn_err *err)
     if (status != PN_OK)
         return status;
     accelerate(at);
+    status = measure(at, at->x, err);
     at->curvature *= 0.95; /* let the estimate fall again where f is flatter */
-    return measure(at, at->x, err);
+    return status;
 }
 
 static pn_status constant_step(search *at, pn_err *err)

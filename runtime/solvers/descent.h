@@ -25,6 +25,10 @@ typedef struct pn_descent {
      * whose error falls by 1 - sqrt(strong_convexity/smoothness) a step.  smoothness 0: backtracking and restarts. */
     double strong_convexity, smoothness;
     double tolerance; /* of the Frank-Wolfe gap <g, x> + max <-g, s>; on R^p of ||g||_2 */
+    /* Over a set with a projection: the tolerance is of ||g(x) + M (z - x)||_2 instead, where x = P(z) was the last step, of size 1/M.
+     * M (z - x) is normal to the set at x, so with m the strong convexity x is within the norm/m of the minimum and within the norm^2/(2 m)
+     * of its value, whatever M is. */
+    bool residual;
     size_t most_steps;
     bool smooth; /* for the message when no step decreases f */
     pn_task *task;

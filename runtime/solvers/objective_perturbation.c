@@ -63,6 +63,7 @@ static pn_status minimise(op_state *self, const pn_step_context *context, pn_err
                                            .strong_convexity = plan->noise.strong_convexity,
                                            .smoothness = plan->smoothness,
                                            .tolerance = plan->tolerance,
+                                           .residual = plan->residual,
                                            .most_steps = plan->most_steps,
                                            .quiet = !open };
     pn_status status = pn_perturbed_minimum(&problem, self->minimum, &gradients, context->task, err);

@@ -10,7 +10,8 @@ typedef struct op_plan {
     pn_perturbation_options noise; /* sigma 0 when non-private */
     double weight;                 /* Lam of the quadratic term that is added */
     double smoothness;             /* of the sum with it */
-    double tolerance;              /* of the computed certificate: gap over a set, gradient norm on R^p */
+    double tolerance;              /* of the computed certificate: gap or residual over a set, gradient norm on R^p */
+    bool residual;                 /* the certificate over a set is the residual of a step */
     double most_steps;             /* of accelerated gradients, in the worst case */
     double *start;                 /* [p] */
 } op_plan;
@@ -31,6 +32,7 @@ typedef struct op_problem {
     double pull;    /* n ||grad r(start)||_2 */
     double fall;    /* bound on sum_i l_i(start) - min l_i, or +inf */
     double reach;   /* max ||theta - start||_2 over the set; +inf without */
+    bool by_gap;    /* over a set whose projection has no known error: the certificate is the gap, else a norm */
     double split;
     double tau; /* given tolerance, or 0 */
 } op_problem;

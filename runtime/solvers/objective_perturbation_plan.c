@@ -101,7 +101,7 @@ static double slope_of_mean(const op_problem *at)
 typedef struct risk {
     const op_problem *at;
     double width;  /* of the set */
-    double answer; /* over a set: risk of the answer's noise, times s and the root of the strong convexity */
+    double answer; /* over a set: risk of the answer's noise, times s and the strong convexity; with the gap, the root of it */
     double radius; /* that the quadratic term is charged for */
 } risk;
 
@@ -121,7 +121,7 @@ static double risk_of(void *self, double log_strong)
     if (!(s > 0.0))
         return INFINITY;
     if (at->set)
-        return sigma * by->width + 0.5 * weight * by->radius * by->radius + by->answer / (s * sqrt(strong));
+        return sigma * by->width + 0.5 * weight * by->radius * by->radius + by->answer / (s * (at->by_gap ? sqrt(strong) : strong));
     return sigma * sigma * at->p / (2.0 * strong) + 0.5 * weight * by->radius * by->radius;
 }
 
@@ -133,9 +133,10 @@ static double best_weight(const op_problem *at, double width)
     risk by = { at, width, 0.0, at->set ? at->reach : at->beta > 0.0 ? DISTANCE * at->lipschitz / at->beta : 1.0 };
     double low = log(fmax(least, at->regular)), weight;
 
-    if (at->set) /* sigma_o = 2a / (s/3), a = sqrt(2 tau/Lam) at the least tau, n sqrt(p) slope a unit */
-        by.answer = 6.0 * sqrt(0x1p-39 * at->n * at->lipschitz * at->set->ops->diameter(at->set, PN_L2) * at->p) *
-                    at->n * slope_of_mean(at);
+    if (at->set) /* sigma_o = 2a / (s/3), n sqrt(p) slope a unit; a = sqrt(2 tau/Lam) at the least tau, or 2^-40 n L/Lam */
+        by.answer = 6.0 * sqrt(at->p) * at->n * slope_of_mean(at) *
+                    (at->by_gap ? sqrt(0x1p-39 * at->n * at->lipschitz * at->set->ops->diameter(at->set, PN_L2))
+                                : 0x1p-40 * at->n * at->lipschitz);
     weight = exp(pn_golden_min(risk_of, &by, low, low + 60.0, 1e-3)) - at->regular;
     return weight > 1e-6 * at->regular ? weight : 0.0;
 }
@@ -148,7 +149,7 @@ static double noise_risk(const op_problem *at, const op_choice *made, double wid
     return made->noise.sigma / at->n * width + made->noise.sigma_out * sqrt(at->p) * slope_of_mean(at);
 }
 
-/* Over a set the gap leaves an offset that shows, so the share of the noise that hides it is chosen by the risk bound. */
+/* Over a set, and by the gap above all, the offset shows, so the share of the noise that hides it is chosen by the risk bound. */
 static pn_status calibrate_split(op_problem *at, bool fixed, double width, op_choice *made, pn_err *err)
 {
     static const double shares[] = { 0.97, 0.93, 0.87, 0.8, 0.7, 0.6, 0.5 };
@@ -196,8 +197,9 @@ static void explain_choice(pn_plan *plan, const op_problem *at, const op_choice 
     pn_plan_add(plan, "std of b, sigma/n", made->noise.sigma / at->n,
                 "sensitivity / (s n), of the linear term <b, theta>");
     pn_plan_add(plan, "tolerance tau", made->tau,
-                at->set ? "certified by the Frank-Wolfe gap of the sum"
-                        : "certified by ||gradient||^2 / (2 Lam) of the sum");
+                at->by_gap ? "certified by the Frank-Wolfe gap of the sum"
+                : at->set  ? "certified by ||gradient + normal of the set||^2 / (2 Lam) of the sum"
+                           : "certified by ||gradient||^2 / (2 Lam) of the sum");
     pn_plan_add(plan, "offset a", made->noise.offset, "sqrt(2 tau/Lam), from the exact minimum");
     if (made->noise.sigma_out > 0.0)
         pn_plan_add(plan, "answer noise", made->noise.sigma_out,
@@ -251,6 +253,7 @@ static void adopt(op_plan *plan, const op_problem *at, const op_choice *made)
     plan->weight = made->weight;
     plan->smoothness = at->n * (at->beta + at->bounds->reg.smoothness) + made->weight;
     plan->tolerance = made->computed;
+    plan->residual = at->set && !at->by_gap;
     plan->most_steps = made->most_steps;
 }
 

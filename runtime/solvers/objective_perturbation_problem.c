@@ -170,6 +170,7 @@ pn_status op_gather(op_problem *at, const op_plan *plan, const pn_arg *common, c
     if (!pn_objective_regulariser(objective))
         at->regular = 0.0;
     at->reach = reach_of(at->set, at->start, at->p);
+    at->by_gap = at->set && !isfinite(pn_set_projection_error(at->set, 1.0));
     at->sensitivity = (at->request->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0) * at->lipschitz;
     at->rank = at->request->neighbours == PN_REPLACE_ONE && at->p > 1.0 ? 2 : 1;
     if ((status = check_loss(at, err)) != PN_OK || (status = check_rest(at, common, err)) != PN_OK ||
@@ -204,43 +205,94 @@ static double gradient_error(const op_problem *at, double reach, double sigma, d
     return (isfinite(pass) ? pass : 0.0) + margins + slopes + 8.0 * 0x1p-53 * rest;
 }
 
+/* max ||grad J||_2 over the set. */
+static double slope_over_set(const op_problem *at, const op_choice *made)
+{
+    return at->n * at->lipschitz + 13.01 * sqrt(at->p) * made->noise.sigma + at->pull +
+           (made->weight + at->n * at->bounds->reg.smoothness) * at->reach;
+}
+
+static double smoothness_of_sum(const op_problem *at, const op_choice *made)
+{
+    return at->n * (at->beta + at->bounds->reg.smoothness) + made->weight;
+}
+
 /* The same of the gap, as it is computed: beside what the gradient's error does along the diameter, that of the two products, which
  * cancel for a set far from the origin, what support falls short of, and how far outside of the set a projected point is. */
 static double gap_error(const op_problem *at, const op_choice *made, double error)
 {
     double radius = at->set->ops->radius(at->set, PN_L2), diameter = at->set->ops->diameter(at->set, PN_L2);
-    double slope = at->n * at->lipschitz + 13.01 * sqrt(at->p) * made->noise.sigma + at->pull +
-                   (made->weight + at->n * at->bounds->reg.smoothness) * at->reach;
 
-    return error * diameter + slope * (pn_set_shortfall(at->set) + (at->p + 16.0) * 0x1p-51 * radius);
+    return error * diameter + slope_over_set(at, made) * (pn_set_shortfall(at->set) + (at->p + 16.0) * 0x1p-51 * radius);
 }
 
-/* Certificates.  On R^p the excess is at most ||g||^2/(2 Lam), over a set the gap; what is computed is off by `error`. */
-pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err)
+/* The same of the residual ||g(x) + M (z - x)|| where it is at most `size`, M the smoothness.  x is the computed projection of z, and the exact
+ * one, x+, is within eta of it: the residual at x+ is off by (smoothness + M) eta, and x is further from the minimum by eta, which
+ * Lam <= M enlarges to M eta.  z is the number that was projected, so what rounding did on the way to it does not matter; its norm
+ * is at most that of x plus ||M (z - x)||/M.  Three roundings are of the size of both terms. */
+static double residual_error(const op_problem *at, const op_choice *made, double error, double size)
+{
+    double smooth = smoothness_of_sum(at, made), terms = 2.0 * slope_over_set(at, made) + error + size;
+    double away = at->set->ops->radius(at->set, PN_L2) * (1.0 + 0x1p-30) + terms / smooth;
+    double eta = pn_set_projection_error(at->set, away * (1.0 + 0x1p-30));
+
+    return error + 3.0 * smooth * eta + 8.0 * 0x1p-53 * terms + (at->p + 8.0) * 0x1p-53 * size;
+}
+
+/* What the certificate as computed may be off by where it is at most `size`. */
+static double uncertainty(const op_problem *at, const op_choice *made, double size)
 {
     double reach = reach_of_minimum(at, made->strong, made->noise.sigma);
-    double error = gradient_error(at, reach, made->noise.sigma, made->weight);
-    double scale = at->set ? at->set->ops->diameter(at->set, PN_L2) : 1.0;
-    double uncertain = at->set ? gap_error(at, made, error) : error;
-    double least = fmax(0x1p-40 * at->n * at->lipschitz * scale, 4.0 * uncertain);
-    double least_tau = at->set ? least : least * least / (2.0 * made->strong);
+
+    if (!at->set || at->by_gap) {
+        double error = gradient_error(at, reach, made->noise.sigma, made->weight);
+
+        return at->by_gap ? gap_error(at, made, error) : error;
+    }
+    return residual_error(at, made, gradient_error(at, at->reach, made->noise.sigma, made->weight), size);
+}
+
+/* Steps of accelerated gradients after which the certificate holds, f - f* falling from ||g||^2/Lam by 1 - sqrt(Lam/smooth) a step.
+ * f - f* below `near` implies it.  On R^p ||g|| <= sqrt(2 smooth near); the gap is at most sqrt(2 smooth near) diameter + near.  A
+ * residual is (I - H/M) M (y - x), so at most M ||y - x||, and y = x' + w (x' - x''), w < 1, where x, x' and x'' are within
+ * sqrt(2 near/Lam) of the minimum: at most 4 M sqrt(2 near/Lam). */
+static double worst_case(const op_problem *at, const op_choice *made)
+{
     double largest = at->n * at->lipschitz + 13.01 * sqrt(at->p) * made->noise.sigma + at->pull;
-    double smooth = at->n * (at->beta + at->bounds->reg.smoothness) + made->weight, near;
+    double smooth = smoothness_of_sum(at, made), square = made->computed * made->computed, near;
+
+    if (at->by_gap) {
+        double diameter = at->set->ops->diameter(at->set, PN_L2);
+
+        near = fmin(made->computed / 2.0, square / (8.0 * smooth * diameter * diameter));
+    } else {
+        near = at->set ? square * made->strong / (64.0 * smooth * smooth) : square / (8.0 * smooth);
+    }
+    return 10.0 + sqrt(smooth / made->strong) * fmax(1.0, log(largest * largest / (made->strong * near)));
+}
+
+/* Certificates.  By the gap, the excess is at most the gap.  By the norm of a subgradient, the gradient on R^p and over a set the residual, it
+ * is at most norm^2/(2 Lam), and the distance to the minimum at most norm/Lam; both are sqrt(2 tau/Lam) of the certified excess tau.
+ * What is computed must leave room for what it is off by.  The tolerance is public and four times that at least, and the steps
+ * are as many as the worst case needs, so that no data set can miss it. */
+pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err)
+{
+    double scale = at->by_gap ? at->set->ops->diameter(at->set, PN_L2) : 1.0, largest;
+    double least = fmax(0x1p-40 * at->n * at->lipschitz * scale, 4.0 * uncertainty(at, made, 0.0));
+    double least_tau = at->by_gap ? least : least * least / (2.0 * made->strong);
 
     made->tau = at->tau > 0.0 ? at->tau : least_tau;
     if (made->tau < least_tau)
         return pn_fail(err, PN_EINVAL, "%s: tolerance = %g is below %.3g, which rounding allows to certify", owner,
                        made->tau, least_tau);
-    made->computed = (at->set ? made->tau : sqrt(2.0 * made->tau * made->strong)) - uncertain;
+    largest = at->by_gap ? made->tau : sqrt(2.0 * made->tau * made->strong);
+    made->computed = largest - uncertainty(at, made, largest);
     /* With Lam a^2 <= gap + slope x (how far outside) the half of 2 tau that is not the gap has room for the second. */
     made->noise.offset = sqrt(2.0 * made->tau / made->strong) * (1.0 + 1e-9);
-    made->noise.bound =
-        (at->set ? at->set->ops->radius(at->set, PN_LINF) : reach + norm2(at->start, at->p)) + made->noise.offset;
-    made->noise.bound *= 1.0 + 1e-6;
-    /* f - f* below `near` implies the certificate: ||g|| <= sqrt(2 smooth near); gap <= sqrt(2 smooth near) diameter + near. */
-    near = at->set ? fmin(made->computed / 2.0, made->computed * made->computed / (8.0 * smooth * scale * scale))
-                   : made->computed * made->computed / (8.0 * smooth);
-    made->most_steps = 10.0 + sqrt(smooth / made->strong) * fmax(1.0, log(largest * largest / (made->strong * near)));
+    made->noise.bound = at->set ? at->set->ops->radius(at->set, PN_LINF)
+                                : reach_of_minimum(at, made->strong, made->noise.sigma) + norm2(at->start, at->p);
+    made->noise.bound = (made->noise.bound + made->noise.offset) * (1.0 + 1e-6);
+    made->most_steps = worst_case(at, made);
     return PN_OK;
 }
 

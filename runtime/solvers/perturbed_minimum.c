@@ -14,6 +14,7 @@
 #define HALVINGS     30
 #define CG_STEPS     200
 #define QUICK_STEPS  2000 /* of gradients with backtracking, before the steps of the worst case */
+#define LAST_STEPS   4    /* of known size, that certify what the quick ones found */
 
 static const char owner[] = "solve.objective_perturbation";
 
@@ -246,11 +247,11 @@ static pn_status try_newton(search *at, double *theta, bool *reached, pn_err *er
 
 /* ---- all together ---- */
 
-/* `sure`: the steps whose number the worst case bounds. */
-static pn_status descend(search *at, bool sure, double *theta, bool *reached, pn_err *err)
+/* From theta.  `sure`: with steps of the known size, whose number the worst case bounds. */
+static pn_status descend(search *at, bool sure, double most, double *theta, bool *reached, pn_err *err)
 {
     const pn_perturbed_problem *problem = at->problem;
-    double certificate = NAN, most = fmin(problem->most_steps, 0x1p60);
+    double certificate = NAN;
     pn_descent how = { .owner = owner,
                        .label = "objective perturbation",
                        .gradient = gradient,
@@ -258,7 +259,8 @@ static pn_status descend(search *at, bool sure, double *theta, bool *reached, pn
                        .set = pn_objective_set(problem->objective),
                        .p = at->p,
                        .tolerance = problem->tolerance,
-                       .most_steps = sure ? (size_t)most : QUICK_STEPS,
+                       .residual = problem->residual,
+                       .most_steps = (size_t)fmin(most, 0x1p60),
                        .smooth = true,
                        .task = at->task,
                        .quiet = problem->quiet };
@@ -268,9 +270,27 @@ static pn_status descend(search *at, bool sure, double *theta, bool *reached, pn
         how.strong_convexity = problem->strong_convexity;
         how.smoothness = problem->smoothness;
     }
-    memcpy(theta, problem->center, at->p * sizeof(double));
     status = pn_descend(&how, theta, &certificate, reached, err);
     return !sure && status == PN_ENUMERIC ? PN_OK : status; /* near the minimum a search for a step may find none */
+}
+
+/* Quick steps first.  A residual counts for a step of the known size only, since rounding in a projection weighs more the longer the step is
+ * (objective_perturbation_problem.c): one such step from x has a residual no larger than that of x, because x is the projection of
+ * x plus its normal, and projecting does not lengthen.  The worst case is bounded from the center. */
+static pn_status descend_in_turn(search *at, double *theta, bool *reached, pn_err *err)
+{
+    const pn_perturbed_problem *problem = at->problem;
+    size_t size = at->p * sizeof(double);
+    pn_status status;
+
+    memcpy(theta, problem->center, size);
+    status = descend(at, false, QUICK_STEPS, theta, reached, err);
+    if (status == PN_OK && *reached && problem->residual)
+        status = descend(at, true, LAST_STEPS, theta, reached, err);
+    if (status != PN_OK || *reached)
+        return status;
+    memcpy(theta, problem->center, size);
+    return descend(at, true, problem->most_steps, theta, reached, err);
 }
 
 pn_status pn_perturbed_minimum(const pn_perturbed_problem *problem, double *theta, uint64_t *gradients, pn_task *task,
@@ -287,9 +307,7 @@ pn_status pn_perturbed_minimum(const pn_perturbed_problem *problem, double *thet
     if (has_hessian(&at))
         status = try_newton(&at, theta, &reached, err);
     if (status == PN_OK && !reached)
-        status = descend(&at, false, theta, &reached, err);
-    if (status == PN_OK && !reached)
-        status = descend(&at, true, theta, &reached, err);
+        status = descend_in_turn(&at, theta, &reached, err);
     *gradients += at.gradients;
     if (status == PN_OK && !reached)
         status =
