@@ -67,10 +67,62 @@ describe("objective perturbation over a set", function()
 
   it("grows its tolerance with the distance from the origin, where the two products of the gap cancel", function()
     -- <g, x> and max <-g, s> are of the size n L 1e7 and rounded by 2^-53 of it
-    local far = pn.set.l2_ball { dim = p, radius = 1 } + { 1e7, 0, 0 }
+    local body = pn.set.lp_ball { dim = p, radius = 1, q = 3 }
+    local far = body + { 1e7, 0, 0 }
     local plan = solve.plan(over(far), budget)
     assert.is_true(plan.lines["tolerance tau"] >= 4 * n * 1e7 * 2 ^ -53 * (p + 2))
-    assert.is_true(offset(far) > 100 * offset(pn.set.l2_ball { dim = p, radius = 1 }))
+    assert.is_true(offset(far) > 100 * offset(body))
+  end)
+
+  it("certifies by a norm, 2^-40 n L unless rounding is more, where the projection's error is known", function()
+    -- so that a = 2^-40 n L/Lam; by the gap it would be sqrt(2^-39 n L diameter/Lam), which is 4e-6
+    local options = { epsilon = 1, delta = 1e-6, lambda = 0.02 }
+    for _, set in ipairs { pn.set.l2_ball { dim = p }, pn.set.l1_ball { dim = p }, pn.set.simplex { dim = p },
+                           pn.set.unit_simplex { dim = p }, pn.set.linf_ball { dim = p },
+                           pn.set.box { lower = { 0, -1, 0 }, upper = { 1, 1, 2 } }, 0.5 * pn.set.l1_ball { dim = p },
+                           pn.set.l2_ball { dim = 1 }:product(pn.set.simplex { dim = 2 }) } do
+      local lines = solve.plan(over(set), options).lines
+      local a = 2 ^ -40 * lines["Lipschitz L"] / 0.02
+      assert.is_near(a, lines["offset a"], 1e-8 * a)
+    end
+    local lines = solve.plan(over(pn.set.lp_ball { dim = p, q = 1.5 }), options).lines -- whose projection iterates
+    local a = (2 ^ -39 * lines["Lipschitz L"] * 2 / 0.02) ^ 0.5
+    assert.is_true(lines["offset a"] >= a * (1 - 1e-9) and lines["offset a"] < 1.5 * a)
+  end)
+
+  it("has four times what rounding a far projection hides in its tolerance", function()
+    -- M = n beta + Lam; the projection is off by 2^-51 (||z|| + shift + radius + shift), the residual by 3 M times that, and the
+    -- gradient by less than the same again
+    local shift, lambda = 1e9, 0.02
+    local far = pn.set.linf_ball { dim = p, radius = 1 } + { shift, 0, 0 }
+    local tolerance = offset(far, { rho = 0.5, lambda = lambda }) * lambda * n
+    local most = 4 * 3 * n * (0.25 + lambda) * 2 ^ -51 * 3 * shift
+    assert.is_true(tolerance > most and tolerance < 2 * most)
+  end)
+
+  it("returns a minimum without noise that is within its offset, on the border and inside", function()
+    -- Among forty tolerances some searches end just below theirs: one that stopped at twice its tolerance would be seen.
+    local f, lambda = over(pn.set.l2_ball { dim = p, radius = 20 }), 0.02
+    for _, set in ipairs { pn.set.l2_ball { dim = p, radius = 0.7 }, pn.set.l1_ball { dim = p, radius = 0.7 },
+                           pn.set.simplex { dim = p }, pn.set.linf_ball { dim = p, radius = 0.3 } } do
+      local g, start = over(set), pn.vec.zeros(p) + set:center()
+      local best = solve(g, { privacy = false, lambda = lambda }).theta
+      for k = 1, 40 do
+        local tau = 1e-8 * 1.7 ^ k
+        local theta = solve(g, { privacy = false, lambda = lambda, tolerance = tau }).theta
+        assert.is_true((theta - best):norm() <= (2 * tau / (lambda * n)) ^ 0.5)
+      end
+    end
+    local closest = 0
+    for k = 1, 40 do
+      local tau = 1e-8 * 1.7 ^ k
+      local theta = solve(f, { privacy = false, lambda = lambda, tolerance = tau }).theta
+      local size = (n * (f:gradient(theta) + lambda * theta)):norm()
+      local tolerance = (2 * tau * lambda * n) ^ 0.5
+      assert.is_true(size <= tolerance)
+      closest = math.max(closest, size / tolerance)
+    end
+    assert.is_true(closest > 0.5, closest)
   end)
 end)
 
@@ -109,7 +161,7 @@ describe("the tolerance of objective perturbation", function()
   it("is that of the gap where the search ends, whatever it is", function()
     -- Without privacy the minimum itself is returned.  Among forty tolerances some searches end just below theirs: one that
     -- stopped at 1.2 times its tolerance would be seen.
-    local ball = pn.set.l2_ball { dim = p, radius = 0.7 }
+    local ball = pn.set.lp_ball { dim = p, radius = 0.7, q = 3 }
     local f, lambda, closest = over(ball), 0.02, 0
     for k = 1, 40 do
       local tau = 1e-6 * 1.3 ^ k
@@ -128,7 +180,7 @@ describe("the charge of objective perturbation over a set", function()
     local f = over(pn.set.l2_ball { dim = p, radius = 1 })
     for _, split in ipairs { 0.5, 0.9 } do
       local ledger = pn.ledger { rho = 0.5 }
-      local plan = solve.plan(f, { ledger = ledger, split = split, lambda = 0.05 })
+      local plan = solve.plan(f, { ledger = ledger, split = split, lambda = 0.05, tolerance = 1e-6 })
       local s, jl = plan.lines["noise ratio s"], plan.lines["Jacobian Jl"]
       local mu = s * math.sqrt(1 / split - 1) -- the share of the answer
       assert.is_near(0.5, jl + s * s / 2 + s * math.sqrt(math.pi / 2) + mu * mu / 2, 2e-6)
