@@ -5,13 +5,17 @@
 
 #include "check.h"
 #include "fail_alloc.h"
+#include "numeric/blas.h"
 #include "solvers/descent.h"
+#include "solvers/objective_perturbation.h"
+#include "solvers/perturbed_minimum.h"
 #include "solvers/solver.h"
 
 #define OWN_MAX 8
 
-static pn_status make(pn_dataset **data, pn_objective **objective, size_t n, size_t p, double clip, bool bounded,
-                      pn_err *err)
+/* Over the unit l2 ball around `center` [p], or R^p for NULL. */
+static pn_status make_around(pn_dataset **data, pn_objective **objective, size_t n, size_t p, double clip,
+                             double *center, pn_err *err)
 {
     pn_synthetic_options how = { .n = n, .p = p, .sparsity = 2, .signal = 3.0, .seed = 5 };
     pn_objective_parts parts = { .clip = clip };
@@ -24,15 +28,25 @@ static pn_status make(pn_dataset **data, pn_objective **objective, size_t n, siz
         status = pn_dataset_clip_rows(data, raw, PN_L2, 1.0, err);
     pn_dataset_free(raw);
     parts.data = *data;
+    if (center && center[0] != 0.0)
+        ball[2] = (pn_arg){ .given = true, .vector = { center, p } };
     if (status == PN_OK)
         status = pn_loss_new(&parts.loss, "logistic", none, err);
-    if (status == PN_OK && bounded)
+    if (status == PN_OK && center)
         status = pn_set_new(&parts.set, "l2_ball", ball, err);
     if (status == PN_OK)
         status = pn_objective_new(objective, &parts, err);
     pn_loss_free(parts.loss);
     pn_set_free(parts.set);
     return status;
+}
+
+static pn_status make(pn_dataset **data, pn_objective **objective, size_t n, size_t p, double clip, bool bounded,
+                      pn_err *err)
+{
+    static double origin[2100] = { 0.0 };
+
+    return make_around(data, objective, n, p, clip, bounded ? origin : NULL, err);
 }
 
 static pn_status plan_of(pn_plan **out, pn_objective *objective, pn_err *err)
@@ -230,6 +244,87 @@ static void test_constant_steps_keep_their_rate(void)
     }
 }
 
+/* ---- the certificate over a set whose projection has a known error ---- */
+
+typedef struct known {
+    double n, p, slope, beta, sigma, weight, smooth, strong, center; /* of the plan; ||center||_2 */
+} known;
+
+/* What rounding may hide of a residual of size T, term by term as objective_perturbation_problem.c derives it. */
+static double hidden(const pn_objective *objective, const known *at, double size)
+{
+    double u = 0x1p-53, reach = 1.0 + 2.0 * at->center < 2.0 ? 1.0 + 2.0 * at->center : 2.0, far = reach + at->center;
+    double noise = 13.01 * sqrt(at->p) * at->sigma, slope = at->n * at->slope + noise + at->weight * reach;
+    double pass = at->n * sqrt(at->p) * pn_objective_gradient_error(objective);
+    double gradient = pass + at->n * at->beta * (at->p + 4.0) * u * far + at->n * at->slope * 128.0 * u +
+                      8.0 * u * (at->weight * far + noise + at->n * at->slope);
+    double terms = 2.0 * slope + gradient + size, away = 1.0 + at->center + terms / at->smooth;
+
+    return gradient + 3.0 * at->smooth * pn_set_projection_error(pn_objective_set(objective), away) + 8.0 * u * terms +
+           (at->p + 8.0) * u * size;
+}
+
+static void test_certificate(double offset, double tau)
+{
+    pn_arg common[PN_OPT_COUNT] = { { 0 } }, own[OWN_MAX] = { { 0 } };
+    double center[4] = { offset, -offset, offset, offset }, size, near, steps;
+    pn_dataset *data = NULL;
+    pn_objective *objective = NULL;
+    pn_plan *plan = NULL;
+    const op_plan *made;
+    known at;
+
+    common[PN_OPT_RHO] = (pn_arg){ .given = true, .real = 0.5 };
+    own[OP_LAMBDA] = (pn_arg){ .given = true, .real = 0.02 };
+    own[OP_TOLERANCE] = (pn_arg){ .given = tau > 0.0, .real = tau };
+    CHECK(make_around(&data, &objective, 1000, 4, 0.0, center, NULL) == PN_OK &&
+          pn_plan_new(&plan, "objective_perturbation", objective, NULL, common, own, NULL, NULL) == PN_OK);
+    made = (const op_plan *)plan;
+    at = (known){ 1000.0, 4.0, pn_objective_bounds(objective)->lipschitz[PN_L2],
+                  pn_objective_bounds(objective)->loss.curvature.high, made->noise.sigma, made->weight,
+                  made->smoothness, made->noise.strong_convexity, 2.0 * offset };
+    size = tau > 0.0 ? sqrt(2.0 * tau * at.strong) : made->noise.offset * at.strong;
+    CHECK(made->residual);
+    CHECK_CLOSE((size - made->tolerance) / hidden(objective, &at, size), 1.0, tau > 0.0 ? 0.02 : 1e-4);
+    CHECK(tau > 0.0 || size >= 4.0 * hidden(objective, &at, 0.0) * (1.0 - 1e-8));
+    CHECK(tau > 0.0 || size >= 0x1p-40 * 1000.0 * at.slope * (1.0 - 1e-8));
+    near = made->tolerance * made->tolerance * at.strong / (64.0 * at.smooth * at.smooth);
+    size = 1000.0 * at.slope + 13.01 * 2.0 * at.sigma;
+    steps = 10.0 + sqrt(at.smooth / at.strong) * log(size * size / (at.strong * near));
+    CHECK_CLOSE(made->most_steps, steps, 1e-6 * steps);
+    pn_plan_free(plan);
+    pn_objective_free(objective);
+    pn_dataset_free(data);
+}
+
+/* A certificate counts for a step of 1/smoothness only: steps so short that rounding is all of them never have one, although the search
+ * before them finds the minimum. */
+static void test_the_last_step_has_the_known_size(void)
+{
+    double theta[4], linear[4] = { 2000.0, 0.0, 0.0, 100.0 }, center[4] = { 0.0 };
+    pn_dataset *data = NULL;
+    pn_objective *objective = NULL;
+    uint64_t gradients = 0;
+
+    CHECK(make(&data, &objective, 1000, 4, 0.0, true, NULL) == PN_OK);
+    for (int longer = 0; longer < 2; longer++) {
+        pn_perturbed_problem problem = { .objective = objective,
+                                         .linear = linear,
+                                         .center = center,
+                                         .weight = 20.0,
+                                         .strong_convexity = 20.0,
+                                         .smoothness = longer ? 270.0 : 1e30,
+                                         .tolerance = 1e-8,
+                                         .residual = true,
+                                         .most_steps = longer ? 1.0 : 100.0 };
+
+        CHECK(pn_perturbed_minimum(&problem, theta, &gradients, NULL, NULL) == (longer ? PN_OK : PN_ENUMERIC));
+    }
+    CHECK_CLOSE(pn_lp_norm(PN_L2, 4, theta), 1.0, 1e-12);
+    pn_objective_free(objective);
+    pn_dataset_free(data);
+}
+
 int main(void)
 {
     bool bounded = false;
@@ -244,5 +339,10 @@ int main(void)
     bounded = true;
     CHECK(fail_alloc_sweep("objective perturbation over a ball", scenario, &bounded) > 0);
     test_constant_steps_keep_their_rate();
+    test_certificate(0.0, 0.0);
+    test_certificate(0.3, 0.0);
+    test_certificate(0.3, 2e4);
+    test_certificate(1e4, 0.0);
+    test_the_last_step_has_the_known_size();
     return check_summary();
 }
