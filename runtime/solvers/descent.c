@@ -11,7 +11,7 @@ typedef struct search {
     const pn_descent *how;
     size_t p;
     double *x, *y, *gradient_y, *trial, *gradient; /* [p] each, one block with the next */
-    double *point; /* what trial is the projection of; after the gap was measured, its vertex */
+    double *point;    /* what trial is the projection of; after the gap was measured, its vertex */
     double curvature; /* current estimate of the Lipschitz constant of the gradient */
     double momentum;
     double certificate;

@@ -100,8 +100,9 @@ static double slope_of_mean(const op_problem *at)
 
 typedef struct risk {
     const op_problem *at;
-    double width;  /* of the set */
-    double answer; /* over a set: risk of the answer's noise, times s and the strong convexity; with the gap, the root of it */
+    double width; /* of the set */
+    double
+        answer; /* over a set: risk of the answer's noise, times s and the strong convexity; with the gap, the root of it */
     double radius; /* that the quadratic term is charged for */
 } risk;
 
@@ -121,7 +122,8 @@ static double risk_of(void *self, double log_strong)
     if (!(s > 0.0))
         return INFINITY;
     if (at->set)
-        return sigma * by->width + 0.5 * weight * by->radius * by->radius + by->answer / (s * (at->by_gap ? sqrt(strong) : strong));
+        return sigma * by->width + 0.5 * weight * by->radius * by->radius +
+               by->answer / (s * (at->by_gap ? sqrt(strong) : strong));
     return sigma * sigma * at->p / (2.0 * strong) + 0.5 * weight * by->radius * by->radius;
 }
 

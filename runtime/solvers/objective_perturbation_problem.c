@@ -223,7 +223,8 @@ static double gap_error(const op_problem *at, const op_choice *made, double erro
 {
     double radius = at->set->ops->radius(at->set, PN_L2), diameter = at->set->ops->diameter(at->set, PN_L2);
 
-    return error * diameter + slope_over_set(at, made) * (pn_set_shortfall(at->set) + (at->p + 16.0) * 0x1p-51 * radius);
+    return error * diameter +
+           slope_over_set(at, made) * (pn_set_shortfall(at->set) + (at->p + 16.0) * 0x1p-51 * radius);
 }
 
 /* The same of the residual ||g(x) + M (z - x)|| where it is at most `size`, M the smoothness.  x is the computed projection of z, and the exact

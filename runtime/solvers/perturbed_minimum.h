@@ -17,8 +17,9 @@ typedef struct pn_perturbed_problem {
     double weight;           /* of the quadratic term, >= 0 */
     double strong_convexity; /* of the whole, > 0 */
     double smoothness;       /* of the whole; finite */
-    double tolerance;  /* of the computed certificate: over a set the Frank-Wolfe gap, on R^p the gradient's l2 norm */
-    bool residual;     /* over a set: instead of the gap, the norm that pn_descent.residual describes, of a step of 1/smoothness */
+    double tolerance; /* of the computed certificate: over a set the Frank-Wolfe gap, on R^p the gradient's l2 norm */
+    bool
+        residual; /* over a set: instead of the gap, the norm that pn_descent.residual describes, of a step of 1/smoothness */
     double most_steps; /* of accelerated gradients: the worst case from the center */
     bool quiet;        /* tell nobody of progress: of private data, whose minimum takes as long as it takes */
 } pn_perturbed_problem;

@@ -2,10 +2,11 @@
 -- quadratic and a random linear term.  Logistic losses, records of l2 norm 1, epsilon = 1, delta = 1e-6.
 --   1. Against n, over the l2 ball, the l1 ball and the simplex: the row of the table, (sigma/n) G_C + (Lam/2n) max
 --      ||theta||^2 at the best Lam, has slope -1; it is the bound of a minimiser that is exact.  The plan's own bound, of
---      what runs on a computer, is above it and falls more slowly: over a set the minimiser stops at a certified gap tau,
---      which leaves it within sqrt(2 tau/Lam) of the minimum, and the noise that hides this offset grows with n.  It adds
---      little at n = 10^3 and more than doubles the bound at n = 10^4.  The measured risk lies below both and falls faster
---      than 1/n, since these instances are well conditioned.
+--      what runs on a computer, has slope -1 as well and is at most two per cent above: projections on these sets are exact
+--      but for a known rounding, so the minimiser stops where a subgradient of norm 2^-40 n L leaves it within 2^-40 n L/Lam
+--      of the minimum, and the noise that hides this offset is small.  (Where only a gap tau can be certified the offset is
+--      sqrt(2 tau/Lam), whose noise grows with n: 2.5 to 4 times the row at n = 16384.)  The measured risk lies below
+--      both and falls faster than 1/n, since these instances are well conditioned.
 --   2. Against p: the first term grows with the width, like p^(1/2) on the l2 ball and (ln p)^(1/2) on the l1 ball and the simplex.
 --   3. Privacy, exactly: in one dimension the law of the minimiser is a density in closed form, and the hockey-stick
 --      divergence sup_S P(S) - e^epsilon P'(S) of two neighbours is an integral.  It is at most delta for the plan's
@@ -90,8 +91,11 @@ local function against_n()
   rows:close()
   for _, at in ipairs(all) do
     local slope = common.slope(n, at.row)
-    common.expect(math.abs(slope + 1) < 0.01, "%s: the row's slope %.3f is -1; measured %.2f, the plan's bound %.2f", at.set, slope,
-      common.slope(n, at.mean), common.slope(n, at.bound))
+    local own, above = common.slope(n, at.bound), 1
+    for i = 1, #n do above = math.max(above, at.bound[i] / at.row[i]) end
+    common.expect(math.abs(slope + 1) < 0.01, "%s: the row's slope %.3f is -1; measured %.2f", at.set, slope, common.slope(n, at.mean))
+    common.expect(math.abs(own + 1) < 0.01, "%s: so is that of the plan's own bound, %.3f", at.set, own)
+    common.expect(above < 1.02, "%s: which is at most %.2f %% above the row", at.set, 100 * (above - 1))
   end
   return { title = "p = 20", xlabel = "records n", ylabel = "excess risk", logx = true, logy = true,
     key = "outside top center maxrows 2", series = series(all, n) }

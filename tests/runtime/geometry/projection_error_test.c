@@ -194,7 +194,8 @@ static void test_scaled_and_shifted(pn_rng *rng)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         pn_set *body = new_set(rows[i].name, 20, 0.7), *scaled = NULL, *moved = NULL;
 
-        CHECK(pn_set_scale(&scaled, body, 0.25, NULL) == PN_OK && pn_set_shift(&moved, scaled, shift, 20, NULL) == PN_OK);
+        CHECK(pn_set_scale(&scaled, body, 0.25, NULL) == PN_OK &&
+              pn_set_shift(&moved, scaled, shift, 20, NULL) == PN_OK);
         CHECK(seen(moved, rows[i].reference, 0.7, 0.25, 1000.0, rng) > 1e-3);
         pn_set_free(moved);
         pn_set_free(scaled);

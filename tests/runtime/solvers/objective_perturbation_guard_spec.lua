@@ -105,7 +105,7 @@ describe("objective perturbation over a set", function()
     local f, lambda = over(pn.set.l2_ball { dim = p, radius = 20 }), 0.02
     for _, set in ipairs { pn.set.l2_ball { dim = p, radius = 0.7 }, pn.set.l1_ball { dim = p, radius = 0.7 },
                            pn.set.simplex { dim = p }, pn.set.linf_ball { dim = p, radius = 0.3 } } do
-      local g, start = over(set), pn.vec.zeros(p) + set:center()
+      local g = over(set)
       local best = solve(g, { privacy = false, lambda = lambda }).theta
       for k = 1, 40 do
         local tau = 1e-8 * 1.7 ^ k

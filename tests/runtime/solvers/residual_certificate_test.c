@@ -15,8 +15,8 @@ enum place { INTERIOR, FACE, VERTEX, PLACES };
 
 typedef struct problem {
     double minimum[DIM], normal[DIM];
-    double stiffness[DIM];    /* eigenvalues of H, from 1 up to kappa */
-    double reflection[DIM];   /* eigenvectors: columns of I - 2 w w' */
+    double stiffness[DIM];  /* eigenvalues of H, from 1 up to kappa */
+    double reflection[DIM]; /* eigenvectors: columns of I - 2 w w' */
     double kappa, strong;
 } problem;
 
@@ -110,7 +110,10 @@ static const struct {
     const char *set;
     void (*choose)(pn_rng *rng, enum place place, double pull, problem *at);
 } rows[] = {
-    { "l2_ball", in_l2_ball }, { "simplex", in_simplex }, { "l1_ball", in_l1_ball }, { "linf_ball", in_cube },
+    { "l2_ball", in_l2_ball },
+    { "simplex", in_simplex },
+    { "l1_ball", in_l1_ball },
+    { "linf_ball", in_cube },
 };
 
 #define ROWS (sizeof rows / sizeof rows[0])
