@@ -93,7 +93,8 @@ local function against_n()
     local slope = common.slope(n, at.row)
     local own, above = common.slope(n, at.bound), 1
     for i = 1, #n do above = math.max(above, at.bound[i] / at.row[i]) end
-    common.expect(math.abs(slope + 1) < 0.01, "%s: the row's slope %.3f is -1; measured %.2f", at.set, slope, common.slope(n, at.mean))
+    common.expect(math.abs(slope + 1) < 0.01, "%s: the row's slope %.3f is -1; measured %.2f", at.set, slope,
+      common.slope(n, at.mean))
     common.expect(math.abs(own + 1) < 0.01, "%s: so is that of the plan's own bound, %.3f", at.set, own)
     common.expect(above < 1.02, "%s: which is at most %.2f %% above the row", at.set, 100 * (above - 1))
   end
