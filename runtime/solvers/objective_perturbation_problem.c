@@ -64,10 +64,14 @@ static pn_status check_rest(const op_problem *at, const pn_arg *common, pn_err *
     if (reg && (!at->bounds->reg.convex || !isfinite(at->bounds->reg.smoothness)))
         return pn_fail(err, PN_EUNSUPPORTED, "%s: the regulariser %s must be convex and without kinks%s%s", owner,
                        reg->row->name, at->bounds->reg.missing[0] ? ": " : "", at->bounds->reg.missing);
-    if (at->set && !(isfinite(at->reach) && at->set->ops->project && at->set->ops->support))
+    if (at->set && !isfinite(at->reach))
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: the set %s is not bounded or has no projection or support function of its own", owner,
+                       "%s: needs a bounded set or none, %s is unbounded; intersect it with a ball", owner,
                        at->set->ops->name);
+    if (at->set && !(at->set->ops->project && at->set->ops->support))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the set %s has no %s of its own, which the certificate of the minimum needs", owner,
+                       at->set->ops->name, at->set->ops->project ? "support function" : "projection");
     if (at->request->kind == PN_NONPRIVATE)
         return PN_OK;
     if ((status = check_set(at, err)) != PN_OK)
