@@ -189,7 +189,7 @@ function common.figure(options)
     return
   end
   local panels = options.panels or { options }
-  local pipe = assert(io.popen("gnuplot 2>&1", "w"))
+  local pipe = assert(io.popen("env -u LD_PRELOAD gnuplot 2>&1", "w"))
   pipe:write(("set terminal svg size %d,500 font 'Helvetica,14' noenhanced background '#ffffff'\nset output %s\n"):format(
     #panels == 1 and 760 or 560 * #panels, quoted(path)))
   pipe:write "set grid lc rgb '#dddddd'\nset border 3\nset tics nomirror\n"
