@@ -99,7 +99,7 @@ local function against_n()
     common.expect(above < 1.02, "%s: which is at most %.2f %% above the row", at.set, 100 * (above - 1))
   end
   return { title = "p = 20", xlabel = "records n", ylabel = "excess risk", logx = true, logy = true,
-    key = "outside top center maxrows 2", series = series(all, n) }
+    key = "outside top center maxrows 3 samplen 2", series = series(all, n) }
 end
 
 local function against_p()
@@ -118,7 +118,7 @@ local function against_p()
       slope, common.slope(p, at.width), common.slope(p, at.mean))
   end
   return { title = ("n = %d"):format(n), xlabel = "features p", ylabel = "excess risk", logx = true, logy = true,
-    key = "outside top center maxrows 2", series = series(all, p) }
+    key = "outside top center maxrows 3 samplen 2", series = series(all, p) }
 end
 
 -- ---- 3. privacy, exactly ----
