@@ -29,17 +29,16 @@ static double add_upward(double x, double y)
     return sum - x < y ? nextafter(sum, INFINITY) : sum;
 }
 
-/* `epsilon` holds at delta (1 - share): is exp(half) (delta (1 - share) + tail) <= delta?  In logarithms, with a
- * millionth of the room for rounding. */
+/* `epsilon` holds at delta (1 - share): is exp(half) (delta (1 - share) + tail) <= delta?  In logarithms, and with what a ledger's
+ * filter keeps (ledger_filter.c: a 128th of the share for the exponents, twice the tail), so that it admits what is priced here. */
 static double with_slack(double epsilon, double delta, double share, pn_slack slack)
 {
-    double half = slack.epsilon / 2.0, room = -expm1(half + log1p(-share)) * (1.0 - 1e-6);
-
+    double half = slack.epsilon / 2.0, part = share * (1.0 - 0x1p-7) * (1.0 - 1e-6);
     double outside = pn_slack_tail(slack, epsilon);
 
     if (slack.epsilon == 0.0 && outside == 0.0)
         return epsilon;
-    if (!(room > 0.0) || (outside > 0.0 && !(half + log(outside) <= log(delta * room))))
+    if (!(half + log1p(-share) <= log1p(-part)) || (outside > 0.0 && !(half + log(2.0 * outside) <= log(delta * part))))
         return INFINITY;
     return add_upward(epsilon, slack.epsilon);
 }

@@ -63,6 +63,7 @@ static bool renyi_ledger(const pn_request *request)
 
 double pn_gradient_noise_tight(const pn_gradient_noise *noise, const pn_request *request, size_t steps)
 {
+    double sigma;
     pn_gaussian_releases want = { .epsilon = request->epsilon,
                                   .delta = request->delta,
                                   .rho = request->kind == PN_RHO ? request->rho : NAN,
@@ -73,6 +74,11 @@ double pn_gradient_noise_tight(const pn_gradient_noise *noise, const pn_request 
 
     if (renyi_ledger(request))
         want.rho = pn_zcdp_rho(request->epsilon, pn_ideal_delta(request->delta)) * (1.0 - 1e-9);
+    sigma = pn_calibrate_gaussian_releases(&want);
+    if (!isnan(sigma) || request->kind == PN_RHO)
+        return sigma;
+    /* At epsilon of 50 and more the tails of the noise need half of delta, which only Renyi prices give them. */
+    want.rho = pn_zcdp_rho(request->epsilon, 0.499 * request->delta) * (1.0 - 1e-6);
     return pn_calibrate_gaussian_releases(&want);
 }
 
