@@ -37,8 +37,32 @@ static pn_status measure(md_geometry *of, const pn_objective *objective, pn_task
         range = INFINITY;
     }
     of->D2 = range / of->potential->strong_convexity;
-    of->size = sqrt(of->D2 * of->G2R2);
     return status;
+}
+
+size_t md_steps(const md_geometry *of, const md_terms *terms)
+{
+    double steps;
+
+    if (terms->given)
+        return terms->given;
+    if (isnan(terms->rho) || !isfinite(terms->lipschitz) || terms->sensitivity == 0.0)
+        return terms->most < MD_DEFAULT_STEPS ? terms->most : MD_DEFAULT_STEPS;
+    steps = terms->lipschitz * of->R / terms->sensitivity;
+    steps = 2.0 * terms->rho * steps * steps / of->G2R2;
+    return (size_t)fmin(fmax(ceil(steps), 1.0), (double)terms->most);
+}
+
+/* Where gradients are not bounded, what is left to compare by is what noise costs. */
+static void predict(md_geometry *of, const md_terms *terms)
+{
+    double T = (double)md_steps(of, terms);
+    double noise = isnan(terms->rho) ? 0.0 : terms->sensitivity * sqrt(T / (2.0 * terms->rho));
+
+    if (isfinite(terms->lipschitz))
+        of->risk = (terms->lipschitz * of->R + of->regular + noise * sqrt(of->G2R2)) * sqrt(2.0 * of->D2 / T);
+    else
+        of->risk = sqrt(of->D2 * of->G2R2);
 }
 
 void md_geometry_clear(md_geometry *of)
@@ -73,10 +97,10 @@ static pn_status euclidean_for(md_geometry *of, const pn_set *set, pn_err *err)
     return status;
 }
 
-/* The fitting potential and the Euclidean one: the risk bound tends to a multiple of sqrt(D2 (G^2 + R^2)), so the smaller is taken,
- * and the other told.  Weights on vertices have no start of a user's. */
-static pn_status use_better(md_geometry *of, pn_set *set, const pn_objective *objective, bool start_given,
-                            pn_task *task, pn_err *err)
+/* The fitting potential or the Euclidean one, whichever has the smaller risk bound; the other is told.  Weights on vertices have no
+ * start of a user's. */
+static pn_status use_better(md_geometry *of, pn_set *set, const pn_objective *objective, const md_terms *terms,
+                            bool start_given, pn_task *task, pn_err *err)
 {
     md_geometry other = { .potential = NULL };
     bool smaller;
@@ -90,9 +114,11 @@ static pn_status use_better(md_geometry *of, pn_set *set, const pn_objective *ob
     if (status == PN_OK)
         status = measure(&other, objective, task, err);
     if (status == PN_OK) {
-        smaller = other.size < of->size || (start_given && of->potential->lift.data);
+        predict(of, terms);
+        predict(&other, terms);
+        smaller = other.risk < of->risk || (start_given && of->potential->lift.data);
         pn_potential_describe(smaller ? of->potential : other.potential, of->other, sizeof of->other);
-        of->other_ratio = smaller ? of->size / other.size : other.size / of->size;
+        of->other_ratio = smaller ? of->risk / other.risk : other.risk / of->risk;
     }
     if (status == PN_OK && smaller) {
         md_geometry chosen = other;
@@ -106,14 +132,14 @@ static pn_status use_better(md_geometry *of, pn_set *set, const pn_objective *ob
     return status;
 }
 
-pn_status md_geometry_choose(md_geometry *of, pn_objective *objective, const pn_arg *potential, bool start_given,
-                             pn_task *task, pn_err *err)
+pn_status md_geometry_choose(md_geometry *of, pn_objective *objective, const md_terms *terms, const pn_arg *potential,
+                             bool start_given, pn_task *task, pn_err *err)
 {
     pn_set *set = pn_objective_set(objective);
     pn_status status;
 
     if (!potential->given)
-        return use_better(of, set, objective, start_given, task, err);
+        return use_better(of, set, objective, terms, start_given, task, err);
     status = use_given(of, objective, (pn_potential *)(size_t)potential->object, err);
     return status == PN_OK ? measure(of, objective, task, err) : status;
 }
@@ -127,7 +153,7 @@ void md_geometry_explain(const md_geometry *of, pn_plan *plan)
     pn_plan_add_text(plan, "potential", text, "%s; %.4g-strongly convex in %s", of->why ? of->why : "as given",
                      of->potential->strong_convexity, norm);
     if (of->other_ratio > 0.0)
-        pn_plan_add(plan, "gain of geometry", of->other_ratio, "sqrt(D2 (G^2 + R^2)) of %s over that of this one",
+        pn_plan_add(plan, "gain of geometry", of->other_ratio, "the risk bound with %s over that with this one",
                     of->other);
     pn_plan_add(plan, "radius R of Q", of->R, "l2 radius of the unit ball Q of that norm");
     if (of->width.draws)

@@ -30,8 +30,6 @@ const pn_param md_params[] = {
     PN_PARAM_END,
 };
 
-#define DEFAULT_STEPS 1000
-
 typedef struct problem {
     md_plan *plan;
     const pn_objective *objective;
@@ -61,10 +59,19 @@ static pn_status check_set(const problem *at, pn_err *err)
 static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     md_plan *plan = at->plan;
-    pn_status status = md_geometry_choose(&at->geometry, plan->base.objective, &own[MD_POTENTIAL],
+    const pn_arg *steps = &common[PN_OPT_ITERATIONS];
+    bool is_private = plan->base.request.kind != PN_NONPRIVATE;
+    md_terms terms = { .lipschitz = plan->noise.lipschitz,
+                       .sensitivity = plan->noise.sensitivity,
+                       .rho = is_private ? pn_gradient_noise_rho(&plan->base.request) : NAN,
+                       .given = steps->given ? steps->count : 0,
+                       .most = pn_gradient_steps_max(at->objective) };
+    pn_status status = md_geometry_choose(&at->geometry, plan->base.objective, &terms, &own[MD_POTENTIAL],
                                           common[PN_OPT_START].given, plan->base.request.task, err);
 
     plan->potential = at->geometry.potential;
+    if (status == PN_OK)
+        plan->base.iterations = md_steps(&at->geometry, &terms);
     return status;
 }
 
@@ -182,31 +189,6 @@ static pn_status read_noise(problem *at, const pn_arg *own, pn_err *err)
 
 /* ---- steps and risk ---- */
 
-/* T where L R = sigma sqrt(G^2 + R^2), with sigma = Delta sqrt(T / (2 rho)). */
-static size_t best_steps(const problem *at, size_t most)
-{
-    double rho = pn_gradient_noise_rho(&at->plan->base.request), steps;
-
-    if (!isfinite(at->L) || at->plan->noise.sensitivity == 0.0)
-        return most < DEFAULT_STEPS ? most : DEFAULT_STEPS;
-    steps = at->L * at->geometry.R / at->plan->noise.sensitivity;
-    steps = 2.0 * rho * steps * steps / at->geometry.G2R2;
-    return (size_t)fmin(fmax(ceil(steps), 1.0), (double)most);
-}
-
-static void choose_iterations(problem *at, const pn_arg *given)
-{
-    size_t most = pn_gradient_steps_max(at->objective);
-    pn_plan *plan = &at->plan->base;
-
-    if (given->given)
-        plan->iterations = given->count;
-    else if (plan->request.kind == PN_NONPRIVATE)
-        plan->iterations = most < DEFAULT_STEPS ? most : DEFAULT_STEPS;
-    else
-        plan->iterations = best_steps(at, most);
-}
-
 /* Why there is no bound on the excess risk, or NULL. */
 static const char *no_bound(const problem *at, bool start_given, bool step_given)
 {
@@ -318,7 +300,6 @@ static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_e
         (status = read_noise(at, own, err)) != PN_OK)
         return status;
     at->L = plan->noise.lipschitz;
-    choose_iterations(at, &common[PN_OPT_ITERATIONS]);
     explain_lipschitz(at);
     md_geometry_explain(&at->geometry, &plan->base);
     if (plan->base.request.kind != PN_NONPRIVATE) {
