@@ -5,6 +5,7 @@
 
 #include "privacy/calibrate.h"
 #include "privacy/gaussian.h"
+#include "random/noise.h"
 #include "solvers/noisy_gradient.h"
 
 /* Replacing a record moves the mean by two contributions, dropping one to zero by one. */
@@ -61,6 +62,36 @@ static bool renyi_ledger(const pn_request *request)
            !pn_ledger_gaussian(request->ledger);
 }
 
+/* What `steps` releases with that sigma cost; +inf when there is no price, NaN without memory. */
+static double price(const pn_gradient_noise *noise, const pn_request *request, size_t steps, double sigma)
+{
+    double charged = pn_lattice_l2(noise->sensitivity, sigma, noise->dim, noise->bound, 1), epsilon;
+    pn_event *event = NULL;
+
+    if (pn_event_gaussian(&event, sigma, charged, noise->dim, request->neighbours, NULL) != PN_OK)
+        return NAN;
+    epsilon = pn_event_epsilon(event, steps, request->delta, NULL);
+    pn_event_free(event);
+    return epsilon;
+}
+
+/* At epsilon of 50 and more the tails of drawn noise need half of delta, which only Renyi prices give them, and noise that is small
+ * beside the sensitivity has no price at all: the first sigma above the one of zCDP whose price fits. */
+static double tight_at_large_epsilon(const pn_gradient_noise *noise, const pn_request *request, size_t steps,
+                                     pn_gaussian_releases *want)
+{
+    double sigma;
+
+    want->rho = pn_zcdp_rho(request->epsilon, 0.499 * request->delta) * (1.0 - 1e-6);
+    sigma = pn_calibrate_gaussian_releases(want);
+    for (int i = 0; i < 400 && sigma <= 0x1p900; i++) {
+        if (price(noise, request, steps, sigma) <= request->epsilon)
+            return sigma;
+        sigma *= 1.05;
+    }
+    return NAN;
+}
+
 double pn_gradient_noise_tight(const pn_gradient_noise *noise, const pn_request *request, size_t steps)
 {
     double sigma;
@@ -77,9 +108,7 @@ double pn_gradient_noise_tight(const pn_gradient_noise *noise, const pn_request 
     sigma = pn_calibrate_gaussian_releases(&want);
     if (!isnan(sigma) || request->kind == PN_RHO)
         return sigma;
-    /* At epsilon of 50 and more the tails of the noise need half of delta, which only Renyi prices give them. */
-    want.rho = pn_zcdp_rho(request->epsilon, 0.499 * request->delta) * (1.0 - 1e-6);
-    return pn_calibrate_gaussian_releases(&want);
+    return tight_at_large_epsilon(noise, request, steps, &want);
 }
 
 double pn_gradient_noise_paper(const pn_gradient_noise *noise, const pn_request *request, double n, size_t steps)

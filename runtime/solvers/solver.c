@@ -297,6 +297,12 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
         return status;
     plan->request.task = NULL;
     certify(plan);
+    if (plan->proven && request.kind == PN_EPSILON_DELTA && !(plan->epsilon <= request.epsilon * (1.0 + 0x1p-40))) {
+        status = pn_fail(err, PN_EBUDGET, "%s: the plan would cost epsilon %g at delta %g, more than the %g asked for",
+                         owner, plan->epsilon, request.delta, request.epsilon);
+        pn_plan_free(plan);
+        return status;
+    }
     warn_about_parameters(plan);
     warn_about_bound(plan);
     if (ledger && plan->event && (status = pn_ledger_covers(ledger, plan->event, plan->iterations, err)) != PN_OK) {

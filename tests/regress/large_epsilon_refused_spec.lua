@@ -20,10 +20,14 @@ describe("a ledger of just a plan's price", function()
   it("admits Gaussian releases at very large epsilon", function()
     local data = (pn.data.synthetic.logistic {n = 300, p = 3, sparsity = 1, seed = 1}):clip_rows("l2", 1)
     local obj = pn.objective {data = data, loss = pn.loss.logistic(), set = pn.set.l2_ball {dim = 3}}
-    for _, epsilon in ipairs {30, 48, 50, 55, 70} do
-      local plan = pn.solve.mirror_descent.plan(obj, {epsilon = epsilon, delta = 1e-6, iterations = 3})
-      assert.is_true(plan.epsilon <= epsilon)
-      assert.is_true(plan:run().privacy.private)
+    for _, epsilon in ipairs {30, 48, 50, 55, 70, 200, 1e5} do
+      for _, delta in ipairs {1e-12, 1e-6, 0.1} do
+        for _, steps in ipairs {1, 3} do
+          local plan = pn.solve.mirror_descent.plan(obj, {epsilon = epsilon, delta = delta, iterations = steps})
+          assert.is_true(plan.epsilon <= epsilon)
+          assert.is_true(plan:run().privacy.private)
+        end
+      end
     end
   end)
 end)
