@@ -37,8 +37,8 @@ static int fit_trace(lua_State *L)
 {
     pn_fit *fit = fit_of(L);
 
-    lua_createtable(L, (int)fit->steps, 0);
-    for (size_t i = 0; i < fit->steps; i++) {
+    lua_createtable(L, (int)fit->rows, 0);
+    for (size_t i = 0; i < fit->rows; i++) {
         pnl_push_row(L, &fit->trace[i], NULL, 0);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }

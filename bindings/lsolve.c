@@ -226,6 +226,27 @@ static int plan_bound(lua_State *L)
     return push_or_nil(L, plan_of(L)->bound);
 }
 
+static int plan_predicted(lua_State *L)
+{
+    double predicted = plan_of(L)->predicted;
+
+    return push_or_nil(L, predicted > 0.0 ? predicted : NAN);
+}
+
+static int plan_gradients(lua_State *L)
+{
+    double gradients = plan_of(L)->gradients;
+
+    return push_or_nil(L, gradients > 0.0 ? gradients : NAN);
+}
+
+static int plan_sigma(lua_State *L)
+{
+    double sigma = plan_of(L)->sigma;
+
+    return push_or_nil(L, sigma > 0.0 ? sigma : NAN);
+}
+
 static int plan_proven(lua_State *L)
 {
     lua_pushboolean(L, plan_of(L)->proven);
@@ -249,7 +270,7 @@ static int plan_event(lua_State *L)
     }
     slot = (pn_event **)pnl_newbox(L, &pnl_event_class);
     pn_err err;
-    pnl_status(L, pn_event_repeated(slot, plan->event, plan->iterations, &err), &err);
+    pnl_status(L, pn_event_repeated(slot, plan->event, pn_plan_charges(plan), &err), &err);
     return 1;
 }
 
@@ -316,6 +337,12 @@ static const pnl_row plan_rows[] = {
     { "rho", plan_rho, PNL_FIELD, PNL_NOTHING, "plan.rho -> number or nil", "Certified zCDP of the whole run." },
     { "bound", plan_bound, PNL_FIELD, PNL_NOTHING, "plan.bound -> number or nil",
       "Bound on the expected excess risk, from the theorem, worst case over data." },
+    { "predicted", plan_predicted, PNL_FIELD, PNL_NOTHING, "plan.predicted -> number or nil",
+      "The excess risk to be expected, from public numbers alone: no bound, but what tune compares." },
+    { "gradients", plan_gradients, PNL_FIELD, PNL_NOTHING, "plan.gradients -> number or nil",
+      "Per-record gradient evaluations that the run will count." },
+    { "sigma", plan_sigma, PNL_FIELD, PNL_NOTHING, "plan.sigma -> number or nil",
+      "Standard deviation of the noise on each coordinate of the mean gradient in a step." },
     { "proven", plan_proven, PNL_FIELD, PNL_NOTHING, "plan.proven -> boolean",
       "False when a paper's calibration claims less than what is proven; the printed cost is the proven one." },
     { "solver", plan_solver, PNL_FIELD, PNL_NOTHING, "plan.solver -> string", "The solver's name." },

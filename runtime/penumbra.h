@@ -41,6 +41,7 @@ extern "C" {
 
 #include "privacy/accountant.h"
 #include "privacy/audit.h"
+#include "privacy/batch_release.h"
 #include "privacy/event.h"
 #include "privacy/ledger.h"
 #include "privacy/mechanism.h"

@@ -77,7 +77,7 @@ static void put_guarantee(sink *out, const pn_plan *plan)
         char event[400];
 
         pn_event_describe(plan->event, event, sizeof event);
-        (void)snprintf(text, sizeof text, "%zu x %s", plan->iterations, event);
+        (void)snprintf(text, sizeof text, "%zu x %s", pn_plan_charges(plan), event);
         put(out, "%-*s", NAME_WIDTH, "  events");
         put_wrapped(out, text, NAME_WIDTH);
     }

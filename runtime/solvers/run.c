@@ -17,8 +17,8 @@ struct pn_walk {
     bool simulated;
     double *theta;
     pn_trace_row *trace;
-    size_t steps, capacity;
-    double seconds; /* time inside steps only: a walk may pause */
+    size_t rows, capacity, stride; /* rows kept, and of how many steps one is */
+    double seconds;                /* time inside steps only: a walk may pause */
 };
 
 static double clock_seconds(void)
@@ -83,7 +83,7 @@ static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_e
                        "%s: seeded noise gives no privacy, so a real ledger refuses it; "
                        "open the ledger with teaching=true, or leave rng out",
                        plan->solver->name);
-    return pn_ledger_reserve(walk->context.ledger, plan->event, plan->iterations, err);
+    return pn_ledger_reserve(walk->context.ledger, plan->event, pn_plan_charges(plan), err);
 }
 
 pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *options, pn_err *err)
@@ -94,6 +94,7 @@ pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *
     if (!walk)
         return pn_fail(err, PN_ENOMEM, "%s: out of memory", plan->solver->name);
     walk->plan = plan;
+    walk->stride = 1 + (plan->iterations - 1) / PN_TRACE_ROWS;
     walk->context.task = options->task;
     walk->theta = pn_calloc(pn_objective_dim(plan->objective), sizeof(double));
     if (!walk->theta)
@@ -119,7 +120,7 @@ static pn_status reserve_row(pn_walk *walk, pn_err *err)
     pn_trace_row *grown;
     size_t capacity;
 
-    if (walk->steps < walk->capacity)
+    if (walk->rows < walk->capacity)
         return PN_OK;
     capacity = walk->capacity ? 2 * walk->capacity : 64;
     grown = pn_resize(walk->trace, capacity, sizeof *grown);
@@ -149,8 +150,9 @@ pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err
         return status;
     row->step = ++walk->state->step;
     row->gradients = walk->state->gradients;
-    walk->trace[walk->steps++] = *row;
     *done = walk->state->finished || walk->state->step >= walk->plan->iterations;
+    if (*done || row->step % walk->stride == 0)
+        walk->trace[walk->rows++] = *row;
     return PN_OK;
 }
 
@@ -160,11 +162,29 @@ const double *pn_walk_theta(pn_walk *walk)
     return walk->theta;
 }
 
-/* The statement covers what was released: all of the plan, or its first steps, and what a step that failed had released. */
-static void state_privacy(const pn_walk *walk, pn_fit *fit)
+/* What has been charged: all of the plan, or its first steps, and what a step that failed had released. */
+static pn_status spent(const pn_walk *walk, pn_event **event, size_t *count, pn_err *err)
 {
     const pn_plan *plan = walk->plan;
-    size_t releases = walk->steps > walk->context.releases ? walk->steps : walk->context.releases;
+    size_t steps = walk->state->step;
+
+    *event = NULL;
+    *count = 1;
+    if (plan->solver->spent && steps < plan->iterations)
+        return plan->solver->spent(walk->state, event, err);
+    *count = plan->solver->spent              ? pn_plan_charges(plan)
+             : steps > walk->context.releases ? steps
+                                              : walk->context.releases;
+    *event = *count ? pn_event_keep(plan->event) : NULL;
+    return PN_OK;
+}
+
+static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
+{
+    const pn_plan *plan = walk->plan;
+    pn_event *event = NULL;
+    size_t count;
+    pn_status status;
 
     fit->epsilon = fit->delta = fit->rho = NAN;
     fit->is_private = plan->request.kind != PN_NONPRIVATE;
@@ -172,43 +192,50 @@ static void state_privacy(const pn_walk *walk, pn_fit *fit)
     fit->proven = plan->proven;
     fit->neighbours = plan->request.neighbours;
     if (!fit->is_private)
-        return;
-    fit->rho = (double)releases * plan->event->ops->zcdp(plan->event);
-    if (plan->worthless && releases)
-        fit->rho = INFINITY;
-    if (plan->request.kind == PN_RHO)
-        return;
-    fit->delta = plan->delta;
-    if (plan->worthless && releases)
-        fit->epsilon = INFINITY;
-    else if (releases == plan->iterations)
-        fit->epsilon = plan->epsilon;
-    else
-        fit->epsilon = releases ? pn_event_epsilon(plan->event, releases, plan->delta, NULL) : 0.0;
+        return PN_OK;
+    if ((status = spent(walk, &event, &count, err)) != PN_OK)
+        return status;
+    fit->rho = !event ? 0.0 : plan->worthless ? INFINITY : (double)count * event->ops->zcdp(event);
+    if (plan->request.kind != PN_RHO) {
+        fit->delta = plan->delta;
+        fit->epsilon = !event            ? 0.0
+                       : plan->worthless ? INFINITY
+                       : event == plan->event && count == pn_plan_charges(plan)
+                           ? plan->epsilon
+                           : pn_event_epsilon(event, count, plan->delta, NULL);
+    }
+    pn_event_free(event);
+    return PN_OK;
 }
 
 pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *err)
 {
     size_t p = pn_objective_dim(walk->plan->objective);
     pn_fit *fit = pn_calloc(1, sizeof *fit);
+    pn_status status;
 
     if (fit) {
         fit->theta = pn_alloc(p, sizeof(double));
-        fit->trace = pn_alloc(walk->steps, sizeof *fit->trace);
+        fit->trace = pn_alloc(walk->rows, sizeof *fit->trace);
     }
     if (!fit || !fit->theta || !fit->trace) {
         pn_fit_free(fit);
         return pn_fail(err, PN_ENOMEM, "%s: out of memory for the result", walk->plan->solver->name);
     }
     walk->plan->solver->current(walk->state, fit->theta);
-    if (walk->steps)
-        memcpy(fit->trace, walk->trace, walk->steps * sizeof *fit->trace);
+    if (walk->rows)
+        memcpy(fit->trace, walk->trace, walk->rows * sizeof *fit->trace);
     fit->p = p;
-    fit->steps = fit->capacity = walk->steps;
+    fit->rows = walk->rows;
+    fit->steps = walk->state->step;
     fit->gradients = walk->state->gradients;
     fit->seconds = walk->seconds;
     fit->stopped = stopped;
-    state_privacy(walk, fit);
+    status = state_privacy(walk, fit, err);
+    if (status != PN_OK) {
+        pn_fit_free(fit);
+        return status;
+    }
     *out = fit;
     return PN_OK;
 }
@@ -223,7 +250,7 @@ static pn_status walk_to_end(pn_walk *walk, const pn_run_options *options, const
     while (!done) {
         pn_trace_row row;
         pn_status status =
-            pn_task_report(options->task, plan->solver->name, (double)walk->steps, (double)plan->iterations, err);
+            pn_task_report(options->task, plan->solver->name, (double)walk->state->step, (double)plan->iterations, err);
 
         if (status == PN_OK)
             status = pn_walk_step(walk, &row, &done, err);
@@ -238,7 +265,9 @@ static pn_status walk_to_end(pn_walk *walk, const pn_run_options *options, const
         if (*stopped)
             return PN_OK;
     }
-    if (walk->state->finished && walk->steps < plan->iterations)
+    if (walk->state->finished && walk->state->stopped)
+        *stopped = walk->state->stopped;
+    else if (walk->state->finished && walk->state->step < plan->iterations)
         *stopped = "converged";
     return PN_OK;
 }

@@ -108,6 +108,11 @@ void pn_plan_warn(pn_plan *plan, const char *format, ...)
     }
 }
 
+size_t pn_plan_charges(const pn_plan *plan)
+{
+    return plan->charges ? plan->charges : plan->iterations;
+}
+
 void pn_plan_free(pn_plan *plan)
 {
     if (!plan)
@@ -221,11 +226,11 @@ static void certify(pn_plan *plan)
     plan->epsilon = plan->delta = plan->rho = plan->order = NAN;
     if (request->kind == PN_NONPRIVATE)
         return;
-    plan->rho = (double)plan->iterations * plan->event->ops->zcdp(plan->event);
+    plan->rho = (double)pn_plan_charges(plan) * plan->event->ops->zcdp(plan->event);
     if (request->kind == PN_RHO)
         return;
     plan->delta = request->delta;
-    plan->epsilon = pn_event_epsilon(plan->event, plan->iterations, request->delta, &plan->order);
+    plan->epsilon = pn_event_epsilon(plan->event, pn_plan_charges(plan), request->delta, &plan->order);
 }
 
 /* The certified margin rests on it: relative to the set, and far below a unit of the score lattice. */
@@ -305,7 +310,8 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
     }
     warn_about_parameters(plan);
     warn_about_bound(plan);
-    if (ledger && plan->event && (status = pn_ledger_covers(ledger, plan->event, plan->iterations, err)) != PN_OK) {
+    if (ledger && plan->event &&
+        (status = pn_ledger_covers(ledger, plan->event, pn_plan_charges(plan), err)) != PN_OK) {
         pn_plan_free(plan);
         return status;
     }

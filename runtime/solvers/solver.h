@@ -50,14 +50,21 @@ struct pn_plan {
     pn_objective *objective; /* kept: must outlive the plan */
     pn_request request;
     size_t iterations;
-    pn_event *event;       /* of one step; owned; NULL when non-private */
+    pn_event *event; /* of one charge; owned; NULL when non-private */
+    size_t
+        charges; /* how often a whole run takes it; 0: once a step.  A solver whose steps differ has the whole run as one
+                        composed event here, and says in `spent` what a part of it costs */
     double epsilon, delta; /* certified for the whole run; NaN when non-private */
     double rho;            /* likewise; +inf when the event has none */
     double order;          /* Renyi order behind epsilon */
     bool draws;            /* a non-private run that needs a stream, for noise that a user asks for */
     bool proven;           /* false: a paper calibration whose (epsilon, delta) claim is not proven; printed as such */
     bool worthless;        /* no budget can pay for what it gives, whatever the event says: simulated runs only */
-    double bound;          /* predicted excess risk; NaN when none */
+    double bound;          /* on the expected excess risk, by the theorem; NaN when none */
+    double predicted;      /* excess risk to be expected, from public numbers alone and without guarantee; 0: unknown */
+    double gradients;      /* per-record gradient evaluations that the run will count; 0: unknown */
+    double sigma;          /* noise on each coordinate of the mean gradient in a step; 0: none, or not one number */
+    const char *accountant; /* static: who priced it when that is no sum of charges ("pld"); NULL otherwise */
     pn_plan_line lines[PN_PLAN_LINES];
     size_t line_count;
     char warnings[3][256]; /* empty strings where there is none */
@@ -67,6 +74,8 @@ struct pn_plan {
 void pn_plan_add(pn_plan *plan, const char *name, double value, const char *formula, ...) PN_PRINTF(4, 5);
 void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const char *formula, ...) PN_PRINTF(4, 5);
 void pn_plan_warn(pn_plan *plan, const char *format, ...) PN_PRINTF(2, 3);
+/** How often a whole run takes plan->event. */
+size_t pn_plan_charges(const pn_plan *plan);
 /** Drop the plan and everything that it owns; NULL allowed. */
 void pn_plan_free(pn_plan *plan);
 
@@ -92,7 +101,8 @@ struct pn_state {
     const pn_plan *plan; /* kept */
     size_t step;         /* steps done */
     uint64_t gradients;
-    bool finished; /* set by a solver that ends early */
+    bool finished;       /* set by a solver that ends early */
+    const char *stopped; /* static: why it did, for the fit; NULL: "converged" */
 };
 
 /* ---- the interface ---- */
@@ -113,6 +123,8 @@ struct pn_solver_ops {
     pn_status (*step)(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err);
     void (*current)(const pn_state *state, double *theta /* [p] */); /* the answer if the run ended now; paid */
     void (*destroy)(pn_state *state);
+    /* What has been charged so far, as one event; *out is NULL when nothing has.  NULL: plan->event once a release. */
+    pn_status (*spent)(const pn_state *state, pn_event **out, pn_err *err);
 };
 
 /* A source of gradient samples that a caller gives: gradient[p] = an unbiased sample at theta[p].  Borrowed: outlives the plan. */
@@ -171,11 +183,13 @@ typedef struct pn_run_options {
     void *on_step_self;
 } pn_run_options;
 
+#define PN_TRACE_ROWS 1000000
+
 typedef struct pn_fit {
     double *theta; /* [p] */
     size_t p;
-    pn_trace_row *trace; /* [steps] */
-    size_t steps, capacity;
+    pn_trace_row *trace; /* [rows]: one a step, of runs longer than PN_TRACE_ROWS every k-th and the last */
+    size_t rows, steps;  /* steps: that were made */
     uint64_t gradients;
     double seconds;
     const char *stopped; /* NULL, or why it ended early: "interrupted", "converged", ... static */

@@ -1,0 +1,114 @@
+/* first_order.c -- see first_order.h.  Depends on: first_order.h.  Used by: the first-order solvers' plans and runs. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "solvers/first_order.h"
+
+#define REACH 0x1p300 /* products of two such numbers are still numbers */
+
+static pn_status choose_start(pn_first_order *out, const char *owner, const pn_arg *start, pn_err *err)
+{
+    const pn_set *set = out->composite.set;
+
+    out->start = pn_calloc(out->p, sizeof(double));
+    if (!out->start)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", owner, out->p);
+    if (start && start->given)
+        memcpy(out->start, start->vector.data, out->p * sizeof(double));
+    else if (set)
+        set->ops->center(set, out->start);
+    return PN_OK;
+}
+
+pn_status pn_first_order_read(pn_first_order *out, const char *owner, pn_objective *objective, const pn_arg *start,
+                              const pn_arg *prox, const pn_arg *claimed, pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    pn_status status;
+
+    *out = (pn_first_order){ .objective = objective,
+                             .n = (double)pn_objective_data(objective)->n,
+                             .p = pn_objective_dim(objective),
+                             .lipschitz = bounds->lipschitz[PN_L2],
+                             .certified = fmax(bounds->strong_convexity, 0.0),
+                             .diameter = INFINITY };
+    status = pn_composite_open(&out->composite, owner, objective, prox, err);
+    if (status != PN_OK)
+        return status;
+    out->smoothness = bounds->smoothness - bounds->reg.smoothness + out->composite.smoothness;
+    out->strong_convexity = out->certified;
+    if (claimed && claimed->given)
+        out->strong_convexity = fmax(out->certified, claimed->real);
+    if (out->composite.set)
+        out->diameter = out->composite.set->ops->diameter(out->composite.set, PN_L2);
+    return choose_start(out, owner, start, err);
+}
+
+void pn_first_order_clear(pn_first_order *self)
+{
+    pn_composite_clear(&self->composite);
+    pn_free(self->start);
+    *self = (pn_first_order){ 0 };
+}
+
+pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *owner, pn_err *err)
+{
+    const pn_loss *loss = pn_objective_loss(self->objective);
+
+    if (isfinite(self->smoothness))
+        return PN_OK;
+    if (!pn_objective_bounds(self->objective)->loss.smooth)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the slope of the %s loss jumps, and this method needs a smooth loss; use smooth_hinge, "
+                       "huber or logistic, "
+                       "or solve.sgd, solve.mirror_descent",
+                       owner, loss->name);
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "%s: the smoothness of the %s loss is not bounded: clip the rows, e.g. data:clip_rows(\"l2\", 1)",
+                   owner, loss->name);
+}
+
+void pn_first_order_explain(const pn_first_order *self, pn_plan *plan)
+{
+    const pn_bounds *bounds = pn_objective_bounds(self->objective);
+    char text[224];
+
+    pn_plan_add(plan, "records n", self->n, "public");
+    if (isfinite(self->lipschitz))
+        pn_plan_add(plan, "gradient bound G", self->lipschitz, "%s",
+                    bounds->source == PN_BOUND_CLIPPED ? "l2 norm to which each record's gradient is clipped"
+                                                       : "max l2 norm of a record's gradient, certified");
+    if (isfinite(self->smoothness))
+        pn_plan_add(plan, "smoothness L", self->smoothness, "of every record's loss, certified%s",
+                    self->composite.smooth ? ", and of the regulariser" : "");
+    if (self->strong_convexity > 0.0)
+        pn_plan_add(plan, "strong convexity mu", self->strong_convexity, "%s",
+                    self->strong_convexity > self->certified ? "as claimed" : "certified");
+    if (self->strong_convexity > self->certified)
+        pn_plan_warn(plan,
+                     "strong convexity %g is claimed, certified is %g: predictions rest on the claim, privacy does not",
+                     self->strong_convexity, self->certified);
+    pn_composite_describe(&self->composite, text, sizeof text);
+    if (text[0])
+        pn_plan_add_text(plan, "public part", "", "%s", text);
+}
+
+void pn_first_order_check_step(pn_plan *plan, double step, double limit, const char *because)
+{
+    if (step > limit * (1.0 + 1e-9))
+        pn_plan_warn(plan, "step = %g is beyond %g, %s: the run may diverge", step, limit, because);
+}
+
+bool pn_has_diverged(pn_state *state, const double *x, size_t p)
+{
+    size_t j = 0;
+
+    while (j < p && fabs(x[j]) <= REACH) /* false for NaN */
+        j++;
+    if (j == p)
+        return false;
+    state->finished = true;
+    state->stopped = "diverged";
+    return true;
+}

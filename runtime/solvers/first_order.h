@@ -1,0 +1,51 @@
+/* first_order.h -- what the plans and runs of gradient_descent, sgd, svrg and their relatives share: constants of the problem, where to
+ * start, warnings, and when a run has diverged.
+ * Depends on: solver.h, composite.h.  Used by: gradient_descent*.c, sgd*.c, svrg*.c, accelerated*.c, output_perturbation*.c. */
+#ifndef PN_SOLVERS_FIRST_ORDER_H
+#define PN_SOLVERS_FIRST_ORDER_H
+
+#include "solvers/composite.h"
+#include "solvers/solver.h"
+
+typedef struct pn_first_order {
+    pn_objective *objective;
+    pn_composite composite;
+    double n;
+    size_t p;         /* length of theta */
+    double lipschitz; /* G: every record's gradient has at most this l2 norm; +inf */
+    double
+        smoothness; /* L of what is taken by its gradient, every record's loss and the smooth part of r; +inf where not smooth */
+    double strong_convexity; /* mu of F_r: the certified one, or the larger one that the user claims; >= 0 */
+    double certified;        /* the certified one */
+    double diameter;         /* of the set, l2; +inf */
+    double *start;           /* [p] owned: the given point, the set's centre, or 0 */
+} pn_first_order;
+
+/* `strong_convexity`, for the tables of solvers that use it. */
+#define PN_STRONG_CONVEXITY_PARAM                                                                                      \
+    {                                                                                                                  \
+        "strong_convexity", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,                                              \
+            "mu, when it is known to be larger than what is certified: steps and predictions rest on it, privacy "     \
+            "does "                                                                                                    \
+            "not"                                                                                                      \
+    }
+
+/**
+ * Read the problem.  `prox` and `claimed` (strong convexity): options, may be NULL or not given.  Clear it also after a failure.
+ * Errors: as pn_composite_open; PN_ENOMEM.
+ */
+pn_status pn_first_order_read(pn_first_order *out, const char *owner, pn_objective *objective, const pn_arg *start,
+                              const pn_arg *prox, const pn_arg *claimed, pn_err *err);
+void pn_first_order_clear(pn_first_order *self);
+
+/** PN_EUNSUPPORTED unless every record's loss is smooth, with what to do instead. */
+pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *owner, pn_err *err);
+/** Lines about G, L, mu and r; the warning about a claimed mu; records n. */
+void pn_first_order_explain(const pn_first_order *self, pn_plan *plan);
+/** The warning for a step beyond `limit` (1/L, 2/L, ...), which is `because`. */
+void pn_first_order_check_step(pn_plan *plan, double step, double limit, const char *because);
+
+/** True, with state->finished and stopped = "diverged" set, when x[p] has left every reasonable range: not finite or beyond 2^300. */
+bool pn_has_diverged(pn_state *state, const double *x, size_t p);
+
+#endif
