@@ -146,6 +146,16 @@ static int hvp(lua_State *L)
     return 1;
 }
 
+static int prox(lua_State *L)
+{
+    const pn_regulariser *reg = check_reg(L, 1);
+    pn_prox **slot = (pn_prox **)pnl_newbox(L, &pnl_prox_class);
+    pn_err err;
+
+    pnl_status(L, pn_regulariser_prox(reg, slot, &err), &err);
+    return *slot ? 1 : 0;
+}
+
 /* ---- bounds ---- */
 
 /* {lo, hi}; all reals when absent */
@@ -213,6 +223,10 @@ static const pnl_row reg_rows[] = {
       "for singular values of 0), of a typed formula what its slope_formula says." },
     { "hvp", hvp, PNL_METHOD, PNL_NOTHING, "r:hvp(w, v) -> vec",
       "The Hessian at w times v; a coordinate or group at its kink adds 0.  An error for nuclear, which has none." },
+    { "prox", prox, PNL_METHOD, PNL_NOTHING, "r:prox() -> prox or nil",
+      "The proximal operator of r, with its weights; nil for none.  An error where there is no closed form: nonconvex "
+      "and typed "
+      "formulas." },
     { "bounds", bounds, PNL_METHOD, PNL_NOTHING, "r:bounds({lo, hi}) -> table",
       "What is certified when every coordinate of w lies in [lo, hi] (absent: all reals): gradient, the largest entry "
       "of the "

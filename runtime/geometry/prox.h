@@ -12,6 +12,15 @@
 
 typedef struct pn_prox pn_prox;
 
+/* What pn_prox_sum asks of f to find a closed form for f + g; see prox_sum.c for the pairs. */
+enum {
+    PN_PROX_SEPARABLE = 1,   /* f(x) = sum_j f_j(x_j) */
+    PN_PROX_INTERVALS = 2,   /* the indicator of a product of intervals: the operator clips */
+    PN_PROX_HOMOGENEOUS = 4, /* f(cx) = c f(x) for c > 0: norms, indicators of cones */
+    PN_PROX_RADIAL = 8,      /* f(x) = h(||x||_2): the operator multiplies x by a number from [0, 1] */
+    PN_PROX_BLOCKS = 16      /* a sum of such functions of disjoint blocks of coordinates */
+};
+
 typedef struct pn_prox_ops {
     const char *name;
     const char *doc;
@@ -25,6 +34,10 @@ typedef struct pn_prox_ops {
     /* In place; a failure leaves x as it was.  n > 0, and dim when that is not 0; x finite, step > 0 and finite. */
     pn_status (*apply)(const pn_prox *self, double *x, size_t n, double step, pn_err *err);
     void (*describe)(const pn_prox *self, char *text, size_t size);
+    /* Of those above, which hold.  NULL: none known. */
+    unsigned (*traits)(const pn_prox *self);
+    /* f = *square/2 ||x||^2 + *rest, a new reference, NULL when nothing is left.  NULL: f has no such part. */
+    pn_status (*split)(const pn_prox *self, double *square, pn_prox **rest, pn_err *err);
 } pn_prox_ops;
 
 /* Implementations embed this head first. */
@@ -52,6 +65,29 @@ typedef struct pn_custom_prox {
 pn_status pn_prox_custom(pn_prox **out, const pn_custom_prox *parts, pn_err *err);
 /** The operator of the conjugate f*, by Moreau's identity; that of f again for a conjugate.  Keeps `prox`.  Errors: PN_ENOMEM. */
 pn_status pn_prox_conjugate(pn_prox **out, pn_prox *prox, pn_err *err);
+
+/** The projection on `set`, which is kept: the operator of its indicator.  Errors: PN_EUNSUPPORTED when it has none; PN_ENOMEM. */
+pn_status pn_prox_of_set(pn_prox **out, pn_set *set, pn_err *err);
+
+/* lambda sum_g weight_g ||x_g||_2 over groups of coordinates that may share some; those in no group are free.  Borrowed. */
+typedef struct pn_group_list {
+    double lambda;
+    size_t count;         /* of groups */
+    const size_t *start;  /* [count + 1] into member */
+    const size_t *member; /* coordinates from 0, group by group */
+    const double *weight; /* [count], or NULL for the root of each group's size */
+    size_t dim;           /* 0: any that holds the members */
+} pn_group_list;
+/** Disjoint groups in closed form, others as a pn_prox_sum of as few sets of disjoint ones as the order of the list gives.
+ *  Errors: PN_EINVAL for no or an empty group, a coordinate twice in one, a lambda or weight that is no positive number; PN_EDIM for
+ *  a coordinate from dim on; PN_ENOMEM. */
+pn_status pn_prox_groups(pn_prox **out, const pn_group_list *groups, pn_err *err);
+
+/** The operator of f_a + f_b; keeps both.  Closed forms where prox_sum.c proves one, else Dykstra's iteration until two successive
+ *  points are within 1e-12 (1 + ||v||_2); x is then within the root of that times 2 (||v - x|| + step slope) of the minimum, and mostly
+ *  far closer.  Indicators come last, so that the result is in the last one's set as a projection on it is.
+ *  Errors: PN_EDIM when both have a dimension and they differ; PN_ENOMEM.  Its pn_prox_apply: PN_ENUMERIC after 10^4 rounds. */
+pn_status pn_prox_sum(pn_prox **out, pn_prox *a, pn_prox *b, pn_err *err);
 
 pn_prox *pn_prox_keep(pn_prox *prox);
 void pn_prox_free(pn_prox *prox); /* NULL allowed */

@@ -53,6 +53,12 @@ static void norm_destroy(pn_prox *prox)
     pn_free(self);
 }
 
+static unsigned is_homogeneous(const pn_prox *prox)
+{
+    (void)prox;
+    return PN_PROX_HOMOGENEOUS;
+}
+
 /* ---- l2 and group: blocks shrink towards 0 ---- */
 
 static const pn_param lambda_params[] = {
@@ -109,6 +115,18 @@ static pn_status blocks_apply(const pn_prox *prox, double *x, size_t n, double s
     return PN_OK;
 }
 
+static unsigned l2_traits(const pn_prox *prox)
+{
+    (void)prox;
+    return PN_PROX_HOMOGENEOUS | PN_PROX_RADIAL | PN_PROX_BLOCKS;
+}
+
+static unsigned group_traits(const pn_prox *prox)
+{
+    (void)prox;
+    return PN_PROX_HOMOGENEOUS | PN_PROX_BLOCKS;
+}
+
 static pn_status l2_create(pn_prox **out, const pn_arg *args, pn_err *err)
 {
     return blocks_create(out, &pn_prox_l2, args[0].real, SIZE_MAX, err);
@@ -129,6 +147,7 @@ const pn_prox_ops pn_prox_l2 = {
     .value = blocks_value,
     .apply = blocks_apply,
     .describe = l2_describe,
+    .traits = l2_traits,
 };
 
 static pn_status group_create(pn_prox **out, const pn_arg *args, pn_err *err)
@@ -151,6 +170,7 @@ const pn_prox_ops pn_prox_group = {
     .value = blocks_value,
     .apply = blocks_apply,
     .describe = group_describe,
+    .traits = group_traits,
 };
 
 /* ---- any norm: what is left of v when its projection on the ball of the dual norm is taken away ---- */
@@ -397,6 +417,7 @@ const pn_prox_ops pn_prox_nuclear = {
     .value = any_value,
     .apply = nuclear_apply,
     .describe = nuclear_describe,
+    .traits = is_homogeneous,
 };
 
 /* ---- linf and the norm that a user gives ---- */
@@ -424,6 +445,7 @@ const pn_prox_ops pn_prox_linf = {
     .value = any_value,
     .apply = any_apply,
     .describe = linf_describe,
+    .traits = is_homogeneous,
 };
 
 static const char *const norm_class[] = { "pn.norm", NULL };
@@ -461,4 +483,5 @@ const pn_prox_ops pn_prox_norm = {
     .value = any_value,
     .apply = any_apply,
     .describe = norm_describe,
+    .traits = is_homogeneous,
 };

@@ -40,6 +40,12 @@ static void separable_destroy(pn_prox *self)
     pn_free(self);
 }
 
+static unsigned is_separable(const pn_prox *prox)
+{
+    (void)prox;
+    return PN_PROX_SEPARABLE;
+}
+
 /* Weight 0 times an infinite norm is 0. */
 static double times(double weight, double value)
 {
@@ -70,6 +76,16 @@ static pn_status net_apply(const pn_prox *prox, double *x, size_t n, double step
     return PN_OK;
 }
 
+/* The square is left to the sum, |x| stays. */
+static pn_status net_split(const pn_prox *prox, double *square, pn_prox **rest, pn_err *err)
+{
+    const separable *self = as_separable(prox);
+
+    *square = self->l2;
+    *rest = NULL;
+    return self->l1 > 0.0 ? make(rest, &pn_prox_l1, self->l1, 0.0, 0.0, err) : PN_OK;
+}
+
 /* ---- l1 ---- */
 
 static const pn_param lambda_params[] = {
@@ -80,6 +96,12 @@ static const pn_param lambda_params[] = {
 static pn_status l1_create(pn_prox **out, const pn_arg *args, pn_err *err)
 {
     return make(out, &pn_prox_l1, args[0].real, 0.0, 0.0, err);
+}
+
+static unsigned l1_traits(const pn_prox *prox)
+{
+    (void)prox;
+    return PN_PROX_SEPARABLE | PN_PROX_HOMOGENEOUS;
 }
 
 static void l1_describe(const pn_prox *prox, char *text, size_t size)
@@ -97,6 +119,7 @@ const pn_prox_ops pn_prox_l1 = {
     .value = net_value,
     .apply = net_apply,
     .describe = l1_describe,
+    .traits = l1_traits,
 };
 
 /* ---- squared_l2 ---- */
@@ -121,6 +144,8 @@ const pn_prox_ops pn_prox_squared_l2 = {
     .value = net_value,
     .apply = net_apply,
     .describe = squared_describe,
+    .traits = is_separable,
+    .split = net_split,
 };
 
 /* ---- elastic_net ---- */
@@ -151,6 +176,8 @@ const pn_prox_ops pn_prox_elastic_net = {
     .value = net_value,
     .apply = net_apply,
     .describe = net_describe,
+    .traits = is_separable,
+    .split = net_split,
 };
 
 /* ---- huber ---- */
@@ -209,4 +236,5 @@ const pn_prox_ops pn_prox_huber = {
     .value = huber_value,
     .apply = huber_apply,
     .describe = huber_describe,
+    .traits = is_separable,
 };

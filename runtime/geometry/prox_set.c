@@ -2,6 +2,7 @@
  * Depends on: prox.h, set.h.  Used by: prox.c's table.  Source: Parikh, Boyd (2014), Proximal algorithms, section 1.2. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "geometry/prox.h"
@@ -67,6 +68,25 @@ static void indicator_describe(const pn_prox *prox, char *text, size_t size)
     (void)snprintf(text, size, "indicator(%s)", set);
 }
 
+/* A box, the orthant and the cube stay products of intervals when scaled, reflected and shifted. */
+static unsigned indicator_traits(const pn_prox *prox)
+{
+    static const char *const products[] = { "box", "linf_ball", "nonnegative", NULL };
+    const pn_set *set = set_of(prox), *inner;
+    const double *shift;
+    double factor, radius;
+    unsigned traits = set->ops->cone ? PN_PROX_HOMOGENEOUS : 0;
+
+    inner = pn_set_unwrap(set, &factor, &shift);
+    for (size_t i = 0; products[i]; i++) {
+        if (strcmp(inner->ops->name, products[i]) == 0)
+            traits |= PN_PROX_SEPARABLE | PN_PROX_INTERVALS;
+    }
+    if (pn_set_is(set, "l2_ball", &radius))
+        traits |= PN_PROX_RADIAL | PN_PROX_BLOCKS;
+    return traits;
+}
+
 /* ---- box ---- */
 
 static const pn_param box_params[] = {
@@ -95,6 +115,7 @@ const pn_prox_ops pn_prox_box = {
     .value = indicator_value,
     .apply = indicator_apply,
     .describe = indicator_describe,
+    .traits = indicator_traits,
 };
 
 /* ---- indicator ---- */
@@ -106,13 +127,17 @@ static const pn_param indicator_params[] = {
     PN_PARAM_END,
 };
 
-static pn_status indicator_create(pn_prox **out, const pn_arg *args, pn_err *err)
+pn_status pn_prox_of_set(pn_prox **out, pn_set *set, pn_err *err)
 {
-    pn_set *set = (pn_set *)(size_t)args[0].object;
-
+    *out = NULL;
     if (!pn_set_can_project(set))
         return pn_fail(err, PN_EUNSUPPORTED, "prox.indicator: %s has no projection", set->ops->name);
     return make(out, &pn_prox_indicator, pn_set_keep(set), err);
+}
+
+static pn_status indicator_create(pn_prox **out, const pn_arg *args, pn_err *err)
+{
+    return pn_prox_of_set(out, (pn_set *)(size_t)args[0].object, err);
 }
 
 const pn_prox_ops pn_prox_indicator = {
@@ -126,4 +151,5 @@ const pn_prox_ops pn_prox_indicator = {
     .value = indicator_value,
     .apply = indicator_apply,
     .describe = indicator_describe,
+    .traits = indicator_traits,
 };

@@ -11,11 +11,13 @@
 #include "numeric/blas.h"
 #include "objective/formula_regulariser.h"
 
-#define BLOCK 256
+#define BLOCK   256
+#define NUMBERS 4 /* parameters that a row can have */
 
 typedef struct formula_regulariser {
     pn_regulariser base;
     pn_compiled f;
+    double number[NUMBERS]; /* what the row's formula was given */
 } formula_regulariser;
 
 static void formula_destroy(pn_regulariser *regulariser)
@@ -221,8 +223,15 @@ pn_status pn_formula_regulariser_new(pn_regulariser **out, const pn_regulariser_
 
     if (status == PN_OK)
         status = from_graph(out, row, graph, row->formula(graph, args), err);
+    for (size_t i = 0; status == PN_OK && i < NUMBERS && i < pn_param_count(row->params); i++)
+        ((formula_regulariser *)*out)->number[i] = args[i].real;
     pn_graph_free(graph);
     return status;
+}
+
+double pn_formula_regulariser_number(const pn_regulariser *regulariser, size_t i)
+{
+    return ((const formula_regulariser *)regulariser)->number[i];
 }
 
 pn_graph *pn_regulariser_graph(const pn_regulariser *regulariser, pn_node *root)

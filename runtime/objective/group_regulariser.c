@@ -1,6 +1,6 @@
 /* group_regulariser.c -- r(w) = lambda sum_g weight_g ||w_g||_2 over disjoint groups of coordinates.
  * The groups are stretches of equal size, or given by a number for each coordinate.
- * Depends on: regulariser.h.  Used by: regulariser.c's table.
+ * Depends on: regulariser.h, geometry/prox.h.  Used by: regulariser.c's table.
  * Source: Yuan, Lin (2006), Model selection and estimation in regression with grouped variables. */
 #include <float.h>
 #include <math.h>
@@ -197,6 +197,43 @@ static void group_describe(const pn_regulariser *regulariser, char *text, size_t
                    self->weight ? "weight_g " : "sqrt|g| ", which);
 }
 
+/* ---- the proximal operator ---- */
+
+/* Equal weights on stretches that go on for as long as w does. */
+static pn_status prox_of_stretches(const group_regulariser *self, pn_prox **out, pn_err *err)
+{
+    pn_arg args[2] = { { .given = true, .real = weight_of(self, 0) }, { .given = true, .count = self->size } };
+
+    return pn_prox_new(out, "group", args, err);
+}
+
+/* Stretches with a weight each, as a list. */
+static pn_status prox_of_weighted_stretches(const group_regulariser *self, pn_prox **out, pn_err *err)
+{
+    size_t *start = pn_alloc(self->count + 1, sizeof *start), *member = pn_alloc(self->dim, sizeof *member);
+    pn_group_list list = { self->lambda, self->count, start, member, self->weight, self->dim };
+    pn_status status;
+
+    for (size_t g = 0; start && g <= self->count; g++)
+        start[g] = g * self->size;
+    for (size_t j = 0; member && j < self->dim; j++)
+        member[j] = j;
+    status = start && member ? pn_prox_groups(out, &list, err) : pn_fail(err, PN_ENOMEM, OWNER ": out of memory");
+    pn_free(start);
+    pn_free(member);
+    return status;
+}
+
+static pn_status group_prox(const pn_regulariser *regulariser, pn_prox **out, pn_err *err)
+{
+    const group_regulariser *self = (const group_regulariser *)regulariser;
+    pn_group_list list = { self->lambda, self->count, self->start, self->member, self->weight, self->dim };
+
+    if (self->member)
+        return pn_prox_groups(out, &list, err);
+    return self->weight ? prox_of_weighted_stretches(self, out, err) : prox_of_stretches(self, out, err);
+}
+
 /* ---- construction ---- */
 
 /* The number of groups, when the numbers are whole, from 1, and each group has a coordinate. */
@@ -308,4 +345,5 @@ const pn_regulariser_ops pn_regulariser_group = {
     .curve = group_curve,
     .certify = group_certify,
     .describe = group_describe,
+    .prox = group_prox,
 };

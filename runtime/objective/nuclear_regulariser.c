@@ -136,6 +136,16 @@ static void nuclear_describe(const pn_regulariser *regulariser, char *text, size
                    self->rows, self->cols);
 }
 
+static pn_status nuclear_prox(const pn_regulariser *regulariser, pn_prox **out, pn_err *err)
+{
+    const nuclear_regulariser *self = (const nuclear_regulariser *)regulariser;
+    pn_arg args[3] = { [LAMBDA] = { .given = true, .real = self->lambda },
+                       [ROWS] = { .given = true, .count = self->rows },
+                       [COLS] = { .given = true, .count = self->cols } };
+
+    return pn_prox_new(out, "nuclear", args, err);
+}
+
 const pn_regulariser_ops pn_regulariser_nuclear = {
     .name = "nuclear",
     .doc = "r(W) = lambda ||W||_*, the sum of the singular values of the rows x cols matrix whose rows follow one "
@@ -150,4 +160,5 @@ const pn_regulariser_ops pn_regulariser_nuclear = {
     .curve = nuclear_curve,
     .certify = nuclear_certify,
     .describe = nuclear_describe,
+    .prox = nuclear_prox,
 };

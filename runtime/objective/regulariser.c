@@ -72,3 +72,17 @@ pn_status pn_regulariser_certify(pn_regulariser *regulariser, pn_interval coordi
                        regulariser->row->name, coordinate.low, coordinate.high);
     return regulariser->ops->certify(regulariser, coordinate, out, err);
 }
+
+pn_status pn_regulariser_prox(const pn_regulariser *regulariser, pn_prox **out, pn_err *err)
+{
+    const pn_regulariser_ops *row = regulariser->row;
+
+    *out = NULL;
+    if (row->prox)
+        return row->prox(regulariser, out, err);
+    return pn_fail(
+        err, PN_EUNSUPPORTED,
+        "reg.%s: there is no closed proximal map; where it is smooth its gradient serves, else use none, l2, "
+        "l1, elastic_net, group or nuclear of pn.reg",
+        row->name);
+}

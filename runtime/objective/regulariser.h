@@ -2,7 +2,7 @@
  * A separable regulariser r(theta) = sum_j f(theta_j) is one formula and one line in regulariser.c's table: gradient, Hessian
  * and bounds come from the expression (formula_regulariser.c), for built-in and typed ones alike; the others
  * (group, nuclear) fill the functions themselves.  No privacy is involved: r does not depend on records.
- * Depends on: core, numeric, expr.  Used by: objective.c, bindings.
+ * Depends on: core, numeric, expr, geometry/prox.h.  Used by: objective.c, solvers, bindings.
  * Spec: variance-reduced.md section 8 for the scaling (l2 is lambda/2 ||theta||^2); second-order.md section 9 for nonconvex. */
 #ifndef PN_OBJECTIVE_REGULARISER_H
 #define PN_OBJECTIVE_REGULARISER_H
@@ -13,6 +13,7 @@
 #include "core/param.h"
 #include "core/status.h"
 #include "expr/bound.h"
+#include "geometry/prox.h"
 
 typedef struct pn_regulariser pn_regulariser;
 
@@ -58,6 +59,9 @@ typedef struct pn_regulariser_ops {
     pn_status (*certify)(pn_regulariser *self, pn_interval coordinate, pn_regulariser_bounds *out, pn_err *err);
     /* r(w) with its parameters, one line.  Truncates. */
     void (*describe)(const pn_regulariser *self, char *text, size_t size);
+    /* The proximal operator of r with all its weights, a new reference; NULL in *out for r = 0.  NULL: there is no closed form.
+     * Of formulas too: pn_formula_regulariser_number has their parameters.  Errors: PN_ENOMEM. */
+    pn_status (*prox)(const pn_regulariser *self, pn_prox **out, pn_err *err);
 } pn_regulariser_ops;
 
 struct pn_regulariser {
@@ -76,6 +80,10 @@ void pn_regulariser_free(pn_regulariser *regulariser); /* NULL allowed */
 /** As ops->certify after a check: PN_EINVAL when the range has low > high or NaN.  Unbounded is no error: see `missing`. */
 pn_status pn_regulariser_certify(pn_regulariser *regulariser, pn_interval coordinate, pn_regulariser_bounds *out,
                                  pn_err *err);
+
+/** *out = the proximal operator of r, a new reference, whose value is r's; NULL when r = 0.
+ *  Errors: PN_EUNSUPPORTED for r without a closed form (nonconvex, typed formulas); PN_ENOMEM. */
+pn_status pn_regulariser_prox(const pn_regulariser *regulariser, pn_prox **out, pn_err *err);
 
 /** sum_j f(theta_j) for f in the only variable of `graph` (kept).  Errors: PN_EINVAL for a graph of several variables; as
  *  pn_loss_from_graph. */

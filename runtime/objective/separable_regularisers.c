@@ -1,8 +1,8 @@
 /* separable_regularisers.c -- the regularisers that are one formula f(w) of each coordinate: none, l2, l1, elastic net, nonconvex.
- * Depends on: regulariser.h, expr/formula.h.  Used by: regulariser.c's table.
+ * Depends on: formula_regulariser.h, expr/formula.h.  Used by: regulariser.c's table.
  * Spec: variance-reduced.md section 8 for the scaling of l2; second-order.md section 9 for nonconvex. */
 #include "expr/formula.h"
-#include "objective/regulariser.h"
+#include "objective/formula_regulariser.h"
 
 extern const pn_regulariser_ops pn_regulariser_none, pn_regulariser_l2, pn_regulariser_l1, pn_regulariser_elastic_net,
     pn_regulariser_nonconvex;
@@ -11,6 +11,15 @@ static const pn_param lambda_params[] = {
     { "lambda", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "weight against the mean loss" },
     PN_PARAM_END,
 };
+
+/* The operator of the same name in pn.prox has the same parameters, in the same order and scaling, up to `name`. */
+static pn_status prox_named(const char *name, const pn_regulariser *self, pn_prox **out, pn_err *err)
+{
+    pn_arg args[2] = { { .given = true, .real = pn_formula_regulariser_number(self, 0) },
+                       { .given = true, .real = pn_formula_regulariser_number(self, 1) } };
+
+    return pn_prox_new(out, name, args, err);
+}
 
 static pn_node coordinate(pn_graph *g)
 {
@@ -23,16 +32,30 @@ static pn_node none(pn_graph *g, const pn_arg *args)
     return pn_x_const(g, 0.0);
 }
 
+static pn_status none_prox(const pn_regulariser *self, pn_prox **out, pn_err *err)
+{
+    (void)self;
+    (void)err;
+    *out = NULL;
+    return PN_OK;
+}
+
 const pn_regulariser_ops pn_regulariser_none = {
     .name = "none",
     .doc = "No regulariser: r(w) = 0.",
     .source = "by definition",
     .formula = none,
+    .prox = none_prox,
 };
 
 static pn_node l2(pn_graph *g, const pn_arg *args)
 {
     return pn_x_scale(g, 0.5 * args[0].real, pn_x_square(g, coordinate(g)));
+}
+
+static pn_status l2_prox(const pn_regulariser *self, pn_prox **out, pn_err *err)
+{
+    return prox_named("squared_l2", self, out, err);
 }
 
 const pn_regulariser_ops pn_regulariser_l2 = {
@@ -41,11 +64,17 @@ const pn_regulariser_ops pn_regulariser_l2 = {
     .source = "Hoerl, Kennard (1970), Ridge regression",
     .params = lambda_params,
     .formula = l2,
+    .prox = l2_prox,
 };
 
 static pn_node l1(pn_graph *g, const pn_arg *args)
 {
     return pn_x_scale(g, args[0].real, pn_x_abs(g, coordinate(g)));
+}
+
+static pn_status l1_prox(const pn_regulariser *self, pn_prox **out, pn_err *err)
+{
+    return prox_named("l1", self, out, err);
 }
 
 const pn_regulariser_ops pn_regulariser_l1 = {
@@ -54,6 +83,7 @@ const pn_regulariser_ops pn_regulariser_l1 = {
     .source = "Tibshirani (1996), Regression shrinkage and selection via the lasso",
     .params = lambda_params,
     .formula = l1,
+    .prox = l1_prox,
 };
 
 static const pn_param elastic_net_params[] = {
@@ -74,12 +104,18 @@ static pn_node elastic_net(pn_graph *g, const pn_arg *args)
     return sum;
 }
 
+static pn_status elastic_net_prox(const pn_regulariser *self, pn_prox **out, pn_err *err)
+{
+    return prox_named("elastic_net", self, out, err);
+}
+
 const pn_regulariser_ops pn_regulariser_elastic_net = {
     .name = "elastic_net",
     .doc = "r(w) = l1 ||w||_1 + l2/2 ||w||_2^2; strongly convex with constant l2, subgradient 0 where w_j is 0.",
     .source = "Zou, Hastie (2005), Regularization and variable selection via the elastic net",
     .params = elastic_net_params,
     .formula = elastic_net,
+    .prox = elastic_net_prox,
 };
 
 static pn_node nonconvex(pn_graph *g, const pn_arg *args)
