@@ -13,6 +13,7 @@ const char *const pn_neighbours_names[] = { "replace_one", "add_remove", "zero_o
 static const pn_event_ops *const table[] = { &pn_event_exponential_ops,
                                              &pn_event_report_noisy_max_ops,
                                              &pn_event_pure_ops,
+                                             &pn_event_approximate_ops,
                                              &pn_event_laplace_ops,
                                              &pn_event_gaussian_ops,
                                              &pn_event_zcdp_ops,
@@ -21,6 +22,7 @@ static const pn_event_ops *const table[] = { &pn_event_exponential_ops,
                                              &pn_event_objective_perturbation_ops,
                                              &pn_event_poisson_sampled_ops,
                                              &pn_event_fixed_sampled_ops,
+                                             &pn_event_fixed_sampled_and_whole_ops,
                                              NULL };
 
 const pn_event_ops *const *pn_event_table(void)

@@ -21,7 +21,8 @@ typedef struct pn_event pn_event;
  * can reach may lie outside that of its neighbour.  If the ideal interaction is (epsilon, delta)-DP, the one that ran is
  *     (epsilon + slack.epsilon, exp(slack.epsilon/2) (delta + min(exp(epsilon) slack.tail, slack.window))) - DP.
  * tail: the mass outside the window of the data set itself, which exp(epsilon) carries over to the neighbour; window: the
- * mass outside the neighbour's window, 2 Q(13 - mu) a draw, which needs no epsilon.  Slacks add up. */
+ * mass outside the neighbour's window, 2 Q(13 - mu) a draw, which needs no epsilon.  The delta of an event approximate is both.
+ * Slacks add up. */
 typedef struct pn_slack {
     double epsilon, tail, window;
 } pn_slack;
@@ -76,6 +77,12 @@ pn_status pn_event_poisson_sampled(pn_event **out, double q, pn_event *inner, pn
 /** batch of n records without replacement, then `inner` (kept; its sensitivity is the replace-one one of the batch query). */
 pn_status pn_event_fixed_sampled(pn_event **out, size_t batch, size_t n, pn_event *inner, pn_neighbours neighbours,
                                  pn_err *err);
+/** ONE draw of noise of std sigma on a query on `batch` of n records (without replacement) plus a query on all of them; the
+ *  sensitivities are replace-one ones.  Errors: also PN_EPRIVACY for another relation than PN_REPLACE_ONE. */
+pn_status pn_event_sampled_and_whole(pn_event **out, size_t batch, size_t n, double sigma, double sampled_sensitivity,
+                                     double whole_sensitivity, size_t draws, pn_neighbours neighbours, pn_err *err);
+/** Any (epsilon, delta)-DP mechanism, such as a whole run at the price of its loss distribution; epsilon > 0, delta in (0, 1). */
+pn_status pn_event_approximate(pn_event **out, double epsilon, double delta, pn_neighbours n, pn_err *err);
 /** At most `answers` times "above" for an adaptive stream of queries; pure epsilon in total. */
 pn_status pn_event_sparse_vector(pn_event **out, double epsilon, size_t answers, pn_neighbours n, pn_err *err);
 

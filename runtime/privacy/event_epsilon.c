@@ -29,18 +29,25 @@ static double add_upward(double x, double y)
     return sum - x < y ? nextafter(sum, INFINITY) : sum;
 }
 
-/* `epsilon` holds at delta (1 - share): is exp(half) (delta (1 - share) + tail) <= delta?  In logarithms, and with what a ledger's
- * filter keeps (ledger_filter.c: a 128th of the share for the exponents, twice the tail), so that it admits what is priced here. */
+const double pn_tail_shares[PN_TAIL_SHARES] = { PN_TAIL_SHARE, 0x1p-10, 0.5, 0.75, 1.0 - 0x1p-9, 1.0 };
+
+/* In logarithms.  Where all of delta is for the tails, sums of deltas may be off by their last digit, as sums of epsilon may. */
+bool pn_tails_fit(pn_slack slack, double epsilon, double delta, double share, double room)
+{
+    double half = slack.epsilon / 2.0, part = share * (1.0 - 0x1p-7) * room;
+    double tail = share > 0.5 ? slack.window : 2.0 * pn_slack_tail(slack, epsilon);
+
+    if (slack.epsilon == 0.0 && tail == 0.0)
+        return true;
+    if (share == 1.0)
+        return exp(fmin(half, 1.0)) * tail <= delta * (1.0 + 0x1p-50) && half < 1.0;
+    return half + log1p(-share) <= log1p(-part) && (tail == 0.0 || half + log(tail) <= log(delta * part));
+}
+
+/* `epsilon` holds at delta (1 - share); less the room, so that a ledger's filter admits what is priced here. */
 static double with_slack(double epsilon, double delta, double share, pn_slack slack)
 {
-    double half = slack.epsilon / 2.0, part = share * (1.0 - 0x1p-7) * (1.0 - 1e-6);
-    double outside = pn_slack_tail(slack, epsilon);
-
-    if (slack.epsilon == 0.0 && outside == 0.0)
-        return epsilon;
-    if (!(half + log1p(-share) <= log1p(-part)) || (outside > 0.0 && !(half + log(2.0 * outside) <= log(delta * part))))
-        return INFINITY;
-    return add_upward(epsilon, slack.epsilon);
+    return pn_tails_fit(slack, epsilon, delta, share, 1.0 - 1e-6) ? add_upward(epsilon, slack.epsilon) : INFINITY;
 }
 
 double pn_slack_epsilon(double epsilon, double delta, pn_slack slack)
@@ -50,13 +57,12 @@ double pn_slack_epsilon(double epsilon, double delta, pn_slack slack)
 
 double pn_curve_release_epsilon(const pn_curve *curve, double rho, double delta, pn_slack slack, double *order)
 {
-    static const double more[] = { 0x1p-10, 0.5 };
     double ideal = pn_ideal_delta(delta), guess = ideal > 0.0 ? pn_zcdp_guess(rho, ideal) : 0.0;
     double epsilon = pn_curve_epsilon(curve, ideal, guess, order), total = pn_slack_epsilon(epsilon, delta, slack);
 
-    for (size_t i = 0; i < 2 && isinf(total) && isfinite(epsilon) && delta > 0.0; i++) {
-        epsilon = pn_curve_epsilon(curve, delta * (1.0 - more[i]), guess, order);
-        total = with_slack(epsilon, delta, more[i], slack);
+    for (size_t i = 1; i < PN_TAIL_SHARES && isinf(total) && isfinite(epsilon) && delta > 0.0; i++) {
+        epsilon = pn_curve_epsilon(curve, delta * (1.0 - pn_tail_shares[i]), guess, order);
+        total = with_slack(epsilon, delta, pn_tail_shares[i], slack);
     }
     if (order && isinf(total))
         *order = 0.0;

@@ -6,7 +6,7 @@
 #include "privacy/event.h"
 #include "privacy/event_curve.h"
 
-#define PN_LEAF_VALUES 4
+#define PN_LEAF_VALUES 6
 
 /* Needs no memory but its own, so searches over a parameter make it on the stack (with one reference that nobody drops). */
 typedef struct pn_leaf {
@@ -17,7 +17,7 @@ typedef struct pn_leaf {
 
 extern const pn_event_ops pn_event_exponential_ops, pn_event_report_noisy_max_ops, pn_event_pure_ops,
     pn_event_laplace_ops, pn_event_gaussian_ops, pn_event_zcdp_ops, pn_event_rdp_ops, pn_event_sparse_vector_ops,
-    pn_event_objective_perturbation_ops;
+    pn_event_objective_perturbation_ops, pn_event_approximate_ops, pn_event_fixed_sampled_and_whole_ops;
 
 /** A leaf on the heap with the values of `args`.  Errors: PN_ENOMEM; PN_EINVAL when `level` is outside [1e-150, 1e150]: its
  *  square must be a number. */
@@ -28,6 +28,9 @@ void pn_leaf_args(const pn_event *self, pn_arg *args);
 /** "name(first=..., second=...)" by the parameter table, each number in the fewest digits that give it back; optional
  *  parameters that have their fallback are left out. */
 void pn_leaf_describe(const pn_event *self, char *text, size_t size);
+
+/** What the events approximate in `count` times `event` take out of the budget's delta; 0 where there are none. */
+double pn_event_own_delta(const pn_event *event, size_t count);
 
 /* Of epsilon, what the Gaussian filter leaves for the slack of the exponents: 2^-36, and a quarter of a tiny epsilon. */
 #define PN_SLACK_SHARE 0x1p-36

@@ -1,5 +1,5 @@
 /* event_pure.c -- mechanisms with a pure epsilon: the exponential mechanism (bounded range), report noisy max, Laplace, and
- * a declared pure epsilon.  Depends on: event_leaf.h, random/noise.h (constants).  Used by: the table in event.c.  Spec: accounting.md section 2. */
+ * a declared pure epsilon, alone or with a delta.  Depends on: event_leaf.h, random/noise.h (constants).  Used by: the table in event.c.  Spec: accounting.md section 2. */
 #include "privacy/event_leaf.h"
 #include "privacy/pair_event.h"
 #include "random/noise.h"
@@ -162,7 +162,80 @@ const pn_event_ops pn_event_pure_ops = {
     .pairs = pn_pairs_pure,
 };
 
+/* ---- approximate ---- */
+
+/* Neighbouring laws of an (epsilon, delta)-DP mechanism are P = (1-delta) P' + delta P" and Q = (1-delta) Q' + delta Q" with P', Q'
+ * epsilon-indistinguishable: both are post-processing of the optimal pair, which shows the input with probability delta and is
+ * randomised response otherwise (Kairouz, Oh, Viswanath 2015).  So a run is that of an epsilon-DP mechanism unless a coin of chance
+ * delta, the same for both data sets, falls.  In an adaptive interaction the chance that any coin falls is at most the largest sum of
+ * the deltas on a path, each known before its coin: it adds to delta as the windows of drawn noise do (pn_slack), epsilon or no
+ * epsilon.  As tail it is counted once more, where exp(epsilon) carries it: more than enough. */
+static pn_status approximate_create(pn_event **out, const pn_arg *args, pn_neighbours neighbours, pn_err *err)
+{
+    return pn_leaf_new(out, &pn_event_approximate_ops, args, args[0].real, neighbours, err);
+}
+
+static double no_zcdp(const pn_event *self)
+{
+    (void)self;
+    return INFINITY;
+}
+
+static pn_slack approximate_slack(const pn_event *self)
+{
+    double delta = ((const pn_leaf *)self)->values[1];
+
+    return (pn_slack){ 0.0, delta, delta };
+}
+
+static const pn_param approximate_params[] = {
+    { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "epsilon of the mechanism" },
+    { "delta", PN_REAL, PN_REQUIRED, PN_FRACTION, 0.0, NULL, "delta of the mechanism" },
+    PN_PARAM_END,
+};
+
+const pn_event_ops pn_event_approximate_ops = {
+    .name = "approximate",
+    .doc =
+        "Any (epsilon, delta)-DP mechanism for the event's neighbours, such as a whole run at the price of its privacy "
+        "loss distribution. It is an epsilon-DP mechanism, whose Renyi bound this is, unless a coin of probability "
+        "delta "
+        "falls; the deltas of such events add up and are taken out of the budget's own. A ledger of epsilon and delta "
+        "sets the part of delta for them aside at its first charge, when that is one of them. No zCDP, and no place in "
+        "a budget of rho, of one Renyi order, or without delta.",
+    .source = "Kairouz, Oh, Viswanath (2015); Murtagh, Vadhan (2018)",
+    .params = approximate_params,
+    .create = approximate_create,
+    .destroy = pn_leaf_destroy,
+    .args = pn_leaf_args,
+    .rdp = pure_rdp,
+    .zcdp = no_zcdp,
+    .describe = pn_leaf_describe,
+    .slack = approximate_slack,
+    .pairs = pn_pairs_pure,
+};
+
 /* ---- for the tables of other rooms ---- */
+
+double pn_event_own_delta(const pn_event *event, size_t count)
+{
+    size_t parts;
+    const pn_term *terms = pn_event_terms(event, &parts);
+    double sum = 0.0;
+
+    if (!terms)
+        return event->ops == &pn_event_approximate_ops ? (double)count * ((const pn_leaf *)event)->values[1] : 0.0;
+    for (size_t i = 0; i < parts; i++)
+        sum += (double)terms[i].count * pn_event_own_delta(terms[i].event, count);
+    return sum;
+}
+
+pn_status pn_event_approximate(pn_event **out, double epsilon, double delta, pn_neighbours n, pn_err *err)
+{
+    pn_arg args[3] = { { .given = true, .real = epsilon }, { .given = true, .real = delta }, { 0 } };
+
+    return pn_event_new(out, "approximate", args, n, err);
+}
 
 pn_status pn_event_exponential(pn_event **out, double epsilon, pn_neighbours neighbours, pn_err *err)
 {

@@ -11,6 +11,7 @@
 
 #include "core/alloc.h"
 #include "privacy/accountant.h"
+#include "privacy/conversion.h"
 #include "privacy/ledger_impl.h"
 #include "privacy/ledger_text.h"
 
@@ -36,24 +37,25 @@ static bool choose_default(const pn_budget *budget, const pn_event *event, size_
 }
 
 /* Orders from the first request alone: the default ones with delta/J each when they cover it, else the one of its price with
- * all of delta, or mu^2 when the price is that of Gaussian noise.  At large epsilon with a larger share for the tails, as
- * prices do.  False when nothing covers it; `filter` then holds nothing of use. */
+ * all of delta, or mu^2 when the price is that of Gaussian noise.  With a larger share for the tails where they need it, as
+ * prices do (conversion.h).  False when nothing covers it; `filter` then holds nothing of use. */
 static bool choose(const pn_ledger *ledger, const pn_event *event, size_t count, pn_filter *filter)
 {
-    static const double shares[] = { PN_TAIL_SHARE, 0x1p-10, 0.5 };
     const pn_budget *budget = &ledger->budget;
     double order;
 
-    if (choose_default(budget, event, count, shares[0], filter))
+    if (choose_default(budget, event, count, pn_tail_shares[0], filter))
         return true;
     if (!pn_within(pn_event_epsilon(event, count, budget->delta, &order), budget->epsilon, filter->slop))
         return false;
-    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
-        if (choose_one(budget, event, count, order, shares[i], filter) ||
-            choose_default(budget, event, count, shares[i], filter))
+    if (choose_one(budget, event, count, order, pn_tail_shares[0], filter))
+        return true;
+    for (size_t i = 1; i < PN_TAIL_SHARES - 1; i++) {
+        if (choose_default(budget, event, count, pn_tail_shares[i], filter) ||
+            choose_one(budget, event, count, order, pn_tail_shares[i], filter))
             return true;
     }
-    return false;
+    return isinf(order) && choose_one(budget, event, count, order, 1.0, filter);
 }
 
 /* The filter under which the request is admitted: the ledger's own, or (while nothing is charged) a new choice in the
@@ -111,6 +113,41 @@ static pn_status refuse_by_filter(const pn_ledger *ledger, const pn_event *event
         price, ledger->budget.delta, numbers, order);
 }
 
+/* An (epsilon, delta)-DP mechanism where its delta has no place; PN_OK where that is not what is wrong. */
+static pn_status refuse_own_delta(const pn_ledger *at, const pn_event *event, size_t count, pn_err *err)
+{
+    double own = pn_event_own_delta(event, count), share = at->filter.share;
+    const pn_budget *budget = &at->budget;
+    pn_slack slack = pn_filter_slack(&at->filter);
+
+    if (own == 0.0 || at->filter.kind == PN_FILTER_GAUSSIAN)
+        return PN_OK;
+    if (pn_ledger_is_rho(at) || budget->delta == 0.0)
+        return pn_fail(err, PN_EBUDGET,
+                       "ledger: an event approximate takes delta %.6g, and a budget of %s has none; charge it to a "
+                       "budget of epsilon and delta",
+                       own,
+                       pn_ledger_is_rho(at)  ? "rho"
+                       : budget->alpha > 0.0 ? "one Renyi order"
+                                             : "pure epsilon");
+    if (own > budget->delta * (1.0 + 0x1p-50))
+        return pn_fail(err, PN_EBUDGET, "ledger: Requested delta %.6g, the budget's is %.6g (event approximate)", own,
+                       budget->delta);
+    if (!at->fixed && at->count == 0)
+        return PN_OK;
+    pn_slack_add(&slack, 1.0, pn_event_slack(event, count));
+    if (pn_tails_fit(slack, at->filter.limit, budget->delta, share, 1.0))
+        return PN_OK;
+    return pn_fail(
+        err, PN_EBUDGET,
+        "ledger: Requested delta %.6g (event approximate): of the budget's delta %.6g, the part %.6g was set "
+        "aside for such events %s, and %.6g of it is taken; charge it first, or to a slice or ledger of its "
+        "own",
+        own, budget->delta, (share > 0.5 ? share : share / 2.0) * budget->delta,
+        at->fixed ? "when the ledger was opened with orders" : "at the first charge",
+        pn_filter_slack(&at->filter).window);
+}
+
 static pn_status refuse_ended(const pn_ledger *ledger, const pn_event *event, size_t count, const char *why,
                               pn_err *err)
 {
@@ -125,9 +162,11 @@ static pn_status refuse(const pn_ledger *ledger, const pn_ledger *at, const pn_e
 {
     double requested = pn_ledger_price(at, event, count);
     char context[120], numbers[160];
-    pn_status status;
+    pn_status status = refuse_own_delta(at, event, count, err);
 
-    if (!at->fixed && at->count == 0) { /* by itself it exceeds the whole budget */
+    if (status != PN_OK) {
+        /* said already */
+    } else if (!at->fixed && at->count == 0) { /* by itself it exceeds the whole budget */
         amount(numbers, sizeof numbers, "epsilon", requested, at->budget.epsilon);
         status = pn_fail(err, PN_EBUDGET, "ledger: %s (at delta %g)", numbers, at->budget.delta);
     } else {
@@ -367,7 +406,7 @@ static pn_status read_orders(pn_ledger *node, const char **cursor, pn_err *err)
             break;
     }
     share = read_share(cursor);
-    if (count == 0 || node->fixed || !(share > 0.0 && share < 1.0) || !strchr("; ", **cursor))
+    if (count == 0 || node->fixed || !(share > 0.0 && share <= 1.0) || !strchr("; ", **cursor))
         return pn_text_malformed(err, "orders", *cursor);
     pn_filter_start(&node->passage->scratch, PN_FILTER_RENYI, node->budget.epsilon, node->budget.delta, share, orders,
                     count);

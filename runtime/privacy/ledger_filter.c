@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "privacy/accountant.h"
+#include "privacy/conversion.h"
 #include "privacy/gaussian.h"
 #include "privacy/ledger_filter.h"
 
@@ -17,6 +18,8 @@ static double value_of(const pn_filter *filter, size_t j, const pn_event *leaf)
 {
     double order = filter->measure[j].order;
 
+    if (filter->kind == PN_FILTER_ORDER && leaf->ops == &pn_event_approximate_ops)
+        return INFINITY; /* what it adds to delta has no place there */
     if (filter->kind == PN_FILTER_GAUSSIAN)
         return pn_gaussian_mu_squared(leaf);
     return order > 0.0 ? leaf->ops->rdp(leaf, order) : leaf->ops->zcdp(leaf);
@@ -72,16 +75,13 @@ static void add(const pn_filter *filter, size_t j, const pn_event *event, size_t
  * the exponents and the tails T may be largest on different paths, so each has its own part of the share: a 128th is for S,
  * which at 2^-76 a draw is plenty.  T is at most its largest value on any path, as a sum of chances that are each known
  * before the draw; where they are carried over by exp(epsilon), epsilon is the limit, since what a path spends after a miss
- * may depend on it.  Twice T has to fit: some paths may be bounded by their windows and others by exp(epsilon). */
+ * may depend on it.  Twice T has to fit: some paths may be bounded by their windows and others by exp(epsilon).  Under a share
+ * above one half, fixed beforehand like any, T is the sum of the windows on every path, once: that is the chance, under the law of
+ * the data set itself, that a draw leaves its neighbour's window or the coin of an (epsilon, delta)-DP mechanism falls.  If the
+ * share is 1 the only order is inf: outside that event the density ratio is at most exp(R + S), which is (epsilon, delta)-DP. */
 static bool tails_fit(const pn_filter *filter, pn_slack slack)
 {
-    double half = slack.epsilon / 2.0, tail_part = filter->share * (1.0 - 0x1p-7);
-    double tail = pn_slack_tail(slack, filter->limit);
-
-    if (slack.epsilon == 0.0 && tail == 0.0)
-        return true;
-    return half + log1p(-filter->share) <= log1p(-tail_part) &&
-           (tail == 0.0 || half + log(2.0 * tail) <= log(filter->delta * tail_part));
+    return pn_tails_fit(slack, filter->limit, filter->delta, filter->share, 1.0);
 }
 
 /* The share of epsilon that the Gaussian filter leaves for S. */

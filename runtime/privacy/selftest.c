@@ -47,6 +47,7 @@ static const sample samples[] = {
     { "exponential", { 0.1 }, 0.0, PN_REPLACE_ONE },
     { "report_noisy_max", { 20.0, 1.0 }, 0.0, PN_REPLACE_ONE },
     { "pure", { 0.1 }, 0.0, PN_REPLACE_ONE },
+    { "approximate", { 0.1, 1e-20 }, 0.0, PN_REPLACE_ONE },
     { "laplace", { 10.0, 1.0 }, 0.0, PN_REPLACE_ONE },
     { "gaussian", { 5.0, 1.0 }, 0.0, PN_REPLACE_ONE },
     { "zcdp", { 0.01 }, 0.0, PN_REPLACE_ONE },
@@ -55,6 +56,7 @@ static const sample samples[] = {
     { "objective_perturbation", { 20.0, 1.0, 0.01, 3.0 }, 0.0, PN_REPLACE_ONE },
     { "poisson_sampled", { 0.02 }, 1.5, PN_ADD_REMOVE },
     { "fixed_sampled", { 2.0, 100.0 }, 1.5, PN_REPLACE_ONE },
+    { "fixed_sampled_and_whole", { 2.0, 100.0, 1.5, 1.0, 0.01 }, 0.0, PN_REPLACE_ONE },
 };
 
 static const sample *sample_of(const char *name)

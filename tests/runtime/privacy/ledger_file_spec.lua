@@ -133,12 +133,16 @@ describe("a ledger in a file", function()
       laplace = { { scale = 1e5 / 3, sensitivity = 1, draws = 3 } },
       poisson_sampled = { { q = 1 / 3, event = "inner" } },
       fixed_sampled = { { batch = 7, n = 1000, event = "inner" } },
+      fixed_sampled_and_whole = {
+        { batch = 7, n = 1000, sigma = 4 / 3, sampled_sensitivity = 1 / 7, whole_sensitivity = 1e-3 / 3, draws = 9 },
+      },
+      approximate = { { epsilon = 1 / 7, delta = 1e-16 / 3 } },
       sparse_vector = { { epsilon = 1 / 7, answers = 3 }, { epsilon = 0.1 } },
       rdp = { { alpha = 1000, epsilon = 1e-3 } },
       objective_perturbation = { { sigma = 400 / 3, sensitivity = 1 / 3, jacobian = 1 / 7, dim = 12 } },
     }
     for name in pairs(event) do
-      local relation = (name == "fixed_sampled" or name == "objective_perturbation") and "replace_one" or "add_remove"
+      local relation = (name:find "^fixed_sampled" or name == "objective_perturbation") and "replace_one" or "add_remove"
       for _, options in ipairs(made[name] or name ~= "compose" and name ~= "repeated" and guess("event", name) or {}) do
         local given = { neighbours = relation }
         for key, value in pairs(options) do
