@@ -45,6 +45,9 @@ typedef struct pn_bounds {
     double lipschitz_set; /* in the set's own norm: max |<gradient of l, v>| over v in the set */
     double smoothness;    /* Lipschitz constant of the gradient of f in l2 */
     double
+        loss_smoothness; /* of every record's gradient, r left out; clipping, a projection, keeps it.  +inf where the loss is
+                               not smooth or nothing bounds the records */
+    double
         strong_convexity; /* lower bound on the eigenvalues of f's Hessian; negative: f may be that far from convex */
     double curvature;     /* worst-case Frank-Wolfe curvature of f over the set (frank-wolfe.md section 1) */
     double hessian_lipschitz; /* of theta -> Hessian of f, operator norm over l2; +inf with clip */
@@ -96,7 +99,8 @@ typedef struct pn_batch {
 pn_status pn_objective_evaluate(pn_objective *objective, const double *theta, double *value, double *gradient,
                                 pn_task *task, pn_err *err);
 
-/** The same without r, over a batch (NULL: all records, divided by n): sum over the batch / denominator.
+/** The same without r, over a batch (NULL: all records, divided by n): sum over the batch / denominator.  With a batch as
+ *  pn_objective_batch_differences in cost and in what is checked of theta.
  *  Errors: also PN_EINVAL for a row that does not exist or a denominator that is not positive. */
 pn_status pn_objective_losses(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
                               double *gradient, pn_task *task, pn_err *err);
@@ -105,6 +109,46 @@ pn_status pn_objective_losses(pn_objective *objective, const pn_batch *batch, co
  *  be NULL.  Record i's gradient is factor_k x_i in row k of theta.  Errors as above. */
 pn_status pn_objective_factors(pn_objective *objective, const double *theta, double *values, double *factors,
                                pn_task *task, pn_err *err);
+
+/** One pass for both: factors[margins][n] as above, and gradient[dim] of the mean loss, without r.  Errors as above. */
+pn_status pn_objective_snapshot(pn_objective *objective, const double *theta, double *factors, double *gradient,
+                                pn_task *task, pn_err *err);
+
+/* ---- small batches, of which solvers ask for millions ---- */
+
+/**
+ * out[dim] = (1/denominator) sum over the batch of C_tau((w_i(theta) - factors_i) x_i), w_i(theta) record i's factors at theta and
+ * factors[margins][n] those of a snapshot at another point.  C_tau scales a record's difference down to l2 norm tau, in real
+ * arithmetic, the rounding of products included; INFINITY: not at all.  What tau scales obeys the rules of clip (see
+ * pn_objective_evaluate); below 2^-960, also 0, every difference is 0.  A record's norm is taken to be its own with clip, else
+ * the bound that the data set enforces: then tau acts on every record as on the longest one that is allowed.
+ * A sum in a fixed order, whatever the number of threads: see pn_objective_batch_error.  Work that is worth no second thread
+ * (below about 200,000 multiply-adds) allocates nothing, for losses of up to 256 margins.
+ * theta: not checked by itself, which would cost as much as a record.  An entry that is not finite is found by the margins that it
+ * makes: with dense data always, with sparse data where a record of the batch has an entry in its column.
+ * Errors: PN_EDOMAIN for a theta that is found so; PN_EINVAL for a row that does not exist, a denominator that is not positive or a
+ * tau that is negative or NaN; PN_EPRIVACY for a finite tau where records have no known norm; PN_EUNSUPPORTED for a black
+ * box; PN_ENOMEM; PN_ECANCELLED.  Source: variance-reduced.md section 2.
+ */
+pn_status pn_objective_batch_differences(pn_objective *objective, const pn_batch *batch, const double *theta,
+                                         const double *factors, double tau, double *out, pn_task *task, pn_err *err);
+
+/**
+ * *difference = w_i(theta) - factors_i of record i = `row`, for losses of one margin: its part in a gradient changes by that times
+ * x_i, of which the caller adds the stored entries itself (data/rows.h; csr.column).  Nothing is scaled: not for privacy.
+ * O(stored entries); theta is checked as above.
+ * Errors: PN_EDOMAIN; PN_EINVAL for a row that does not exist; PN_EUNSUPPORTED for other losses.
+ */
+pn_status pn_objective_record_difference(const pn_objective *objective, size_t row, const double *theta,
+                                         const double *factors, double *difference, pn_err *err);
+
+/**
+ * Public bound on |computed - exact| of each coordinate of the sum over a batch of at most `count` records, each of whose
+ * contributions has l2 norm (or just entries) of at most `contribution`: certified, clipped or scaled by tau.  "Exact" is as for
+ * pn_objective_gradient_error.  For a gradient or differences that were divided by a denominator: this / denominator (+ 2^-1074,
+ * should that be below 2^-1022); the rounding of the division is counted.  Depends on count, dim, margins and the storage only.
+ */
+double pn_objective_batch_error(const pn_objective *objective, size_t count, double contribution);
 
 /**
  * Central differences of the mean loss (without r) along `count` directions at once, in one pass over the data:

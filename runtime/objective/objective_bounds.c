@@ -36,8 +36,8 @@ static void unknown(pn_bounds *bounds)
     memset(bounds, 0, sizeof *bounds);
     for (int norm = 0; norm < PN_LP_COUNT; norm++)
         bounds->lipschitz[norm] = bounds->loss.slope_norm[norm] = INFINITY;
-    bounds->lipschitz_set = bounds->slope = bounds->smoothness = bounds->curvature = bounds->hessian_lipschitz =
-        INFINITY;
+    bounds->lipschitz_set = bounds->slope = bounds->smoothness = bounds->loss_smoothness = bounds->curvature =
+        bounds->hessian_lipschitz = INFINITY;
     bounds->strong_convexity = -INFINITY;
     bounds->margin = bounds->loss.value = bounds->loss.slope = bounds->loss.curvature = bounds->loss.third = all;
 }
@@ -143,7 +143,8 @@ static void derive_curvature(const pn_objective *objective, pn_bounds *bounds)
     const pn_regulariser_bounds *reg = &bounds->reg;
 
     bounds->convex = bounds->loss.convex && (reg->convex || reg->strong_convexity >= 0.0);
-    bounds->smoothness = (upper == 0.0 && lower == 0.0 ? 0.0 : fmax(upper, -lower) * squared) + reg->smoothness;
+    bounds->loss_smoothness = upper == 0.0 && lower == 0.0 ? 0.0 : fmax(upper, -lower) * squared;
+    bounds->smoothness = bounds->loss_smoothness + reg->smoothness;
     bounds->strong_convexity = (lower == 0.0 ? 0.0 : lower * squared) + reg->strong_convexity;
     bounds->curvature = upper == 0.0 ? 0.0 : upper * across * across * PN_OUTWARD;
     if (reg->largest_curvature > 0.0)

@@ -79,6 +79,12 @@ bool pn_block_next(pn_block *block, const pn_objective *objective, const pn_batc
 /* labels[r], in place or copied to `room` [count] */
 const double *pn_block_labels(const pn_block *block, double *room);
 
+/* ---- batch.c ---- */
+
+/* pn_objective_losses over a batch, of a loss with margins. */
+pn_status pn_batch_losses(const pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
+                          double *gradient, pn_task *task, pn_err *err);
+
 /* ---- gram.c ---- */
 
 /* Whether gradients may come from the Gram matrix: a quadratic loss that is not clipped, over bounded records. */
@@ -101,6 +107,16 @@ pn_status pn_record_mean(pn_objective *objective, const pn_batch *batch, const d
 
 /* PN_EDOMAIN with the position unless all of x[n] are finite. */
 pn_status pn_check_point(const char *who, const char *what, const double *x, size_t n, pn_err *err);
+/* PN_EUNSUPPORTED, naming `what`, for a black box. */
+pn_status pn_need_derivatives(const pn_objective *objective, const char *what, pn_err *err);
+/* Clamp a block's slopes [margins][count] to the certified range, and clip them. */
+void pn_block_enforce(const pn_objective *objective, const pn_block *block, double *slope);
+/* Scale one record's factors, `stride` apart, so that ||factors||_2 ||x||_2 <= clip in real arithmetic; `norm` bounds ||x||_2
+ * with room for (margins / 2 + 8) roundings of 2^-53 here and in the products with x.  clip >= 2^-960, norm 0 or >= 2^-960 unless
+ * clip >= 2^-400. */
+void pn_clip_record(size_t margins, size_t stride, double *factor, double norm, double clip);
+/* The sum of x[n], eight interleaved sums. */
+double pn_block_sum(const double *x, size_t n);
 /* PN_EINVAL for a batch that does not make sense; NULL is fine. */
 pn_status pn_check_batch(const pn_objective *objective, const pn_batch *batch, pn_err *err);
 

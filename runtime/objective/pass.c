@@ -84,11 +84,9 @@ static double tame(double factor)
     return fabs(factor) >= 0x1p-1000 ? fmin(fmax(factor, -0x1p500), 0x1p500) : 0.0;
 }
 
-/* Scale the record's factors so that ||factors||_2 ||x||_2 <= clip in real arithmetic: `norm` has room for the rounding of what
- * happens here (measure_rows).  clip, norm and factors lie in ranges where the product neither loses digits nor overflows to
- * anything but inf; a factor that would have to be scaled by less than 2^-900
- * becomes 0 before it loses digits. */
-static void clip_record(size_t margins, size_t stride, double *factor, double norm, double clip)
+/* clip, norm and factors lie in ranges where the product neither loses digits nor overflows to anything but inf; a factor that would
+ * have to be scaled by less than 2^-900 becomes 0 before it loses digits. */
+void pn_clip_record(size_t margins, size_t stride, double *factor, double norm, double clip)
 {
     double largest = 0.0, sum = 0.0, limit;
 
@@ -107,25 +105,29 @@ static void clip_record(size_t margins, size_t stride, double *factor, double no
         factor[k * stride] = limit > 0x1p-900 ? tame(factor[k * stride] * limit) : 0.0;
 }
 
-static void clip_slopes(const pass *self, const pn_block *block, double *slope)
+static void clip_slopes(const pn_objective *objective, const pn_block *block, double *slope)
 {
-    const pn_objective *objective = self->objective;
-
     if (!objective->norms)
         return;
     for (size_t r = 0; r < block->count; r++) {
         double norm = objective->norms[block->rows ? block->rows[r] : block->first + r];
 
         if (norm > 0.0)
-            clip_record(objective->loss->margins, block->count, slope + r, norm, objective->clip);
+            pn_clip_record(objective->loss->margins, block->count, slope + r, norm, objective->clip);
         else
             for (size_t k = 0; k < objective->loss->margins; k++)
                 slope[k * block->count + r] = 0.0; /* x = 0: whatever the factor */
     }
 }
 
+void pn_block_enforce(const pn_objective *objective, const pn_block *block, double *slope)
+{
+    clamp_slopes(&objective->bounds, block->count * objective->loss->margins, slope);
+    clip_slopes(objective, block, slope);
+}
+
 /* Eight sums side by side: one addition need not wait for the last. */
-static double block_sum(const double *x, size_t n)
+double pn_block_sum(const double *x, size_t n)
 {
     double sum[8] = { 0 };
     size_t i = 0;
@@ -166,11 +168,9 @@ static void weigh(const pass *self, const pn_block *block, const room *at, doubl
     }
     loss->ops->evaluate(loss, block->count, at->z, y, self->want_value ? at->along : NULL, slopes ? at->weight : NULL);
     if (self->want_value)
-        *value += block_sum(at->along, block->count);
-    if (slopes) {
-        clamp_slopes(&objective->bounds, block->count * loss->margins, at->weight);
-        clip_slopes(self, block, at->weight);
-    }
+        *value += pn_block_sum(at->along, block->count);
+    if (slopes)
+        pn_block_enforce(objective, block, at->weight);
     store_records(self, block, at->along, at->weight);
 }
 
@@ -249,7 +249,7 @@ pn_status pn_check_batch(const pn_objective *objective, const pn_batch *batch, p
     return PN_OK;
 }
 
-static pn_status need_derivatives(const pn_objective *objective, const char *what, pn_err *err)
+pn_status pn_need_derivatives(const pn_objective *objective, const char *what, pn_err *err)
 {
     if (objective->loss->margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED, "objective: a black box has values, but no %s", what);
@@ -285,20 +285,20 @@ static pn_status run_pass(pass *self, double *value, double *vector, pn_task *ta
 pn_status pn_objective_losses(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
                               double *gradient, pn_task *task, pn_err *err)
 {
-    pass self = { .objective = objective,
-                  .batch = batch,
-                  .theta = theta,
-                  .want_value = value != NULL,
-                  .want_vector = gradient != NULL };
-    pn_status status = pn_check_point("objective", "theta", theta, objective->dim, err);
+    pass self = {
+        .objective = objective, .theta = theta, .want_value = value != NULL, .want_vector = gradient != NULL
+    };
+    pn_status status = gradient ? pn_need_derivatives(objective, "gradient", err) : PN_OK;
 
-    if (status == PN_OK && gradient)
-        status = need_derivatives(objective, "gradient", err);
+    if (status == PN_OK && batch && objective->loss->margins > 0)
+        return pn_batch_losses(objective, batch, theta, value, gradient, task, err);
+    if (status == PN_OK)
+        status = pn_check_point("objective", "theta", theta, objective->dim, err);
     if (status != PN_OK)
         return status;
     if (objective->loss->margins == 0)
         return value ? pn_record_mean(objective, batch, theta, value, NULL, task, err) : PN_OK;
-    if (!batch && pn_gram_serves(objective, theta)) {
+    if (pn_gram_serves(objective, theta)) {
         pn_gram_evaluate(objective, theta, value, gradient);
         return PN_OK;
     }
@@ -329,12 +329,23 @@ pn_status pn_objective_factors(pn_objective *objective, const double *theta, dou
     double mean;
 
     if (status == PN_OK && factors)
-        status = need_derivatives(objective, "factors", err);
+        status = pn_need_derivatives(objective, "factors", err);
     if (status != PN_OK)
         return status;
     if (objective->loss->margins == 0)
         return values ? pn_record_mean(objective, NULL, theta, &mean, values, task, err) : PN_OK;
     return run_pass(&self, NULL, NULL, task, err);
+}
+
+pn_status pn_objective_snapshot(pn_objective *objective, const double *theta, double *factors, double *gradient,
+                                pn_task *task, pn_err *err)
+{
+    pass self = { .objective = objective, .theta = theta, .want_vector = true, .factors = factors };
+    pn_status status = pn_need_derivatives(objective, "gradient", err);
+
+    if (status == PN_OK)
+        status = pn_check_point("objective", "theta", theta, objective->dim, err);
+    return status == PN_OK ? run_pass(&self, NULL, gradient, task, err) : status;
 }
 
 pn_status pn_objective_hessian_times(pn_objective *objective, const pn_batch *batch, const double *theta,
@@ -346,7 +357,7 @@ pn_status pn_objective_hessian_times(pn_objective *objective, const pn_batch *ba
     if (status == PN_OK)
         status = pn_check_point("objective", "v", v, objective->dim, err);
     if (status == PN_OK)
-        status = need_derivatives(objective, "Hessian", err);
+        status = pn_need_derivatives(objective, "Hessian", err);
     if (status == PN_OK && objective->clip > 0.0)
         status = pn_fail(err, PN_EUNSUPPORTED, "objective: what is clipped to norm %g has no Hessian", objective->clip);
     if (status == PN_OK)
