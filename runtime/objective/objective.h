@@ -110,9 +110,10 @@ pn_status pn_objective_losses(pn_objective *objective, const pn_batch *batch, co
 pn_status pn_objective_factors(pn_objective *objective, const double *theta, double *values, double *factors,
                                pn_task *task, pn_err *err);
 
-/** One pass for both: factors[margins][n] as above, and gradient[dim] of the mean loss, without r.  Errors as above. */
-pn_status pn_objective_snapshot(pn_objective *objective, const double *theta, double *factors, double *gradient,
-                                pn_task *task, pn_err *err);
+/** One pass for all: factors[margins][n] as above, *value (may be NULL) and gradient[dim] of the mean loss, without r.  Errors as
+ *  above. */
+pn_status pn_objective_snapshot(pn_objective *objective, const double *theta, double *factors, double *value,
+                                double *gradient, pn_task *task, pn_err *err);
 
 /* ---- small batches, of which solvers ask for millions ---- */
 

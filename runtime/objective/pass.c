@@ -337,15 +337,19 @@ pn_status pn_objective_factors(pn_objective *objective, const double *theta, dou
     return run_pass(&self, NULL, NULL, task, err);
 }
 
-pn_status pn_objective_snapshot(pn_objective *objective, const double *theta, double *factors, double *gradient,
-                                pn_task *task, pn_err *err)
+pn_status pn_objective_snapshot(pn_objective *objective, const double *theta, double *factors, double *value,
+                                double *gradient, pn_task *task, pn_err *err)
 {
-    pass self = { .objective = objective, .theta = theta, .want_vector = true, .factors = factors };
+    pass self = { .objective = objective,
+                  .theta = theta,
+                  .want_value = value != NULL,
+                  .want_vector = true,
+                  .factors = factors };
     pn_status status = pn_need_derivatives(objective, "gradient", err);
 
     if (status == PN_OK)
         status = pn_check_point("objective", "theta", theta, objective->dim, err);
-    return status == PN_OK ? run_pass(&self, NULL, gradient, task, err) : status;
+    return status == PN_OK ? run_pass(&self, value, gradient, task, err) : status;
 }
 
 pn_status pn_objective_hessian_times(pn_objective *objective, const pn_batch *batch, const double *theta,

@@ -14,7 +14,7 @@ static pn_status add(pn_prox **sum, pn_prox *more, pn_err *err)
     pn_status status = PN_OK;
 
     if (*sum)
-        status = pn_fail(err, PN_EUNSUPPORTED, "prox: sums are not there yet");
+        status = pn_prox_sum(&both, *sum, more, err);
     else
         both = pn_prox_keep(more);
     pn_prox_free(more);
@@ -29,10 +29,16 @@ static pn_status add_regulariser(pn_composite *out, const char *owner, const pn_
 {
     const pn_regulariser *reg = pn_objective_regulariser(objective);
     const pn_bounds *bounds = pn_objective_bounds(objective);
+    pn_prox *prox = NULL;
+    pn_status status;
 
     if (!reg)
         return PN_OK;
     out->strong_convexity = fmax(bounds->reg.strong_convexity, 0.0);
+    if (reg->row->prox) {
+        status = pn_regulariser_prox(reg, &prox, err);
+        return status != PN_OK || !prox ? status : add(&out->prox, prox, err);
+    }
     if (!isfinite(bounds->reg.smoothness))
         return pn_fail(
             err, PN_EUNSUPPORTED,

@@ -36,7 +36,7 @@ pn_status pn_first_order_read(pn_first_order *out, const char *owner, pn_objecti
     status = pn_composite_open(&out->composite, owner, objective, prox, err);
     if (status != PN_OK)
         return status;
-    out->smoothness = bounds->smoothness - bounds->reg.smoothness + out->composite.smoothness;
+    out->smoothness = bounds->loss_smoothness + out->composite.smoothness;
     out->strong_convexity = out->certified;
     if (claimed && claimed->given)
         out->strong_convexity = fmax(out->certified, claimed->real);

@@ -61,7 +61,7 @@ static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_e
     const pn_plan *plan = walk->plan;
     pn_status status;
 
-    if (plan->request.kind == PN_NONPRIVATE && !plan->draws)
+    if (plan->request.kind == PN_NONPRIVATE && !plan->draws && !plan->samples)
         return PN_OK;
     walk->context.rng = options->rng;
     if (!options->rng) {

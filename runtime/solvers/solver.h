@@ -58,6 +58,7 @@ struct pn_plan {
     double rho;            /* likewise; +inf when the event has none */
     double order;          /* Renyi order behind epsilon */
     bool draws;            /* a non-private run that needs a stream, for noise that a user asks for */
+    bool samples;          /* a non-private run that needs a stream, for its batches */
     bool proven;           /* false: a paper calibration whose (epsilon, delta) claim is not proven; printed as such */
     bool worthless;        /* no budget can pay for what it gives, whatever the event says: simulated runs only */
     double bound;          /* on the expected excess risk, by the theorem; NaN when none */
