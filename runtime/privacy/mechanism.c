@@ -57,7 +57,7 @@ void pn_mechanism_free(pn_mechanism *mechanism)
 
 /* ---- the door ---- */
 
-static pn_status check_source(const pn_mechanism *mechanism, const pn_ledger *ledger, const pn_rng *rng, pn_err *err)
+pn_status pn_mechanism_source(const pn_mechanism *mechanism, const pn_ledger *ledger, const pn_rng *rng, pn_err *err)
 {
     const char *name = mechanism->ops->name;
 
@@ -116,7 +116,7 @@ static pn_status spend(const pn_mechanism *mechanism, pn_ledger *ledger, const c
 pn_status pn_mechanism_pay(const pn_mechanism *mechanism, pn_ledger *ledger, const char *label, const pn_rng *rng,
                            pn_err *err)
 {
-    pn_status status = check_source(mechanism, ledger, rng, err);
+    pn_status status = pn_mechanism_source(mechanism, ledger, rng, err);
 
     return status == PN_OK ? spend(mechanism, ledger, label, err) : status;
 }
@@ -136,7 +136,7 @@ static pn_status draw(pn_mechanism *mechanism, const double *input, size_t n, pn
 pn_status pn_mechanism_release(pn_mechanism *mechanism, pn_ledger *ledger, const char *label, pn_rng *rng,
                                const double *input, size_t n, pn_release *out, pn_err *err)
 {
-    pn_status status = check_source(mechanism, ledger, rng, err);
+    pn_status status = pn_mechanism_source(mechanism, ledger, rng, err);
 
     if (status == PN_OK)
         status = check_shape(mechanism, n, out, err);

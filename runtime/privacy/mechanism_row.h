@@ -1,5 +1,6 @@
 /* mechanism_row.h -- what the rows of the mechanism table share.  Private to privacy/.
- * Depends on: mechanism.h.  Used by: mechanism.c, selection_mechanism.c, additive_mechanism.c, sparse_vector.c. */
+ * Depends on: mechanism.h.  Used by: mechanism.c, selection_mechanism.c, additive_mechanism.c, sparse_vector.c,
+ * perturbation.c, batch_release.c. */
 #ifndef PN_PRIVACY_MECHANISM_ROW_H
 #define PN_PRIVACY_MECHANISM_ROW_H
 
@@ -10,6 +11,9 @@ extern const pn_mechanism_ops pn_mechanism_exponential, pn_mechanism_permute_and
 
 /** Finite and within the domain?  PN_EDOMAIN, with a message that has no value and no position. */
 pn_status pn_mechanism_admits(const pn_mechanism *mechanism, const double *input, size_t n, pn_err *err);
+
+/** May the stream be used on this ledger?  PN_EINVAL without one; PN_EPRIVACY for a simulated stream and a real budget. */
+pn_status pn_mechanism_source(const pn_mechanism *mechanism, const pn_ledger *ledger, const pn_rng *rng, pn_err *err);
 
 /** The stream may be used on this ledger, and the event is charged: the next thing to do is to draw.  Everything that can fail
  *  for another reason has been done before. */

@@ -63,4 +63,12 @@ void pn_lattice_gaussian(pn_rng *rng, double sigma, const double *x, size_t n, d
 void pn_lattice_gaussian_exact(pn_rng *rng, double sigma, const double *x, size_t n, double *out);
 void pn_lattice_laplace(pn_rng *rng, double scale, const double *x, size_t n, double *out);
 
+/**
+ * out[j] = (round(x[j] / step) + whole[j] + K_j) step: two queries under one noise, each rounded by itself, so that neither moves the
+ * rounding of the other.  whole[n]: pn_lattice_round(., step, PN_LATTICE_HALF); x is clamped there too.
+ * Privacy: the sensitivities of both, each with its own rounding.
+ */
+#define PN_LATTICE_HALF 0x1p61
+void pn_lattice_gaussian_sum(pn_rng *rng, double sigma, const double *x, const int64_t *whole, size_t n, double *out);
+
 #endif

@@ -92,10 +92,13 @@ static void laplace_noise(pn_rng *rng, size_t n, int64_t *out)
 }
 
 static const noise_law gaussian = { pn_noise_gaussian, GAUSSIAN_LIMIT, INT64_MAX };
+static const noise_law gaussian_of_two = { pn_noise_gaussian, PN_LATTICE_HALF, INT64_MAX };
 static const noise_law gaussian_exact = { pn_noise_gaussian_exact, GAUSSIAN_LIMIT, INT64_MAX };
 static const noise_law laplace = { laplace_noise, LAPLACE_LIMIT, (int64_t)1 << 61 };
 
-static void release(pn_rng *rng, const noise_law *law, double scale, const double *x, size_t n, double *out)
+/* `whole`: NULL, or numbers of steps to add. */
+static void release(pn_rng *rng, const noise_law *law, double scale, const double *x, const int64_t *whole, size_t n,
+                    double *out)
 {
     const double step = pn_lattice_step(scale);
     int64_t noise[BLOCK];
@@ -108,6 +111,7 @@ static void release(pn_rng *rng, const noise_law *law, double scale, const doubl
         for (size_t j = 0; j < count; j++) {
             int64_t sum = pn_lattice_round(x[first + j], step, law->limit) + noise[j];
 
+            sum += whole ? whole[first + j] : 0;
             sum = sum < law->sum_limit ? sum : law->sum_limit;
             out[first + j] = (double)(sum > -law->sum_limit ? sum : -law->sum_limit) * step;
         }
@@ -117,15 +121,20 @@ static void release(pn_rng *rng, const noise_law *law, double scale, const doubl
 
 void pn_lattice_gaussian(pn_rng *rng, double sigma, const double *x, size_t n, double *out)
 {
-    release(rng, &gaussian, sigma, x, n, out);
+    release(rng, &gaussian, sigma, x, NULL, n, out);
+}
+
+void pn_lattice_gaussian_sum(pn_rng *rng, double sigma, const double *x, const int64_t *whole, size_t n, double *out)
+{
+    release(rng, &gaussian_of_two, sigma, x, whole, n, out);
 }
 
 void pn_lattice_gaussian_exact(pn_rng *rng, double sigma, const double *x, size_t n, double *out)
 {
-    release(rng, &gaussian_exact, sigma, x, n, out);
+    release(rng, &gaussian_exact, sigma, x, NULL, n, out);
 }
 
 void pn_lattice_laplace(pn_rng *rng, double scale, const double *x, size_t n, double *out)
 {
-    release(rng, &laplace, scale, x, n, out);
+    release(rng, &laplace, scale, x, NULL, n, out);
 }
