@@ -119,18 +119,20 @@ pn_status pn_batch_release_price(pn_event **out, size_t *per_event, const pn_bat
 
 static pn_status fill(pn_batch_release *self, pn_err *err)
 {
-    pn_status status = make_sampler(&self->sampler, self->options.scheme, &self->options, err);
+    const pn_batch_release_options *options = &self->options;
+    pn_status status = make_sampler(&self->sampler, options->scheme, options, err);
 
     if (status == PN_OK)
-        status = price(&self->face.event, &self->options, self->sampler, err);
-    if (status == PN_OK && self->options.whole > 0.0) {
-        self->whole = pn_calloc(self->options.dim, sizeof *self->whole);
+        status = price(&self->face.event, options, self->sampler, err);
+    if (status == PN_OK && options->whole > 0.0) {
+        self->whole = pn_calloc(options->dim, sizeof *self->whole);
         if (!self->whole)
             status = pn_fail(err, PN_ENOMEM, "batch_release: out of memory");
     }
-    if (status == PN_OK && PN_MUTANT("batch_fixed") && strcmp(self->options.scheme, "poisson") == 0) {
-        self->options.batch = self->sampler->batch;
-        status = make_sampler(&self->faulty, "fixed", &self->options, err);
+    if (status == PN_OK && PN_MUTANT("batch_fixed") && strcmp(options->scheme, "poisson") == 0) {
+        pn_batch_release_options fixed = { .n = options->n, .batch = self->sampler->batch };
+
+        status = make_sampler(&self->faulty, "fixed", &fixed, err);
     }
     return status;
 }
