@@ -117,11 +117,11 @@ pn_status pn_composite_gradient(const pn_composite *composite, const double *x, 
 
 void pn_composite_describe(const pn_composite *composite, char *text, size_t size)
 {
-    char prox[160] = "";
+    char prox[200] = "";
 
     if (composite->prox)
         pn_prox_describe(composite->prox, prox, sizeof prox);
-    (void)snprintf(text, size, "%s%s%s%s%s", composite->prox ? "proximal step of " : "", prox,
-                   composite->prox && composite->smooth ? ", " : "", composite->smooth ? "gradient of " : "",
+    (void)snprintf(text, size, "%s%s%s%s", prox, prox[0] && composite->smooth ? "; by its gradient: " : "",
+                   !prox[0] && composite->smooth ? "by its gradient: " : "",
                    composite->smooth ? composite->smooth->row->name : "");
 }

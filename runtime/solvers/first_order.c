@@ -83,7 +83,7 @@ void pn_first_order_explain(const pn_first_order *self, pn_plan *plan)
         pn_plan_add(plan, "smoothness L", self->smoothness, "of every record's loss, certified%s",
                     self->composite.smooth ? ", and of the regulariser" : "");
     if (self->strong_convexity > 0.0)
-        pn_plan_add(plan, "strong convexity mu", self->strong_convexity, "%s",
+        pn_plan_add(plan, "convexity mu", self->strong_convexity, "%s",
                     self->strong_convexity > self->certified ? "as claimed" : "certified");
     if (self->strong_convexity > self->certified)
         pn_plan_warn(plan,
@@ -91,7 +91,7 @@ void pn_first_order_explain(const pn_first_order *self, pn_plan *plan)
                      self->strong_convexity, self->certified);
     pn_composite_describe(&self->composite, text, sizeof text);
     if (text[0])
-        pn_plan_add_text(plan, "public part", "", "%s", text);
+        pn_plan_add_text(plan, "public part", self->composite.prox ? "proximal step" : "gradient", "%s", text);
 }
 
 void pn_first_order_check_step(pn_plan *plan, double step, double limit, const char *because)

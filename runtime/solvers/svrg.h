@@ -1,0 +1,92 @@
+/* svrg.h -- what the plans, the noise and the steps of stochastic variance-reduced gradients share.  Private to svrg*.c.
+ * Depends on: first_order.h, noisy_gradient.h, privacy/batch_release.h.  Spec: variance-reduced.md sections 3 and 4.
+ *
+ * An epoch takes the gradient v of all records at the snapshot y once; its inner steps correct it by the difference of gradients of a
+ * small batch between x and y.  Two forms of a private epoch:
+ *     anchored  v + noise is released once; an inner step releases the batch's differences, each clipped to tau = min(2 G, L ||x - y||),
+ *               with noise in proportion to tau.  x and y are public, so tau is.
+ *     printed   an inner step releases differences + v under one noise: v is released as often as steps are made. */
+#ifndef PN_SOLVERS_SVRG_H
+#define PN_SOLVERS_SVRG_H
+
+#include "privacy/batch_release.h"
+#include "solvers/first_order.h"
+#include "solvers/noisy_gradient.h"
+
+enum {
+    SVRG_EPOCHS = 0,
+    SVRG_INNER,
+    SVRG_BATCH,
+    SVRG_STEP,
+    SVRG_PRESET,
+    SVRG_FORM,
+    SVRG_ANCHOR,
+    SVRG_C,
+    SVRG_ACCOUNTANT,
+    SVRG_STRONG_CONVEXITY,
+    SVRG_PROX
+};
+extern const pn_param svrg_params[];
+
+/* How long and how fast. */
+typedef struct svrg_shape {
+    bool doubling; /* SVRG++: epoch s has inner 2^s steps and starts where the last one ended; else each has `inner` */
+    size_t epochs, inner; /* T, m */
+    size_t batch;         /* b */
+    double step;          /* eta */
+} svrg_shape;
+
+/* Inner steps of epoch s = 1..T, and of all. */
+size_t svrg_epoch_steps(const svrg_shape *shape, size_t epoch);
+double svrg_all_steps(const svrg_shape *shape);
+/** Per-record gradients as the article counts them: T n + 2 b for each inner step. */
+double svrg_gradients(const svrg_shape *shape, double n);
+/** The theorem's m for condition number kappa at eta = 1/(48 L): the least above 192 kappa + 2/3. */
+double svrg_theory_inner(double condition);
+
+typedef struct svrg_plan {
+    pn_plan base; /* first */
+    pn_first_order problem;
+    svrg_shape shape;
+    bool printed, start_given;
+    const char *why_inner, *why_batch, *why_step, *why_epochs; /* the defaults, for people */
+    bool whole_price;         /* paid once, as one event, before the first draw (accountant "pld") */
+    pn_gradient_noise anchor; /* of v; sigma 0: no noise of its own */
+    pn_batch_release_options anchor_release;
+    pn_batch_release_options release; /* sigma 0: no noise on the differences; anchored: in units of tau */
+    pn_event *anchor_event,
+        *inner_event; /* of one release each; NULL without privacy, anchor_event also in the printed form */
+} svrg_plan;
+
+/* Of svrg_shape.c. */
+
+/** Fill in what is 0 in plan->shape. */
+void svrg_complete_shape(svrg_plan *plan, bool theory);
+/** Standard deviation of the noise on a batch mean at its largest, from the sigma of release. */
+double svrg_sigma(const svrg_plan *plan, const svrg_shape *shape, double inner);
+/** Bound on the gap at the start; +inf when there is none. */
+double svrg_first_gap(const svrg_plan *plan);
+/** Bound on the expected gap at the end; NaN when none is proven. */
+double svrg_bound(const svrg_plan *plan);
+
+/* Of svrg_noise.c. */
+
+/**
+ * Noise, events and price for plan->shape, by the request; sets anchor.sigma, release.sigma, base.event, charges, proven.
+ *   share   of epsilon that the anchors get.      paper  the article's sigma with constant c.
+ * Errors: PN_EBUDGET when no noise fits, with the least epsilon that would do; PN_EUNSUPPORTED for relations and requests without
+ * a price; PN_ENOMEM.
+ */
+pn_status svrg_noise(svrg_plan *plan, double share, bool paper, double c, pn_err *err);
+/** The noise alone, for another shape: sigma of the anchor and of one batch mean at distance where tau = 2 G.  NaN when none fits. */
+pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double share, double *anchor, double *inner,
+                        pn_err *err);
+
+/* Of svrg_plan.c. */
+pn_status svrg_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                        const pn_arg *own, pn_err *err);
+pn_status svrg_pp_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                           const pn_arg *own, pn_err *err);
+void svrg_plan_destroy(pn_plan *plan);
+
+#endif

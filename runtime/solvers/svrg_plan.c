@@ -1,0 +1,267 @@
+/* svrg_plan.c -- epochs, steps, batches and predicted risk of SVRG and SVRG++.
+ * Depends on: svrg.h, svrg_shape.c.  Used by: svrg.c.  Spec: variance-reduced.md sections 3, 4 and 10. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "solvers/svrg.h"
+
+static const char *const presets[] = { "practical", "theory", NULL };
+static const char *const forms[] = { "anchored", "printed", NULL };
+static const char *const accountants[] = { "rdp", "pld", NULL };
+
+const pn_param svrg_params[] = {
+    { "epochs", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "T: gradients of all records; `iterations` is the same" },
+    { "inner", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "m: steps in an epoch; svrg_pp: half of those in the first" },
+    { "batch", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "b: records of an inner step, without replacement" },
+    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "eta of the inner steps" },
+    { "preset", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, presets,
+      "practical: what works, with no claim; theory: eta and m for which an epoch provably halves the gap" },
+    { "form", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, forms,
+      "anchored: the snapshot's gradient is released once an epoch; printed: with every inner step, as in the "
+      "article" },
+    { "anchor_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.5, NULL,
+      "of the budget, for the gradients at snapshots (anchored form)" },
+    { "c", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "the constant that calibration=\"paper\" leaves open" },
+    { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountants,
+      "rdp: charged as the run goes; pld: less noise, the whole run is charged before its first step" },
+    PN_STRONG_CONVEXITY_PARAM,
+    PN_PROX_PARAM,
+    PN_PARAM_END,
+};
+
+/* ---- the shape ---- */
+
+static pn_status check_shape(const svrg_plan *plan, pn_err *err)
+{
+    const char *name = plan->base.solver->name;
+    const svrg_shape *shape = &plan->shape;
+    size_t n = pn_objective_data(plan->base.objective)->n;
+
+    if (n < 2)
+        return pn_fail(err, PN_EINVAL, "solve.%s: needs at least two records, got %zu", name, n);
+    if (shape->batch > n)
+        return pn_fail(err, PN_EINVAL, "solve.%s: batch = %zu is larger than the %zu records", name, shape->batch, n);
+    if (shape->epochs > 1000000 || (shape->doubling && shape->epochs > 40))
+        return pn_fail(err, PN_EINVAL, "solve.%s: epochs = %zu; at most %d make sense", name, shape->epochs,
+                       shape->doubling ? 40 : 1000000);
+    if (svrg_all_steps(shape) > 1e12)
+        return pn_fail(err, PN_EINVAL, "solve.%s: %.3g inner steps in all; at most 1e12 can be counted", name,
+                       svrg_all_steps(shape));
+    return PN_OK;
+}
+
+/* ---- how long, how fast ---- */
+
+static pn_status choose_shape(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    svrg_shape *shape = &plan->shape;
+    const pn_arg *steps = &common[PN_OPT_ITERATIONS];
+
+    if (steps->given && own[SVRG_EPOCHS].given)
+        return pn_fail(err, PN_EINVAL, "solve.%s: give either epochs or iterations, which are the same, not both",
+                       plan->base.solver->name);
+    *shape = (svrg_shape){ .doubling = shape->doubling,
+                           .epochs = own[SVRG_EPOCHS].given ? own[SVRG_EPOCHS].count
+                                     : steps->given         ? steps->count
+                                                            : 0,
+                           .inner = own[SVRG_INNER].count,
+                           .batch = own[SVRG_BATCH].count,
+                           .step = own[SVRG_STEP].real };
+    svrg_complete_shape(plan, own[SVRG_PRESET].count == 1);
+    return check_shape(plan, err);
+}
+
+/* ---- lines ---- */
+
+static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs)
+{
+    pn_plan *base = &plan->base;
+    const svrg_shape *shape = &plan->shape;
+    double n = plan->problem.n, steps = svrg_all_steps(shape);
+
+    pn_plan_add(base, "epochs T", (double)shape->epochs, "%s", epochs);
+    pn_plan_add(base, "inner steps m", (double)shape->inner, "%s%s",
+                own[SVRG_INNER].given ? "as given" : plan->why_inner, shape->doubling ? "; epoch s has m 2^s" : "");
+    pn_plan_add(base, "batch b", (double)shape->batch, "%s", own[SVRG_BATCH].given ? "as given" : plan->why_batch);
+    pn_plan_add(base, "step eta", shape->step, "%s", own[SVRG_STEP].given ? "as given" : plan->why_step);
+    pn_plan_add(base, "gradients", base->gradients, "%s",
+                shape->doubling ? "n T + 2 b m (2^(T+1) - 2)" : "T (n + 2 m b)");
+    pn_plan_add(base, "evaluations", n * (double)shape->epochs + (double)shape->batch * steps,
+                "of those, the ones that are computed: slopes at the snapshot are kept for the epoch");
+}
+
+static void explain_noise(svrg_plan *plan, double share)
+{
+    pn_plan *base = &plan->base;
+    double n = plan->problem.n, G = plan->problem.lipschitz;
+
+    if (plan->printed) {
+        pn_plan_add(base, "noise sigma", base->sigma, "per coordinate and inner step, of the batch mean + v");
+        return;
+    }
+    pn_plan_add(base, "noise of snapshots", plan->anchor.sigma,
+                "per coordinate; one record moves v by 2 G/n = %.4g; share %g of "
+                "the budget",
+                2.0 * G / n, share);
+    pn_plan_add(base, "noise multiplier z", plan->release.sigma / 2.0,
+                "of inner steps, in units of their sensitivity 2 tau/b");
+    pn_plan_add(base, "noise sigma", base->sigma,
+                "of an inner step where tau = 2 G; tau = min(2 G, L ||x - y||), enforced: "
+                "2 z tau/b");
+}
+
+/* How noise and cost depend on the batch: half of it and twice. */
+static pn_status explain_choices(svrg_plan *plan, double share, pn_err *err)
+{
+    static const char *const names[] = { "at batch b/2", "at batch 2b" };
+
+    for (int i = 0; i < 2; i++) {
+        svrg_shape other = plan->shape;
+        double anchor, inner;
+        pn_status status;
+
+        other.batch = i ? 2 * other.batch : other.batch / 2;
+        if (other.batch < 1 || other.batch > pn_objective_data(plan->base.objective)->n)
+            continue;
+        status = svrg_noise_of(plan, &other, share, &anchor, &inner, err);
+        if (status != PN_OK)
+            return status;
+        pn_plan_add(&plan->base, names[i], svrg_sigma(plan, &other, inner), "noise sigma there, with %.4g gradients",
+                    svrg_gradients(&other, plan->problem.n));
+    }
+    return PN_OK;
+}
+
+static void explain_risk(svrg_plan *plan)
+{
+    pn_plan *base = &plan->base;
+    double first = svrg_first_gap(plan);
+
+    base->bound = svrg_bound(plan);
+    if (isfinite(base->bound))
+        pn_plan_add(base, "excess risk bound", base->bound,
+                    "expected; epochs contract from %.4g (Xiao and Zhang, Theorem 3.1, with this noise)", first);
+    else
+        pn_plan_add_text(base, "excess risk bound", "none", "%s",
+                         plan->shape.doubling                      ? "for this method only its order is known"
+                         : !(plan->problem.strong_convexity > 0.0) ? "needs strong convexity"
+                         : !isfinite(first)                        ? "the gap at the start is unknown: no bounded set"
+                                                                   : "no contraction is proven for this m, b and eta");
+}
+
+/* ---- the plan ---- */
+
+static pn_status check_theory(const svrg_plan *plan, const pn_arg *own, pn_err *err)
+{
+    const char *name = plan->base.solver->name;
+    double L = plan->problem.smoothness, limit = 1.0 / (24.0 * L);
+
+    if (own[SVRG_PRESET].count != 1 || plan->shape.doubling)
+        return PN_OK;
+    if (!(plan->problem.strong_convexity > 0.0))
+        return pn_fail(
+            err, PN_EINVAL,
+            "solve.%s: preset=\"theory\" needs strong convexity: add reg.l2(lambda), give strong_convexity=, or use "
+            "svrg_pp",
+            name);
+    if (own[SVRG_STEP].given && own[SVRG_STEP].real >= limit)
+        return pn_fail(err, PN_EINVAL, "solve.%s: preset=\"theory\" needs step < 1/(24 L) = %g, got %g", name, limit,
+                       own[SVRG_STEP].real);
+    return PN_OK;
+}
+
+static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    bool paper = common[PN_OPT_CALIBRATION].count == 1;
+    double share = own[SVRG_ANCHOR].real;
+    pn_status status;
+
+    if (plan->base.request.kind == PN_NONPRIVATE) {
+        plan->base.samples = true;
+        return PN_OK;
+    }
+    status = svrg_noise(plan, share, paper, own[SVRG_C].real, err);
+    if (status != PN_OK)
+        return status;
+    plan->base.sigma = svrg_sigma(plan, &plan->shape, plan->release.sigma);
+    explain_noise(plan, share);
+    return paper ? PN_OK : explain_choices(plan, share, err);
+}
+
+static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    char owner[64];
+    pn_status status;
+
+    (void)snprintf(owner, sizeof owner, "solve.%s", plan->base.solver->name);
+    plan->printed = own[SVRG_FORM].count == 1 || common[PN_OPT_CALIBRATION].count == 1;
+    plan->start_given = common[PN_OPT_START].given;
+    status = pn_gradient_noise_read(&plan->anchor, owner, plan->base.objective, &plan->base.request, err);
+    if (status == PN_OK)
+        status = pn_first_order_read(&plan->problem, owner, plan->base.objective, &common[PN_OPT_START],
+                                     &own[SVRG_PROX], &own[SVRG_STRONG_CONVEXITY], err);
+    if (status == PN_OK)
+        status = pn_first_order_need_smooth(&plan->problem, owner, err);
+    if (status == PN_OK)
+        status = check_theory(plan, own, err);
+    if (status == PN_OK)
+        status = choose_shape(plan, common, own, err);
+    if (status != PN_OK)
+        return status;
+    plan->base.iterations = plan->shape.epochs;
+    plan->base.gradients = svrg_gradients(&plan->shape, plan->problem.n);
+    pn_first_order_explain(&plan->problem, &plan->base);
+    explain_shape(plan, own, "as given");
+    pn_first_order_check_step(&plan->base, plan->shape.step, 1.0 / plan->problem.smoothness, "1/L");
+    status = fill_noise(plan, common, own, err);
+    if (status == PN_OK)
+        explain_risk(plan);
+    return status;
+}
+
+static pn_status plan_new(pn_plan **out, const char *name, bool doubling, pn_objective *objective,
+                          const pn_request *request, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    svrg_plan *plan = pn_calloc(1, sizeof *plan);
+    pn_status status;
+
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory", name);
+    plan->base.solver = pn_solver_find(name);
+    plan->base.objective = objective;
+    plan->base.request = *request;
+    plan->base.proven = true;
+    plan->base.bound = NAN;
+    plan->shape.doubling = doubling;
+    status = fill(plan, common, own, err);
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    *out = &plan->base;
+    return PN_OK;
+}
+
+pn_status svrg_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                        const pn_arg *own, pn_err *err)
+{
+    return plan_new(out, "svrg", false, objective, request, common, own, err);
+}
+
+pn_status svrg_pp_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                           const pn_arg *own, pn_err *err)
+{
+    return plan_new(out, "svrg_pp", true, objective, request, common, own, err);
+}
+
+void svrg_plan_destroy(pn_plan *plan)
+{
+    svrg_plan *self = (svrg_plan *)plan;
+
+    pn_event_free(self->anchor_event);
+    pn_event_free(self->inner_event);
+    pn_first_order_clear(&self->problem);
+    pn_free(self);
+}
