@@ -344,6 +344,19 @@ static void a_matrix_that_is_not_finite_is_refused(void)
 
 /* ---- memory ---- */
 
+static pn_status use_prox(const pn_regulariser *reg, pn_err *failure)
+{
+    pn_prox *prox;
+    pn_status status = pn_regulariser_prox(reg, &prox, failure);
+
+    if (status == PN_EUNSUPPORTED) {
+        CHECK(!reg->row->prox && !prox);
+        return PN_OK;
+    }
+    pn_prox_free(prox);
+    return status;
+}
+
 static pn_status use_all(void *self, pn_err *failure)
 {
     static const double groups[DIM] = { 1, 2, 2, 1, 3, 2 }, weights[3] = { 1, 2, 0.5 };
@@ -371,6 +384,8 @@ static pn_status use_all(void *self, pn_err *failure)
             status = reg->ops->evaluate(reg, DIM, at, &value, g, failure);
         if (status == PN_OK)
             status = pn_regulariser_certify(reg, (pn_interval){ -1, 1 }, &b, failure);
+        if (status == PN_OK)
+            status = use_prox(reg, failure);
         pn_regulariser_free(reg);
     }
     return status;
