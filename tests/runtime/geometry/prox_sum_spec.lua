@@ -207,8 +207,8 @@ describe("prox.groups", function()
     end
   end)
 
-  -- By hand: x = (a, b, a) by symmetry; from v = (2, 1, 2) with weights 1, (1 + 1/r) a = 2 and (1 + 2/r) b = 1, r^2 = a^2 + b^2, have
-  -- a = 2r/(r + 1), b = r/(r + 2), and 4/(r + 1)^2 + 1/(r + 2)^2 = 1 at r = 1.11200...
+  -- By hand: x = (a, b, a) by symmetry; from v = (2, 1, 2) with weights 1, (1 + 1/r) a = 2 and (1 + 2/r) b = 1, r^2 = a^2 + b^2,
+  -- have a = 2r/(r + 1), b = r/(r + 2), and 4/(r + 1)^2 + 1/(r + 2)^2 = 1 at r = 1.11200...
   it("meets an overlap worked out by hand", function()
     local low, high = 1, 2
     for _ = 1, 60 do
