@@ -445,9 +445,14 @@ void pnl_open_solve(lua_State *L)
     static const pnl_row rows[] = {
         { "exact", solve_exact, PNL_FUNCTION, PNL_RAW,
           "pn.solve.exact(obj, {tol=, max_iterations=}) -> {theta=, value=, gap=}",
-          "The non-private minimum over the set, for excess risk; gap bounds value - min. Source: Beck, Teboulle "
-          "(2009); "
-          "Jaggi (2013)." },
+          "The non-private minimum, for excess risk; gap bounds value - min.  Regularisers with kinks are taken by "
+          "their "
+          "proximal map (r:prox()), over sets with a projection.  The gap is the Frank-Wolfe duality gap over a "
+          "bounded set "
+          "without kinks; else the norm of a subgradient, times the set's diameter or squared over twice the strong "
+          "convexity, "
+          "whichever is less: so an unbounded set, or none, will do where obj.bounds.strong_convexity is positive.  "
+          "Source: Beck, Teboulle (2009); Jaggi (2013)." },
         PNL_ROW_END,
     };
     const pn_solver_ops *const *table = pn_solver_table();

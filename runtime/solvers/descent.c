@@ -1,4 +1,4 @@
-/* descent.c -- accelerated projected gradients with a certificate.  Depends on: descent.h.
+/* descent.c -- accelerated projected or proximal gradients with a certificate.  Depends on: descent.h.
  * Used by: exact.c, perturbed_minimum.c. */
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@ typedef struct search {
     const pn_descent *how;
     size_t p;
     double *x, *y, *gradient_y, *trial, *gradient; /* [p] each, one block with the next */
-    double *point;    /* what trial is the projection of; after the gap was measured, its vertex */
+    double *point;    /* what trial is the projection or proximal point of; after the gap was measured, its vertex */
     double curvature; /* current estimate of the Lipschitz constant of the gradient */
     double momentum;
     double certificate;
@@ -24,7 +24,7 @@ static pn_status gradient_at(const search *at, const double *x, double *gradient
     return at->how->gradient(at->how->self, x, gradient, err);
 }
 
-/* The norm of the subgradient of f plus the set's indicator that the last step leaves at x, which is its trial. */
+/* The norm of the subgradient of f plus h, or plus the set's indicator, that the last step leaves at x, which is its trial. */
 static double residual(search *at)
 {
     for (size_t j = 0; j < at->p; j++)
@@ -40,12 +40,12 @@ static pn_status measure(search *at, const double *x, pn_err *err)
     const pn_set *set = at->how->set;
     pn_status status;
 
-    if (!set) {
-        at->certificate = pn_lp_norm(PN_L2, at->p, at->gradient);
+    if (at->how->prox || (set && at->how->residual)) {
+        at->certificate = residual(at);
         return PN_OK;
     }
-    if (at->how->residual) {
-        at->certificate = residual(at);
+    if (!set) {
+        at->certificate = pn_lp_norm(PN_L2, at->p, at->gradient);
         return PN_OK;
     }
     along = pn_dot(at->p, at->gradient, x);
@@ -56,13 +56,15 @@ static pn_status measure(search *at, const double *x, pn_err *err)
     return status;
 }
 
-/* trial = P(y - g(y)/L) */
+/* trial = P(y - g(y)/L), or prox of size 1/L there */
 static pn_status try_step(search *at, pn_err *err)
 {
     const pn_set *set = at->how->set;
 
     for (size_t j = 0; j < at->p; j++)
         at->point[j] = at->trial[j] = at->y[j] - at->gradient_y[j] / at->curvature;
+    if (at->how->prox)
+        return pn_prox_apply(at->how->prox, at->trial, at->p, 1.0 / at->curvature, err);
     return set ? set->ops->project(set, at->trial, err) : PN_OK;
 }
 
@@ -167,7 +169,7 @@ pn_status pn_look_for_cancel(const pn_task *task, const char *owner, pn_err *err
 static pn_status iterate(search *at, bool *reached, pn_err *err)
 {
     const pn_descent *how = at->how;
-    bool projects = !how->set || how->set->ops->project;
+    bool projects = how->prox || !how->set || how->set->ops->project;
 
     *reached = false;
     for (size_t i = 0; i < how->most_steps && !*reached; i++) {

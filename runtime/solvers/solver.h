@@ -217,8 +217,10 @@ pn_status pn_run(pn_fit **out, const pn_plan *plan, const pn_run_options *option
 void pn_fit_free(pn_fit *fit);
 
 /**
- * The non-private minimum over the set, for excess risk: accelerated projected gradient with restart until the Frank-Wolfe
- * duality gap is below tol, or PN_ENUMERIC after `max_iterations`.  theta[p], value and gap are raw.
+ * The non-private minimum, for excess risk: accelerated projected or proximal gradients with restart until gap, a bound on
+ * value - minimum, is at most tol, or PN_ENUMERIC after `max_iterations`.  theta[p], value and gap are raw.
+ * Errors: PN_EUNSUPPORTED when neither a bounded set nor certified strong convexity bounds the gap, for kinks without a proximal map or
+ * over a set without a projection, for clipped objectives; PN_EINVAL for tol; what the objective, the set and the operator fail with.
  */
 pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterations, double *theta, double *value,
                          double *gap, pn_task *task, pn_err *err);
