@@ -58,10 +58,18 @@ typedef struct pn_program {
     void *self;
 } pn_program;
 
+/* How the cost is found. */
+typedef enum pn_price {
+    PN_PRICE_ACCOUNTANT = 0, /* epsilon at delta by the named accountant */
+    PN_PRICE_EVENT,          /* by pn_event_epsilon, with which ledgers admit */
+    PN_PRICE_RHO             /* rho of zCDP; the goal's epsilon is then rho, its delta 0 */
+} pn_price;
+
 typedef struct pn_goal {
-    const char *owner;      /* what messages start with: "calibrate.noise" */
-    const char *parameter;  /* "sigma" */
-    const char *accountant; /* a name in the table of accountant.c */
+    const char *owner;     /* what messages start with: "calibrate.noise" */
+    const char *parameter; /* "sigma" */
+    pn_price price;
+    const char *accountant; /* PN_PRICE_ACCOUNTANT: a name in the table of accountant.c */
     double epsilon, delta;  /* epsilon > 0; delta in [0, 1) */
     bool rises;             /* the cost grows with x, as with a rate; otherwise it falls, as with noise */
     bool whole;             /* x is a whole number */

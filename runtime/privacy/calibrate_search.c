@@ -18,6 +18,7 @@ typedef struct asked {
 typedef struct search {
     const pn_goal *goal;
     const pn_program *program;
+    pn_price price;
     const char *accountant;
     double target, tolerance;
     asked last; /* the latest question, with what was priced for it */
@@ -33,11 +34,24 @@ static pn_status open_accountant(const char *name, pn_accountant **out, pn_err *
     return pn_accountant_new(out, name, args, err);
 }
 
-static pn_status price(const char *name, pn_event *event, size_t count, double delta, double *epsilon, pn_err *err)
+static double rho_of(const pn_event *event, size_t count)
+{
+    pn_sum sum = { 0.0, 0.0 };
+
+    pn_event_add_zcdp(event, count, &sum);
+    return sum.high;
+}
+
+static pn_status price(const search *s, pn_event *event, size_t count, double delta, double *epsilon, pn_err *err)
 {
     pn_accountant *accountant = NULL;
-    pn_status status = open_accountant(name, &accountant, err);
+    pn_status status;
 
+    if (s->price != PN_PRICE_ACCOUNTANT) {
+        *epsilon = s->price == PN_PRICE_RHO ? rho_of(event, count) : pn_event_epsilon(event, count, delta, NULL);
+        return PN_OK;
+    }
+    status = open_accountant(s->accountant, &accountant, err);
     if (status == PN_OK)
         status = pn_accountant_add(accountant, event, count, err);
     if (status == PN_OK)
@@ -56,7 +70,7 @@ static pn_status ask(search *s, double x, asked *answer, pn_err *err)
     if (status == PN_OK && s->event && x == s->last.x && count == s->count && pn_event_same(event, s->event))
         answer->cost = s->last.cost; /* the same question has the same answer */
     else if (status == PN_OK)
-        status = price(s->accountant, event, count, s->goal->delta, &answer->cost, err);
+        status = price(s, event, count, s->goal->delta, &answer->cost, err);
     if (status == PN_OK && isnan(answer->cost))
         status = pn_fail(err, PN_ENUMERIC, "%s: the cost at %s = %.10g is not a number", s->goal->owner,
                          s->goal->parameter, x);
@@ -84,6 +98,10 @@ static double move(const search *s, double x, double step, bool costlier)
 
 static pn_status unreachable(const search *s, const asked *best, pn_err *err)
 {
+    if (s->price == PN_PRICE_RHO)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: no %s from %.6g to %.6g reaches rho %.6g; the least is rho %.6g, at %.6g", s->goal->owner,
+                       s->goal->parameter, s->goal->low, s->goal->high, s->goal->epsilon, best->cost, best->x);
     if (isinf(best->cost) && s->goal->delta == 0.0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the event has no finite epsilon at delta 0 (Gaussian noise never has); give delta > 0",
@@ -186,21 +204,24 @@ static pn_status check_goal(const pn_goal *goal, pn_err *err)
     pn_status status;
 
     if (!(goal->epsilon > 0.0 && isfinite(goal->epsilon)))
-        return pn_fail(err, PN_EINVAL, "%s: epsilon must be a positive number, got %g", goal->owner, goal->epsilon);
+        return pn_fail(err, PN_EINVAL, "%s: %s must be a positive number, got %g", goal->owner,
+                       goal->price == PN_PRICE_RHO ? "rho" : "epsilon", goal->epsilon);
     if (!(goal->delta >= 0.0 && goal->delta < 1.0))
         return pn_fail(err, PN_EINVAL, "%s: delta must be a number from 0 up to but not including 1, got %g",
                        goal->owner, goal->delta);
     if (!(goal->low > 0.0 && goal->low <= goal->start && goal->start <= goal->high && isfinite(goal->high)))
         return pn_fail(err, PN_EINVAL, "%s: the range of %s must be 0 < low <= start <= high, got %g, %g, %g",
                        goal->owner, goal->parameter, goal->low, goal->start, goal->high);
+    if (goal->price != PN_PRICE_ACCOUNTANT)
+        return PN_OK;
     status = open_accountant(goal->accountant, &accountant, err); /* before the program is asked anything */
     pn_accountant_free(accountant);
     return status;
 }
 
-static bool is_quick(const char *accountant)
+static bool is_quick(const search *s)
 {
-    return strcmp(accountant, "rdp") == 0 || strcmp(accountant, "zcdp") == 0;
+    return s->price != PN_PRICE_ACCOUNTANT || strcmp(s->accountant, "rdp") == 0 || strcmp(s->accountant, "zcdp") == 0;
 }
 
 /* Where "rdp" reaches `target`, to a thousandth, from `start`. */
@@ -249,7 +270,7 @@ static pn_status find(search *s, asked *answer, pn_err *err)
     bool found = false;
     pn_status status = PN_OK;
 
-    if (!is_quick(s->accountant)) {
+    if (!is_quick(s)) {
         status = rough_answer(s, s->target, x, step, &x, err);
         if (status == PN_OK && !s->goal->whole)
             status = secants(s, &x, &found, err);
@@ -264,9 +285,12 @@ static pn_status find(search *s, asked *answer, pn_err *err)
 
 pn_status pn_calibrate(double *out, double *reached, const pn_goal *goal, const pn_program *program, pn_err *err)
 {
-    search s = {
-        .goal = goal, .program = program, .accountant = goal->accountant, .target = goal->epsilon, .tolerance = 1e-6
-    };
+    search s = { .goal = goal,
+                 .program = program,
+                 .price = goal->price,
+                 .accountant = goal->accountant,
+                 .target = goal->epsilon,
+                 .tolerance = 1e-6 };
     pn_status status = check_goal(goal, err);
     asked answer = { NAN, NAN };
 
