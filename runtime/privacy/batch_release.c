@@ -84,6 +84,19 @@ static double error_norm(const pn_batch_release_options *options)
     return 2.0 * sqrt((double)options->dim) * options->error;
 }
 
+/* One noise for the batch and for all records, each part rounded by itself and charged for that. */
+static pn_status price_with_whole(pn_event **out, const pn_batch_release_options *options, double sampled, pn_err *err)
+{
+    double whole = pn_lattice_l2(options->whole, options->sigma, options->dim, options->whole_bound, 1);
+
+    if (strcmp(options->scheme, "fixed") != 0)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "batch_release: a whole vector is added to batches of the scheme \"fixed\" only, got \"%.40s\"",
+                       options->scheme);
+    return pn_event_sampled_and_whole(out, options->batch, options->n, options->sigma, sampled, whole, options->dim,
+                                      options->neighbours, err);
+}
+
 /* Both the errors of computing and those of rounding come on top of what one record does to the exact sum. */
 static pn_status price(pn_event **out, const pn_batch_release_options *options, const pn_sampler *sampler, pn_err *err)
 {
@@ -94,7 +107,7 @@ static pn_status price(pn_event **out, const pn_batch_release_options *options, 
 
     *out = NULL;
     if (options->whole > 0.0)
-        return pn_fail(err, PN_EUNSUPPORTED, "batch_release: there is no event yet for a batch and a whole vector");
+        return price_with_whole(out, options, charged, err);
     return pn_sampler_gaussian(out, sampler, options->sigma, contribution, charged - exact, options->dim, err);
 }
 

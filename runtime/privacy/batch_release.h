@@ -27,7 +27,7 @@ typedef struct pn_batch_release_options {
     double sigma;     /* of the noise on each entry of a sum */
     double
         whole; /* 0, or the l2 sensitivity, as computed, of a vector of all records that is added to each sum under the same
-                         noise; its scheme is "fixed", its event sampled_and_whole */
+                         noise; its scheme is "fixed", its event fixed_sampled_and_whole */
     double whole_bound; /* on every |entry| of that vector; INFINITY for none */
 } pn_batch_release_options;
 
