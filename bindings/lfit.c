@@ -108,7 +108,7 @@ static void set_number(lua_State *L, const char *name, double value)
 static int fit_privacy(lua_State *L)
 {
     pn_fit *fit = fit_of(L);
-    bool exact;
+    const pn_plan *plan;
 
     if (!fit->is_private) {
         lua_pushnil(L);
@@ -125,9 +125,12 @@ static int fit_privacy(lua_State *L)
     lua_pushstring(L, pn_neighbours_names[fit->neighbours]);
     lua_setfield(L, -2, "neighbours");
     fit_plan(L);
-    exact = ((pn_plan *)pnl_check(L, -1, &pnl_plan_class))->order == 0.0;
+    plan = pnl_check(L, -1, &pnl_plan_class);
     lua_settop(L, -3); /* the plan and its box of kept values */
-    lua_pushstring(L, isnan(fit->epsilon) ? "zcdp" : exact ? "gaussian" : "rdp");
+    lua_pushstring(L, isnan(fit->epsilon)  ? "zcdp"
+                      : plan->accountant   ? plan->accountant
+                      : plan->order == 0.0 ? "gaussian"
+                                           : "rdp");
     lua_setfield(L, -2, "accountant");
     lua_pushboolean(L, fit->simulated);
     lua_setfield(L, -2, "simulated");

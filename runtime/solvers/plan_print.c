@@ -68,7 +68,8 @@ static void put_guarantee(sink *out, const pn_plan *plan)
     else
         (void)snprintf(text, sizeof text, "epsilon = %.6g at delta = %.4g, neighbours %s%s", plan->epsilon, plan->delta,
                        pn_neighbours_names[request->neighbours],
-                       plan->order == 0.0      ? " (exact Gaussian curve)"
+                       plan->accountant        ? " (privacy loss distribution, charged as a whole)"
+                       : plan->order == 0.0    ? " (exact Gaussian curve)"
                        : isfinite(plan->order) ? " (Renyi accountant)"
                                                : " (pure composition)");
     put(out, "%-*s", NAME_WIDTH, "  guarantee");

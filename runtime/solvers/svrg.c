@@ -10,7 +10,7 @@
 #include "solvers/descent.h"
 #include "solvers/svrg.h"
 
-#define REACH2 0x1p600 /* squared distance beyond which a run has diverged */
+#define REACH 0x1p300 /* distance from the snapshot beyond which a run has diverged */
 
 /* What the epoch does next: a failure, or a cancel, leaves it there, and nothing is drawn twice. */
 typedef enum stage { SNAPSHOT = 0, INNER } stage;
@@ -25,7 +25,7 @@ typedef struct svrg_state {
     pn_sampler *sampler;
     bool paid;         /* the whole run has been charged */
     double *x, *y, *v; /* [p] the iterate, the snapshot, its gradient as released */
-    double *sum;       /* [p] of the iterates of this epoch */
+    double *average;   /* [p] of the iterates of this epoch */
     double *answer;    /* [p] */
     double *direction; /* [p] batch mean of differences, with its noise */
     double *next;      /* [p] */
@@ -71,7 +71,7 @@ static pn_status allocate(svrg_state *self, pn_err *err)
         return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory for %zu coordinates", plan->base.solver->name, p);
     self->y = self->x + p;
     self->v = self->x + 2 * p;
-    self->sum = self->x + 3 * p;
+    self->average = self->x + 3 * p;
     self->answer = self->x + 4 * p;
     self->direction = self->x + 5 * p;
     self->next = self->x + 6 * p;
@@ -190,7 +190,6 @@ static pn_status snapshot(svrg_state *self, pn_step_context *context, pn_err *er
     if (status != PN_OK)
         return status;
     self->base.gradients += pn_objective_data(plan->base.objective)->n;
-    memset(self->sum, 0, p * sizeof(double));
     if (!plan->shape.doubling)
         memcpy(self->x, self->y, p * sizeof(double));
     self->apart = 0.0;
@@ -246,11 +245,12 @@ static pn_status take_direction(svrg_state *self, pn_step_context *context, pn_e
     return PN_OK;
 }
 
-/* x <- prox(x - eta (direction + v + public gradient)), the sum of iterates and the distance from the snapshot. */
+/* x <- prox(x - eta (direction + v + public gradient)), the average of iterates and the distance from the snapshot. */
 static pn_status move(svrg_state *self, pn_err *err)
 {
     const svrg_plan *plan = plan_of(self);
     double eta = plan->shape.step, squared = 0.0;
+    double weight = (plan->averaging + 1.0) / (plan->averaging + (double)self->inner + 1.0); /* 1 for the first */
     bool whole = !(plan->printed && self->release);
     size_t p = dim_of(self);
     pn_status status;
@@ -268,7 +268,7 @@ static pn_status move(svrg_state *self, pn_err *err)
         double apart = self->next[j] - self->y[j];
 
         self->x[j] = self->next[j];
-        self->sum[j] += self->next[j];
+        self->average[j] += weight * (self->next[j] - self->average[j]);
         squared += apart * apart;
     }
     self->apart = sqrt(squared);
@@ -293,17 +293,6 @@ static pn_status give_up(svrg_state *self)
     return PN_OK;
 }
 
-static pn_status finish_epoch(svrg_state *self, size_t steps)
-{
-    size_t p = dim_of(self);
-    double share = 1.0 / (double)steps;
-
-    for (size_t j = 0; j < p; j++)
-        self->answer[j] = share * self->sum[j];
-    self->stage = SNAPSHOT;
-    return PN_OK;
-}
-
 static pn_status svrg_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
 {
     svrg_state *self = (svrg_state *)state;
@@ -315,7 +304,7 @@ static pn_status svrg_step(pn_state *state, pn_step_context *context, pn_trace_r
         status = pn_look_for_cancel(context->task, plan->base.solver->name, err);
         if (status == PN_OK)
             status = inner_step(self, context, err);
-        if (status == PN_OK && !(self->apart <= REACH2)) {
+        if (status == PN_OK && !(self->apart <= REACH)) {
             row->value = self->value;
             return give_up(self);
         }
@@ -324,7 +313,9 @@ static pn_status svrg_step(pn_state *state, pn_step_context *context, pn_trace_r
         return status;
     row->value = self->value;
     row->step_size = plan->shape.step;
-    return finish_epoch(self, steps);
+    memcpy(self->answer, self->average, dim_of(self) * sizeof(double));
+    self->stage = SNAPSHOT;
+    return PN_OK;
 }
 
 static void svrg_current(const pn_state *state, double *theta)

@@ -21,6 +21,7 @@ enum {
     SVRG_PRESET,
     SVRG_FORM,
     SVRG_ANCHOR,
+    SVRG_AVERAGING,
     SVRG_C,
     SVRG_ACCOUNTANT,
     SVRG_STRONG_CONVEXITY,
@@ -49,6 +50,7 @@ typedef struct svrg_plan {
     pn_first_order problem;
     svrg_shape shape;
     bool printed, start_given;
+    double averaging; /* a: iterate t of an epoch enters its average with weight (a + 1)/(t + a) */
     const char *why_inner, *why_batch, *why_step, *why_epochs; /* the defaults, for people */
     bool whole_price;         /* paid once, as one event, before the first draw (accountant "pld") */
     pn_gradient_noise anchor; /* of v; sigma 0: no noise of its own */
@@ -78,9 +80,13 @@ double svrg_bound(const svrg_plan *plan);
  * a price; PN_ENOMEM.
  */
 pn_status svrg_noise(svrg_plan *plan, double share, bool paper, double c, pn_err *err);
-/** The noise alone, for another shape: sigma of the anchor and of one batch mean at distance where tau = 2 G.  NaN when none fits. */
-pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double share, double *anchor, double *inner,
-                        pn_err *err);
+typedef struct svrg_noises {
+    double anchor, inner; /* sigma of v, and as release.sigma */
+    double reached;       /* what the run costs with them */
+} svrg_noises;
+
+/** The noise that another shape would take.  Errors: as svrg_noise. */
+pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double share, svrg_noises *out, pn_err *err);
 
 /* Of svrg_plan.c. */
 pn_status svrg_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,

@@ -1,13 +1,14 @@
 /* svrg_noise.c -- how much noise a run of SVRG needs, and what it costs.
- * Depends on: svrg.h, privacy/calibrate.h.  Used by: svrg_plan.c.  Spec: variance-reduced.md section 3, calibrations (a) to (c).
+ * Depends on: svrg.h, privacy/calibrate_program.h.  Used by: svrg_plan.c.  Spec: variance-reduced.md section 3, calibrations (a) to (c).
  *
  * Anchored: T releases of the mean gradient with noise sigma_a, of which the share of epsilon that anchors get decides, and M releases
  * of batch differences with noise z times their sensitivity, z from what is left, by the curve of both together.
  * Printed: M releases of both under one noise. */
 #include <math.h>
+#include <stdio.h>
 
 #include "privacy/accountant.h"
-#include "privacy/calibrate.h"
+#include "privacy/calibrate_program.h"
 #include "solvers/svrg.h"
 
 /* The release of one inner step for a batch of that size, but for its noise.  Anchored: in units of tau. */
@@ -67,85 +68,94 @@ static pn_status whole_event(pn_event *anchor, size_t anchors, pn_event *inner, 
 
 /* ---- what the budget allows ---- */
 
-/* The price of a run with that noise in the unit of the request; +inf where there is none. */
-typedef struct search {
+typedef struct run {
     const svrg_plan *plan;
     const svrg_shape *shape;
     pn_batch_release_options release;
     pn_event *anchor; /* NULL in the printed form */
-} search;
+} run;
 
-static double price(const search *at, double sigma)
+/* The whole run with a noise multiplier on inner steps: a pn_program. */
+static pn_status run_event(void *self, double z, pn_event **event, size_t *count, pn_err *err)
 {
-    const pn_request *request = &at->plan->base.request;
+    const run *at = self;
     pn_batch_release_options release = at->release;
-    pn_event *inner = NULL, *whole = NULL;
-    double cost = INFINITY;
-    pn_err err;
+    pn_event *inner = NULL;
+    pn_status status;
 
-    release.sigma = sigma;
-    if (pn_batch_release_price(&inner, NULL, &release, &err) == PN_OK &&
-        whole_event(at->anchor, at->shape->epochs, inner, svrg_all_steps(at->shape), &whole, &err) == PN_OK)
-        cost = request->kind == PN_RHO ? whole->ops->zcdp(whole) : pn_event_epsilon(whole, 1, request->delta, NULL);
+    release.sigma = 2.0 * z * release.contribution;
+    *count = 1;
+    status = pn_batch_release_price(&inner, NULL, &release, err);
+    if (status == PN_OK)
+        status = whole_event(at->anchor, at->shape->epochs, inner, svrg_all_steps(at->shape), event, err);
     pn_event_free(inner);
-    pn_event_free(whole);
-    return cost;
+    return status;
 }
 
-/* The least sigma of the inner steps whose price fits, to 1e-7; NaN when none does. */
-static double least_noise(const search *at)
-{
-    const pn_request *request = &at->plan->base.request;
-    double limit = request->kind == PN_RHO ? request->rho : request->epsilon;
-    double high = 2.0 * at->release.contribution, low;
-
-    while (high <= 0x1p600 && !(price(at, high) <= limit))
-        high *= 4.0;
-    if (high > 0x1p600)
-        return NAN;
-    for (low = high / 4.0; low > 0x1p-600 && price(at, low) <= limit; low /= 4.0)
-        high = low;
-    while (high > low * (1.0 + 1e-7)) {
-        double middle = sqrt(low * high);
-
-        if (price(at, middle) <= limit)
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
-}
-
-/* sigma of T anchors that may use `share` of the budget by themselves, with half of delta. */
+/* sigma of T anchors that may use `share` of the budget by themselves. */
 static double anchor_noise(const svrg_plan *plan, size_t epochs, double share)
 {
-    const pn_request *request = &plan->base.request;
-    pn_request part = *request;
+    pn_request part = plan->base.request;
 
     part.epsilon *= share;
-    part.delta *= 0.5;
+    part.delta *= share;
     part.rho *= share;
     part.ledger = NULL;
     return pn_gradient_noise_tight(&plan->anchor, &part, epochs);
 }
 
-pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double share, double *anchor, double *inner,
-                        pn_err *err)
+static pn_status too_small(const svrg_plan *plan, const svrg_shape *shape, const char *owner, double share, pn_err *err)
 {
-    search at = { plan, shape, inner_release(plan, shape->batch), NULL };
+    const pn_request *request = &plan->base.request;
+    const pn_gradient_noise *of = &plan->anchor;
+    pn_gaussian_releases want = { .epsilon = request->epsilon,
+                                  .delta = request->delta * share,
+                                  .rho = request->kind == PN_RHO ? request->rho : NAN,
+                                  .sensitivity = of->sensitivity,
+                                  .bound = of->bound,
+                                  .dim = of->dim,
+                                  .count = shape->epochs };
+
+    return pn_fail(
+        err, PN_EBUDGET,
+        "%s: the budget is too small for %zu epochs of %zu coordinates; the least %s that gives them noise is about "
+        "%.3g",
+        owner, shape->epochs, of->dim, request->kind == PN_RHO ? "rho" : "epsilon", pn_smallest_budget(&want) / share);
+}
+
+static pn_run_budget budget_of(const svrg_plan *plan, const char *owner)
+{
+    const pn_request *request = &plan->base.request;
+
+    return (pn_run_budget){ .owner = owner,
+                            .accountant = plan->whole_price ? "pld" : "rdp",
+                            .epsilon = request->epsilon,
+                            .delta = request->delta,
+                            .rho = request->kind == PN_RHO ? request->rho : NAN };
+}
+
+pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double share, svrg_noises *out, pn_err *err)
+{
+    run at = { plan, shape, inner_release(plan, shape->batch), NULL };
+    pn_program program = { run_event, &at };
     pn_batch_release_options release;
+    char owner[64];
+    pn_run_budget budget = budget_of(plan, owner);
+    double z = NAN;
     pn_status status = PN_OK;
 
-    *anchor = *inner = NAN;
+    (void)snprintf(owner, sizeof owner, "solve.%s", plan->base.solver->name);
+    *out = (svrg_noises){ NAN, NAN, NAN };
     if (!plan->printed) {
-        *anchor = anchor_noise(plan, shape->epochs, share);
-        if (isnan(*anchor))
-            return PN_OK;
-        release = anchor_release(plan, *anchor);
+        out->anchor = anchor_noise(plan, shape->epochs, share);
+        if (isnan(out->anchor))
+            return too_small(plan, shape, owner, share, err);
+        release = anchor_release(plan, out->anchor);
         status = pn_batch_release_price(&at.anchor, NULL, &release, err);
     }
     if (status == PN_OK)
-        *inner = least_noise(&at);
+        status = pn_calibrate_run(&z, &out->reached, &budget, &program, err);
+    out->inner = 2.0 * z * at.release.contribution;
     pn_event_free(at.anchor);
     return status;
 }
@@ -160,6 +170,9 @@ static pn_status refuse(const svrg_plan *plan, pn_err *err)
     if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
         return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
                        name);
+    if (plan->whole_price && request->kind == PN_RHO)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.%s: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", name);
     if (request->neighbours != PN_REPLACE_ONE)
         return pn_fail(
             err, PN_EUNSUPPORTED,
@@ -167,18 +180,6 @@ static pn_status refuse(const svrg_plan *plan, pn_err *err)
             "with sampling=\"poisson\" has the others",
             name, pn_neighbours_names[request->neighbours]);
     return PN_OK;
-}
-
-static pn_status no_budget(const svrg_plan *plan, pn_err *err)
-{
-    const pn_request *request = &plan->base.request;
-
-    return pn_fail(
-        err, PN_EBUDGET,
-        "solve.%s: %s = %g is too small for %zu epochs of this run: no noise has that price; use fewer epochs or a "
-        "larger budget",
-        plan->base.solver->name, request->kind == PN_RHO ? "rho" : "epsilon",
-        request->kind == PN_RHO ? request->rho : request->epsilon, plan->shape.epochs);
 }
 
 /* The article's sigma of the mean, with its unstated constant as c. */
@@ -199,22 +200,23 @@ static pn_status paper_noise(svrg_plan *plan, double c, pn_err *err)
     return PN_OK;
 }
 
-static pn_status tight_noise(svrg_plan *plan, double share, pn_err *err)
+static pn_status tight_noise(svrg_plan *plan, double share, double *reached, pn_err *err)
 {
-    double anchor, inner;
-    pn_status status = svrg_noise_of(plan, &plan->shape, share, &anchor, &inner, err);
+    svrg_noises noise;
+    pn_status status = svrg_noise_of(plan, &plan->shape, share, &noise, err);
 
     if (status != PN_OK)
         return status;
-    if (isnan(inner))
-        return no_budget(plan, err);
-    plan->anchor.sigma = plan->printed ? 0.0 : anchor;
-    plan->release.sigma = inner;
+    plan->anchor.sigma = plan->printed ? 0.0 : noise.anchor;
+    plan->release.sigma = noise.inner;
+    *reached = noise.reached;
     return PN_OK;
 }
 
-static pn_status attach_events(svrg_plan *plan, pn_err *err)
+/* The events of one release each, and that of the whole run: their sum, or one at the price of its loss distribution. */
+static pn_status attach_events(svrg_plan *plan, double reached, pn_err *err)
 {
+    pn_plan *base = &plan->base;
     pn_status status = pn_batch_release_price(&plan->inner_event, NULL, &plan->release, err);
 
     if (status == PN_OK && !plan->printed) {
@@ -223,19 +225,25 @@ static pn_status attach_events(svrg_plan *plan, pn_err *err)
     }
     if (status != PN_OK)
         return status;
-    plan->base.charges = 1;
+    base->charges = 1;
+    if (plan->whole_price) {
+        base->accountant = "pld";
+        return pn_event_approximate(&base->event, reached, base->request.delta, base->request.neighbours, err);
+    }
     return whole_event(plan->anchor_event, plan->shape.epochs, plan->inner_event, svrg_all_steps(&plan->shape),
-                       &plan->base.event, err);
+                       &base->event, err);
 }
 
 pn_status svrg_noise(svrg_plan *plan, double share, bool paper, double c, pn_err *err)
 {
     pn_status status = refuse(plan, err);
+    double reached = NAN;
 
     plan->release = inner_release(plan, plan->shape.batch);
+    plan->whole_price = plan->whole_price && !paper;
     if (status == PN_OK)
-        status = paper ? paper_noise(plan, c, err) : tight_noise(plan, share, err);
+        status = paper ? paper_noise(plan, c, err) : tight_noise(plan, share, &reached, err);
     if (status == PN_OK)
-        status = attach_events(plan, err);
+        status = attach_events(plan, reached, err);
     return status;
 }

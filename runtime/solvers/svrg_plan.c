@@ -21,11 +21,16 @@ const pn_param svrg_params[] = {
     { "form", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, forms,
       "anchored: the snapshot's gradient is released once an epoch; printed: with every inner step, as in the "
       "article" },
-    { "anchor_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.5, NULL,
-      "of the budget, for the gradients at snapshots (anchored form)" },
+    { "anchor_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.9, NULL,
+      "of the budget, that the gradients at snapshots would take by themselves (anchored form)" },
+    { "averaging", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.0, NULL,
+      "a: iterate t of an epoch weighs (a + 1)/(t + a) in its answer; 0: all the same, as in the article; 3 with "
+      "preset=\"practical\"" },
     { "c", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "the constant that calibration=\"paper\" leaves open" },
     { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountants,
-      "rdp: charged as the run goes; pld: less noise, the whole run is charged before its first step" },
+      "pld: least noise, the whole run is charged before its first step; rdp: charged as the run goes.  Default: pld, "
+      "but "
+      "rdp with ledger= or rho=" },
     PN_STRONG_CONVEXITY_PARAM,
     PN_PROX_PARAM,
     PN_PARAM_END,
@@ -119,17 +124,17 @@ static pn_status explain_choices(svrg_plan *plan, double share, pn_err *err)
 
     for (int i = 0; i < 2; i++) {
         svrg_shape other = plan->shape;
-        double anchor, inner;
+        svrg_noises noise;
         pn_status status;
 
         other.batch = i ? 2 * other.batch : other.batch / 2;
         if (other.batch < 1 || other.batch > pn_objective_data(plan->base.objective)->n)
             continue;
-        status = svrg_noise_of(plan, &other, share, &anchor, &inner, err);
+        status = svrg_noise_of(plan, &other, share, &noise, err);
         if (status != PN_OK)
             return status;
-        pn_plan_add(&plan->base, names[i], svrg_sigma(plan, &other, inner), "noise sigma there, with %.4g gradients",
-                    svrg_gradients(&other, plan->problem.n));
+        pn_plan_add(&plan->base, names[i], svrg_sigma(plan, &other, noise.inner),
+                    "noise sigma there, with %.4g gradients", svrg_gradients(&other, plan->problem.n));
     }
     return PN_OK;
 }
@@ -192,12 +197,17 @@ static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg 
 
 static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
+    const pn_request *request = &plan->base.request;
     char owner[64];
     pn_status status;
 
     (void)snprintf(owner, sizeof owner, "solve.%s", plan->base.solver->name);
     plan->printed = own[SVRG_FORM].count == 1 || common[PN_OPT_CALIBRATION].count == 1;
     plan->start_given = common[PN_OPT_START].given;
+    plan->whole_price = own[SVRG_ACCOUNTANT].given
+                            ? own[SVRG_ACCOUNTANT].count == 1
+                            : !plan->printed && request->kind == PN_EPSILON_DELTA && !request->ledger;
+    plan->averaging = own[SVRG_AVERAGING].given ? own[SVRG_AVERAGING].real : own[SVRG_PRESET].count == 1 ? 0.0 : 3.0;
     status = pn_gradient_noise_read(&plan->anchor, owner, plan->base.objective, &plan->base.request, err);
     if (status == PN_OK)
         status = pn_first_order_read(&plan->problem, owner, plan->base.objective, &common[PN_OPT_START],
