@@ -1,5 +1,5 @@
 /* event_shared_sampled.c -- one draw of Gaussian noise on the sum of a query on a batch and a query on all records.
- * Depends on: event_leaf.h, sampled_curve.h.  Used by: the table in event.c.  Spec: variance-reduced.md section 3.
+ * Depends on: event_leaf.h, sampled_curve.h, numeric/root.h.  Used by: the table in event.c.  Spec: variance-reduced.md section 3.
  *
  * Noise of variance sigma^2 is the sum of two independent draws of variances (1-rho) sigma^2 and rho sigma^2, so the release can be
  * computed from {batch query + first draw} and {query on all records + second draw}.  For every rho in (0, 1) and every order
@@ -10,12 +10,13 @@
 #include <float.h>
 #include <math.h>
 
+#include "numeric/root.h"
 #include "privacy/event_leaf.h"
 #include "privacy/sampled_curve.h"
 
 enum { BATCH = 0, N, SIGMA, SAMPLED, WHOLE, DRAWS };
 
-#define REFINEMENTS 3
+#define REFINEMENTS 5
 #define NEGLIGIBLE  1e-7
 
 static const double *values(const pn_event *self)
@@ -55,6 +56,7 @@ static pn_status create(pn_event **out, const pn_arg *args, pn_neighbours neighb
 typedef struct shared {
     double q, z, alpha; /* z = sigma/S */
     double whole;       /* alpha W^2/(2 sigma^2) */
+    double ratio;       /* W/S */
 } shared;
 
 /* A(rho), rounded upward: z is off by a few units in its last place. */
@@ -78,36 +80,58 @@ static double least_of_power(double a, double k, double whole, double rho)
     return 1.0 / (1.0 + exp(-x));
 }
 
-/* Between two evaluations A is nearly a power of 1 - rho: fit it, go where the sum would then be least, again.  Every rho gives a
- * bound, so what the fit misses costs a little and breaks nothing. */
-static double best_split(const shared *s)
+static double at_place(void *self, double x)
 {
-    double a = sampled_part(s, 0.0), stay = 0.0, k = 1.0, rho = 0.5, best = INFINITY;
+    const shared *s = self;
+    double rho = 1.0 / (1.0 + exp(-x));
+
+    return (sampled_part(s, rho) + s->whole / rho) * (1.0 + 8.0 * DBL_EPSILON);
+}
+
+/* The least of the sum lies between the rho that is best without sampling, as A rises no faster than its bound, and the one that is
+ * best if A were in proportion to 1/(1-rho), as it rises no slower. */
+static double search_split(shared *s, double first)
+{
+    double low = log(s->ratio), high = log(first) - log1p(-first);
+
+    return at_place(s, pn_golden_min(at_place, s, fmin(low, high), fmax(low, high), 2e-3));
+}
+
+/* Between two evaluations A is nearly a power of 1 - rho: fit it, go where the sum would then be least, again.  Next to the order
+ * where the sampled part turns into the whole of it there is a kink, and the fit may not settle: then search.  Every rho gives a
+ * bound, so what either misses costs a little and breaks nothing. */
+static double best_split(shared *s)
+{
+    double a = sampled_part(s, 0.0), stay = 0.0, k = 1.0, rho = 0.5, first = NAN, best = INFINITY, moved = INFINITY;
 
     if (!(a > 0.0 && isfinite(a)))
         return INFINITY;
-    for (int i = 0; i < REFINEMENTS; i++) {
-        double next, next_stay, power;
+    for (int i = 0; i < REFINEMENTS && moved > 1e-3; i++) {
+        double before = rho, next, next_stay, power;
 
         rho = fmin(fmax(least_of_power(a * exp(k * stay), k, s->whole, rho), 1e-12), 1.0 - 1e-6);
+        first = i ? first : rho;
+        moved = i ? fabs(log(rho / before)) : INFINITY;
         next = sampled_part(s, rho);
         next_stay = log1p(-rho);
         best = fmin(best, (next + s->whole / rho) * (1.0 + 8.0 * DBL_EPSILON));
         power = log(next / a) / (stay - next_stay);
-        if (rho < NEGLIGIBLE || !(power > 0.0 && isfinite(power)) || fabs(next_stay - stay) < 1e-4 * -next_stay)
+        if (rho < NEGLIGIBLE)
+            return best;
+        if (!(power > 0.0 && isfinite(power)))
             break;
         k = power;
         a = next;
         stay = next_stay;
     }
-    return best;
+    return moved < 0.02 ? best : fmin(best, search_split(s, first));
 }
 
 static double rdp(const pn_event *self, double alpha)
 {
     const double *v = values(self);
     double unsampled = pn_curve_zcdp(level(self) * level(self) / 2.0, alpha), ratio = v[WHOLE] / v[SIGMA];
-    shared s = { v[BATCH] / v[N], v[SIGMA] / v[SAMPLED], alpha, alpha * ratio * ratio / 2.0 };
+    shared s = { v[BATCH] / v[N], v[SIGMA] / v[SAMPLED], alpha, alpha * ratio * ratio / 2.0, v[WHOLE] / v[SAMPLED] };
 
     if (isinf(alpha) || s.q >= 1.0)
         return unsampled;
