@@ -74,10 +74,11 @@ typedef struct pn_goal {
     bool rises;             /* the cost grows with x, as with a rate; otherwise it falls, as with noise */
     bool whole;             /* x is a whole number */
     double low, start, high;
+    double tolerance; /* of x, relative; 0: 1e-6 */
 } pn_goal;
 
 /**
- * The x in [low, high] where the cost reaches the goal: to 1e-6 relative (to 1 for whole numbers), on the side that fits, and
+ * The x in [low, high] where the cost reaches the goal: to the tolerance (to 1 for whole numbers), on the side that fits, and
  * asked afresh at the end.  The cost must be monotone.  When all of the range fits, the costlier end of it.  Accountants other
  * than "rdp" and "zcdp" start from the answer of "rdp", so that they are asked about five times.
  *   reached  may be NULL: the epsilon that the answer costs.

@@ -24,7 +24,8 @@ pn_status pn_calibrate_run(double *noise, double *reached, const pn_run_budget *
                      .delta = budget->delta,
                      .low = 0x1p-30,
                      .start = 1.0,
-                     .high = 0x1p60 };
+                     .high = 0x1p60,
+                     .tolerance = 1e-5 };
 
     if (is_rho(budget)) {
         goal.price = PN_PRICE_RHO;
@@ -32,6 +33,8 @@ pn_status pn_calibrate_run(double *noise, double *reached, const pn_run_budget *
         goal.delta = 0.0;
     } else if (strcmp(budget->accountant, "rdp") == 0) {
         goal.price = PN_PRICE_EVENT;
+    } else {
+        goal.tolerance = 1e-4; /* every question takes up to a second */
     }
     return pn_calibrate(noise, reached, &goal, program, err);
 }
@@ -135,11 +138,12 @@ static bool has_noise(const pn_gaussian_releases *want, double budget)
 
 double pn_smallest_budget(const pn_gaussian_releases *want)
 {
-    double low = 1e-250, high = 1e6;
+    static const double large[] = { 1e-3, 1.0, 10.0, 40.0 }; /* far above, tails have no room in delta again */
+    double low = 1e-250, high = INFINITY;
 
-    if (!has_noise(want, high))
-        return INFINITY;
-    while (high > low * (1.0 + 1e-3)) {
+    for (size_t i = 0; i < sizeof large / sizeof *large && isinf(high); i++)
+        high = has_noise(want, large[i]) ? large[i] : INFINITY;
+    while (isfinite(high) && high > low * (1.0 + 1e-3)) {
         double middle = sqrt(low) * sqrt(high);
 
         *(has_noise(want, middle) ? &high : &low) = middle;

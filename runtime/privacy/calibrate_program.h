@@ -16,8 +16,8 @@ typedef struct pn_run_budget {
 } pn_run_budget;
 
 /**
- * The least noise multiplier, from 2^-30 to 2^60, with which the event of the run stays within the budget: to 1e-6, on the side that
- * fits.
+ * The least noise multiplier, from 2^-30 to 2^60, with which the event of the run stays within the budget: to 1e-5 ("pld": 1e-4), on
+ * the side that fits.
  *   program  makes the event of the whole run (count included) for a noise multiplier; the cost must fall as it grows.
  *   reached  may be NULL: what the run then costs, in epsilon or rho; at most the budget.
  * Errors: as pn_calibrate; PN_EUNSUPPORTED when no noise suffices names the least cost.
@@ -51,7 +51,7 @@ pn_status pn_calibrate_anchored(pn_anchored_noise *out, const pn_run_budget *bud
  * The least epsilon at want->delta (or the least rho where want->rho is not NaN) for which pn_calibrate_gaussian_releases(want) finds
  * a sigma, to 1e-3 on the side that has one: what messages about a budget that is too small name.  Rounding to the lattice moves
  * values in proportion to the noise, which bounds what noise can hide; it grows with the square root of dim.
- * +inf when no budget up to 1e6 suffices.
+ * +inf when no budget up to 40 suffices.
  */
 double pn_smallest_budget(const pn_gaussian_releases *want);
 

@@ -253,10 +253,10 @@ static pn_status secants(search *s, double *x, bool *found, pn_err *err)
         double slope = log(now.cost / before.cost) / log(now.x / before.x);
 
         *x = now.x;
-        *found = fits(s, &now) && now.cost >= s->target * (1.0 - 1e-6);
+        *found = fits(s, &now) && now.cost >= s->target * (1.0 - s->tolerance);
         if (*found || !isfinite(slope) || (slope > 0.0) != s->goal->rises)
             break;
-        *x = now.x * exp(log(s->target * (1.0 - 4e-7) / now.cost) / slope);
+        *x = now.x * exp(log(s->target * (1.0 - 0.4 * s->tolerance) / now.cost) / slope);
         *x = fmin(fmax(*x, s->goal->low), s->goal->high);
         before = now;
         status = ask(s, *x, &now, err);
@@ -290,7 +290,7 @@ pn_status pn_calibrate(double *out, double *reached, const pn_goal *goal, const 
                  .price = goal->price,
                  .accountant = goal->accountant,
                  .target = goal->epsilon,
-                 .tolerance = 1e-6 };
+                 .tolerance = goal->tolerance > 0.0 ? goal->tolerance : 1e-6 };
     pn_status status = check_goal(goal, err);
     asked answer = { NAN, NAN };
 

@@ -17,7 +17,7 @@
 enum { BATCH = 0, N, SIGMA, SAMPLED, WHOLE, DRAWS };
 
 #define REFINEMENTS 5
-#define NEGLIGIBLE  1e-7
+#define NEGLIGIBLE  -16.0 /* ln rho */
 
 static const double *values(const pn_event *self)
 {
@@ -65,11 +65,11 @@ static double sampled_part(const shared *s, double rho)
     return pn_curve_fixed_size(s->q, s->z * sqrt(1.0 - rho), s->alpha) * (1.0 + 0x1p-44);
 }
 
-/* Where a (1-rho)^-k + whole/rho is least: with x = ln(rho/(1-rho)) that is x - (k-1)/2 ln(1-rho) = ln(whole/(k a))/2, whose left
- * side rises.  Newton's method from `rho`. */
-static double least_of_power(double a, double k, double whole, double rho)
+/* The x = ln(rho/(1-rho)) where a (1-rho)^-k + whole/rho is least: there x - (k-1)/2 ln(1-rho) = ln(whole/(k a))/2, whose left
+ * side rises.  Newton's method from `x`. */
+static double least_of_power(double a, double k, double whole, double x)
 {
-    double x = log(rho) - log1p(-rho), target = 0.5 * log(whole / (k * a)), half = (k - 1.0) / 2.0;
+    double target = 0.5 * log(whole / (k * a)), half = (k - 1.0) / 2.0;
 
     for (int i = 0; i < 8; i++) {
         double e = exp(-fabs(x)), log_stay = -(fmax(x, 0.0) + log1p(e)); /* ln(1 - rho) */
@@ -77,24 +77,31 @@ static double least_of_power(double a, double k, double whole, double rho)
 
         x -= f / (1.0 + half / (1.0 + exp(-x)));
     }
-    return 1.0 / (1.0 + exp(-x));
+    return x;
 }
 
+/* The sum at rho = 1/(1 + e^-x). */
 static double at_place(void *self, double x)
 {
     const shared *s = self;
-    double rho = 1.0 / (1.0 + exp(-x));
 
-    return (sampled_part(s, rho) + s->whole / rho) * (1.0 + 8.0 * DBL_EPSILON);
+    return (sampled_part(s, 1.0 / (1.0 + exp(-x))) + s->whole * (1.0 + exp(-x))) * (1.0 + 8.0 * DBL_EPSILON);
 }
 
-/* The least of the sum lies between the rho that is best without sampling, as A rises no faster than its bound, and the one that is
- * best if A were in proportion to 1/(1-rho), as it rises no slower. */
-static double search_split(shared *s, double first)
+/* Around the best of the places asked for.  A rises no faster than it would without sampling, whose best rho/(1-rho) is W/S; so the
+ * least of the sum is not below that, and the first place, of an A that rises as slowly as it may, is not below it. */
+static double search_split(shared *s, const double *x, const double *value, int count)
 {
-    double low = log(s->ratio), high = log(first) - log1p(-first);
+    double low = log(s->ratio), high = x[0];
+    int best = 0;
 
-    return at_place(s, pn_golden_min(at_place, s, fmin(low, high), fmax(low, high), 2e-3));
+    for (int i = 1; i < count; i++)
+        best = value[i] < value[best] ? i : best;
+    for (int i = 0; i < count; i++) {
+        low = x[i] < x[best] ? fmax(low, x[i]) : low;
+        high = x[i] > x[best] ? fmin(high, x[i]) : high;
+    }
+    return low < high ? fmin(value[best], at_place(s, pn_golden_min(at_place, s, low, high, 5e-3))) : value[best];
 }
 
 /* Between two evaluations A is nearly a power of 1 - rho: fit it, go where the sum would then be least, again.  Next to the order
@@ -102,29 +109,28 @@ static double search_split(shared *s, double first)
  * bound, so what either misses costs a little and breaks nothing. */
 static double best_split(shared *s)
 {
-    double a = sampled_part(s, 0.0), stay = 0.0, k = 1.0, rho = 0.5, first = NAN, best = INFINITY, moved = INFINITY;
+    double x[REFINEMENTS], value[REFINEMENTS], k = 1.0, constant = sampled_part(s, 0.0), last = constant, stay = 0.0;
+    int i;
 
-    if (!(a > 0.0 && isfinite(a)))
+    if (!(constant > 0.0 && isfinite(constant)))
         return INFINITY;
-    for (int i = 0; i < REFINEMENTS && moved > 1e-3; i++) {
-        double before = rho, next, next_stay, power;
+    for (i = 0; i < REFINEMENTS; i++) {
+        double a, now_stay;
 
-        rho = fmin(fmax(least_of_power(a * exp(k * stay), k, s->whole, rho), 1e-12), 1.0 - 1e-6);
-        first = i ? first : rho;
-        moved = i ? fabs(log(rho / before)) : INFINITY;
-        next = sampled_part(s, rho);
-        next_stay = log1p(-rho);
-        best = fmin(best, (next + s->whole / rho) * (1.0 + 8.0 * DBL_EPSILON));
-        power = log(next / a) / (stay - next_stay);
-        if (rho < NEGLIGIBLE)
-            return best;
-        if (!(power > 0.0 && isfinite(power)))
-            break;
-        k = power;
-        a = next;
-        stay = next_stay;
+        x[i] = fmin(fmax(least_of_power(constant, k, s->whole, i ? x[i - 1] : 0.0), -30.0), 14.0);
+        now_stay = -log1p(exp(x[i]));
+        value[i] = at_place(s, x[i]);
+        if (i && fabs(x[i] - x[i - 1]) < 2e-3)
+            return fmin(value[i], value[i - 1]);
+        a = value[i] - s->whole * (1.0 + exp(-x[i]));
+        k = fmin(fmax(log(a / last) / (stay - now_stay), 1.0), 1e6);
+        constant = a * exp(k * now_stay);
+        last = a;
+        stay = now_stay;
+        if (!(a > 0.0 && constant > 0.0) || x[i] < NEGLIGIBLE)
+            return value[i];
     }
-    return moved < 0.02 ? best : fmin(best, search_split(s, first));
+    return search_split(s, x, value, i);
 }
 
 static double rdp(const pn_event *self, double alpha)
