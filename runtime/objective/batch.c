@@ -19,8 +19,15 @@
 #define GATHER_ROWS    4      /* rows longer than GATHER / GATHER_ROWS are read where they are */
 #define WEIGHTS        2048   /* doubles of margins of a block */
 #define SPARSE_ENTRIES 2048.0 /* of a block */
+#define AHEAD          16     /* records of a coming batch; for the rest its own blocks ask in time */
+#define PIECE          512    /* columns of a row */
 #define STACK          (GATHER + 2 * WEIGHTS + 2 * PN_LOSS_BLOCK)
-#define TAU_LEAST      0x1p-960 /* no product of a scaled factor and a row loses digits that tau has no room for */
+
+/* What a chunk says beside its sum. */
+typedef struct tally {
+    double value;
+    bool strange; /* a margin is no finite number */
+} tally;
 
 typedef struct run {
     const pn_objective *objective;
@@ -31,12 +38,11 @@ typedef struct run {
     bool want_value;
     size_t rows; /* of a block */
     pn_partition part;
-    double *out;                  /* [dim] or NULL */
-    double *partial;              /* [chunks - 1][dim] */
-    double *scratch, *stack;      /* [threads][size], or [size] of one thread */
-    size_t size;                  /* doubles of a worker */
-    double values[PN_CHUNKS_MAX]; /* of each chunk */
-    bool strange[PN_CHUNKS_MAX];  /* whether a margin of the chunk is no finite number */
+    double *out;             /* [dim] or NULL */
+    double *partial;         /* [chunks - 1][dim] */
+    double *scratch, *stack; /* [threads][size], or [size] of one thread */
+    size_t size;             /* doubles of a worker */
+    tally *tallies;          /* [chunks] */
 } run;
 
 /* ---- partition ---- */
@@ -53,9 +59,12 @@ static double records_per_chunk(const pn_objective *objective)
 static pn_partition partition(const pn_objective *objective, size_t records)
 {
     const pn_dataset *data = objective->data;
-    double chunks = (double)records / records_per_chunk(objective);
-    pn_partition out;
+    double chunks;
+    pn_partition out = { 1, records };
 
+    if (records <= 1)
+        return out;
+    chunks = (double)records / records_per_chunk(objective);
     if (data->sparse) {
         double products =
             (double)data->csr.start[data->n] / (double)data->n * (double)objective->loss->margins * (double)records;
@@ -64,7 +73,7 @@ static pn_partition partition(const pn_objective *objective, size_t records)
     }
     out.chunks = (size_t)fmin(fmax(chunks, 1.0), (double)PN_CHUNKS_MAX);
     out.chunk_rows = (records + out.chunks - 1) / out.chunks;
-    out.chunks = records ? (records + out.chunk_rows - 1) / out.chunk_rows : 1;
+    out.chunks = (records + out.chunk_rows - 1) / out.chunk_rows;
     return out;
 }
 
@@ -93,8 +102,12 @@ double pn_objective_batch_error(const pn_objective *objective, size_t count, dou
 static size_t block_rows(const pn_objective *objective, size_t records)
 {
     const pn_dataset *data = objective->data;
-    size_t rows = WEIGHTS / objective->loss->margins, fit = GATHER / data->p;
+    size_t rows, fit;
 
+    if (records <= 1)
+        return 1;
+    rows = WEIGHTS / objective->loss->margins;
+    fit = GATHER / data->p;
     if (rows < 8)
         rows = 8;
     if (rows > PN_LOSS_BLOCK)
@@ -131,6 +144,85 @@ static bool all_finite(const double *z, size_t count)
     return finite;
 }
 
+/* ---- memory that a coming block reads ---- */
+
+static inline void ask(const void *from, size_t bytes)
+{
+    const char *at = from;
+
+    for (size_t byte = 0; byte < bytes; byte += 64)
+        __builtin_prefetch(at + byte, 0, 2);
+    __builtin_prefetch(at + bytes - 1, 0, 2);
+}
+
+static inline void ask_entries(const pn_dataset *data, size_t i)
+{
+    size_t first = data->csr.start[i], count = data->csr.start[i + 1] - first;
+
+    count = count < 64 ? count : 64; /* the processor sees where a long row goes */
+    if (count == 0)
+        return;
+    ask(data->csr.column + first, count * sizeof *data->csr.column);
+    if (data->float32)
+        ask(data->csr_single + first, count * sizeof *data->csr_single);
+    else
+        ask(data->csr.value + first, count * sizeof *data->csr.value);
+}
+
+static inline void ask_row(const pn_dataset *data, size_t i)
+{
+    size_t bytes = data->p * (data->float32 ? sizeof(float) : sizeof(double));
+
+    if (data->sparse)
+        ask_entries(data, i);
+    else
+        ask(data->float32 ? (const char *)data->single + i * bytes : (const char *)data->dense + i * bytes,
+            bytes < 4096 ? bytes : 4096);
+}
+
+/* What belongs to a record beside its row. */
+static inline void ask_record(const pn_objective *objective, const double *factors, size_t i)
+{
+    size_t margins = objective->loss->margins;
+
+    __builtin_prefetch(objective->data->y + i);
+    if (objective->norms)
+        __builtin_prefetch(objective->norms + i);
+    for (size_t k = 0; factors && k < margins && k < 16; k++)
+        __builtin_prefetch(factors + k * objective->data->n + i);
+    if (objective->data->sparse)
+        __builtin_prefetch(objective->data->csr.start + i);
+}
+
+/* For the block of a chunk that begins at `first`. */
+static void ask_records(const run *self, size_t first, size_t end)
+{
+    end = end < first + self->rows ? end : first + self->rows;
+    for (size_t r = first; r < end; r++)
+        ask_record(self->objective, self->factors, self->batch->rows[r]);
+}
+
+static void ask_rows(const run *self, size_t first, size_t end)
+{
+    end = end < first + self->rows ? end : first + self->rows;
+    for (size_t r = first; r < end; r++)
+        ask_row(self->objective->data, self->batch->rows[r]);
+}
+
+void pn_objective_batch_ahead(const pn_objective *objective, const pn_batch *batch, const double *factors)
+{
+    size_t count = batch->count < AHEAD ? batch->count : AHEAD, n = objective->data->n;
+
+    for (size_t r = 0; r < count; r++) {
+        if (batch->rows[r] < n)
+            ask_record(objective, factors, batch->rows[r]);
+    }
+    for (size_t r = 0; r < count; r++) {
+        if (batch->rows[r] < n)
+            ask_row(objective->data, batch->rows[r]);
+    }
+}
+
 /* ---- differences ---- */
 
 static inline size_t record_of(const pn_block *block, size_t r)
@@ -148,37 +240,51 @@ static void subtract(const run *self, const pn_block *block, double *slope)
     }
 }
 
-/* The largest factor that a record of that norm may have; one rounding, for which the norm has room.  Below 2^-1000, where it
- * would lose digits, 0. */
-static inline double cap_of(double tau, double norm)
-{
-    double cap = tau / norm;
-
-    return cap < 0x1p-1000 ? 0.0 : cap > 0x1p500 ? 0x1p500 : cap;
-}
-
-/* ||difference||_2 ||x||_2 <= tau in real arithmetic.  With one margin that clamps the difference.  A norm below 2^-960 has lost
- * digits or will in products: the larger one bounds it as well. */
 static void scale(const run *self, const pn_block *block, double *slope)
 {
-    const double *norms = self->objective->norms;
-    size_t margins = self->objective->loss->margins;
+    if (self->tau < PN_TAU_LEAST)
+        memset(slope, 0, self->objective->loss->margins * block->count * sizeof *slope);
+    else if (self->tau < INFINITY)
+        pn_block_scale(self->objective, block, self->record, self->tau, slope);
+}
 
-    if (self->tau < TAU_LEAST) {
-        memset(slope, 0, margins * block->count * sizeof *slope);
-        return;
+/* ---- sums ---- */
+
+/* Whether the one record of a batch is the sum, so that it is written where others are added. */
+static inline bool writes(const run *self)
+{
+    return self->batch->count == 1 && self->objective->data->dense;
+}
+
+/* One row that was picked at random.  The kernel asks for what follows its rows in memory; for a row cut into pieces that is the next
+ * piece. */
+static void add_row(const pn_block *block, double weight, double *g)
+{
+    const pn_dataset *data = block->data;
+    size_t first = block->first * data->p;
+
+    for (size_t j = 0; j < data->p; j += PIECE) {
+        size_t columns = data->p - j < PIECE ? data->p - j : PIECE;
+
+        if (data->single)
+            block->simd->dense_add_transposed_single(data->single + first + j, 1, columns, &weight, g + j);
+        else
+            block->simd->dense_add_transposed(data->dense + first + j, 1, columns, &weight, g + j);
     }
-    for (size_t r = 0; r < block->count; r++) {
-        double norm = norms ? norms[record_of(block, r)] : self->record;
+}
 
-        norm = norm > TAU_LEAST ? norm : TAU_LEAST;
-        if (margins == 1) {
-            double cap = cap_of(self->tau, norm), d = slope[r];
+/* g += the block's weighted rows; g = them when the block is all there is, which reads g not at all. */
+static void add_block(const run *self, const pn_block *block, const double *weight, double *g)
+{
+    const pn_dataset *data = block->data;
 
-            slope[r] = d >= -cap ? (d <= cap ? d : cap) : d < -cap ? -cap : 0.0; /* 0 for NaN */
-        } else {
-            pn_clip_record(margins, block->count, slope + r, norm, self->tau);
-        }
+    for (size_t k = 0; k < self->objective->loss->margins; k++, weight += block->count, g += data->p) {
+        if (writes(self))
+            block->simd->multiply(data->p, data->dense + block->first * data->p, 1, weight, 0, g);
+        else if (block->count == 1 && !data->sparse)
+            add_row(block, *weight, g);
+        else
+            pn_block_add(block, weight, g);
     }
 }
 
@@ -196,19 +302,17 @@ static void run_block(run *self, pn_block *block, double *room, double *g, size_
     y = pn_block_labels(block, labels);
     pn_block_margins(objective, block, self->theta, z);
     if (!all_finite(z, block->count * loss->margins))
-        self->strange[chunk] = true;
+        self->tallies[chunk].strange = true;
     loss->ops->evaluate(loss, block->count, z, y, self->want_value ? values : NULL, g ? slope : NULL);
     if (self->want_value)
-        self->values[chunk] += pn_block_sum(values, block->count);
+        self->tallies[chunk].value += pn_block_sum(values, block->count);
     if (!g)
         return;
     pn_block_enforce(objective, block, slope);
     if (self->factors)
         subtract(self, block, slope);
-    if (self->tau < INFINITY)
-        scale(self, block, slope);
-    for (size_t k = 0; k < loss->margins; k++)
-        pn_block_add(block, slope + k * block->count, g + k * objective->data->p);
+    scale(self, block, slope);
+    add_block(self, block, slope, g);
 }
 
 static void run_chunk(void *context, size_t chunk, unsigned worker)
@@ -220,9 +324,15 @@ static void run_chunk(void *context, size_t chunk, unsigned worker)
     double *room = self->stack ? self->stack : self->scratch + worker * self->size;
 
     end = end < batch->count ? end : batch->count;
-    if (g)
+    self->tallies[chunk] = (tally){ 0.0, false };
+    if (g && !writes(self))
         memset(g, 0, dim * sizeof *g);
+    ask_records(self, at, end);
+    ask_rows(self, at, end);
+    ask_records(self, at + self->rows, end);
     for (; at < end; at += self->rows) {
+        ask_rows(self, at + self->rows, end);
+        ask_records(self, at + 2 * self->rows, end);
         pn_block block = { .data = self->objective->data,
                            .simd = pn_simd_best(),
                            .rows = batch->rows + at,
@@ -240,7 +350,7 @@ static void combine(const run *self, double *value)
     double total = 0.0;
 
     for (size_t chunk = 0; chunk < self->part.chunks; chunk++)
-        total += self->values[chunk];
+        total += self->tallies[chunk].value;
     if (value)
         *value = total / self->batch->denominator;
     for (size_t chunk = 1; self->out && chunk < self->part.chunks; chunk++)
@@ -257,7 +367,7 @@ static pn_status check_margins(const run *self, pn_err *err)
     bool strange = false;
 
     for (size_t chunk = 0; chunk < self->part.chunks; chunk++)
-        strange = strange || self->strange[chunk];
+        strange = strange || self->tallies[chunk].strange;
     return strange ? pn_check_point("objective", "theta", self->theta, self->objective->dim, err) : PN_OK;
 }
 
@@ -285,9 +395,11 @@ static pn_status run_batch(run *self, double *value, pn_task *task, pn_err *err)
 {
     const pn_objective *objective = self->objective;
     pn_status status = pn_check_batch(objective, self->batch, err);
+    tally tallies[PN_CHUNKS_MAX];
 
     if (status != PN_OK)
         return status;
+    self->tallies = tallies;
     self->want_value = value != NULL;
     self->part = partition(objective, self->batch->count);
     self->rows = block_rows(objective, self->batch->count);
@@ -311,7 +423,7 @@ pn_status pn_batch_losses(const pn_objective *objective, const pn_batch *batch, 
     return run_batch(&self, value, task, err);
 }
 
-/* What bounds every record's norm, with room for pn_clip_record or the quotient of cap_of and for this product. */
+/* What bounds every record's norm, with room for what pn_block_scale does and for this product. */
 static double record_above(const pn_objective *objective)
 {
     return objective->data->bounds.norm[PN_L2] * (1.0 + (0.5 * (double)objective->loss->margins + 12.0) * 0x1p-53);

@@ -1,8 +1,7 @@
 /* block.c -- the two products of a block of records, dense or sparse, double or float, in place or picked by number.
- * Depends on: objective_impl.h, data/rows.h, numeric/simd.h.  Used by: pass.c, differences.c. */
+ * Depends on: objective_impl.h, numeric/simd.h.  Used by: pass.c, differences.c. */
 #include <string.h>
 
-#include "data/rows.h"
 #include "objective/objective_impl.h"
 
 static size_t record(const pn_block *block, size_t r)
@@ -43,6 +42,8 @@ void pn_block_times(const pn_block *block, const double *w, double *z)
     if (data->sparse) {
         for (size_t r = 0; r < block->count; r++)
             z[r] = sparse_dot(data, record(block, r), w);
+    } else if (block->single) {
+        block->simd->dense_times_single(block->single, block->count, data->p, w, z);
     } else if (block->dense) {
         block->simd->dense_times(block->dense, block->count, data->p, w, z);
     } else if (data->single) {
@@ -59,6 +60,8 @@ void pn_block_add(const pn_block *block, const double *weight, double *g)
     if (data->sparse) {
         for (size_t r = 0; r < block->count; r++)
             sparse_add(data, record(block, r), weight[r], g);
+    } else if (block->single) {
+        block->simd->dense_add_transposed_single(block->single, block->count, data->p, weight, g);
     } else if (block->dense) {
         block->simd->dense_add_transposed(block->dense, block->count, data->p, weight, g);
     } else if (data->single) {
@@ -69,19 +72,26 @@ void pn_block_add(const pn_block *block, const double *weight, double *g)
     }
 }
 
+/* The bytes of rows that are picked by number, one after the other. */
+static void gather(const char *from, const size_t *rows, size_t count, size_t bytes, char *to)
+{
+    for (size_t r = 0; r < count; r++)
+        memcpy(to + r * bytes, from + rows[r] * bytes, bytes);
+}
+
 void pn_block_gather(pn_block *block, double *room)
 {
     const pn_dataset *data = block->data;
 
     if (data->sparse || !block->rows)
         return;
-    for (size_t r = 0; r < block->count; r++) {
-        if (data->single)
-            pn_widen(room + r * data->p, data->single + block->rows[r] * data->p, data->p);
-        else
-            memcpy(room + r * data->p, data->dense + block->rows[r] * data->p, data->p * sizeof *room);
+    if (data->single) {
+        gather((const char *)data->single, block->rows, block->count, data->p * sizeof(float), (char *)room);
+        block->single = (const float *)(const void *)room;
+    } else {
+        gather((const char *)data->dense, block->rows, block->count, data->p * sizeof(double), (char *)room);
+        block->dense = room;
     }
-    block->dense = room;
 }
 
 const double *pn_block_labels(const pn_block *block, double *room)

@@ -135,6 +135,12 @@ pn_status pn_objective_batch_differences(pn_objective *objective, const pn_batch
                                          const double *factors, double tau, double *out, pn_task *task, pn_err *err);
 
 /**
+ * Ask for the first records of a batch that will be used soon: memory brings them while the caller does something else, such as the
+ * step before.  Worth most for batches of a few records out of many.  factors may be NULL.  Changes nothing, checks nothing.
+ */
+void pn_objective_batch_ahead(const pn_objective *objective, const pn_batch *batch, const double *factors);
+
+/**
  * *difference = w_i(theta) - factors_i of record i = `row`, for losses of one margin: its part in a gradient changes by that times
  * x_i, of which the caller adds the stored entries itself (data/rows.h; csr.column).  Nothing is scaled: not for privacy.
  * O(stored entries); theta is checked as above.

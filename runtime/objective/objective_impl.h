@@ -60,6 +60,7 @@ typedef struct pn_block {
     const size_t *rows; /* [count] record numbers, or NULL: first, first + 1 ... */
     size_t first, count;
     const double *dense; /* dense records of a batch, gathered [count * p]; NULL: read in place */
+    const float *single; /* the same of float32 */
 } pn_block;
 
 /* z[r] = <x_r, w> */
@@ -78,6 +79,18 @@ bool pn_block_next(pn_block *block, const pn_objective *objective, const pn_batc
                    size_t chunk);
 /* labels[r], in place or copied to `room` [count] */
 const double *pn_block_labels(const pn_block *block, double *room);
+
+/* ---- clip.c ---- */
+
+#define PN_TAU_LEAST 0x1p-960 /* no product of a scaled factor and a row loses digits that a norm has no room for */
+
+/* Clamp a block's slopes [margins][count] to the certified range, and clip them. */
+void pn_block_enforce(const pn_objective *objective, const pn_block *block, double *slope);
+/* Scale each record's slopes so that ||slopes||_2 ||x||_2 <= most in real arithmetic, most >= PN_TAU_LEAST.  `record` bounds ||x||_2
+ * where the objective has no norms; like them it has room for (margins / 2 + 8) roundings of 2^-53 that follow.  NaN counts as 0. */
+void pn_block_scale(const pn_objective *objective, const pn_block *block, double record, double most, double *slope);
+/* A Hessian's weights of one margin: clamped to the certified curvature * along, rounded monotonely. */
+void pn_clamp_bends(const pn_bounds *bounds, size_t count, const double *along, double *weight);
 
 /* ---- batch.c ---- */
 
@@ -109,12 +122,6 @@ pn_status pn_record_mean(pn_objective *objective, const pn_batch *batch, const d
 pn_status pn_check_point(const char *who, const char *what, const double *x, size_t n, pn_err *err);
 /* PN_EUNSUPPORTED, naming `what`, for a black box. */
 pn_status pn_need_derivatives(const pn_objective *objective, const char *what, pn_err *err);
-/* Clamp a block's slopes [margins][count] to the certified range, and clip them. */
-void pn_block_enforce(const pn_objective *objective, const pn_block *block, double *slope);
-/* Scale one record's factors, `stride` apart, so that ||factors||_2 ||x||_2 <= clip in real arithmetic; `norm` bounds ||x||_2
- * with room for (margins / 2 + 8) roundings of 2^-53 here and in the products with x.  clip >= 2^-960, norm 0 or >= 2^-960 unless
- * clip >= 2^-400. */
-void pn_clip_record(size_t margins, size_t stride, double *factor, double norm, double clip);
 /* The sum of x[n], eight interleaved sums. */
 double pn_block_sum(const double *x, size_t n);
 /* PN_EINVAL for a batch that does not make sense; NULL is fine. */

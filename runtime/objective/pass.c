@@ -47,85 +47,6 @@ static room room_of(const pass *self, unsigned worker)
     return (room){ at, at + each, at + 2 * each, at + 3 * each, at + 3 * each + rows };
 }
 
-/* low for NaN.  Comparisons, not fmin and fmax: those are calls on the baseline processor, one for each record. */
-static inline double clamped(double x, double low, double high)
-{
-    return !(x >= low) ? low : x > high ? high : x;
-}
-
-/* The certified sensitivity is that of clamped slopes: a vector function that is off by an ulp cannot exceed it. */
-static void clamp_slopes(const pn_bounds *bounds, size_t count, double *slope)
-{
-    double low = bounds->loss.slope.low, high = bounds->loss.slope.high;
-
-    if (bounds->source != PN_BOUND_CERTIFIED && !(isfinite(low) && isfinite(high)))
-        return;
-    for (size_t r = 0; r < count; r++)
-        slope[r] = clamped(slope[r], low, high);
-}
-
-/* The same for a Hessian's weights of one margin: curvature * along, rounded monotonely. */
-static void clamp_bends(const pn_bounds *bounds, size_t count, const double *along, double *weight)
-{
-    double low = bounds->loss.curvature.low, high = bounds->loss.curvature.high;
-
-    if (!(isfinite(low) && isfinite(high)))
-        return;
-    for (size_t r = 0; r < count; r++) {
-        double a = low * along[r], b = high * along[r];
-
-        weight[r] = a < b ? clamped(weight[r], a, b) : clamped(weight[r], b, a);
-    }
-}
-
-/* A factor between 2^-1000 and 2^500 in size, or 0: NaN counts for nothing. */
-static double tame(double factor)
-{
-    return fabs(factor) >= 0x1p-1000 ? fmin(fmax(factor, -0x1p500), 0x1p500) : 0.0;
-}
-
-/* clip, norm and factors lie in ranges where the product neither loses digits nor overflows to anything but inf; a factor that would
- * have to be scaled by less than 2^-900 becomes 0 before it loses digits. */
-void pn_clip_record(size_t margins, size_t stride, double *factor, double norm, double clip)
-{
-    double largest = 0.0, sum = 0.0, limit;
-
-    for (size_t k = 0; k < margins; k++) {
-        factor[k * stride] = tame(factor[k * stride]);
-        largest = fmax(largest, fabs(factor[k * stride]));
-    }
-    if (largest == 0.0)
-        return;
-    for (size_t k = 0; k < margins; k++)
-        sum += (factor[k * stride] / largest) * (factor[k * stride] / largest);
-    limit = clip / (norm * (largest * sqrt(sum)));
-    if (!(limit < 1.0))
-        return;
-    for (size_t k = 0; k < margins; k++)
-        factor[k * stride] = limit > 0x1p-900 ? tame(factor[k * stride] * limit) : 0.0;
-}
-
-static void clip_slopes(const pn_objective *objective, const pn_block *block, double *slope)
-{
-    if (!objective->norms)
-        return;
-    for (size_t r = 0; r < block->count; r++) {
-        double norm = objective->norms[block->rows ? block->rows[r] : block->first + r];
-
-        if (norm > 0.0)
-            pn_clip_record(objective->loss->margins, block->count, slope + r, norm, objective->clip);
-        else
-            for (size_t k = 0; k < objective->loss->margins; k++)
-                slope[k * block->count + r] = 0.0; /* x = 0: whatever the factor */
-    }
-}
-
-void pn_block_enforce(const pn_objective *objective, const pn_block *block, double *slope)
-{
-    clamp_slopes(&objective->bounds, block->count * objective->loss->margins, slope);
-    clip_slopes(objective, block, slope);
-}
-
 /* Eight sums side by side: one addition need not wait for the last. */
 double pn_block_sum(const double *x, size_t n)
 {
@@ -163,7 +84,7 @@ static void weigh(const pass *self, const pn_block *block, const room *at, doubl
         pn_block_margins(self->objective, block, self->direction, at->along);
         loss->ops->curve(loss, block->count, at->z, y, at->along, at->weight);
         if (loss->margins == 1)
-            clamp_bends(&objective->bounds, block->count, at->along, at->weight);
+            pn_clamp_bends(&objective->bounds, block->count, at->along, at->weight);
         return;
     }
     loss->ops->evaluate(loss, block->count, at->z, y, self->want_value ? at->along : NULL, slopes ? at->weight : NULL);
