@@ -146,7 +146,10 @@ static bool all_finite(const double *z, size_t count)
 
 /* ---- memory that a coming block reads ---- */
 
-static inline void ask(const void *from, size_t bytes)
+/* A compiler may take a function that does nothing but ask for one that does nothing. */
+#define ASKS static inline __attribute__((always_inline))
+
+ASKS void ask(const void *from, size_t bytes)
 {
     const char *at = from;
 
@@ -155,7 +158,7 @@ static inline void ask(const void *from, size_t bytes)
     __builtin_prefetch(at + bytes - 1, 0, 2);
 }
 
-static inline void ask_entries(const pn_dataset *data, size_t i)
+ASKS void ask_entries(const pn_dataset *data, size_t i)
 {
     size_t first = data->csr.start[i], count = data->csr.start[i + 1] - first;
 
@@ -169,7 +172,7 @@ static inline void ask_entries(const pn_dataset *data, size_t i)
         ask(data->csr.value + first, count * sizeof *data->csr.value);
 }
 
-static inline void ask_row(const pn_dataset *data, size_t i)
+ASKS void ask_row(const pn_dataset *data, size_t i)
 {
     size_t bytes = data->p * (data->float32 ? sizeof(float) : sizeof(double));
 
@@ -181,7 +184,7 @@ static inline void ask_row(const pn_dataset *data, size_t i)
 }
 
 /* What belongs to a record beside its row. */
-static inline void ask_record(const pn_objective *objective, const double *factors, size_t i)
+ASKS void ask_record(const pn_objective *objective, const double *factors, size_t i)
 {
     size_t margins = objective->loss->margins;
 
@@ -195,14 +198,14 @@ static inline void ask_record(const pn_objective *objective, const double *facto
 }
 
 /* For the block of a chunk that begins at `first`. */
-static void ask_records(const run *self, size_t first, size_t end)
+ASKS void ask_records(const run *self, size_t first, size_t end)
 {
     end = end < first + self->rows ? end : first + self->rows;
     for (size_t r = first; r < end; r++)
         ask_record(self->objective, self->factors, self->batch->rows[r]);
 }
 
-static void ask_rows(const run *self, size_t first, size_t end)
+ASKS void ask_rows(const run *self, size_t first, size_t end)
 {
     end = end < first + self->rows ? end : first + self->rows;
     for (size_t r = first; r < end; r++)
