@@ -11,16 +11,15 @@
 #include "core/alloc.h"
 #include "objective/objective_impl.h"
 
-#define CHUNK_PRODUCTS                                                                                                 \
-    100000.0 /* entries of a chunk, each of two multiply-adds: below twice that a second thread costs time */
-#define CHUNK_RECORDS  32.0   /* at least, so that adding up chunks stays small beside making them */
-#define SPARSE_RECORDS 4096.0 /* so many empty records are worth a chunk, too */
-#define GATHER         3072   /* doubles of rows, three quarters of a 32 KiB first-level cache */
-#define GATHER_ROWS    4      /* rows longer than GATHER / GATHER_ROWS are read where they are */
-#define WEIGHTS        2048   /* doubles of margins of a block */
-#define SPARSE_ENTRIES 2048.0 /* of a block */
-#define AHEAD          16     /* records of a coming batch; for the rest its own blocks ask in time */
-#define PIECE          512    /* columns of a row */
+#define CHUNK_PRODUCTS 100000.0 /* entries of a chunk, two multiply-adds each: a thread is worth no less */
+#define CHUNK_RECORDS  32.0     /* at least, so that adding up chunks stays small beside making them */
+#define SPARSE_RECORDS 4096.0   /* so many empty records are worth a chunk, too */
+#define GATHER         6144     /* doubles of rows: the second-level cache keeps them beside the rows that come next */
+#define GATHER_ROWS    3        /* rows longer than GATHER / GATHER_ROWS are read where they are */
+#define WEIGHTS        2048     /* doubles of margins of a block */
+#define SPARSE_ENTRIES 2048.0   /* of a block */
+#define AHEAD          16       /* records of a coming batch; for the rest its own blocks ask in time */
+#define PIECE          512      /* columns of a row */
 #define STACK          (GATHER + 2 * WEIGHTS + 2 * PN_LOSS_BLOCK)
 
 /* What a chunk says beside its sum. */
