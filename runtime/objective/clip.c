@@ -53,7 +53,7 @@ static inline double cap_of(double most, double norm)
 {
     double cap = most / norm;
 
-    return cap < FACTOR_LEAST ? 0.0 : cap < FACTOR_MOST ? cap : FACTOR_MOST;
+    return cap < FACTOR_LEAST ? 0.0 : cap;
 }
 
 /* A record of one margin: |factor| <= cap. */

@@ -163,6 +163,37 @@ static void test_tau(size_t margins)
     free(cases);
 }
 
+/* Nine entries of 1 or -1 are 3 long, which is the bound that clipping them in linf implies: there is no slack, and a quotient
+ * tau / 3 that is rounded up is too large. */
+static void test_longest_rows(void)
+{
+    const double theta[9] = { 0.25 }, factors[1] = { 1e9 };
+    double X[9], out[9];
+    pn_loss *loss = make_loss("logistic");
+    pn_objective *objective = NULL;
+    pn_dataset *data, *next = NULL;
+    size_t row = 0;
+    pn_err err;
+
+    for (size_t j = 0; j < 9; j++)
+        X[j] = j % 2 ? -1.0 : 1.0;
+    data = from_rows(X, 1, 9, &(const double){ 1.0 }, false);
+    CHECK(pn_dataset_clip_rows(&next, data, PN_LINF, 1.0, &err) == PN_OK);
+    take(&data, next);
+    CHECK(data->bounds.norm[PN_L2] == 3.0 && row_length(data, 0) == 3.0L);
+    CHECK(pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss }, &err) == PN_OK);
+    for (int i = 1; i < 200; i++) {
+        double tau = sqrt((double)i);
+
+        CHECK(pn_objective_batch_differences(objective, &(pn_batch){ &row, 1, 1.0 }, theta, factors, tau, out, NULL,
+                                             &err) == PN_OK);
+        CHECK(length(out, 9) <= (long double)tau && length(out, 9) >= (long double)tau * (1.0L - 1e-14L));
+    }
+    pn_objective_free(objective);
+    pn_dataset_free(data);
+    pn_loss_free(loss);
+}
+
 /* ---- what is refused ---- */
 
 static pn_status half(void *self, const double *theta, const double *x, size_t p, double y, double *value, pn_err *err)
@@ -296,6 +327,7 @@ int main(void)
 {
     test_tau(1);
     test_tau(3);
+    test_longest_rows();
     test_refusals();
     test_smoothness("logistic", 0.25);
     test_smoothness("squared", 1.0);

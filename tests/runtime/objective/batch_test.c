@@ -97,7 +97,7 @@ static pn_batch some_batch(size_t *rows, size_t count, int in_order)
 
     for (size_t r = 0; r < count; r++)
         rows[r] = in_order ? r + 3 : (size_t)(unit(&state) * N);
-    return (pn_batch){ rows, count, 0.75 * (double)count + 0.5 };
+    return (pn_batch){ rows, count, 0.75 * (double)count - 0.25 };
 }
 
 static void check_batch(world *self, size_t count, int in_order)
