@@ -64,6 +64,8 @@ typedef struct svrg_plan {
 
 /** Fill in what is 0 in plan->shape. */
 void svrg_complete_shape(svrg_plan *plan, bool theory);
+/** n epsilon / sqrt(steps ln(1/delta)): the batch from which on sampling makes the noise of inner steps hardly larger. */
+double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape);
 /** Standard deviation of the noise on a batch mean at its largest, from the sigma of release. */
 double svrg_sigma(const svrg_plan *plan, const svrg_shape *shape, double inner);
 /** Bound on the gap at the start; +inf when there is none. */

@@ -177,6 +177,18 @@ static pn_status check_theory(const svrg_plan *plan, const pn_arg *own, pn_err *
     return PN_OK;
 }
 
+/* Loss distributions give less noise but charge the run at once, and take long for many steps on very small batches. */
+static bool prices_whole(const svrg_plan *plan, const pn_arg *accountant)
+{
+    const pn_request *request = &plan->base.request;
+
+    if (accountant->given)
+        return accountant->count == 1;
+    return !plan->printed && request->kind == PN_EPSILON_DELTA && request->delta > 0.0 && !request->ledger &&
+           svrg_all_steps(&plan->shape) <= 20000.0 &&
+           (double)plan->shape.batch >= 0.25 * svrg_batch_rule(plan, &plan->shape);
+}
+
 static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     bool paper = common[PN_OPT_CALIBRATION].count == 1;
@@ -187,6 +199,7 @@ static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg 
         plan->base.samples = true;
         return PN_OK;
     }
+    plan->whole_price = prices_whole(plan, &own[SVRG_ACCOUNTANT]);
     status = svrg_noise(plan, share, paper, own[SVRG_C].real, err);
     if (status != PN_OK)
         return status;
@@ -197,16 +210,12 @@ static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg 
 
 static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    const pn_request *request = &plan->base.request;
     char owner[64];
     pn_status status;
 
     (void)snprintf(owner, sizeof owner, "solve.%s", plan->base.solver->name);
     plan->printed = own[SVRG_FORM].count == 1 || common[PN_OPT_CALIBRATION].count == 1;
     plan->start_given = common[PN_OPT_START].given;
-    plan->whole_price = own[SVRG_ACCOUNTANT].given
-                            ? own[SVRG_ACCOUNTANT].count == 1
-                            : !plan->printed && request->kind == PN_EPSILON_DELTA && !request->ledger;
     plan->averaging = own[SVRG_AVERAGING].given ? own[SVRG_AVERAGING].real : own[SVRG_PRESET].count == 1 ? 0.0 : 3.0;
     status = pn_gradient_noise_read(&plan->anchor, owner, plan->base.objective, &plan->base.request, err);
     if (status == PN_OK)
@@ -223,7 +232,7 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
     plan->base.iterations = plan->shape.epochs;
     plan->base.gradients = svrg_gradients(&plan->shape, plan->problem.n);
     pn_first_order_explain(&plan->problem, &plan->base);
-    explain_shape(plan, own, "as given");
+    explain_shape(plan, own, own[SVRG_EPOCHS].given || common[PN_OPT_ITERATIONS].given ? "as given" : "the default");
     pn_first_order_check_step(&plan->base, plan->shape.step, 1.0 / plan->problem.smoothness, "1/L");
     status = fill_noise(plan, common, own, err);
     if (status == PN_OK)

@@ -108,14 +108,6 @@ double svrg_bound(const svrg_plan *plan)
 
 /* ---- defaults ---- */
 
-/* s: the noise of one release of the mean gradient that took the whole budget. */
-static double one_release(const svrg_plan *plan)
-{
-    double rho = pn_gradient_noise_rho(&plan->base.request);
-
-    return plan->anchor.sensitivity / sqrt(2.0 * rho);
-}
-
 static size_t whole(double x, double low, double high)
 {
     return (size_t)fmin(fmax(ceil(x), low), high);
@@ -133,29 +125,38 @@ static void theory_shape(svrg_plan *plan, svrg_shape *shape)
     plan->why_inner = shape->doubling ? "the default" : "the least above 192 kappa + 2/3";
 }
 
+/* Four epochs of about four times the condition number, found in simulations of well and badly conditioned regressions; without strong
+ * convexity the curvature that the noise hides, L s/G, takes its place. */
 static void practical_shape(svrg_plan *plan, svrg_shape *shape)
 {
-    double L = plan->problem.smoothness, mu = plan->problem.strong_convexity;
+    double L = plan->problem.smoothness, mu = plan->problem.strong_convexity, condition = mu > 0.0 ? L / mu : 100.0;
 
     if (shape->step == 0.0)
         shape->step = 1.0 / (4.0 * L);
     if (shape->inner == 0)
-        shape->inner = mu > 0.0 ? whole(4.0 * L / mu, 16.0, 1e6) : 200;
+        shape->inner = whole(fmax(2.0 * condition, fmin(4.0 * condition, 600.0)), 16.0, 1e6);
     plan->why_step = "1/(4 L)";
-    plan->why_inner = "4 kappa";
+    plan->why_inner = "4 kappa up to 600, then 2 kappa";
 }
 
-/* The least that keeps sampling from costing more noise than the batch saves (the article's order of noise, made valid). */
-static size_t default_batch(const svrg_plan *plan, const svrg_shape *shape)
+double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape)
 {
     const pn_request *request = &plan->base.request;
-    double n = plan->problem.n, epsilon = request->epsilon, delta = request->delta;
 
-    if (request->kind == PN_NONPRIVATE)
-        return whole(1.0, 1.0, n);
-    if (request->kind == PN_RHO || !(delta > 0.0))
-        return (size_t)n;
-    return whole(n * epsilon / sqrt(svrg_all_steps(shape) * log(1.0 / delta)), 1.0, n);
+    return plan->problem.n * request->epsilon / sqrt(svrg_all_steps(shape) * log(1.0 / request->delta));
+}
+
+/* The anchors' noise is what counts; batches that are half of what would make inner noise its least cost half of the gradients. */
+static size_t default_batch(svrg_plan *plan, const svrg_shape *shape)
+{
+    const pn_request *request = &plan->base.request;
+    double n = plan->problem.n;
+
+    plan->why_batch = "half of n epsilon / sqrt(steps ln(1/delta))";
+    if (request->kind == PN_EPSILON_DELTA && request->delta > 0.0)
+        return whole(0.5 * svrg_batch_rule(plan, shape), 1.0, n);
+    plan->why_batch = request->kind == PN_RHO ? "all: zCDP gains nothing from sampling" : "the default";
+    return request->kind == PN_RHO ? (size_t)n : 1;
 }
 
 void svrg_complete_shape(svrg_plan *plan, bool theory)
@@ -163,12 +164,11 @@ void svrg_complete_shape(svrg_plan *plan, bool theory)
     svrg_shape *shape = &plan->shape;
 
     if (shape->epochs == 0)
-        shape->epochs = shape->doubling ? 4 : 8;
+        shape->epochs = 4;
     if (theory)
         theory_shape(plan, shape);
     else
         practical_shape(plan, shape);
     if (shape->batch == 0)
         shape->batch = default_batch(plan, shape);
-    (void)one_release;
 }
