@@ -187,6 +187,19 @@ static int plan_with(lua_State *L)
     return push_plan(L, plan->solver, 4, 5);
 }
 
+/* The search is Lua (stdlib/tune.lua): it makes plans and compares them. */
+static int plan_tune(lua_State *L)
+{
+    (void)plan_of(L);
+    lua_settop(L, 2);
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "penumbra.tune");
+    lua_call(L, 1, 1);
+    lua_insert(L, 1);
+    lua_call(L, 2, 2);
+    return 2;
+}
+
 static int push_or_nil(lua_State *L, double value)
 {
     if (isnan(value))
@@ -282,6 +295,21 @@ static int plan_objective(lua_State *L)
     return 1;
 }
 
+static int plan_settings(lua_State *L)
+{
+    const pn_plan *plan = plan_of(L);
+
+    lua_createtable(L, 0, (int)plan->setting_count);
+    for (size_t i = 0; i < plan->setting_count; i++) {
+        if (plan->settings[i].whole)
+            lua_pushinteger(L, (lua_Integer)plan->settings[i].value);
+        else
+            lua_pushnumber(L, plan->settings[i].value);
+        lua_setfield(L, -2, plan->settings[i].name);
+    }
+    return 1;
+}
+
 static int plan_lines(lua_State *L)
 {
     pn_plan *plan = plan_of(L);
@@ -330,6 +358,14 @@ static const pnl_row plan_rows[] = {
       "the result so far." },
     { "with", plan_with, PNL_METHOD, PNL_NOTHING, "plan:with{option = value, ...} -> plan",
       "A new plan with some options changed; spends nothing." },
+    { "tune", plan_tune, PNL_METHOD, PNL_NOTHING, "plan:tune{option = {values}, ..., within=1.02} -> plan, tried",
+      "Plan with every combination of the values and return the plan of the least predicted risk; among those within "
+      "that factor of it, the one with the fewest gradients.  Without options: half, once and twice each of "
+      "plan.settings.  "
+      "Spends nothing and looks at no record.  tried: one row for each combination, {plan=, predicted=, gradients=, "
+      "sigma=, reason=} and its options, best first; it prints itself." },
+    { "settings", plan_settings, PNL_FIELD, PNL_NOTHING, "plan.settings -> table",
+      "The numbers that shape the run, by the name of their option, given or chosen: batch, step ..." },
     { "iterations", plan_iterations, PNL_FIELD, PNL_NOTHING, "plan.iterations -> integer", "Number of steps." },
     { "epsilon", plan_epsilon, PNL_FIELD, PNL_NOTHING, "plan.epsilon -> number or nil",
       "Certified epsilon of the whole run at plan.delta; nil for rho budgets and non-private plans." },

@@ -261,11 +261,9 @@ pn_status pn_objective_factors(pn_objective *objective, const double *theta, dou
 pn_status pn_objective_snapshot(pn_objective *objective, const double *theta, double *factors, double *value,
                                 double *gradient, pn_task *task, pn_err *err)
 {
-    pass self = { .objective = objective,
-                  .theta = theta,
-                  .want_value = value != NULL,
-                  .want_vector = true,
-                  .factors = factors };
+    pass self = {
+        .objective = objective, .theta = theta, .want_value = value != NULL, .want_vector = true, .factors = factors
+    };
     pn_status status = pn_need_derivatives(objective, "gradient", err);
 
     if (status == PN_OK)

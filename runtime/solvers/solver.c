@@ -111,6 +111,12 @@ void pn_plan_warn(pn_plan *plan, const char *format, ...)
     }
 }
 
+void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole)
+{
+    if (plan->setting_count < PN_PLAN_SETTINGS)
+        plan->settings[plan->setting_count++] = (pn_plan_setting){ name, value, whole };
+}
+
 size_t pn_plan_charges(const pn_plan *plan)
 {
     return plan->charges ? plan->charges : plan->iterations;

@@ -33,6 +33,15 @@ typedef struct pn_plan_line {
 
 #define PN_PLAN_LINES 40
 
+/* A number that an option of the same name sets, as the plan has it, given or chosen. */
+typedef struct pn_plan_setting {
+    const char *name; /* static */
+    double value;
+    bool whole; /* a count */
+} pn_plan_setting;
+
+#define PN_PLAN_SETTINGS 6
+
 typedef enum pn_privacy_kind { PN_NONPRIVATE = 0, PN_EPSILON_DELTA, PN_RHO } pn_privacy_kind;
 
 /* What the caller asked for, common to all solvers. */
@@ -68,6 +77,8 @@ struct pn_plan {
     const char *accountant; /* static: who priced it when that is no sum of charges ("pld"); NULL otherwise */
     pn_plan_line lines[PN_PLAN_LINES];
     size_t line_count;
+    pn_plan_setting settings[PN_PLAN_SETTINGS];
+    size_t setting_count;
     char warnings[3][256]; /* empty strings where there is none */
 };
 
@@ -75,6 +86,8 @@ struct pn_plan {
 void pn_plan_add(pn_plan *plan, const char *name, double value, const char *formula, ...) PN_PRINTF(4, 5);
 void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const char *formula, ...) PN_PRINTF(4, 5);
 void pn_plan_warn(pn_plan *plan, const char *format, ...) PN_PRINTF(2, 3);
+/** Say what an option that shapes the run is in this plan: "batch", "step".  What `tune` varies. */
+void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole);
 /** How often a whole run takes plan->event. */
 size_t pn_plan_charges(const pn_plan *plan);
 /** Drop the plan and everything that it owns; NULL allowed. */

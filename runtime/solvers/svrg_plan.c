@@ -230,6 +230,10 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
     if (status != PN_OK)
         return status;
     plan->base.iterations = plan->shape.epochs;
+    pn_plan_set(&plan->base, "epochs", (double)plan->shape.epochs, true);
+    pn_plan_set(&plan->base, "inner", (double)plan->shape.inner, true);
+    pn_plan_set(&plan->base, "batch", (double)plan->shape.batch, true);
+    pn_plan_set(&plan->base, "step", plan->shape.step, false);
     plan->base.gradients = svrg_gradients(&plan->shape, plan->problem.n);
     pn_first_order_explain(&plan->problem, &plan->base);
     explain_shape(plan, own, own[SVRG_EPOCHS].given || common[PN_OPT_ITERATIONS].given ? "as given" : "the default");
