@@ -75,7 +75,7 @@ describe("plan:tune", function()
 
   it("spends nothing", function()
     local ledger = pn.ledger{epsilon = 1, delta = 1e-8}
-    local made = pn.solve.svrg.plan(objective(), {epsilon = 0.5, delta = 1e-8, ledger = ledger, preset = "theory"})
+    local made = pn.solve.svrg.plan(objective(), {epsilon = 1, delta = 1e-8, ledger = ledger, preset = "theory"})
     made:tune{batch = {1000, 2000}}
     assert.are.equal(0, #ledger:report())
   end)

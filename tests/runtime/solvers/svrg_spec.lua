@@ -201,8 +201,8 @@ end
 
 describe("a private svrg", function()
   it("needs the noise that the joint curve gives", function()
-    -- n = 10^4, G = 1, T = 10, m = 1921, epsilon = 1, delta = 10^-6.  The published sigmas are from a coarser grid of orders: up to 4 %
-    -- above ours, never below.
+    -- n = 10^4, G = 1, T = 10, m = 1921, epsilon = 1, delta = 10^-6.  The published sigmas come from a coarser grid of orders:
+    -- up to 4 % above ours, never below.
     local obj = private_objective(10000, 3)
     local share = 1 / obj.bounds.lipschitz.l2
     local function sigma(form, batch)
