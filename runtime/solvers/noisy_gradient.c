@@ -1,5 +1,5 @@
 /* noisy_gradient.c -- see noisy_gradient.h.  Depends on: noisy_gradient.h, privacy, objective.  Used by: mirror_descent*.c,
- * frank_wolfe*.c. */
+ * frank_wolfe*.c, gradient_descent*.c. */
 #include <math.h>
 #include <string.h>
 
@@ -118,6 +118,68 @@ double pn_gradient_noise_paper(const pn_gradient_noise *noise, const pn_request 
     return sqrt(32.0 * t) * noise->lipschitz * log(t / request->delta) / (n * request->epsilon);
 }
 
+pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const char *owner, const pn_request *request, double n,
+                                 size_t steps, const pn_arg *c, pn_err *err)
+{
+    const double proven = 6.0 + 4.0 * 1.41421356237309504880; /* (1 - 1/sqrt 2)^-2 */
+    bool given = c && c->given;
+    double tail;
+
+    if (request->kind != PN_EPSILON_DELTA || request->delta == 0.0)
+        return PN_OK;
+    tail = log(1.0 / request->delta);
+    if (!given && request->epsilon > tail)
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "%s: calibration=\"paper\" is proven for epsilon <= ln(1/delta) = %.4g, and no constant makes it "
+            "true far beyond; use calibration=\"tight\", or give c= and what the noise costs is charged",
+            owner, tail);
+    noise->paper = (pn_paper_noise){ .sigma = sqrt((given ? c->real : proven) * (double)steps * tail) *
+                                              noise->lipschitz / (n * request->epsilon),
+                                     .formula = "sqrt(c T ln(1/delta)) G / (n epsilon), the article's",
+                                     .charged = given };
+    return PN_OK;
+}
+
+/* ---- the least budget ---- */
+
+static bool drawable(double sigma)
+{
+    return sigma >= 0x1p-900 && sigma <= 0x1p900;
+}
+
+static bool one_release_fits(const pn_gradient_noise *noise, const pn_request *request, double budget)
+{
+    pn_request with = *request;
+
+    if (request->kind == PN_RHO)
+        with.rho = budget;
+    else
+        with.epsilon = budget;
+    return drawable(pn_gradient_noise_tight(noise, &with, 1));
+}
+
+double pn_gradient_noise_least(const pn_gradient_noise *noise, const pn_request *request)
+{
+    double low = request->kind == PN_RHO ? request->rho : request->epsilon, high = low;
+
+    while (high < 0x1p5 && !one_release_fits(noise, request, high)) {
+        low = high;
+        high *= 4.0;
+    }
+    if (!one_release_fits(noise, request, high))
+        return INFINITY;
+    while (high > low * 1.001) {
+        double middle = sqrt(low * high);
+
+        if (one_release_fits(noise, request, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
 size_t pn_gradient_steps_max(const pn_objective *objective)
 {
     double n = (double)pn_objective_data(objective)->n, p = (double)pn_objective_dim(objective), cost = n * p;
@@ -128,6 +190,31 @@ size_t pn_gradient_steps_max(const pn_objective *objective)
 }
 
 /* ---- the plan's part ---- */
+
+static pn_status too_small(const pn_plan *plan, const pn_gradient_noise *noise, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    bool rho = request->kind == PN_RHO;
+    const char *name = plan->solver->name;
+    double least;
+
+    if (one_release_fits(noise, request, rho ? request->rho : request->epsilon))
+        return pn_fail(err, PN_EBUDGET, "solve.%s: the budget is too small for %zu steps; use fewer iterations", name,
+                       plan->iterations);
+    least = pn_gradient_noise_least(noise, request);
+    if (!isfinite(least))
+        return pn_fail(err, PN_EBUDGET, "solve.%s: no %s pays for a single release%s", name, rho ? "rho" : "epsilon",
+                       rho ? "" : " at a delta this small; give a larger one, 1/n^2 say");
+    if (rho)
+        return pn_fail(err, PN_EBUDGET,
+                       "solve.%s: the budget is too small for a single release: rho is %.4g, and the least is %.4g",
+                       name, request->rho, least);
+    return pn_fail(
+        err, PN_EBUDGET,
+        "solve.%s: the budget is too small for a single release: epsilon is %.4g, and the least at delta %.4g "
+        "is %.4g",
+        name, request->epsilon, request->delta, least);
+}
 
 static pn_status choose_sigma(const pn_plan *plan, pn_gradient_noise *noise, bool paper, pn_err *err)
 {
@@ -141,21 +228,31 @@ static pn_status choose_sigma(const pn_plan *plan, pn_gradient_noise *noise, boo
     if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
         return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
                        plan->solver->name);
-    noise->sigma = paper ? pn_gradient_noise_paper(noise, request, n, plan->iterations)
-                         : pn_gradient_noise_tight(noise, request, plan->iterations);
-    if (!(noise->sigma >= 0x1p-900 && noise->sigma <= 0x1p900))
-        return pn_fail(err, PN_EBUDGET, "solve.%s: the budget is too small for %zu steps; use fewer iterations",
-                       plan->solver->name, plan->iterations);
-    return PN_OK;
+    if (!paper)
+        noise->sigma = pn_gradient_noise_tight(noise, request, plan->iterations);
+    else if (noise->paper.sigma > 0.0)
+        noise->sigma = noise->paper.sigma;
+    else
+        noise->sigma = pn_gradient_noise_paper(noise, request, n, plan->iterations);
+    return drawable(noise->sigma) ? PN_OK : too_small(plan, noise, err);
 }
 
-static pn_status check_paper_price(const pn_plan *plan, pn_err *err)
+static pn_status check_paper_price(pn_plan *plan, const pn_gradient_noise *noise, pn_err *err)
 {
     const pn_request *request = &plan->request;
     double price = pn_event_epsilon(plan->event, plan->iterations, request->delta, NULL);
 
+    if (noise->paper.charged)
+        pn_plan_add(plan, "certified epsilon", price, "what that noise costs at delta, and what is charged");
     if (price <= request->epsilon)
         return PN_OK;
+    if (noise->paper.charged && isfinite(price)) {
+        plan->proven = false;
+        pn_plan_warn(plan,
+                     "the article's noise with this c costs epsilon %.4g, not the %.4g asked for: %.4g is charged",
+                     price, request->epsilon, price);
+        return PN_OK;
+    }
     return pn_fail(err, PN_EINVAL,
                    "solve.%s: the article's noise costs epsilon %.6g at delta %g, more than the %g asked for; use "
                    "calibration=\"tight\"",
@@ -170,7 +267,8 @@ static void explain(pn_plan *plan, const pn_gradient_noise *noise, bool paper)
     pn_plan_add(plan, "sensitivity Delta", noise->sensitivity,
                 "%g L/n: what one record moves the mean gradient in l2, rounding included", c);
     pn_plan_add(plan, "noise sigma", noise->sigma, "per coordinate; %s",
-                paper ? "sqrt(32 T) L ln(T/delta) / (n epsilon), the article's"
+                paper ? noise->paper.sigma > 0.0 ? noise->paper.formula
+                                                 : "sqrt(32 T) L ln(T/delta) / (n epsilon), the article's"
                 : rho ? "Delta sqrt(T / (2 rho)), on the lattice"
                       : "Delta sqrt(T) / mu(epsilon, delta), on the lattice");
 }
@@ -188,7 +286,7 @@ pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, cons
     plan->event = pn_event_keep(mechanism->event);
     pn_mechanism_free(mechanism);
     explain(plan, noise, paper);
-    return paper ? check_paper_price(plan, err) : PN_OK;
+    return paper ? check_paper_price(plan, noise, err) : PN_OK;
 }
 
 /* ---- the run's part ---- */
@@ -221,20 +319,28 @@ static pn_status add_regulariser(pn_objective *objective, const double *theta, d
     return status;
 }
 
+pn_status pn_noisy_losses(pn_objective *objective, pn_mechanism *mechanism, pn_step_context *context, const char *label,
+                          const double *theta, double *value, double *gradient, pn_err *err)
+{
+    pn_release release = { .values = gradient };
+    pn_status status = pn_objective_losses(objective, NULL, theta, value, gradient, context->task, err);
+
+    if (status != PN_OK || !mechanism)
+        return status;
+    status = pn_mechanism_release(mechanism, context->ledger, label, context->rng, gradient,
+                                  pn_objective_dim(objective), &release, err);
+    if (status == PN_OK)
+        context->releases++;
+    return status;
+}
+
 pn_status pn_noisy_gradient(pn_objective *objective, pn_mechanism *mechanism, pn_step_context *context,
                             const char *label, const double *theta, double *value, double *gradient, pn_err *err)
 {
-    pn_release release = { .values = gradient };
     pn_status status;
 
     if (!mechanism)
         return pn_objective_evaluate(objective, theta, value, gradient, context->task, err);
-    status = pn_objective_losses(objective, NULL, theta, value, gradient, context->task, err);
-    if (status == PN_OK)
-        status = pn_mechanism_release(mechanism, context->ledger, label, context->rng, gradient,
-                                      pn_objective_dim(objective), &release, err);
-    if (status != PN_OK)
-        return status;
-    context->releases++;
-    return add_regulariser(objective, theta, value, gradient, err);
+    status = pn_noisy_losses(objective, mechanism, context, label, theta, value, gradient, err);
+    return status == PN_OK ? add_regulariser(objective, theta, value, gradient, err) : status;
 }
