@@ -109,7 +109,7 @@ static pn_status take_gradient(gd_state *self, pn_step_context *context, pn_err 
 static void add_to_average(gd_state *self)
 {
     size_t p = plan_of(self)->problem.p;
-    double share = 1.0 / (double)++self->averaged;
+    double a = plan_of(self)->tail, share = (1.0 + a) / ((double)++self->averaged + a); /* Shamir, Zhang (2013) */
 
     for (size_t j = 0; j < p; j++)
         self->kept[j] += share * (self->x[j] - self->kept[j]);
@@ -176,7 +176,7 @@ const pn_solver_ops pn_solver_gradient_descent = {
     .doc = "Gradient descent on the whole data set with Gaussian noise on each mean gradient, and a proximal step for the "
            "regulariser and the set.  The answer is the last point where the risk is strongly convex or of "
            "Polyak-Lojasiewicz type, the average where it is convex, a random one where it is neither.",
-    .source = "Wang, Ye, Xu (2017), Algorithm 4, Theorems 4.8 and 4.9, with exact noise and no hidden constants",
+    .source = "Wang, Ye, Xu (2017), Algorithm 4, with the noise and all constants exact",
     .params = gd_params,
     .is_private = true,
     .plan = gd_plan_new,

@@ -14,6 +14,7 @@ typedef struct gd_plan {
     pn_first_order problem;
     double step; /* eta */
     gd_output output;
+    double tail; /* the average weighs point t of T like t^tail */
     bool subgradient; /* the loss has kinks: the average is of the points at which gradients were taken, not of those after */
 } gd_plan;
 
@@ -35,7 +36,8 @@ typedef struct gd_constants {
     bool proximal;           /* there is a proximal step */
     double slope;            /* G of records; +inf */
     double gap;              /* bound on the excess of the start; +inf */
-    double distance;         /* bound on ||start - minimiser||; +inf */
+    double distance;         /* bound on ||start - minimiser||, and with a tail on that of every point; +inf */
+    double tail;             /* of the average */
     double kick;             /* bound on r(start) - r(any other point) */
 } gd_constants;
 
@@ -44,8 +46,8 @@ typedef struct gd_constants {
  * on the expected squared gradient (with a proximal step: gradient mapping) for GD_RULE_STATIONARY.  +inf where the theory is silent.
  *   linear      gap_{t+1} <= q gap_t + e:  without a proximal step q = 1 - mu eta (2 - L eta), e = L eta^2 p v/2, eta < 2/L;
  *               with one q = 1 - mu eta/(1 + mu_r eta), e = eta p v/(2 (1 + mu_r eta)), eta <= 1/L
- *   convex      D^2/(2 eta T) + c eta p v, c = min(1, 1/(2 (1 - eta L))), eta <= 1/L
- *   kinks       D^2/(2 eta T) + eta (G^2 + p v)/2 + r/T
+ *   convex      (1 + a) D^2/(2 eta (T + a)) + c eta p v, a the tail, c = min(1, 1/(2 (1 - eta L))), eta <= 1/L
+ *   kinks       (1 + a) (D^2/(2 eta) + r)/(T + a) + eta (G^2 + p v)/2
  *   stationary  without a proximal step (gap/(eta T) + L eta p v/2) / (1 - L eta/2), eta < 2/L;
  *               with one 2 (gap/(eta T) + p v) / (1 - L eta/2) + 2 p v
  * Source: variance-reduced.md sections 6 and 7e; the proximal forms by the 1/eta strong convexity of the step's own problem.
@@ -56,7 +58,7 @@ double gd_risk(const gd_constants *of, double steps, double eta, double variance
 size_t gd_best_steps(const gd_constants *of, double eta, double unit, size_t most);
 
 extern const pn_param gd_params[];
-enum { GD_STEP = 0, GD_OUTPUT, GD_PL, GD_STRONG_CONVEXITY, GD_PROX, GD_C };
+enum { GD_STEP = 0, GD_OUTPUT, GD_TAIL, GD_PL, GD_STRONG_CONVEXITY, GD_PROX, GD_C };
 
 pn_status gd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err);

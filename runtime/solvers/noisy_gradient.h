@@ -50,7 +50,7 @@ double pn_gradient_noise_paper(const pn_gradient_noise *noise, const pn_request 
  * which zCDP proves the claim while epsilon <= ln(1/delta); with another one, what the noise costs is charged.  To be called before
  * pn_gradient_noise_attach when calibration is "paper"; requests without a delta are left to that.
  * Errors: PN_EUNSUPPORTED beyond ln(1/delta) without `c`.
- * Source: Wang, Ye, Xu (2017), Theorem 4.2 and its relatives; variance-reduced.md section 6.
+ * Source: Wang, Ye, Xu (2017); variance-reduced.md sections 5 and 6.
  */
 pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const char *owner, const pn_request *request, double n,
                                  size_t steps, const pn_arg *c, pn_err *err);

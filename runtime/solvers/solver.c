@@ -11,6 +11,7 @@
 extern const pn_solver_ops pn_solver_frank_wolfe, pn_solver_frank_wolfe_convex, pn_solver_mirror_descent,
     pn_solver_objective_perturbation;
 extern const pn_solver_ops pn_solver_svrg, pn_solver_svrg_pp;
+extern const pn_solver_ops pn_solver_gradient_descent;
 
 static const pn_solver_ops *const solver_table[] = {
     &pn_solver_frank_wolfe,
@@ -19,6 +20,7 @@ static const pn_solver_ops *const solver_table[] = {
     &pn_solver_objective_perturbation,
     &pn_solver_svrg,
     &pn_solver_svrg_pp,
+    &pn_solver_gradient_descent,
     NULL,
 };
 

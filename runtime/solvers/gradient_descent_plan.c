@@ -1,0 +1,521 @@
+/* gradient_descent_plan.c -- steps, step size, noise and risk of noisy gradient descent.
+ * Depends on: gradient_descent.h, privacy, geometry.  Used by: gradient_descent.c.
+ * Source: variance-reduced.md sections 6 and 7e, beside each number. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "numeric/blas.h"
+#include "solvers/gradient_descent.h"
+
+static const char owner[] = "solve.gradient_descent";
+static const char *const outputs[] = { "last", "average", "random", "best", NULL };
+
+const pn_param gd_params[] = {
+    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "eta of every iteration, in place of 1/L or less" },
+    { "output", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, outputs,
+      "which point is the answer; by default the one that the theory is about.  best would need a private selection and "
+      "is refused" },
+    { "tail", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.0, NULL,
+      "the average weighs point t like t^tail; 0: equally; by default 3, and 0 for a loss with kinks" },
+    { "pl", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "mu with ||gradient||^2 >= 2 mu excess (Polyak-Lojasiewicz), when it is known: steps and predictions rest on it, "
+      "privacy does not" },
+    PN_STRONG_CONVEXITY_PARAM,
+    PN_PROX_PARAM,
+    PN_PAPER_C_PARAM,
+    PN_PARAM_END,
+};
+
+#define PLAIN_STEPS 1000 /* without privacy */
+#define TAIL 3.0
+/* Without anything that pulls back, the noise on a coordinate of the last point has deviation eta T s.  Records of unit norm, scale
+ * chosen so that the loss changes over a margin of G/L: a fraction of that. */
+#define REACH 0.4
+
+typedef struct problem {
+    gd_plan *plan;
+    pn_objective *objective;
+    const pn_bounds *bounds;
+    const pn_arg *common, *own;
+    gd_constants of;
+    double unit; /* s: sigma is s sqrt(T); 0 without privacy */
+    double time; /* eta T that the convex rule takes; +inf without privacy */
+    bool claimed;  /* mu is */
+    bool guessed;  /* the distance is */
+    double risk;   /* by the rule */
+} problem;
+
+/* ---- constants of the problem, from public numbers ---- */
+
+static double length(size_t p, const double *x)
+{
+    return sqrt(pn_dot(p, x, x)) * (1.0 + 1e-12);
+}
+
+/* max ||x - start|| over the set. */
+static double reach(const pn_first_order *at)
+{
+    const pn_set *set = at->composite.set;
+    double best = at->diameter, *back;
+
+    if (!set || !isfinite(best))
+        return INFINITY;
+    best = fmin(best, set->ops->radius(set, PN_L2) + length(at->p, at->start));
+    back = set->ops->image_radius ? pn_alloc(at->p, sizeof(double)) : NULL;
+    if (back) {
+        for (size_t j = 0; j < at->p; j++)
+            back[j] = -at->start[j];
+        best = fmin(best, set->ops->image_radius(set, 1.0, back, PN_L2));
+        pn_free(back);
+    }
+    return best;
+}
+
+/* ||subgradient of r at the start||, of the smallest norm where the table has it; +inf for an operator of a user's own. */
+static pn_status regular_slope(const problem *at, double *slope, pn_err *err)
+{
+    const pn_first_order *of = &at->plan->problem;
+    const pn_regulariser *reg = pn_objective_regulariser(at->objective);
+    double *gradient;
+    pn_status status;
+
+    *slope = of->composite.extra ? INFINITY : 0.0;
+    if (!reg || of->composite.extra)
+        return PN_OK;
+    if (!at->bounds->reg.convex && !(at->bounds->reg.strong_convexity >= 0.0)) {
+        *slope = at->bounds->reg.gradient * sqrt((double)of->p);
+        return PN_OK;
+    }
+    gradient = pn_calloc(of->p, sizeof(double));
+    if (!gradient)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    status = reg->ops->evaluate(reg, of->p, of->start, NULL, gradient, err);
+    *slope = status == PN_OK ? length(of->p, gradient) : 0.0;
+    pn_free(gradient);
+    return status;
+}
+
+/* Bound on the mean loss at the start minus the least value that losses have; +inf when none is known. */
+static double loss_gap(const problem *at)
+{
+    const pn_dataset *data = pn_objective_data(at->objective);
+    const pn_first_order *of = &at->plan->problem;
+    bool origin = length(of->p, of->start) == 0.0;
+    pn_loss_bounds here;
+
+    if (pn_loss_certify(pn_objective_loss(at->objective),
+                        origin ? (pn_interval){ 0.0, 0.0 } : at->bounds->margin,
+                        (pn_interval){ data->bounds.label_low, data->bounds.label_high }, &here, NULL) != PN_OK)
+        return INFINITY;
+    return here.value.high - at->bounds->loss.value.low;
+}
+
+/* Where neither a set nor strong convexity holds the minimiser: G/L is the margin over which the slope of a loss changes by its bound,
+ * and records are seldom aligned with it.  Objective perturbation guesses the same. */
+static double guess_distance(const gd_constants *of)
+{
+    return of->smoothness > 0.0 && isfinite(of->slope / of->smoothness) ? 4.0 * of->slope / of->smoothness : 1.0;
+}
+
+static double kick_of(double slope, double distance)
+{
+    return slope == 0.0 ? 0.0 : slope * distance;
+}
+
+static pn_status read_constants(problem *at, pn_err *err)
+{
+    const pn_first_order *of = &at->plan->problem;
+    const pn_arg *pl = &at->own[GD_PL];
+    gd_constants *c = &at->of;
+    double regular = 0.0, sum, mu;
+    pn_status status = regular_slope(at, &regular, err);
+
+    if (status != PN_OK)
+        return status;
+    *c = (gd_constants){ .p = (double)of->p,
+                         .smoothness = of->smoothness,
+                         .strong_convexity = pl->given ? fmax(pl->real, of->strong_convexity) : of->strong_convexity,
+                         .prox_convexity = of->composite.smooth ? 0.0 : of->composite.strong_convexity,
+                         .proximal = of->composite.prox != NULL,
+                         .slope = of->lipschitz };
+    mu = c->strong_convexity;
+    at->claimed = mu > of->certified;
+    if (pl->given && pl->real > of->strong_convexity)
+        c->prox_convexity = 0.0;
+    sum = c->slope + regular;
+    c->distance = reach(of);
+    if (of->strong_convexity > 0.0) /* not what pl alone says */
+        c->distance = fmin(c->distance, sum / of->strong_convexity);
+    at->guessed = !isfinite(c->distance);
+    if (at->guessed)
+        c->distance = guess_distance(c);
+    c->kick = at->guessed && regular > 0.0 ? INFINITY : kick_of(regular, c->distance);
+    c->gap = fmin(at->guessed ? INFINITY : sum * c->distance, loss_gap(at) + c->kick);
+    if (mu > 0.0 && (!c->proximal || mu == of->strong_convexity))
+        c->gap = fmin(c->gap, sum * sum / (2.0 * mu));
+    if (!isfinite(c->gap))
+        c->gap = c->slope * c->distance; /* a guess, too: there is no bound then */
+    return PN_OK;
+}
+
+/* ---- the rule and the output ---- */
+
+static bool subgradients(const problem *at)
+{
+    const pn_arg *output = &at->own[GD_OUTPUT];
+
+    return !at->bounds->loss.smooth && at->bounds->convex && output->given && output->count == GD_AVERAGE;
+}
+
+static pn_status check_smooth(const problem *at, pn_err *err)
+{
+    const gd_constants *of = &at->of;
+
+    if (subgradients(at)) {
+        if (!at->own[GD_STEP].given && (at->guessed || !isfinite(of->slope)))
+            return pn_fail(err, PN_EINVAL,
+                           "%s: no step size follows for a loss with kinks without a bounded set and bounded gradients; "
+                           "give step=",
+                           owner);
+        return PN_OK;
+    }
+    if (at->bounds->loss.smooth && at->own[GD_STEP].given) /* rows that nothing bounds, say */
+        return PN_OK;
+    return pn_first_order_need_smooth(&at->plan->problem, owner, err);
+}
+
+static pn_status choose_output(problem *at, pn_err *err)
+{
+    const pn_arg *output = &at->own[GD_OUTPUT], *tail = &at->own[GD_TAIL];
+    gd_plan *plan = at->plan;
+    bool is_private = plan->base.request.kind != PN_NONPRIVATE;
+    gd_constants *of = &at->of;
+
+    if (output->given && output->count == GD_BEST)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: output=\"best\" would look at the data once more to compare the points, which needs a "
+                       "private selection; use last, average or random",
+                       owner);
+    if (output->given)
+        plan->output = (gd_output)output->count;
+    else if (!is_private || of->rule == GD_RULE_LINEAR)
+        plan->output = GD_LAST;
+    else
+        plan->output = of->rule == GD_RULE_STATIONARY ? GD_RANDOM : GD_AVERAGE;
+    if (tail->given && plan->output != GD_AVERAGE)
+        return pn_fail(err, PN_EINVAL, "%s: tail= is the weight of points in an average; give output=\"average\"", owner);
+    plan->subgradient = of->rule == GD_RULE_KINKS;
+    plan->tail = tail->given ? tail->real : plan->subgradient ? 0.0 : TAIL;
+    plan->base.draws = plan->output == GD_RANDOM;
+    return PN_OK;
+}
+
+/* eta T. */
+static double convex_time(const problem *at)
+{
+    const gd_constants *of = &at->of;
+    double scale = of->smoothness > 0.0 && isfinite(of->slope / of->smoothness) ? of->slope / of->smoothness : 2.5;
+    double reach = at->guessed ? INFINITY : of->distance;
+
+    return at->unit > 0.0 ? fmin(REACH * scale, reach) / at->unit : INFINITY;
+}
+
+static double largest_step(const gd_constants *of)
+{
+    return 1.0 / of->smoothness;
+}
+
+/* eta for T steps. */
+static double step_for(const problem *at, double steps)
+{
+    const gd_constants *of = &at->of;
+    double noise = of->p * at->unit * at->unit * steps;
+
+    if (at->own[GD_STEP].given)
+        return at->own[GD_STEP].real;
+    if (of->rule == GD_RULE_KINKS)
+        return of->distance / sqrt(steps * (of->slope * of->slope + noise));
+    if (of->rule == GD_RULE_CONVEX)
+        return fmin(largest_step(of), at->time / steps);
+    return largest_step(of);
+}
+
+static size_t count(double steps, size_t most)
+{
+    return steps >= (double)most ? most : steps > 1.0 ? (size_t)ceil(steps) : 1;
+}
+
+static size_t steps_for(const problem *at, size_t most)
+{
+    const gd_constants *of = &at->of;
+    double variance = at->unit * at->unit;
+
+    if (at->unit == 0.0)
+        return most < PLAIN_STEPS ? most : PLAIN_STEPS;
+    if (of->rule == GD_RULE_CONVEX)
+        return count(at->time / (at->own[GD_STEP].given ? at->own[GD_STEP].real : largest_step(of)) * (1.0 - 1e-12),
+                     most);
+    if (of->rule == GD_RULE_KINKS && !at->own[GD_STEP].given)
+        return count(of->slope * of->slope / (of->p * variance), most);
+    return gd_best_steps(of, step_for(at, 1.0), variance, most);
+}
+
+/* The rule whose promise is the smallest among those that the problem and the options allow. */
+static void choose_rule(problem *at, size_t most)
+{
+    const pn_arg *output = &at->own[GD_OUTPUT];
+    gd_constants *of = &at->of;
+    bool convex = at->bounds->convex, linear = of->strong_convexity > 0.0;
+    double risk = INFINITY, eta;
+    size_t steps;
+
+    if (output->given && output->count == GD_RANDOM)
+        linear = convex = false;
+    if (output->given && output->count == GD_AVERAGE && convex)
+        linear = false;
+    of->rule = subgradients(at) ? GD_RULE_KINKS : convex ? GD_RULE_CONVEX : GD_RULE_STATIONARY;
+    at->time = convex_time(at);
+    if (!linear || subgradients(at))
+        return;
+    steps = steps_for(at, most);
+    eta = step_for(at, (double)steps);
+    if (convex)
+        risk = gd_risk(of, (double)steps, eta, at->unit * at->unit * (double)steps);
+    of->rule = GD_RULE_LINEAR;
+    steps = steps_for(at, most);
+    eta = step_for(at, (double)steps);
+    if (at->unit > 0.0 && !(gd_risk(of, (double)steps, eta, at->unit * at->unit * (double)steps) <= risk))
+        of->rule = GD_RULE_CONVEX;
+}
+
+static pn_status choose_steps(problem *at, pn_err *err)
+{
+    gd_plan *plan = at->plan;
+    const pn_arg *given = &at->common[PN_OPT_ITERATIONS];
+    size_t most = pn_gradient_steps_max(at->objective);
+
+    choose_rule(at, most);
+    plan->base.iterations = given->given ? given->count : steps_for(at, most);
+    plan->step = step_for(at, (double)plan->base.iterations);
+    if (!(plan->step > 0.0) || !isfinite(plan->step))
+        return pn_fail(err, PN_EINVAL, "%s: no step size follows for a loss without curvature; give step=", owner);
+    return choose_output(at, err);
+}
+
+/* ---- noise ---- */
+
+static bool paper(const problem *at)
+{
+    return strcmp(at->common[PN_OPT_CALIBRATION].text, "paper") == 0;
+}
+
+static pn_status take_paper(problem *at, size_t steps, pn_err *err)
+{
+    gd_plan *plan = at->plan;
+
+    return paper(at) ? pn_gradient_noise_wang(&plan->noise, owner, &plan->base.request, plan->problem.n, steps,
+                                              &at->own[GD_C], err)
+                     : PN_OK;
+}
+
+static pn_status read_noise(problem *at, pn_err *err)
+{
+    gd_plan *plan = at->plan;
+    const pn_request *request = &plan->base.request;
+    pn_status status = pn_gradient_noise_read(&plan->noise, owner, at->objective, request, err);
+
+    if (status != PN_OK || request->kind == PN_NONPRIVATE)
+        return status;
+    if (at->own[GD_C].given && !paper(at))
+        return pn_fail(err, PN_EINVAL, "%s: c= is of calibration=\"paper\"; give that as well, or leave c out", owner);
+    status = take_paper(at, 1, err);
+    at->unit = plan->noise.paper.sigma > 0.0 ? plan->noise.paper.sigma
+                                             : plan->noise.sensitivity / sqrt(2.0 * pn_gradient_noise_rho(request));
+    return status;
+}
+
+static pn_status attach_noise(problem *at, pn_err *err)
+{
+    gd_plan *plan = at->plan;
+    pn_status status;
+
+    if (plan->base.request.kind == PN_NONPRIVATE)
+        return PN_OK;
+    status = take_paper(at, plan->base.iterations, err);
+    if (status == PN_OK)
+        status = pn_gradient_noise_attach(&plan->base, &plan->noise, at->common, err);
+    plan->base.sigma = plan->noise.sigma;
+    return status;
+}
+
+/* ---- explanation ---- */
+
+static const char *const rule_formulas[] = {
+    "gap0 q^T + noise (1 - q^T)/(1 - q): mu eta of the excess is gone after a step",
+    "D^2/(2 eta T) and noise, of the average",
+    "D^2/(2 eta T) + eta (G^2 + p sigma^2)/2, of the average",
+    "expected squared gradient at a random point",
+};
+
+static void explain_steps(problem *at)
+{
+    gd_plan *plan = at->plan;
+    const gd_constants *of = &at->of;
+    bool given = at->common[PN_OPT_ITERATIONS].given;
+    size_t most = pn_gradient_steps_max(at->objective);
+    double L = of->smoothness;
+    const char *rule = given                                                       ? "as given"
+                       : plan->base.iterations == most && at->unit > 0.0           ? "capped: about 1e10 multiplications"
+                       : at->unit == 0.0                                           ? "the default"
+                       : of->rule == GD_RULE_CONVEX                                ? "eta T in steps of at most 1/L"
+                       : of->rule == GD_RULE_KINKS && !at->own[GD_STEP].given ? "where G^2 = p sigma^2"
+                                                                                   : "the least predicted risk";
+
+    pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations, "%s", rule);
+    pn_plan_add(&plan->base, "step eta", plan->step, "%s",
+                at->own[GD_STEP].given          ? "as given"
+                : of->rule == GD_RULE_KINKS     ? "D / sqrt(T (G^2 + p sigma^2))"
+                : plan->step >= 0.999999 / L    ? "1/L"
+                                                : "time / T, at most 1/L");
+    if (of->rule == GD_RULE_CONVEX && at->unit > 0.0)
+        pn_plan_add(&plan->base, "time eta T", plan->step * (double)plan->base.iterations,
+                    "noise alone then has deviation eta T sigma/sqrt(T) = %.3g a coordinate",
+                    plan->step * (double)plan->base.iterations * at->unit);
+    if (isfinite(L))
+        pn_first_order_check_step(&plan->base, plan->step, 2.0 / L, "2/L");
+    pn_plan_add_text(&plan->base, "output", outputs[plan->output], "%s",
+                     plan->output == GD_LAST      ? "the last point"
+                     : plan->output == GD_RANDOM  ? "a point drawn before the first step; every release is charged"
+                     : plan->tail > 0.0           ? "of all points, later ones weigh more: t^tail"
+                                                  : "of all points");
+}
+
+static const char *no_bound(const problem *at)
+{
+    const gd_plan *plan = at->plan;
+    bool plain = at->unit == 0.0;
+
+    if (at->bounds->source == PN_BOUND_CLIPPED)
+        return "clipped gradients are those of another function";
+    if (plan->problem.composite.extra)
+        return "of the term behind prox= only its operator is known";
+    if (at->of.rule == GD_RULE_STATIONARY)
+        return "f is not convex, or not shown to be: there may be several minima";
+    if (at->of.rule == GD_RULE_LINEAR && at->claimed)
+        return "mu is claimed, not certified";
+    if (at->of.rule != GD_RULE_LINEAR && at->guessed)
+        return "nothing bounds the distance from the start to the minimiser; a bounded set would";
+    if (plan->output != (at->of.rule == GD_RULE_LINEAR || plain ? GD_LAST : GD_AVERAGE))
+        return plan->output == GD_LAST ? "the theory is about the average" : "the theory is about another output";
+    return isfinite(at->risk) ? NULL : "none for a step of that size";
+}
+
+/* What the same plan would be with another number of steps. */
+static void explain_other(problem *at, const char *name, size_t steps)
+{
+    double T = (double)steps, eta = step_for(at, T);
+    char text[48];
+
+    (void)snprintf(text, sizeof text, "%.4g", gd_risk(&at->of, T, eta, at->unit * at->unit * T));
+    pn_plan_add_text(&at->plan->base, name, text, "by the same formula: sigma %.4g, %.4g gradients, eta %.4g",
+                     at->unit * sqrt(T), T * at->plan->problem.n, eta);
+}
+
+static void explain_risk(problem *at)
+{
+    gd_plan *plan = at->plan;
+    const gd_constants *of = &at->of;
+    double T = (double)plan->base.iterations, sigma = plan->noise.sigma;
+    const char *none;
+
+    at->risk = gd_risk(of, T, plan->step, sigma * sigma);
+    pn_plan_add(&plan->base, "start gap", of->gap, "bound on the excess of the start, from public numbers");
+    if (of->rule == GD_RULE_CONVEX || of->rule == GD_RULE_KINKS)
+        pn_plan_add(&plan->base, "distance D", of->distance, "%s",
+                    at->guessed ? "from the start to the minimiser: a guess, 4 G/L" : "from the start to the minimiser, at most");
+    plan->base.gradients = T * plan->problem.n;
+    pn_plan_add(&plan->base, "gradients", plan->base.gradients, "T n");
+    if (of->rule == GD_RULE_STATIONARY)
+        pn_plan_add(&plan->base, "squared gradient", at->risk, "%s: %s", rule_formulas[of->rule],
+                    of->proximal ? "4 L gap0/T + 6 p sigma^2 at eta = 1/L" : "2 L gap0/T + p sigma^2 at eta = 1/L");
+    else if (isfinite(at->risk)) {
+        plan->base.predicted = at->risk;
+        pn_plan_add(&plan->base, "predicted excess", at->risk, "%s", rule_formulas[of->rule]);
+    }
+    if (at->unit > 0.0) {
+        explain_other(at, "risk at T/2", (plan->base.iterations + 1) / 2);
+        explain_other(at, "risk at 2 T", 2 * plan->base.iterations);
+    }
+    none = no_bound(at);
+    plan->base.bound = none ? NAN : at->risk;
+    if (none)
+        pn_plan_add_text(&plan->base, "excess risk bound", "none", "%s", none);
+    else
+        pn_plan_add(&plan->base, "excess risk bound", at->risk, "expected over the noise");
+}
+
+/* ---- the plan ---- */
+
+static pn_status fill(problem *at, pn_err *err)
+{
+    gd_plan *plan = at->plan;
+    const pn_arg *pl = &at->own[GD_PL];
+    pn_status status = pn_first_order_read(&plan->problem, owner, at->objective, &at->common[PN_OPT_START],
+                                           &at->own[GD_PROX], &at->own[GD_STRONG_CONVEXITY], err);
+
+    if (status != PN_OK || (status = read_noise(at, err)) != PN_OK || (status = read_constants(at, err)) != PN_OK ||
+        (status = check_smooth(at, err)) != PN_OK || (status = choose_steps(at, err)) != PN_OK)
+        return status;
+    if (plan->output == GD_AVERAGE && plan->tail > 0.0) { /* unequal weights: the distance of every point counts */
+        at->of.tail = plan->tail;
+        at->guessed = at->guessed || !isfinite(plan->problem.diameter);
+        if (!at->guessed)
+            at->of.distance = plan->problem.diameter;
+    }
+    pn_first_order_explain(&plan->problem, &plan->base);
+    if (pl->given && pl->real > plan->problem.certified)
+        pn_plan_warn(&plan->base, "pl = %g is claimed, certified is %g: predictions rest on the claim, privacy does not",
+                     pl->real, plan->problem.certified);
+    if ((status = attach_noise(at, err)) != PN_OK)
+        return status;
+    explain_steps(at);
+    explain_risk(at);
+    return PN_OK;
+}
+
+pn_status gd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err)
+{
+    gd_plan *plan = pn_calloc(1, sizeof *plan);
+    problem at = { .plan = plan,
+                   .objective = objective,
+                   .bounds = pn_objective_bounds(objective),
+                   .common = common,
+                   .own = own };
+    pn_status status;
+
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    plan->base.solver = pn_solver_find("gradient_descent");
+    plan->base.objective = objective;
+    plan->base.request = *request;
+    plan->base.proven = true;
+    plan->base.bound = NAN;
+    status = fill(&at, err);
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    *out = &plan->base;
+    return PN_OK;
+}
+
+void gd_plan_destroy(pn_plan *plan)
+{
+    gd_plan *self = (gd_plan *)plan;
+
+    pn_first_order_clear(&self->problem);
+    pn_free(self);
+}
