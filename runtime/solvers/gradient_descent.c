@@ -173,9 +173,10 @@ static void gd_current(const pn_state *state, double *theta)
 
 const pn_solver_ops pn_solver_gradient_descent = {
     .name = "gradient_descent",
-    .doc = "Gradient descent on the whole data set with Gaussian noise on each mean gradient, and a proximal step for the "
-           "regulariser and the set.  The answer is the last point where the risk is strongly convex or of "
-           "Polyak-Lojasiewicz type, the average where it is convex, a random one where it is neither.",
+    .doc =
+        "Gradient descent on the whole data set with Gaussian noise on each mean gradient, and a proximal step for the "
+        "regulariser and the set.  The answer is the last point where the risk is strongly convex or of "
+        "Polyak-Lojasiewicz type, the average where it is convex, a random one where it is neither.",
     .source = "Wang, Ye, Xu (2017), Algorithm 4, with the noise and all constants exact",
     .params = gd_params,
     .is_private = true,

@@ -15,12 +15,13 @@ typedef struct gd_plan {
     double step; /* eta */
     gd_output output;
     double tail; /* the average weighs point t of T like t^tail */
-    bool subgradient; /* the loss has kinks: the average is of the points at which gradients were taken, not of those after */
+    bool
+        subgradient; /* the loss has kinks: the average is of the points at which gradients were taken, not of those after */
 } gd_plan;
 
 /* What the theory rests on, and says. */
 typedef enum gd_rule {
-    GD_RULE_LINEAR,    /* Polyak-Lojasiewicz or strong convexity: the excess of the last point shrinks by a factor a step */
+    GD_RULE_LINEAR, /* Polyak-Lojasiewicz or strong convexity: the excess of the last point shrinks by a factor a step */
     GD_RULE_CONVEX,    /* the average of the points */
     GD_RULE_KINKS,     /* the same for subgradients */
     GD_RULE_STATIONARY /* the squared gradient at a random point */
