@@ -55,7 +55,7 @@ typedef struct gd_constants {
  */
 double gd_risk(const gd_constants *of, double steps, double eta, double variance);
 
-/** Steps in [1, most] with the least gd_risk, the variance being steps * unit. */
+/** Steps in [1, most] with the least gd_risk, the variance being steps * unit; 0 where it is never finite. */
 size_t gd_best_steps(const gd_constants *of, double eta, double unit, size_t most);
 
 extern const pn_param gd_params[];

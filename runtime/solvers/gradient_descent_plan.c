@@ -256,6 +256,7 @@ static size_t steps_for(const problem *at, size_t most)
 {
     const gd_constants *of = &at->of;
     double variance = at->unit * at->unit;
+    size_t best;
 
     if (at->unit == 0.0)
         return most < PLAIN_STEPS ? most : PLAIN_STEPS;
@@ -264,7 +265,8 @@ static size_t steps_for(const problem *at, size_t most)
                                       : count(fmax(at->time / largest_step(of) * (1.0 - 1e-12), FEWEST), most);
     if (of->rule == GD_RULE_KINKS && !at->own[GD_STEP].given)
         return count(of->slope * of->slope / (of->p * variance), most);
-    return gd_best_steps(of, step_for(at, 1.0), variance, most);
+    best = gd_best_steps(of, step_for(at, 1.0), variance, most);
+    return best ? best : count(at->time / step_for(at, 1.0), most);
 }
 
 /* The rule whose promise is the smallest among those that the problem and the options allow. */
@@ -335,7 +337,9 @@ static pn_status read_noise(problem *at, pn_err *err)
         return status;
     if (at->own[GD_C].given && !paper(at))
         return pn_fail(err, PN_EINVAL, "%s: c= is of calibration=\"paper\"; give that as well, or leave c out", owner);
-    status = take_paper(at, 1, err);
+    status = pn_gradient_noise_check(&plan->base, at->common, err);
+    if (status == PN_OK)
+        status = take_paper(at, 1, err);
     at->unit = plan->noise.paper.sigma > 0.0 ? plan->noise.paper.sigma
                                              : plan->noise.sensitivity / sqrt(2.0 * pn_gradient_noise_rho(request));
     return status;
@@ -408,7 +412,7 @@ static const char *no_bound(const problem *at, double risk)
         return "of the term behind prox= only its operator is known";
     if (at->of.rule == GD_RULE_STATIONARY)
         return "f is not convex, or not shown to be: there may be several minima";
-    if (at->of.rule == GD_RULE_LINEAR && at->claimed)
+    if (at->claimed)
         return "mu is claimed, not certified";
     if (at->of.rule != GD_RULE_LINEAR && at->guessed)
         return "nothing bounds the distance from the start to the minimiser; a bounded set would";

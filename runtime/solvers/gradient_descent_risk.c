@@ -76,7 +76,7 @@ double gd_risk(const gd_constants *of, double steps, double eta, double variance
 size_t gd_best_steps(const gd_constants *of, double eta, double unit, size_t most)
 {
     double least = INFINITY;
-    size_t best = 1;
+    size_t best = 0;
 
     for (size_t steps = 1; steps <= most; steps++) {
         double t = (double)steps, risk = gd_risk(of, t, eta, t * unit);

@@ -216,18 +216,26 @@ static pn_status too_small(const pn_plan *plan, const pn_gradient_noise *noise, 
         name, request->epsilon, request->delta, least);
 }
 
-static pn_status choose_sigma(const pn_plan *plan, pn_gradient_noise *noise, bool paper, pn_err *err)
+pn_status pn_gradient_noise_check(const pn_plan *plan, const pn_arg *common, pn_err *err)
 {
     const pn_request *request = &plan->request;
-    double n = (double)pn_objective_data(plan->objective)->n;
 
-    if (paper && (request->kind != PN_EPSILON_DELTA || request->delta == 0.0))
+    if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 &&
+        (request->kind != PN_EPSILON_DELTA || request->delta == 0.0))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "solve.%s: calibration=\"paper\" is stated for epsilon and delta; give both",
                        plan->solver->name);
     if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
         return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
                        plan->solver->name);
+    return PN_OK;
+}
+
+static pn_status choose_sigma(const pn_plan *plan, pn_gradient_noise *noise, bool paper, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    double n = (double)pn_objective_data(plan->objective)->n;
+
     if (!paper)
         noise->sigma = pn_gradient_noise_tight(noise, request, plan->iterations);
     else if (noise->paper.sigma > 0.0)
@@ -277,8 +285,10 @@ pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, cons
 {
     bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
     pn_mechanism *mechanism = NULL;
-    pn_status status = choose_sigma(plan, noise, paper, err);
+    pn_status status = pn_gradient_noise_check(plan, common, err);
 
+    if (status == PN_OK)
+        status = choose_sigma(plan, noise, paper, err);
     if (status == PN_OK)
         status = pn_gradient_noise_open(&mechanism, noise, err);
     if (status != PN_OK)

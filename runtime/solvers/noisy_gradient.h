@@ -61,6 +61,9 @@ double pn_gradient_noise_least(const pn_gradient_noise *noise, const pn_request 
 /** rho, or mu^2/2 for epsilon and delta: sigma is close to sensitivity sqrt(steps / (2 rho)).  Used to choose the steps. */
 double pn_gradient_noise_rho(const pn_request *request);
 
+/** PN_EUNSUPPORTED unless the request is one that Gaussian noise and the calibration option can serve; attach asks as well. */
+pn_status pn_gradient_noise_check(const pn_plan *plan, const pn_arg *common, pn_err *err);
+
 /**
  * Set noise->sigma by the calibration option, and plan->event, proven and the lines about noise, for plan->iterations steps.
  * Errors: PN_EBUDGET when no noise on the lattice fits, with the least budget for one release where that is the reason;
