@@ -72,15 +72,8 @@ static pn_status allocate(md_state *self, pn_err *err)
 /* theta = V^T x for weights x on the rows of V; without a lift theta is x. */
 static void show_theta(md_state *self)
 {
-    pn_mat V = plan_of(self)->potential->lift;
-
-    if (!V.data)
-        return;
-    memset(self->theta, 0, V.cols * sizeof(double));
-    for (size_t i = 0; i < V.rows; i++) {
-        if (self->x[i] != 0.0)
-            pn_axpy(V.cols, self->x[i], V.data + i * V.cols, self->theta);
-    }
+    if (lifted(plan_of(self)))
+        pn_mirror_unlift(plan_of(self)->potential->lift, self->x, self->theta);
 }
 
 static pn_status md_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)

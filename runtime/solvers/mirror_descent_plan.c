@@ -35,7 +35,7 @@ typedef struct problem {
     const pn_objective *objective;
     pn_set *set;
     const pn_bounds *bounds;
-    md_geometry geometry; /* its potential goes to the plan */
+    pn_mirror_geometry geometry; /* its potential goes to the plan */
     double n;
     double L;     /* Lipschitz constant of records in l2 */
     double noise; /* sigma, or sqrt(lambda_max) of noise without privacy */
@@ -56,46 +56,61 @@ static pn_status check_set(const problem *at, pn_err *err)
     return PN_OK;
 }
 
+/* What the steps of a plan depend on besides the geometry. */
+typedef struct terms {
+    double lipschitz, sensitivity; /* of records, of the mean gradient; the second 0 without privacy */
+    double rho;                    /* of the whole run; NaN without privacy */
+    size_t given, most;            /* steps asked for, or 0; the most by default */
+} terms;
+
+/* T where L R = sigma sqrt(G^2 + R^2), with sigma = Delta sqrt(T / (2 rho)). */
+static size_t choose_steps(const pn_mirror_geometry *of, const terms *with)
+{
+    double steps;
+
+    if (with->given)
+        return with->given;
+    if (isnan(with->rho) || !isfinite(with->lipschitz) || with->sensitivity == 0.0)
+        return with->most < MD_DEFAULT_STEPS ? with->most : MD_DEFAULT_STEPS;
+    steps = with->lipschitz * of->R / with->sensitivity;
+    steps = 2.0 * with->rho * steps * steps / of->G2R2;
+    return (size_t)fmin(fmax(ceil(steps), 1.0), (double)with->most);
+}
+
+/* Where gradients are not bounded, what is left to compare by is what noise costs. */
+static double risk_of(const pn_mirror_geometry *of, const void *self)
+{
+    const terms *with = self;
+    double T = (double)choose_steps(of, with);
+    double noise = isnan(with->rho) ? 0.0 : with->sensitivity * sqrt(T / (2.0 * with->rho));
+
+    if (isfinite(with->lipschitz))
+        return (with->lipschitz * of->R + of->regular + noise * sqrt(of->G2R2)) * sqrt(2.0 * of->D2 / T);
+    return sqrt(of->D2 * of->G2R2);
+}
+
 static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     md_plan *plan = at->plan;
     const pn_arg *steps = &common[PN_OPT_ITERATIONS];
     bool is_private = plan->base.request.kind != PN_NONPRIVATE;
-    md_terms terms = { .lipschitz = plan->noise.lipschitz,
-                       .sensitivity = plan->noise.sensitivity,
-                       .rho = is_private ? pn_gradient_noise_rho(&plan->base.request) : NAN,
-                       .given = steps->given ? steps->count : 0,
-                       .most = pn_gradient_steps_max(at->objective) };
-    pn_status status = md_geometry_choose(&at->geometry, plan->base.objective, &terms, &own[MD_POTENTIAL],
-                                          common[PN_OPT_START].given, plan->base.request.task, err);
+    terms with = { .lipschitz = plan->noise.lipschitz,
+                   .sensitivity = plan->noise.sensitivity,
+                   .rho = is_private ? pn_gradient_noise_rho(&plan->base.request) : NAN,
+                   .given = steps->given ? steps->count : 0,
+                   .most = pn_gradient_steps_max(at->objective) };
+    pn_mirror_wish wish = { .owner = "solve.mirror_descent",
+                            .potential = &own[MD_POTENTIAL],
+                            .start_given = common[PN_OPT_START].given,
+                            .task = plan->base.request.task,
+                            .risk = risk_of,
+                            .self = &with };
+    pn_status status = pn_mirror_geometry_choose(&at->geometry, at->objective, &wish, err);
 
     plan->potential = at->geometry.potential;
     if (status == PN_OK)
-        plan->base.iterations = md_steps(&at->geometry, &terms);
+        plan->base.iterations = choose_steps(&at->geometry, &with);
     return status;
-}
-
-static pn_status choose_start(problem *at, const pn_arg *start, pn_err *err)
-{
-    md_plan *plan = at->plan;
-    pn_status status;
-
-    plan->state_dim = plan->potential->lift.data ? plan->potential->lift.rows : at->set->dim;
-    plan->start = pn_alloc(plan->state_dim, sizeof(double));
-    if (!plan->start)
-        return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory");
-    if (!start->given)
-        return pn_potential_start(plan->potential, at->set, plan->start, err);
-    if (plan->potential->lift.data)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "solve.mirror_descent: weights on vertices start equal; leave start out, or give "
-                       "potential=pn.potential.euclidean{}");
-    /* Steps start from the gradient there: has the potential one? */
-    status = pn_potential_gradient(plan->potential, start->vector.data, plan->state_dim, plan->start, err);
-    if (status != PN_OK)
-        return pn_fail_in(err, status, "solve.mirror_descent: start");
-    memcpy(plan->start, start->vector.data, plan->state_dim * sizeof(double));
-    return PN_OK;
 }
 
 /* ---- noise without privacy ---- */
@@ -296,12 +311,13 @@ static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_e
         (status = pn_gradient_noise_read(&plan->noise, "solve.mirror_descent", at->objective, &plan->base.request,
                                          err)) != PN_OK ||
         (status = choose_geometry(at, common, own, err)) != PN_OK ||
-        (status = choose_start(at, &common[PN_OPT_START], err)) != PN_OK ||
+        (status = pn_mirror_geometry_start(&at->plan->start, &at->plan->state_dim, "solve.mirror_descent",
+                                           at->plan->potential, at->objective, &common[PN_OPT_START], err)) != PN_OK ||
         (status = read_noise(at, own, err)) != PN_OK)
         return status;
     at->L = plan->noise.lipschitz;
     explain_lipschitz(at);
-    md_geometry_explain(&at->geometry, &plan->base);
+    pn_mirror_geometry_explain(&at->geometry, &plan->base);
     if (plan->base.request.kind != PN_NONPRIVATE) {
         if ((status = pn_gradient_noise_attach(&plan->base, &plan->noise, common, err)) != PN_OK)
             return status;
