@@ -36,6 +36,7 @@ typedef struct problem {
     double claimed; /* smoothness, +inf when none */
     bool kinked;    /* a part of r is taken by a proximal step */
     bool is_private, start_given;
+    bool known; /* B is a bound */
 } problem;
 
 /* ---- geometry ---- */
@@ -58,6 +59,15 @@ static double smoothness_in(const pn_mirror_geometry *of, const problem *at)
     return isfinite(F) && F > 0.0 ? F : 1.0;
 }
 
+/* Where nothing bounds the distance to the minimum: half the square of 0.3 sqrt(p) G/L, at which the best runs on data sets of many
+ * sizes are found; it is what noise lets a method reach when it stops at the right time. */
+static double usual_distance(const problem *at, const amd_terms *terms)
+{
+    double far = 0.3 * sqrt((double)at->plan->first.p) * at->bounds->lipschitz[PN_L2] / terms->L;
+
+    return 0.5 * far * far;
+}
+
 static amd_terms terms_of(const pn_mirror_geometry *of, const problem *at)
 {
     amd_terms terms = at->terms;
@@ -67,6 +77,8 @@ static amd_terms terms_of(const pn_mirror_geometry *of, const problem *at)
     terms.K = of->G2R2;
     if (at->start_given && pn_mirror_geometry_euclidean(of))
         terms.B = 0.5 * at->plan->first.diameter * at->plan->first.diameter;
+    if (!isfinite(terms.B))
+        terms.B = usual_distance(at, &terms);
     return terms;
 }
 
@@ -155,6 +167,7 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
         return status;
     take_by_gradient(at);
     at->terms = terms_of(&at->geometry, at);
+    at->known = isfinite(at->start_given && plan->euclidean ? plan->first.diameter : at->geometry.D2);
     plan->smoothness = at->terms.L;
     plan->near = at->geometry.R * at->geometry.R / plan->smoothness;
     return pn_mirror_geometry_start(&plan->start, &plan->state_dim, AMD_OWNER, plan->potential, at->objective,
@@ -162,17 +175,6 @@ static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg
 }
 
 /* ---- steps and risk ---- */
-
-static pn_status choose_steps(problem *at, pn_err *err)
-{
-    at->plan->base.iterations = amd_steps(&at->terms);
-    if (at->plan->base.iterations > 0)
-        return PN_OK;
-    return pn_fail(err, PN_EINVAL,
-                   AMD_OWNER
-                   ": nothing bounds the distance to the minimum, which the number of steps follows from; give "
-                   "iterations=, or a bounded set= to pn.objective");
-}
 
 /* Why there is no bound on the excess risk, or NULL. */
 static const char *no_bound(const problem *at, double bound)
@@ -182,7 +184,7 @@ static const char *no_bound(const problem *at, double bound)
                                                       : "f is not convex, or not shown to be";
     if (at->start_given && !at->plan->euclidean)
         return "it holds for the potential's own starting point";
-    if (!isfinite(at->terms.B))
+    if (!at->known)
         return "nothing bounds the distance to the minimum";
     return isfinite(bound) ? NULL : "the steps are too long";
 }
@@ -201,8 +203,9 @@ static void explain_smoothness(problem *at)
             plan, "smoothness %g is claimed, certified is %g: steps and the bound rest on the claim, privacy does not",
             at->claimed, certified);
     if (isfinite(at->terms.B))
-        pn_plan_add(plan, "distance B", at->terms.B, "%s: bounds the divergence from the start to the minimum",
-                    at->start_given && at->plan->euclidean ? "diameter^2 / 2" : "D2");
+        pn_plan_add(plan, "distance B", at->terms.B, "%s; the divergence from the start to the minimum",
+                    !at->known                                ? "(0.3 sqrt(p) G/L)^2 / 2, a guess that steps rest on and no bound"
+                    : at->start_given && at->plan->euclidean ? "diameter^2 / 2" : "D2");
 }
 
 static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
@@ -213,7 +216,7 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
                        : plan->iterations == at->terms.most   ? "capped: about 1e10 multiplications"
                        : at->terms.unit == 0.0                ? "the default"
                        : at->terms.printed || at->terms.scale ? "the least bound with these steps"
-                                                              : "where 4 L_C B / T^2 is 1/20 of the noise's part";
+                                                              : "where 4 L_C B / T^2 is a tenth of the noise's part";
 
     pn_plan_add(plan, "steps T", (double)plan->iterations, "%s", rule);
     pn_plan_add(plan, "step scale c", at->plan->scale, "A = c (k + 2) / (4 L_C), r = 2 / (k + 2); %s",
@@ -311,9 +314,9 @@ static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_e
     amd_plan *plan = at->plan;
     pn_status status = read_problem(at, common, own, err);
 
-    if (status != PN_OK || (status = choose_geometry(at, common, own, err)) != PN_OK ||
-        (status = choose_steps(at, err)) != PN_OK)
+    if (status != PN_OK || (status = choose_geometry(at, common, own, err)) != PN_OK)
         return status;
+    plan->base.iterations = amd_steps(&at->terms);
     pn_first_order_explain(&plan->first, &plan->base);
     pn_mirror_geometry_explain(&at->geometry, &plan->base);
     explain_smoothness(at);
