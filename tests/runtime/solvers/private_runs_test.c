@@ -9,7 +9,7 @@
 
 enum { DIM = 6, STEPS = 5, OWN_MAX = 8 };
 
-static const char *const solvers[] = { "mirror_descent", "frank_wolfe", "frank_wolfe_convex" };
+static const char *const solvers[] = { "mirror_descent", "frank_wolfe", "frank_wolfe_convex", "accelerated_mirror_descent" };
 
 static pn_status make(pn_dataset **data, pn_objective **objective, size_t n, pn_err *err)
 {
