@@ -56,7 +56,9 @@ static pn_status minimise(op_state *self, const pn_step_context *context, pn_err
     uint64_t gradients = 0;
     const op_plan *plan = plan_of(self);
     bool open = plan->base.request.kind == PN_NONPRIVATE || pn_rng_simulated(context->rng);
-    const pn_perturbed_problem problem = { .objective = plan->base.objective,
+    const pn_perturbed_problem problem = { .owner = "solve.objective_perturbation",
+                                           .label = "objective perturbation",
+                                           .objective = plan->base.objective,
                                            .linear = self->linear,
                                            .center = plan->start,
                                            .weight = plan->weight,

@@ -1,4 +1,5 @@
-/* objective_perturbation.h -- what the plan and the step of objective perturbation share.  Private to objective_perturbation*.c. */
+/* objective_perturbation.h -- what the plan and the step of objective perturbation share.  Private to objective_perturbation*.c
+ * and to output_perturbation*.c, whose exact method ends at the same certificate. */
 #ifndef PN_SOLVERS_OBJECTIVE_PERTURBATION_H
 #define PN_SOLVERS_OBJECTIVE_PERTURBATION_H
 
@@ -18,6 +19,7 @@ typedef struct op_plan {
 
 /* What the numbers below are computed from. */
 typedef struct op_problem {
+    const char *owner; /* what messages start with */
     const pn_objective *objective;
     const pn_set *set; /* or NULL */
     const pn_bounds *bounds;
@@ -48,6 +50,11 @@ typedef struct op_choice {
     pn_perturbation_options noise;
 } op_choice;
 
+/** Read the problem; regulariser, beta and reach are public.  Errors: PN_ENOMEM; what the regulariser fails with. */
+pn_status op_read(op_problem *at, const char *owner, const pn_objective *objective, const pn_request *request,
+                  const double *start, pn_err *err);
+/** Of private runs: the set must be one whose answers a certificate can rest on.  Errors: PN_EPRIVACY, PN_EUNSUPPORTED. */
+pn_status op_check_set(const op_problem *at, pn_err *err);
 /** Check the assumptions and measure.  Errors: PN_EUNSUPPORTED and PN_EPRIVACY with the assumption that fails; PN_EINVAL; PN_ENOMEM. */
 pn_status op_gather(op_problem *at, const op_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err);
 /** A choice with Lam = weight and the Jacobian that follows. */

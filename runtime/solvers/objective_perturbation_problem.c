@@ -39,18 +39,18 @@ static pn_status check_loss(const op_problem *at, pn_err *err)
 
 /* Of private runs: the set is asked about points and gradients that are as private as the data, and the offset rests on its
  * answers. */
-static pn_status check_set(const op_problem *at, pn_err *err)
+pn_status op_check_set(const op_problem *at, pn_err *err)
 {
     if (at->set && at->set->ops->single_thread)
         return pn_fail(err, PN_EPRIVACY,
                        "%s: the set %s calls functions of yours, which would see points that are not private yet; "
                        "use mirror_descent, whose set sees what was released only, or a set of pn.set's own",
-                       owner, at->set->ops->name);
+                       at->owner, at->set->ops->name);
     if (at->set && !isfinite(pn_set_shortfall(at->set)))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the support function of the set %s is iterative and no certificate can rest on it; use "
                        "mirror_descent",
-                       owner, at->set->ops->name);
+                       at->owner, at->set->ops->name);
     return PN_OK;
 }
 
@@ -74,7 +74,7 @@ static pn_status check_rest(const op_problem *at, const pn_arg *common, pn_err *
                        at->set->ops->name, at->set->ops->project ? "support function" : "projection");
     if (at->request->kind == PN_NONPRIVATE)
         return PN_OK;
-    if ((status = check_set(at, err)) != PN_OK)
+    if ((status = op_check_set(at, err)) != PN_OK)
         return status;
     if (at->request->neighbours == PN_ADD_REMOVE)
         return pn_fail(err, PN_EUNSUPPORTED,
@@ -152,24 +152,23 @@ static double reach_of(const pn_set *set, const double *start, double p)
     return fmin(set->ops->diameter(set, PN_L2), set->ops->radius(set, PN_L2) + norm2(start, p)) * (1.0 + 1e-12);
 }
 
-pn_status op_gather(op_problem *at, const op_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+static void describe(op_problem *at, const char *name, const pn_objective *objective, const pn_request *request,
+                     const double *start)
 {
-    const pn_objective *objective = plan->base.objective;
     const pn_bounds *bounds = pn_objective_bounds(objective);
     double l2 = pn_objective_data(objective)->bounds.norm[PN_L2];
-    pn_status status;
 
-    *at = (op_problem){ .objective = objective,
+    *at = (op_problem){ .owner = name,
+                        .objective = objective,
                         .set = pn_objective_set(objective),
                         .bounds = bounds,
-                        .request = &plan->base.request,
-                        .start = plan->start,
+                        .request = request,
+                        .start = start,
                         .n = (double)pn_objective_data(objective)->n,
                         .p = (double)pn_objective_dim(objective),
                         .lipschitz = bounds->lipschitz[PN_L2],
                         .beta = isnan(l2) ? INFINITY : fmax(bounds->loss.curvature.high, 0.0) * l2 * l2 * (1.0 + 1e-12),
-                        .split = own[OP_SPLIT].given ? own[OP_SPLIT].real : MOST_SPLIT,
-                        .tau = own[OP_TOLERANCE].given ? own[OP_TOLERANCE].real : 0.0 };
+                        .split = MOST_SPLIT };
     at->regular = at->n * fmax(bounds->reg.strong_convexity, 0.0) * (1.0 - 1e-12);
     if (!pn_objective_regulariser(objective))
         at->regular = 0.0;
@@ -177,10 +176,34 @@ pn_status op_gather(op_problem *at, const op_plan *plan, const pn_arg *common, c
     at->by_gap = at->set && !isfinite(pn_set_projection_error(at->set, 1.0));
     at->sensitivity = (at->request->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0) * at->lipschitz;
     at->rank = at->request->neighbours == PN_REPLACE_ONE && at->p > 1.0 ? 2 : 1;
-    if ((status = check_loss(at, err)) != PN_OK || (status = check_rest(at, common, err)) != PN_OK ||
-        (status = measure_pull(at, err)) != PN_OK)
+}
+
+static pn_status measure(op_problem *at, pn_err *err)
+{
+    pn_status status = measure_pull(at, err);
+
+    return status == PN_OK ? measure_fall(at, err) : status;
+}
+
+pn_status op_read(op_problem *at, const char *name, const pn_objective *objective, const pn_request *request,
+                  const double *start, pn_err *err)
+{
+    describe(at, name, objective, request, start);
+    return measure(at, err);
+}
+
+pn_status op_gather(op_problem *at, const op_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    pn_status status;
+
+    describe(at, owner, plan->base.objective, &plan->base.request, plan->start);
+    if (own[OP_SPLIT].given)
+        at->split = own[OP_SPLIT].real;
+    if (own[OP_TOLERANCE].given)
+        at->tau = own[OP_TOLERANCE].real;
+    if ((status = check_loss(at, err)) != PN_OK || (status = check_rest(at, common, err)) != PN_OK)
         return status;
-    return measure_fall(at, err);
+    return measure(at, err);
 }
 
 /* ---- the numbers of one choice ---- */
@@ -288,7 +311,7 @@ pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err)
 
     made->tau = at->tau > 0.0 ? at->tau : least_tau;
     if (made->tau < least_tau)
-        return pn_fail(err, PN_EINVAL, "%s: tolerance = %g is below %.3g, which rounding allows to certify", owner,
+        return pn_fail(err, PN_EINVAL, "%s: tolerance = %g is below %.3g, which rounding allows to certify", at->owner,
                        made->tau, least_tau);
     largest = at->by_gap ? made->tau : sqrt(2.0 * made->tau * made->strong);
     made->computed = largest - uncertainty(at, made, largest);

@@ -1,5 +1,5 @@
 /* perturbed_minimum.c -- the minimum of a perturbed objective.  Depends on: perturbed_minimum.h.
- * Used by: objective_perturbation.c.
+ * Used by: objective_perturbation.c, output_perturbation.c.
  * Source: Nocedal, Wright (2006), chapters 3 and 7, for Newton steps by conjugate gradients. */
 #include <math.h>
 #include <string.h>
@@ -15,8 +15,6 @@
 #define CG_STEPS     200
 #define QUICK_STEPS  2000 /* of gradients with backtracking, before the steps of the worst case */
 #define LAST_STEPS   4    /* of known size, that certify what the quick ones found */
-
-static const char owner[] = "solve.objective_perturbation";
 
 typedef struct search {
     const pn_perturbed_problem *problem;
@@ -42,7 +40,7 @@ static pn_status gradient(void *self, const double *x, double *out, pn_err *err)
         out[j] = at->n * out[j] + problem->weight * (x[j] - problem->center[j]) + problem->linear[j];
         undefined |= isnan(out[j]);
     }
-    return undefined ? pn_objective_undefined(problem->objective, owner, err) : PN_OK;
+    return undefined ? pn_objective_undefined(problem->objective, problem->owner, err) : PN_OK;
 }
 
 /* ---- Newton steps on R^p ---- */
@@ -197,8 +195,8 @@ static pn_status newton_steps(newton *self, bool *reached, pn_err *err)
     self->norm = pn_lp_norm(PN_L2, self->at->p, self->g);
     for (int i = 0; status == PN_OK && moved && self->norm > tolerance && i < NEWTON_STEPS; i++) {
         status = self->at->problem->quiet
-                     ? pn_look_for_cancel(self->at->task, owner, err)
-                     : pn_task_report(self->at->task, "objective perturbation", (double)i, 0.0, err);
+                     ? pn_look_for_cancel(self->at->task, self->at->problem->owner, err)
+                     : pn_task_report(self->at->task, self->at->problem->label, (double)i, 0.0, err);
         if (status == PN_OK)
             status = find_direction(self, err);
         if (status == PN_OK)
@@ -225,7 +223,7 @@ static pn_status try_newton(search *at, double *theta, bool *reached, pn_err *er
     if (p <= DIRECT_MAX)
         self.matrix = pn_alloc(p, p * sizeof(double));
     if (!self.x || (p <= DIRECT_MAX && !self.matrix)) {
-        status = pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", owner, p);
+        status = pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", at->problem->owner, p);
     } else {
         self.g = self.x + p;
         self.direction = self.x + 2 * p;
@@ -252,8 +250,8 @@ static pn_status descend(search *at, bool sure, double most, double *theta, bool
 {
     const pn_perturbed_problem *problem = at->problem;
     double certificate = NAN;
-    pn_descent how = { .owner = owner,
-                       .label = "objective perturbation",
+    pn_descent how = { .owner = problem->owner,
+                       .label = problem->label,
                        .gradient = gradient,
                        .self = at,
                        .set = pn_objective_set(problem->objective),
@@ -310,7 +308,7 @@ pn_status pn_perturbed_minimum(const pn_perturbed_problem *problem, double *thet
         status = descend_in_turn(&at, theta, &reached, err);
     *gradients += at.gradients;
     if (status == PN_OK && !reached)
-        status =
-            pn_fail(err, PN_ENUMERIC, "%s: the minimum was not found to the tolerance; nothing is released", owner);
+        status = pn_fail(err, PN_ENUMERIC, "%s: the minimum was not found to the tolerance; nothing is released",
+                         problem->owner);
     return status;
 }

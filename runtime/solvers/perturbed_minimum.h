@@ -1,6 +1,6 @@
 /* perturbed_minimum.h -- argmin over C of n f(theta) + (weight/2) ||theta - center||^2 + <linear, theta> to a certificate that
  * cannot be missed: Newton steps where they pay, and behind them accelerated gradients with as many steps as the worst case needs.
- * Private to solvers/.  Depends on: objective, descent.h.  Used by: objective_perturbation.c. */
+ * Private to solvers/.  Depends on: objective, descent.h.  Used by: objective_perturbation.c, output_perturbation.c. */
 #ifndef PN_SOLVERS_PERTURBED_MINIMUM_H
 #define PN_SOLVERS_PERTURBED_MINIMUM_H
 
@@ -11,6 +11,8 @@
 #include "objective/objective.h"
 
 typedef struct pn_perturbed_problem {
+    const char *owner;       /* what messages start with: "solve.objective_perturbation" */
+    const char *label;       /* of progress */
     pn_objective *objective; /* over its set, or R^p */
     const double *linear;    /* [p] */
     const double *center;    /* [p] */

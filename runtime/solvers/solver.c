@@ -9,6 +9,7 @@
 #include "solvers/solver.h"
 
 extern const pn_solver_ops pn_solver_accelerated_mirror_descent;
+extern const pn_solver_ops pn_solver_output_perturbation;
 extern const pn_solver_ops pn_solver_frank_wolfe, pn_solver_frank_wolfe_convex, pn_solver_mirror_descent,
     pn_solver_objective_perturbation;
 extern const pn_solver_ops pn_solver_svrg, pn_solver_svrg_pp;
@@ -26,6 +27,9 @@ static const pn_solver_ops *const solver_table[] = {
     &pn_solver_accelerated_mirror_descent, &pn_solver_frank_wolfe,
     &pn_solver_frank_wolfe_convex,         &pn_solver_mirror_descent,
     &pn_solver_objective_perturbation,     NULL,
+    &pn_solver_frank_wolfe,         &pn_solver_frank_wolfe_convex,
+    &pn_solver_mirror_descent,      &pn_solver_objective_perturbation,
+    &pn_solver_output_perturbation, NULL,
 };
 
 static const char *const calibrations[] = { "tight", "paper", NULL };

@@ -315,7 +315,9 @@ static void test_the_last_step_has_the_known_size(void)
 
     CHECK(make(&data, &objective, 1000, 4, 0.0, true, NULL) == PN_OK);
     for (int longer = 0; longer < 2; longer++) {
-        pn_perturbed_problem problem = { .objective = objective,
+        pn_perturbed_problem problem = { .owner = "test",
+                                         .label = "test",
+                                         .objective = objective,
                                          .linear = linear,
                                          .center = center,
                                          .weight = 20.0,
