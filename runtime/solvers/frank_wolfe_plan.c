@@ -332,6 +332,7 @@ pn_status fw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
         pn_plan_free(&plan->base);
         return status;
     }
+    plan->base.gradients = at.n * (double)plan->base.iterations;
     *out = &plan->base;
     return PN_OK;
 }

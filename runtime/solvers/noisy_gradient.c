@@ -295,6 +295,7 @@ pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, cons
         return status;
     plan->event = pn_event_keep(mechanism->event);
     pn_mechanism_free(mechanism);
+    plan->sigma = noise->sigma;
     explain(plan, noise, paper);
     return paper ? check_paper_price(plan, noise, err) : PN_OK;
 }

@@ -302,29 +302,52 @@ static void add_up(const output_problem *at, const output_schedule *schedule, ro
     bounds->sensitivity = (bounds->exact + rest) * outward;
 }
 
-pn_status output_measure(const output_problem *at, const output_schedule *schedule, output_bounds *bounds, pn_err *err)
+/* Rounding is bounded for points up to twice as far from the start as exact steps reach, which then has to hold. */
+static rounding first_rounding(const output_problem *at, const output_schedule *schedule, double from, double reach,
+                               output_bounds *bounds)
 {
-    const rounding none = { 0.0, 0.0 };
-    double from = pn_lp_norm(PN_L2, (size_t)at->p, at->start), first = reach_with(at, schedule, none), last;
-    rounding round;
-
-    bounds->reach = first * SLACK;
+    bounds->reach = 2.0 * reach;
     bounds->size = (from + bounds->reach) * SLACK;
     if (at->set)
         bounds->size = fmin(bounds->size, at->set->ops->radius(at->set, PN_L2) * SLACK);
-    bounds->entry = bounds->size;
-    if (at->set)
-        bounds->entry = fmin(bounds->entry, at->set->ops->radius(at->set, PN_LINF) * SLACK);
-    round = rounding_of(at, schedule, bounds->reach, bounds->size);
+    return rounding_of(at, schedule, bounds->reach, bounds->size);
+}
+
+static pn_status check_rounding(const output_problem *at, rounding round, const output_bounds *bounds, pn_err *err)
+{
+    double record = pn_objective_data(at->objective)->bounds.norm[PN_L2], margin = at->bounds->margin.high;
+    double over = round.fixed + (at->p + 4.0) * 0x1p-53 * bounds->size;
+    bool aside = at->set && (round.fixed > at->set->ops->radius(at->set, PN_L2) * 0x1p-21 ||
+                             (isfinite(margin) && record * over > margin * 0x1p-10));
+
     if (!isfinite(round.slope) || !isfinite(round.fixed))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: %s %s is not known; use a ball, a box or a simplex, or method=\"exact\"", owner,
                        at->set ? "how far rounding takes the projection on" : "the rounding of gradients over",
                        at->set ? at->set->ops->name : "R^p");
+    if (aside)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: rounding takes points too far out of the set %s", owner,
+                       at->set->ops->name);
+    return PN_OK;
+}
+
+pn_status output_measure(const output_problem *at, const output_schedule *schedule, output_bounds *bounds, pn_err *err)
+{
+    const rounding none = { 0.0, 0.0 };
+    double from = pn_lp_norm(PN_L2, (size_t)at->p, at->start), first = reach_with(at, schedule, none), last;
+    rounding round = first_rounding(at, schedule, from, first, bounds);
+    pn_status status = check_rounding(at, round, bounds, err);
+
+    if (status != PN_OK)
+        return status;
     last = reach_with(at, schedule, round);
-    if (last > bounds->reach || (at->set && round.fixed > at->away * 0x1p-21))
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: so many steps (%.3g) of so small a size drown in rounding", owner,
-                       steps_of(schedule));
+    if (!(last <= bounds->reach))
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: %.3g steps of %.3g so far from the origin drown in rounding", owner,
+                       steps_of(schedule), schedule->step);
+    bounds->reach = last;
+    bounds->entry = (from + last) * SLACK;
+    if (at->set)
+        bounds->entry = fmin(bounds->entry, at->set->ops->radius(at->set, PN_LINF) * SLACK + round.fixed);
     add_up(at, schedule, round, bounds);
     return PN_OK;
 }

@@ -160,8 +160,8 @@ static double longest_step(const output_problem *at)
     return at->smooth > 0.0 ? (1.0 - 0x1p-30) / at->smooth : INFINITY;
 }
 
-/* The number of steps with the least predicted risk.  On R^p nothing bounds the distance D to the minimum; 4 G/L = 16 for the logistic
- * loss and unit rows is about what it is on common data, and T changes with D^(2/3) only. */
+/* The number of steps with the least predicted risk.  On R^p nothing bounds the distance D to the minimum; 3 G/L = 12 for the logistic
+ * loss and unit rows was looked for on ijcnn1; T changes with D^(2/3) only. */
 static size_t best_steps(const draft *of, const output_schedule *from, double most)
 {
     output_schedule s = *from;
@@ -483,7 +483,7 @@ static void explain_risk(draft *of)
     none = no_bound(of, slope);
     if (of->plan->method != OUTPUT_EXACT)
         pn_plan_add(plan, "distance D", of->assumed, "to the minimum: %s",
-                    of->assumed < of->distance ? "assumed, 4 G/L of the loss; for predictions only"
+                    of->assumed < of->distance ? "assumed, 3 G/L of the loss; for predictions only"
                                                : "at most, by the set or strong convexity");
     pn_plan_add(plan, "risk before noise", of->bias, "%s",
                 of->plan->method == OUTPUT_EXACT ? "of stopping at the tolerance" : "predicted: how far steps get");
