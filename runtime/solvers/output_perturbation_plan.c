@@ -17,10 +17,10 @@
 static const char owner[] = "solve.output_perturbation";
 static const char *const methods[] = { "gd", "exact", "sgd", NULL };
 
-#define DISTANCE                                                                                                       \
-    4.0 /* G/L that the minimum is taken to be away from the start where nothing bounds it; see plan_of_gd */
-#define PASSES 10
-#define BATCH  64
+/* In G/L: how far the minimum is taken to be from the start where nothing bounds it; see best_steps. */
+#define DISTANCE 3.0
+#define PASSES   10
+#define BATCH    64
 
 const pn_param output_params[] = {
     { "method", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, methods,
@@ -154,10 +154,14 @@ static pn_status check_step(const draft *of, double step, bool given, pn_err *er
     return PN_OK;
 }
 
-/* 1/L, where D^2/(2 eta T) is proven. */
+/* 1/L, where D^2/(2 eta T) is proven; across a set on which the loss is a line. */
 static double longest_step(const output_problem *at)
 {
-    return at->smooth > 0.0 ? (1.0 - 0x1p-30) / at->smooth : INFINITY;
+    if (at->smooth > 0.0)
+        return (1.0 - 0x1p-30) / at->smooth;
+    return isfinite(at->away) && at->away > 0.0 && isfinite(at->lipschitz) && at->lipschitz > 0.0
+               ? at->away / at->lipschitz
+               : INFINITY;
 }
 
 /* The number of steps with the least predicted risk.  On R^p nothing bounds the distance D to the minimum; 3 G/L = 12 for the logistic
@@ -424,7 +428,7 @@ static const char *sensitivity_rule(const draft *of)
     if (plan->method == OUTPUT_EXACT)
         return two ? "2 G/(n mu) + 2 tau" : "G/(n mu) + 2 tau";
     if (plan->schedule.decreasing > 0.0)
-        return two ? "2 G/(mu b m), m batches a pass" : "G/(mu b m), m batches a pass";
+        return two ? "at most 2 G/(mu b m), m batches a pass" : "at most G/(mu b m), m batches a pass";
     if (of->at.strong_prox > 0.0)
         return two ? "(2 G/n) (1 - c^T)/mu, c = 1/(1 + eta mu)" : "(G/n) (1 - c^T)/mu, c = 1/(1 + eta mu)";
     if (plan->method == OUTPUT_SGD)

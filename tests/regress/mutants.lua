@@ -164,6 +164,33 @@ local function frank_wolfe()
   }
 end
 
+-- Output perturbation of one number: two records, one of them null, the other pulls it one way or the other, without end.
+local function output_perturbation()
+  local function plan(label)
+    local data = pn.data.from({ { label ~= 0 and 1 or 0 }, { 0 } }, { label, 0 }):clip_rows("l2", 1)
+    return pn.solve.output_perturbation.plan(pn.objective { data = data, loss = pn.loss.huber { delta = 1 } },
+      { epsilon = 1, delta = DELTA, iterations = 3, step = 0.5 })
+  end
+  local ledger = teaching()
+  local function released(run, rng)
+    return run:run { ledger = ledger, rng = rng, progress = false }.theta[1]
+  end
+  local up, still, down = plan(1e6), plan(0), plan(-1e6)
+  local function options(trials)
+    return { neighbours = { up, down }, trials = trials, delta = DELTA, event = up.event }
+  end
+  return {
+    law = function()
+      return audit(released, options(60000))
+    end,
+    reuse = function()
+      return audit(function(run, rng)
+        return released(run, rng) - released(still, rng)
+      end, options(2000))
+    end,
+  }
+end
+
 -- ---- the table: each where it is nearly tight ----
 
 local mechanisms = {
@@ -190,6 +217,7 @@ local mechanisms = {
   end,
   sparse_vector = sparse_vector,
   frank_wolfe = frank_wolfe,
+  output_perturbation = output_perturbation,
 }
 
 local caught, numbers = mechanisms[arg[1]]()[arg[2]]()

@@ -48,26 +48,16 @@ local function lever(n, place, label, options)
   return pn.objective(merged({ data = pn.data.from(rows, y):clip_rows("l2", 1), loss = pn.loss.huber { delta = 1 } }, options))
 end
 
--- ||theta - theta'|| of runs without noise on the two, and the sensitivity that a private plan has for the same steps.
-local function apart(a, b, options)
-  local bare = merged({ privacy = false }, options)
-  bare.neighbours = nil
-  local plan = solve.plan(a, merged(usual, options))
-  if not options.method then bare.iterations = plan.iterations end
-  if not options.method or options.method == "sgd" and line(plan, "step eta") then bare.step = plan.lines["step eta"] end
-  return (solve(a, bare).theta - solve(b, bare).theta):norm(), line(plan, "sensitivity Delta"), plan
-end
-
 describe("the sensitivity of output perturbation", function()
   it("is (2G/(n mu))(1 - (1 - eta mu)^T) for gradient descent: 0.1732040650 of at most 0.2", function()
     -- variance-reduced.md, last section: G = 1, mu = 0.01, n = 1000, T = 200, eta = 1
     local f = lever(1000, 1, 1e6, { reg = pn.reg.l2(0.01) })
     local plan = solve.plan(f, merged(usual, { iterations = 200, step = 1 }))
-    close(0.1732040650, line(plan, "exact sensitivity"), 1e-9)
+    close(0.1732040650, line(plan, "exact sensitivity"), 1e-8)
     close(0.1732040650, line(plan, "sensitivity Delta"), 1e-8)
-    close(0.2, line(solve.plan(f, merged(usual, { iterations = 100000, step = 1 })), "exact sensitivity"), 1e-9)
+    close(0.2, line(solve.plan(f, merged(usual, { iterations = 100000, step = 1 })), "exact sensitivity"), 1e-8)
     close(0.0866020325, line(solve.plan(f, merged(usual, { iterations = 200, step = 1, neighbours = "zero_out" })),
-      "exact sensitivity"), 1e-9)
+      "exact sensitivity"), 1e-8)
   end)
 
   it("is 2 G eta T/n without strong convexity, 2 k G eta/b in k passes, 2G/(n mu) for the minimum", function()
@@ -75,17 +65,30 @@ describe("the sensitivity of output perturbation", function()
     close(2 * 1.5 * 70 / 1000, line(solve.plan(f, merged(usual, { iterations = 70, step = 1.5 })), "exact sensitivity"), 1e-9)
     close(2 * 7 * 0.3 / 20, line(solve.plan(f, merged(usual, { method = "sgd", passes = 7, batch = 20, step = 0.3 })),
       "exact sensitivity"), 1e-9)
-    close(2 / (1000 * 0.01), line(solve.plan(g, merged(usual, { method = "exact" })), "exact sensitivity"), 1e-9)
-    -- whatever the batch, when it divides n; else the records left out are missing from n
-    close(2 / (1000 * 0.01), line(solve.plan(g, merged(usual, { method = "sgd", batch = 1 })), "exact sensitivity"), 1e-9)
-    close(2 / (1000 * 0.01), line(solve.plan(g, merged(usual, { method = "sgd", batch = 50 })), "exact sensitivity"), 1e-9)
-    close(2 / (900 * 0.01), line(solve.plan(g, merged(usual, { method = "sgd", batch = 300 })), "exact sensitivity"), 1e-9)
+    close(2 / (1000 * 0.01), line(solve.plan(g, merged(usual, { method = "exact" })), "exact sensitivity"), 1e-8)
+  end)
+
+  it("is 2G/(mu b m) in passes of m batches with steps 1/(mu t), less what the first steps, of 1/L, leave out", function()
+    -- L = 1.01: t <= 101 has steps of 1/L.  Of the last place in each pass, by hand: eta_t prod_(s > t) (1 - eta_s mu).
+    local g = lever(1000, 1, 1e6, { reg = pn.reg.l2(0.01) })
+    for _, batch in ipairs { 1, 50, 300 } do
+      local m, sum, T = 1000 // batch, 0, 10 * (1000 // batch)
+      for pass = 1, 10 do
+        local weight = math.min(1 / 1.01, 100 / (pass * m))
+        for s = pass * m + 1, T do weight = weight * (1 - math.min(1 / 1.01, 100 / s) * 0.01) end
+        sum = sum + weight
+      end
+      local got = line(solve.plan(g, merged(usual, { method = "sgd", batch = batch })), "exact sensitivity")
+      close(2 / batch * sum, got, 1e-8)
+      assert.is_true(got <= 2 / (m * batch * 0.01) * (1 + 1e-8))
+      if batch == 1 then close(0.2, got, 1e-8) end
+    end
   end)
 
   it("is (2G/n)(1 - (1 + eta mu)^-T)/mu where a strongly convex term with kinks is taken by its proximal operator", function()
     local f = lever(1000, 1, 1e6, { reg = pn.reg.elastic_net { l1 = 0.001, l2 = 0.01 } })
     local plan = solve.plan(f, merged(usual, { iterations = 200, step = 1 }))
-    close(0.002 * (1 - 1.01 ^ -200) / 0.01, line(plan, "exact sensitivity"), 1e-9)
+    close(0.002 * (1 - 1.01 ^ -200) / 0.01, line(plan, "exact sensitivity"), 1e-8)
   end)
 
   it("is reached by records that pull in opposite directions, at any place, and by no more", function()
@@ -95,7 +98,6 @@ describe("the sensitivity of output perturbation", function()
       { iterations = 50, step = 0.8, reg = pn.reg.elastic_net { l1 = 0.001, l2 = 0.02 }, start = { 100, 0 } },
       { method = "sgd", passes = 4, batch = 5, step = 0.7 },
       { method = "sgd", passes = 4, batch = 1, step = 0.7 },
-      { method = "sgd", passes = 3, batch = 10, reg = pn.reg.l2(0.05) },
       { method = "exact", reg = pn.reg.l2(0.02) },
     } do
       local reg = case.reg
@@ -116,21 +118,19 @@ describe("the sensitivity of output perturbation", function()
     end
   end)
 
-  it("is reached where constant steps with strong convexity meet the record last in each pass", function()
-    -- for other places the last pull has shrunk by (1 - eta mu) for each batch since
-    local reg, best, delta = pn.reg.l2(0.05), 0, nil
-    local options = { method = "sgd", passes = 3, batch = 1, step = 0.5 }
-    for place = 1, 12 do
-      local d
-      d, delta = (function()
+  it("is reached by the record that comes last in each pass, where later steps shrink what it did", function()
+    local reg = pn.reg.l2(0.05)
+    for _, options in ipairs { { method = "sgd", passes = 3, batch = 1, step = 0.5 }, { method = "sgd", passes = 3, batch = 1 } } do
+      local best, delta = 0, line(solve.plan(lever(12, 1, 1e6, { reg = reg }), merged(usual, options)), "sensitivity Delta")
+      local bare = merged({ privacy = false }, options)
+      for place = 1, 12 do
         local a, b = lever(12, place, 1e6, { reg = reg }), lever(12, place, -1e6, { reg = reg })
-        local bare = merged({ privacy = false }, options)
-        return (solve(a, bare).theta - solve(b, bare).theta):norm(), line(solve.plan(a, merged(usual, options)), "sensitivity Delta")
-      end)()
-      assert.is_true(d <= delta)
-      best = math.max(best, d)
+        local d = (solve(a, bare).theta - solve(b, bare).theta):norm()
+        assert.is_true(d <= delta)
+        best = math.max(best, d)
+      end
+      assert.is_true(best >= delta * (1 - 1e-6))
     end
-    assert.is_true(best >= delta * (1 - 1e-6))
   end)
 
   it("holds for random records, losses and sets", function()
@@ -347,19 +347,19 @@ describe("a run of output perturbation", function()
     local best = solve(f, { privacy = false, method = "exact" }).theta
     assert.is_true(f:gradient(best):norm() < 1e-9)
     assert.is_true((solve(f, { privacy = false, iterations = 2000 }).theta - best):norm() < 1e-8)
-    assert.is_true((solve(f, { privacy = false, method = "sgd", passes = 200 }).theta - best):norm() < 1e-2)
+    assert.is_true((solve(f, { privacy = false, method = "sgd", passes = 500, batch = 60 }).theta - best):norm() < 1e-3)
   end)
 
   it("solves a lasso by proximal steps, with zeros", function()
-    local f = logistic(600, 6, { reg = pn.reg.l1(0.08) })
+    local f = logistic(600, 6, { reg = pn.reg.l1(0.04) })
     local theta = solve(f, { privacy = false, iterations = 3000 }).theta
     local zeros, g = 0, pn.objective { data = f.data, loss = pn.loss.logistic() }:gradient(theta)
     for j = 1, 6 do
       if theta[j] == 0 then
         zeros = zeros + 1
-        assert.is_true(math.abs(g[j]) <= 0.08 * (1 + 1e-9))
+        assert.is_true(math.abs(g[j]) <= 0.04 * (1 + 1e-9))
       else
-        assert.near(theta[j] > 0 and -0.08 or 0.08, g[j], 1e-7)
+        assert.near(theta[j] > 0 and -0.04 or 0.04, g[j], 1e-7)
       end
     end
     assert.is_true(zeros > 0 and zeros < 6)
