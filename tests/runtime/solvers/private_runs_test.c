@@ -7,9 +7,11 @@
 #include "fail_alloc.h"
 #include "solvers/solver.h"
 
-enum { DIM = 6, STEPS = 5, OWN_MAX = 8 };
+enum { DIM = 6, STEPS = 5, OWN_MAX = 12 };
 
-static const char *const solvers[] = { "mirror_descent", "frank_wolfe", "frank_wolfe_convex", "accelerated_mirror_descent" };
+static const char *const solvers[] = { "mirror_descent", "frank_wolfe", "frank_wolfe_convex", "gradient_descent",
+                                       "accelerated_mirror_descent" };
+static const char *const pay_at_the_end[] = { "output_perturbation" }; /* nothing is released before */
 
 static pn_status make(pn_dataset **data, pn_objective **objective, size_t n, pn_err *err)
 {
@@ -51,6 +53,16 @@ static pn_ledger *teaching(void)
 
     CHECK(pn_ledger_new(&ledger, &budget, NULL) == PN_OK);
     return ledger;
+}
+
+/* How often a run of so many steps has paid. */
+static size_t due(const char *solver, size_t steps)
+{
+    for (size_t i = 0; i < sizeof pay_at_the_end / sizeof pay_at_the_end[0]; i++) {
+        if (strcmp(solver, pay_at_the_end[i]) == 0)
+            return steps == STEPS;
+    }
+    return steps;
 }
 
 static size_t charges(const pn_ledger *ledger)
@@ -110,7 +122,7 @@ static pn_status cancel_after_two(void *self, const pn_trace_row *row, const dou
     return PN_OK;
 }
 
-/* Two steps were made, paid for and stated, and no third one. */
+/* Two steps were made, paid for as they are and stated, and no third one. */
 static void test_a_cancel_leaves_what_was_paid_for(const char *solver)
 {
     pn_dataset *data = NULL;
@@ -128,8 +140,8 @@ static void test_a_cancel_leaves_what_was_paid_for(const char *solver)
                      .ledger = ledger, .rng = rng, .task = task, .on_step = cancel_after_two, .on_step_self = task },
                  NULL) == PN_OK);
     CHECK(fit->steps == 2 && fit->stopped && strcmp(fit->stopped, "interrupted") == 0);
-    CHECK(charges(ledger) == 2);
-    CHECK_CLOSE(fit->rho, plan->rho * 2.0 / STEPS, 1e-12);
+    CHECK(charges(ledger) == due(solver, 2));
+    CHECK_CLOSE(fit->rho, plan->rho * (double)due(solver, 2) / (double)due(solver, STEPS), 1e-12);
     CHECK_CLOSE(1.0 - pn_ledger_remaining(ledger), fit->rho, 1e-12);
     pn_fit_free(fit);
     pn_rng_free(rng);
@@ -187,7 +199,7 @@ static pn_status scenario(void *self, pn_err *err)
     CHECK(make(&data, &objective, 60, err) == PN_OK && plan_of(&plan, run->solver, objective, err) == PN_OK);
     CHECK(pn_rng_seeded(&rng, 3, err) == PN_OK);
     walk_through(run, plan, ledger, rng);
-    CHECK(charges(ledger) == STEPS);
+    CHECK(charges(ledger) == due(run->solver, STEPS));
     pn_rng_free(rng);
     pn_plan_free(plan);
     pn_objective_free(objective);
@@ -210,15 +222,21 @@ static void test_short_memory_costs_no_noise(const char *solver)
         CHECK(memcmp(run.theta, whole.theta, sizeof whole.theta) == 0);
         failed += run.failures > 0;
     } while (run.failures > 0 && run.k < 1000);
-    CHECK(failed >= 3 * STEPS); /* so many allocations at least has a run */
+    CHECK(failed >= 2 * STEPS); /* so many allocations at least has a run */
+}
+
+static void test(const char *solver)
+{
+    test_any_number_of_threads_gives_the_same(solver);
+    test_a_cancel_leaves_what_was_paid_for(solver);
+    test_short_memory_costs_no_noise(solver);
 }
 
 int main(void)
 {
-    for (size_t i = 0; i < sizeof solvers / sizeof solvers[0]; i++) {
-        test_any_number_of_threads_gives_the_same(solvers[i]);
-        test_a_cancel_leaves_what_was_paid_for(solvers[i]);
-        test_short_memory_costs_no_noise(solvers[i]);
-    }
+    for (size_t i = 0; i < sizeof solvers / sizeof solvers[0]; i++)
+        test(solvers[i]);
+    for (size_t i = 0; i < sizeof pay_at_the_end / sizeof pay_at_the_end[0]; i++)
+        test(pay_at_the_end[i]);
     return check_summary();
 }
