@@ -2,6 +2,7 @@
  * Depends on: sample.h, stream.h, core/alloc.h.  Used by: privacy/sampler.h, geometry, solvers. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "random/sample.h"
@@ -58,32 +59,40 @@ size_t pn_sample_poisson(pn_rng *rng, double q, size_t n, size_t *out)
     return taken;
 }
 
+#define WORD (8 * sizeof(size_t)) /* bits */
+
 /* ---- subsets ----
  * Floyd: for j = n - count .. n - 1 draw t <= j; take t, or j when t is taken already. */
 
-static size_t lowest_bit(uint64_t word)
+static size_t lowest_bit(size_t word)
 {
+#ifdef __GNUC__
+    return (size_t)__builtin_ctzll(word);
+#else
     size_t bit = 0;
 
     while ((word >> bit & 1) == 0)
         bit++;
     return bit;
+#endif
 }
 
-static void floyd_bitmap(pn_rng *rng, size_t n, size_t count, uint64_t *taken, size_t *out)
+/* The bits come out in order, and are cleared for the next draw. */
+static void floyd_bitmap(pn_rng *rng, size_t n, size_t count, size_t *taken, size_t *out)
 {
     size_t found = 0;
 
     for (size_t j = n - count; j < n; j++) {
         size_t t = (size_t)pn_rng_below(rng, (uint64_t)j + 1);
 
-        if (taken[t / 64] >> (t % 64) & 1)
+        if (taken[t / WORD] >> (t % WORD) & 1)
             t = j;
-        taken[t / 64] |= (uint64_t)1 << (t % 64);
+        taken[t / WORD] |= (size_t)1 << (t % WORD);
     }
     for (size_t i = 0; found < count; i++) {
-        for (uint64_t word = taken[i]; word != 0; word &= word - 1)
-            out[found++] = 64 * i + lowest_bit(word);
+        for (size_t word = taken[i]; word != 0; word &= word - 1)
+            out[found++] = WORD * i + lowest_bit(word);
+        taken[i] = 0;
     }
 }
 
@@ -117,25 +126,44 @@ static void floyd_table(pn_rng *rng, size_t n, size_t count, size_t *table, size
         }
     }
     qsort(out, count, sizeof *out, compare);
+    memset(table, 0, size * sizeof *table);
+}
+
+/* Reading a bitmap of 32 words for every record of the subset costs about as much as sorting it. */
+static bool fits_bitmap(size_t n, size_t count)
+{
+    return n / WORD / 32 < count;
+}
+
+size_t pn_sample_scratch(size_t n, size_t count)
+{
+    size_t size = 2;
+
+    if (fits_bitmap(n, count))
+        return n / WORD + 1;
+    while (size / 2 < count)
+        size *= 2;
+    return size;
+}
+
+void pn_sample_subset(pn_rng *rng, size_t n, size_t count, size_t *scratch, size_t *out)
+{
+    if (fits_bitmap(n, count))
+        floyd_bitmap(rng, n, count, scratch, out);
+    else
+        floyd_table(rng, n, count, scratch, pn_sample_scratch(n, count), out);
 }
 
 pn_status pn_sample_without_replacement(pn_rng *rng, size_t n, size_t count, size_t *out, pn_err *err)
 {
-    const size_t words = n / 64 + 1;
-    size_t size = 2;
-    void *scratch;
+    size_t *scratch;
 
     if (count == 0 || count > n)
         return pn_fail(err, PN_EDIM, "sample: count must be from 1 to the number of records %zu, got %zu", n, count);
-    while (size / 2 < count)
-        size *= 2;
-    scratch = words <= size ? pn_calloc(words, sizeof(uint64_t)) : pn_calloc(size, sizeof(size_t));
+    scratch = pn_calloc(pn_sample_scratch(n, count), sizeof *scratch);
     if (!scratch)
         return pn_fail(err, PN_ENOMEM, "sample: not enough memory to draw %zu of %zu records", count, n);
-    if (words <= size)
-        floyd_bitmap(rng, n, count, scratch, out);
-    else
-        floyd_table(rng, n, count, scratch, size, out);
+    pn_sample_subset(rng, n, count, scratch, out);
     pn_free(scratch);
     return PN_OK;
 }
