@@ -14,6 +14,7 @@ extern const pn_solver_ops pn_solver_frank_wolfe, pn_solver_frank_wolfe_convex, 
     pn_solver_objective_perturbation;
 extern const pn_solver_ops pn_solver_svrg, pn_solver_svrg_pp;
 extern const pn_solver_ops pn_solver_gradient_descent;
+extern const pn_solver_ops pn_solver_sgd;
 
 static const pn_solver_ops *const solver_table[] = {
     &pn_solver_frank_wolfe,
@@ -23,6 +24,7 @@ static const pn_solver_ops *const solver_table[] = {
     &pn_solver_svrg,
     &pn_solver_svrg_pp,
     &pn_solver_gradient_descent,
+    &pn_solver_sgd,
     NULL,
     &pn_solver_accelerated_mirror_descent, &pn_solver_frank_wolfe,
     &pn_solver_frank_wolfe_convex,         &pn_solver_mirror_descent,

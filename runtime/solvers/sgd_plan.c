@@ -1,0 +1,395 @@
+/* sgd_plan.c -- batches, steps, step sizes and risk of stochastic gradient descent.
+ * Depends on: sgd.h, noisy_gradient.h.  Used by: sgd.c.  Spec: variance-reduced.md 7d and 7e.
+ *
+ * The default.  With s = 2G/(n mu), mu the exact Gaussian's of the budget, T steps of size eta with noise s sqrt(T) on all records add up
+ * to noise of deviation t s a coordinate, t = eta T: only t matters.  A walk of a margin's size, t s = 0.3 G/L, is near the best for
+ * rows of any number and length; T = L t steps of 1/L make it.  A batch of 8 n epsilon/sqrt(T ln(1/delta)) has that noise but for
+ * about 4 %. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "privacy/calibrate_program.h"
+#include "solvers/noisy_gradient.h"
+#include "solvers/sgd.h"
+
+static const char owner[] = "solve.sgd";
+static const char *const samplings[] = { "fixed", "poisson", "shuffled", NULL };
+static const char *const schedules[] = { "constant", "sqrt", "inverse", NULL };
+static const char *const outputs[] = { "average", "last", NULL };
+static const char *const accountants[] = { "rdp", "pld", NULL };
+
+const pn_param sgd_params[] = {
+    { "sampling", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, samplings,
+      "how batches are drawn; by default fixed, under zero_out poisson" },
+    { "batch", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "records in a batch, of poisson expected; by default as many as keep the noise near that of all records" },
+    { "epochs", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "iterations times batch / n, in place of iterations" },
+    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "eta of the first iteration, in place of 1/L or less" },
+    { "schedule", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, schedules,
+      "step t is eta, eta/sqrt(t), or eta/t with eta = 1/mu by default" },
+    { "output", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, outputs,
+      "which point is the answer; by default the average, of sqrt and inverse schedules the last" },
+    { "tail", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.0, NULL,
+      "the average weighs point t like t^tail; 0: equally; by default 8, and 0 for a loss with kinks" },
+    { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountants,
+      "rdp: each step is charged; pld: less noise, for a run that is charged as a whole before its first step" },
+    PN_PROX_PARAM,
+    PN_STRONG_CONVEXITY_PARAM,
+    PN_PARAM_END,
+};
+
+#define PLAIN_BATCH  100.0 /* without privacy */
+#define PLAIN_EPOCHS 20.0
+#define TAIL         8.0
+#define REACH        0.3 /* t s in units of G/L */
+#define MARGIN       4.0 /* G/L of a logistic loss on rows of norm 1; guessed for losses without an L */
+#define LEAST_STEPS  20.0
+#define BATCH_FACTOR 8.0
+#define MOST_STEPS   1e12
+#define ARTICLE_MOST 1e9 /* steps that are taken without being asked for */
+
+typedef struct problem {
+    sgd_plan *plan;
+    const pn_bounds *bounds;
+    const pn_arg *common, *own;
+    bool is_private, paper;
+    double unit;     /* s; 0 without privacy */
+    double distance; /* D of the set, or a guess */
+    bool guessed;
+} problem;
+
+/* ---- batches and steps ---- */
+
+static pn_status choose_sampling(problem *at, pn_err *err)
+{
+    const pn_arg *given = &at->own[SGD_SAMPLING], *batch = &at->own[SGD_BATCH];
+    sgd_plan *plan = at->plan;
+    bool zero_out = at->is_private && plan->base.request.neighbours == PN_ZERO_OUT;
+
+    plan->batches.scheme = given->given ? given->text : zero_out ? "poisson" : "fixed";
+    plan->batches.n = pn_objective_data(plan->base.objective)->n;
+    if (at->is_private && zero_out && strcmp(plan->batches.scheme, "fixed") == 0)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: sampling=\"fixed\" has a proof for neighbours=\"replace_one\" only; use \"poisson\" under "
+                       "\"zero_out\"",
+                       owner);
+    if (batch->given && batch->count > plan->batches.n)
+        return pn_fail(err, PN_EINVAL, "%s: batch = %zu is larger than the number of records n = %zu", owner,
+                       batch->count, plan->batches.n);
+    if (at->own[SGD_EPOCHS].given && at->common[PN_OPT_ITERATIONS].given)
+        return pn_fail(err, PN_EINVAL, "%s: give either epochs or iterations, not both", owner);
+    if (at->paper && batch->given && batch->count != 1)
+        return pn_fail(err, PN_EINVAL,
+                       "%s: calibration=\"paper\" is about steps on single records; batch must be 1, got %zu", owner,
+                       batch->count);
+    if (at->paper && strcmp(plan->batches.scheme, "fixed") != 0)
+        return pn_fail(err, PN_EINVAL, "%s: calibration=\"paper\" draws single records; leave sampling out", owner);
+    return PN_OK;
+}
+
+static double scale_of(const problem *at)
+{
+    const pn_first_order *first = &at->plan->first;
+    double scale = first->lipschitz / at->bounds->loss_smoothness;
+
+    return isfinite(scale) && scale > 0.0 ? scale : MARGIN * at->bounds->slope / first->lipschitz;
+}
+
+/* s, and how far away the minimiser may be. */
+static void read_scale(problem *at)
+{
+    const pn_first_order *first = &at->plan->first;
+    double c = at->is_private && at->plan->base.request.neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+
+    if (at->is_private)
+        at->unit = c * first->lipschitz / (first->n * sqrt(2.0 * pn_gradient_noise_rho(&at->plan->base.request)));
+    at->distance = first->diameter;
+    at->guessed = !isfinite(at->distance);
+    if (at->guessed)
+        at->distance = scale_of(at);
+    if (!(at->distance > 0.0) || !isfinite(at->distance))
+        at->distance = 1.0;
+}
+
+/* t = eta T.  Beyond a few 1/mu only noise comes in. */
+static double time_for(const problem *at, double unit)
+{
+    const pn_first_order *first = &at->plan->first;
+    double time = REACH * scale_of(at) / unit;
+
+    if (!at->guessed)
+        time = fmin(time, at->distance / (unit * sqrt((double)first->p)));
+    return first->strong_convexity > 0.0 ? fmin(time, 5.0 / first->strong_convexity) : time;
+}
+
+static double steps_by_rule(const problem *at)
+{
+    const pn_first_order *first = &at->plan->first;
+    double T = isfinite(first->smoothness)
+                   ? first->smoothness * time_for(at, at->unit)
+                   : first->lipschitz * first->lipschitz / ((double)first->p * at->unit * at->unit);
+    double most = (double)pn_gradient_steps_max(at->plan->base.objective);
+
+    return fmin(fmax(ceil(T), LEAST_STEPS), fmax(most, LEAST_STEPS));
+}
+
+/* n epsilon/sqrt(ln(1/delta)), to be divided by sqrt(T). */
+static double batch_scale(const problem *at)
+{
+    const pn_request *request = &at->plan->base.request;
+
+    return BATCH_FACTOR * at->plan->first.n * request->epsilon / sqrt(log(1.0 / request->delta));
+}
+
+static double batch_by_rule(const problem *at)
+{
+    const pn_arg *steps = &at->common[PN_OPT_ITERATIONS], *epochs = &at->own[SGD_EPOCHS];
+    double n = at->plan->first.n, scale;
+
+    if (at->paper)
+        return 1.0;
+    if (!at->is_private)
+        return fmin(n, PLAIN_BATCH);
+    if (at->plan->base.request.kind == PN_RHO || at->plan->base.request.delta == 0.0)
+        return n;
+    scale = batch_scale(at);
+    if (epochs->given) /* T = epochs n/b solved for b */
+        return fmin(n, fmax(1.0, ceil(scale * scale / (epochs->real * n))));
+    return fmin(n, fmax(1.0, ceil(scale / sqrt(steps->given ? (double)steps->count : steps_by_rule(at)))));
+}
+
+static pn_status choose_steps(problem *at, pn_err *err)
+{
+    const pn_arg *steps = &at->common[PN_OPT_ITERATIONS], *epochs = &at->own[SGD_EPOCHS];
+    sgd_plan *plan = at->plan;
+    double n = plan->first.n, T;
+    size_t batch = at->own[SGD_BATCH].given ? at->own[SGD_BATCH].count : (size_t)batch_by_rule(at);
+
+    sgd_set_batch(plan, &plan->batches, batch);
+    plan->divisor = (double)batch;
+    if (at->paper && !steps->given && !epochs->given && n * n > ARTICLE_MOST)
+        return pn_fail(err, PN_EINVAL, "%s: the article takes T = n^2 = %.3g steps; give iterations= or epochs=", owner,
+                       n * n);
+    T = steps->given     ? (double)steps->count
+        : epochs->given  ? ceil(epochs->real * n / plan->divisor * (1.0 - 1e-12))
+        : at->paper      ? n * n
+        : at->is_private ? steps_by_rule(at)
+                         : ceil(PLAIN_EPOCHS * n / plan->divisor);
+    if (!(T <= MOST_STEPS))
+        return pn_fail(err, PN_EINVAL, "%s: %g steps are too many; use fewer epochs or a larger batch", owner, T);
+    plan->base.iterations = T > 1.0 ? (size_t)T : 1;
+    plan->base.gradients = (double)plan->base.iterations * plan->divisor;
+    return PN_OK;
+}
+
+/* ---- step sizes ---- */
+
+static sgd_constants constants(const problem *at)
+{
+    const sgd_plan *plan = at->plan;
+    const pn_first_order *first = &plan->first;
+    bool poisson = strcmp(plan->batches.scheme, "poisson") == 0;
+    double G2 = first->lipschitz * first->lipschitz, b = plan->divisor, n = first->n;
+    double noise = (double)first->p * plan->base.sigma * plan->base.sigma;
+    double sampling = poisson ? (1.0 - b / n) / b * G2 : n > 1.0 ? (n - b) / (n - 1.0) / b * G2 : 0.0;
+
+    return (sgd_constants){ .distance = at->distance,
+                            .steps = (double)plan->base.iterations,
+                            .eta = plan->step,
+                            .tail = plan->tail,
+                            .slope = first->lipschitz,
+                            .smoothness = first->smoothness,
+                            .convexity = first->strong_convexity,
+                            .variance = sampling + noise,
+                            .square = G2 + (poisson ? sampling : 0.0) + noise };
+}
+
+static double default_step(const problem *at)
+{
+    const sgd_plan *plan = at->plan;
+    const pn_first_order *first = &plan->first;
+    sgd_constants of = constants(at);
+    double T = of.steps, L = first->smoothness;
+
+    if (plan->schedule == SGD_INVERSE)
+        return 1.0 / first->strong_convexity;
+    if (plan->schedule == SGD_SQRT)
+        return at->distance / sqrt(of.square);
+    if (!isfinite(L))
+        return at->distance / sqrt(T * of.square);
+    return at->is_private ? fmin(1.0 / L, time_for(at, plan->base.sigma / sqrt(T)) / T) : 1.0 / L;
+}
+
+static pn_status choose_schedule(problem *at, pn_err *err)
+{
+    const pn_arg *given = &at->own[SGD_SCHEDULE], *output = &at->own[SGD_OUTPUT], *tail = &at->own[SGD_TAIL];
+    sgd_plan *plan = at->plan;
+    bool inverse = plan->first.strong_convexity > 0.0;
+
+    plan->schedule = given->given ? (sgd_schedule)given->count
+                     : at->paper  ? inverse ? SGD_INVERSE : SGD_SQRT
+                                  : SGD_CONSTANT;
+    plan->last = output->given ? output->count == 1 : plan->schedule != SGD_CONSTANT;
+    if (tail->given && plan->last)
+        return pn_fail(err, PN_EINVAL, "%s: tail= is the weight of points in an average; give output=\"average\"",
+                       owner);
+    plan->subgradient = !isfinite(plan->first.smoothness);
+    plan->tail = tail->given ? tail->real : plan->subgradient || plan->schedule != SGD_CONSTANT ? 0.0 : TAIL;
+    if (plan->schedule == SGD_INVERSE && !inverse && !at->own[SGD_STEP].given)
+        return pn_fail(err, PN_EINVAL,
+                       "%s: schedule=\"inverse\" steps by 1/(mu t); give strong_convexity= or step=", owner);
+    plan->step = at->own[SGD_STEP].given ? at->own[SGD_STEP].real : default_step(at);
+    if (!(plan->step > 0.0) || !isfinite(plan->step))
+        return pn_fail(
+            err, PN_EINVAL,
+            "%s: no step size follows from what is known (the gradients are not bounded); give step=", owner);
+    return PN_OK;
+}
+
+/* ---- explanation ---- */
+
+static const char *no_bound(const problem *at)
+{
+    const sgd_plan *plan = at->plan;
+    const pn_composite *composite = &plan->first.composite;
+
+    if (at->bounds->source == PN_BOUND_CLIPPED)
+        return "clipped gradients are those of another function";
+    if (!at->bounds->convex)
+        return "f is not convex, or not shown to be";
+    if (composite->extra)
+        return "of the term behind prox= only its operator is known";
+    if (strcmp(plan->batches.scheme, "shuffled") == 0)
+        return "batches of a pass are not independent";
+    if (!isfinite(plan->first.lipschitz))
+        return "the gradients are not bounded";
+    if (at->guessed && plan->schedule != SGD_INVERSE)
+        return "nothing bounds the distance to the minimiser; a bounded set would";
+    if (plan->schedule == SGD_INVERSE && plan->first.strong_convexity > plan->first.certified)
+        return "mu is claimed, not certified";
+    if (pn_objective_regulariser(plan->base.objective) && (plan->subgradient || plan->schedule != SGD_CONSTANT))
+        return "it is known without a regulariser";
+    return NULL;
+}
+
+static void explain_risk(problem *at)
+{
+    pn_plan *plan = &at->plan->base;
+    sgd_constants of = constants(at);
+    double risk = sgd_risk(at->plan, &of);
+    const char *none = no_bound(at);
+
+    if (!none && !isfinite(risk))
+        none = "none for this schedule with this output or step";
+    plan->bound = none ? NAN : risk;
+    if (none)
+        pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
+    else
+        pn_plan_add(plan, "excess risk bound", risk, "expected over batches and noise");
+    of.tail = 0.0;
+    if (!isfinite(risk)) { /* no theory: the average of equal steps behaves much like what it is about */
+        of.smoothness = fmin(of.smoothness, 1.0 / of.eta);
+        risk = of.distance * of.distance / (2.0 * of.eta * of.steps) + of.eta * of.variance;
+    } else if (at->plan->tail > 0.0) {
+        risk = sgd_risk(at->plan, &of);
+    }
+    plan->predicted = isfinite(risk) ? risk : 0.0;
+}
+
+static void explain_steps(problem *at)
+{
+    static const char *const forms[] = { "every step", "eta/sqrt(t)", "eta/t" };
+    sgd_plan *plan = at->plan;
+    bool counted = at->common[PN_OPT_ITERATIONS].given || at->own[SGD_EPOCHS].given;
+    double T = (double)plan->base.iterations, L = plan->first.smoothness;
+
+    pn_plan_add(&plan->base, "batch b", plan->divisor, "%s",
+                at->own[SGD_BATCH].given ? "as given"
+                : !at->is_private        ? "the default"
+                : at->paper              ? "the article's"
+                            : "8 n epsilon/sqrt(T ln(1/delta)), at most n: noise near that of all records");
+    pn_plan_add(&plan->base, "steps T", T, "%s; %.4g epochs",
+                counted           ? "as given"
+                : !at->is_private ? "the default"
+                : at->paper       ? "n^2, the article's"
+                                  : "0.3 G/(s eta), s sqrt(T) the noise with all records, or fewer",
+                T * plan->divisor / plan->first.n);
+    pn_plan_add(&plan->base, "gradients", plan->base.gradients, "T b, of single records");
+    pn_plan_add(&plan->base, "step eta", plan->step, "%s; %s", at->own[SGD_STEP].given ? "as given" : "the rule's",
+                forms[plan->schedule]);
+    if (isfinite(L))
+        pn_first_order_check_step(&plan->base, plan->step, 2.0 / L, "2/L");
+    pn_plan_add_text(&plan->base, "output", plan->last ? "last" : "average", "%s",
+                     plan->last         ? "the last point"
+                     : plan->tail > 0.0 ? "of all points, later ones weigh more: t^tail"
+                                        : "of all points");
+}
+
+/* ---- the plan ---- */
+
+static pn_status fill(problem *at, pn_err *err)
+{
+    sgd_plan *plan = at->plan;
+    const char *accountant = at->own[SGD_ACCOUNTANT].text;
+    pn_status status = pn_first_order_read(&plan->first, owner, plan->base.objective, &at->common[PN_OPT_START],
+                                           &at->own[SGD_PROX], &at->own[SGD_STRONG_CONVEXITY], err);
+
+    if (status == PN_OK)
+        status = choose_sampling(at, err);
+    if (status == PN_OK)
+        status = sgd_read_sensitivity(plan, err);
+    if (status != PN_OK)
+        return status;
+    read_scale(at);
+    status = choose_steps(at, err);
+    if (status == PN_OK)
+        status = sgd_choose_noise(plan, at->paper, accountant, err);
+    if (status == PN_OK)
+        status = choose_schedule(at, err);
+    if (status != PN_OK)
+        return status;
+    pn_first_order_explain(&plan->first, &plan->base);
+    explain_steps(at);
+    sgd_explain_noise(plan, at->paper, accountant);
+    explain_risk(at);
+    return PN_OK;
+}
+
+pn_status sgd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                       const pn_arg *own, pn_err *err)
+{
+    sgd_plan *plan = pn_calloc(1, sizeof *plan);
+    problem at = { .plan = plan,
+                   .bounds = pn_objective_bounds(objective),
+                   .common = common,
+                   .own = own,
+                   .is_private = request->kind != PN_NONPRIVATE,
+                   .paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 };
+    pn_status status;
+
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    plan->base.solver = pn_solver_find("sgd");
+    plan->base.objective = objective;
+    plan->base.request = *request;
+    plan->base.proven = true;
+    plan->base.bound = NAN;
+    plan->base.draws = !at.is_private;
+    at.paper = at.paper && at.is_private;
+    status = fill(&at, err);
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    *out = &plan->base;
+    return PN_OK;
+}
+
+void sgd_plan_destroy(pn_plan *plan)
+{
+    sgd_plan *self = (sgd_plan *)plan;
+
+    pn_first_order_clear(&self->first);
+    pn_free(self);
+}
