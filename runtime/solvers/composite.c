@@ -121,7 +121,6 @@ void pn_composite_describe(const pn_composite *composite, char *text, size_t siz
 
     if (composite->prox)
         pn_prox_describe(composite->prox, prox, sizeof prox);
-    (void)snprintf(text, size, "%s%s%s%s", prox, prox[0] && composite->smooth ? "; by its gradient: " : "",
-                   !prox[0] && composite->smooth ? "by its gradient: " : "",
-                   composite->smooth ? composite->smooth->row->name : "");
+    (void)snprintf(text, size, "%s%s%s%s", prox, prox[0] && composite->smooth ? "; " : "",
+                   composite->smooth ? "gradient of " : "", composite->smooth ? composite->smooth->row->name : "");
 }

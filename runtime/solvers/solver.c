@@ -8,31 +8,32 @@
 #include "core/alloc.h"
 #include "solvers/solver.h"
 
-extern const pn_solver_ops pn_solver_accelerated_mirror_descent;
-extern const pn_solver_ops pn_solver_output_perturbation;
-extern const pn_solver_ops pn_solver_frank_wolfe, pn_solver_frank_wolfe_convex, pn_solver_mirror_descent,
-    pn_solver_objective_perturbation;
-extern const pn_solver_ops pn_solver_svrg, pn_solver_svrg_pp;
-extern const pn_solver_ops pn_solver_gradient_descent;
-extern const pn_solver_ops pn_solver_sgd;
+/* clang-format off: one solver, one line */
+extern const pn_solver_ops pn_solver_frank_wolfe,
+    pn_solver_frank_wolfe_convex,
+    pn_solver_mirror_descent,
+    pn_solver_accelerated_mirror_descent,
+    pn_solver_gradient_descent,
+    pn_solver_sgd,
+    pn_solver_svrg,
+    pn_solver_svrg_pp,
+    pn_solver_objective_perturbation,
+    pn_solver_output_perturbation;
 
 static const pn_solver_ops *const solver_table[] = {
     &pn_solver_frank_wolfe,
     &pn_solver_frank_wolfe_convex,
     &pn_solver_mirror_descent,
-    &pn_solver_objective_perturbation,
-    &pn_solver_svrg,
-    &pn_solver_svrg_pp,
+    &pn_solver_accelerated_mirror_descent,
     &pn_solver_gradient_descent,
     &pn_solver_sgd,
+    &pn_solver_svrg,
+    &pn_solver_svrg_pp,
+    &pn_solver_objective_perturbation,
+    &pn_solver_output_perturbation,
     NULL,
-    &pn_solver_accelerated_mirror_descent, &pn_solver_frank_wolfe,
-    &pn_solver_frank_wolfe_convex,         &pn_solver_mirror_descent,
-    &pn_solver_objective_perturbation,     NULL,
-    &pn_solver_frank_wolfe,         &pn_solver_frank_wolfe_convex,
-    &pn_solver_mirror_descent,      &pn_solver_objective_perturbation,
-    &pn_solver_output_perturbation, NULL,
 };
+/* clang-format on */
 
 static const char *const calibrations[] = { "tight", "paper", NULL };
 
