@@ -31,6 +31,7 @@ local examples = {
     {P.l1(0.4) + P.box{lower = {-1, 0.5, -2}, upper = {1, 2, -1}}, 3}, {P.l1(0.4) + P.l2(0.5), 4},
     {P.indicator(pn.set.nonnegative{dim = 4}) + P.group{lambda = 1, k = 2}, 4},
     {P.indicator(pn.set.l2_ball{dim = 3, radius = 1.5}) + P.box{lower = {0.2, -1, 0.2}, upper = {2, 2, 2}}, 3},
+    {P.l1(0.7) + P.indicator(pn.set.l2_ball{dim = 3} + {1, -0.5, 0}), 3},
     {P.elastic_net{l1 = 0.3, l2 = 1} + P.indicator(pn.set.simplex{dim = 4}), 4},
     {P.nuclear{lambda = 0.5, rows = 2, cols = 2} + P.l1(0.3), 4},
     {P.sum{P.l1(0.3), P.linf(0.5), P.indicator(pn.set.l1_ball{dim = 3, radius = 2})}, 3}},

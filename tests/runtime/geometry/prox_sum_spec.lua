@@ -119,13 +119,23 @@ describe("prox.sum", function()
 
   it("ends in the last of its sets", function()
     local set = pn.set.l2_ball{dim = 4, radius = 0.9}
-    for _, parts in ipairs{{P.indicator(set), P.linf(0.3)}, {P.linf(0.3), P.indicator(set)},
+    for _, parts in ipairs{{P.indicator(set), P.huber{}}, {P.huber{}, P.indicator(set)}, {P.indicator(set), P.linf(0.3)},
       {box({0.1, -1, -1, -1}, {1, 1, 1, 1}), P.indicator(set)}} do
       for _ = 1, 10 do
         local x = P.sum(parts)(random_vector(4, 3), 0.5)
         assert.is_true(x:norm() <= 0.9 * (1 + 4e-16))
       end
     end
+  end)
+
+  it("stops after the first round in which the second operator has nothing to do", function()
+    local calls = 0
+    local first = P.custom{prox = function(v, step)
+      calls = calls + 1
+      return P.l1(1)(v, step)
+    end}
+    near({3, 0}, (first + ball(9, 2))({4, 0.5}, 1), 0)
+    assert.equal(1, calls)
   end)
 
   it("has the sum of the values, and 0 where a sum of sets has its result", function()
@@ -167,6 +177,9 @@ describe("prox.sum", function()
     assert.equal("l1(lambda=1) + indicator(l2_ball(dim=3, radius=2)) prox", tostring(sum))
     assert.same({"sum", 3}, {sum.name, sum.dim})
     assert.is_nil((P.l1(1) + P.l2(1)).dim)
+    sum = P.sum{ball(2), P.linf(1), ball(1), P.l1(1)} -- sets last, in their order
+    assert.equal("linf(lambda=1) + l1(lambda=1) + indicator(l2_ball(dim=3, radius=2)) + indicator(l2_ball(dim=3, radius=1)) prox",
+      tostring(sum))
   end)
 
   it("refuses what is no sum of operators", function()

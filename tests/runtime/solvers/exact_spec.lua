@@ -142,6 +142,17 @@ describe("solve.exact with kinks", function()
     check_gap(f, f:value(want))
   end)
 
+  -- One record, 1 at 0.01: a slope of nearly -0.1 all over [-1, 1], where the first step, of size 1, leads to 0.1.
+  it("bounds the error over the whole set by the slope that is left", function()
+    local f = pn.objective{data = pn.data.from({{0.01}}, {10}), loss = pn.loss.squared(), reg = pn.reg.l1(1e-3),
+      set = pn.set.box{lower = {-1}, upper = {1}}}
+    local got = pn.solve.exact(f, {tol = 0.5})
+    assert.near(0.099, got.theta[1], 1e-3)
+    assert.near(2 * 0.099, got.gap, 1e-3)
+    assert.near(0.9 * 0.099, got.value - f:value{1}, 1e-3)
+    assert.near(1, pn.solve.exact(f, {tol = 1e-9}).theta[1], 1e-7)
+  end)
+
   it("satisfies the conditions of the group lasso", function()
     local groups, weights = {{1, 4}, {2, 3, 6}, {5}}, {1, 2, 0.5}
     local f = objective(pn.reg.group{lambda = 0.15, groups = {1, 2, 2, 1, 3, 2}, weights = weights},
@@ -183,7 +194,8 @@ describe("solve.exact with kinks", function()
   it("takes logistic regression as well", function()
     local labels = {}
     for i = 1, N do labels[i] = Y[i] > 0 and 1 or -1 end
-    local f = pn.objective{data = pn.data.from(X, labels), loss = pn.loss.logistic(), reg = pn.reg.elastic_net{l1 = 0.1, l2 = 0.01}}
+    local f = pn.objective{data = pn.data.from(X, labels), loss = pn.loss.logistic(),
+      reg = pn.reg.elastic_net{l1 = 0.1, l2 = 0.01}}
     local got = pn.solve.exact(f, {tol = 1e-13})
     local smooth = pn.objective{data = pn.data.from(X, labels), loss = pn.loss.logistic(), reg = pn.reg.l2(0.01)}
     local g, zeros = smooth:gradient(got.theta), 0
@@ -227,8 +239,8 @@ describe("solve.exact", function()
     assert.is_false(ok, message)
     assert.equal(message, (tostring(got):gsub("^[^:]*:%d+: ", "")))
   end
-  local instead = "it needs a bounded set or strong convexity for its gap: give set=, e.g. a large l2_ball around the solution, or a "
-    .. "regulariser with an l2 part"
+  local instead = "it needs a bounded set or strong convexity for its gap: give set=, e.g. a large l2_ball around the "
+    .. "solution, or a regulariser with an l2 part"
 
   it("says what bounds the gap when nothing does", function()
     refuses("solve.exact: there is no constraint set; " .. instead, objective())
@@ -238,11 +250,12 @@ describe("solve.exact", function()
 
   it("names the regulariser that it cannot take", function()
     local ball = pn.set.l2_ball{dim = DIM}
-    refuses("solve.exact: a regulariser with kinks needs its proximal map: reg.separable: there is no closed proximal map; where it "
-      .. "is smooth its gradient serves, else use none, l2, l1, elastic_net, group or nuclear of pn.reg",
+    refuses("solve.exact: a regulariser with kinks needs its proximal map: reg.separable: there is no closed proximal map; where "
+      .. "it is smooth its gradient serves, else use none, l2, l1, elastic_net, group or nuclear of pn.reg",
       objective(pn.reg.separable(function(w) return pn.abs(w) end), ball))
     refuses("solve.exact: for the regulariser l1 it needs a set with a projection, custom has none; an l2_ball or box around it "
-      .. "has one", objective(pn.reg.l1(0.1), pn.set.custom{dim = DIM, radius = 1, support = function(g) return 1 / g:norm() * g end}))
+      .. "has one",
+      objective(pn.reg.l1(0.1), pn.set.custom{dim = DIM, radius = 1, support = function(g) return 1 / g:norm() * g end}))
   end)
 
   it("refuses clipped objectives and a tolerance that is none", function()
