@@ -1,5 +1,5 @@
 /* lprox.c -- pn.prox: one constructor for each row of the runtime's table of proximal operators, pn.prox.custom for a user's
- * functions, and what all operators share.  Depends on: pnl.h, lcallback.h, geometry/prox.h.  Used by: module.c. */
+ * functions, pn.prox.sum and pn.prox.groups, and what all operators share.  Depends on: pnl.h, lcallback.h, geometry/prox.h.  Used by: module.c. */
 #include <stdio.h>
 #include <string.h>
 

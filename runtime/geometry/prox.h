@@ -84,8 +84,9 @@ typedef struct pn_group_list {
 pn_status pn_prox_groups(pn_prox **out, const pn_group_list *groups, pn_err *err);
 
 /** The operator of f_a + f_b; keeps both.  Closed forms where prox_sum.c proves one, else Dykstra's iteration until two successive
- *  points are within 1e-12 (1 + ||v||_2); x is then within the root of that times 2 (||v - x|| + step slope) of the minimum, and mostly
- *  far closer.  Indicators come last, so that the result is in the last one's set as a projection on it is.
+ *  points are within d = 1e-12 (1 + ||v||_2); of two functions the result is then within sqrt(2 step slope d) of the minimum, slope a
+ *  bound on the subgradients of the first, and mostly far closer.  Indicators come last, so that the result is in the last one's set
+ *  as a projection on it is.
  *  Errors: PN_EDIM when both have a dimension and they differ; PN_ENOMEM.  Its pn_prox_apply: PN_ENUMERIC after 10^4 rounds. */
 pn_status pn_prox_sum(pn_prox **out, pn_prox *a, pn_prox *b, pn_err *err);
 

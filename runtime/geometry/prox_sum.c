@@ -15,6 +15,7 @@
  * Depends on: prox.h, numeric/blas.h.  Used by: solvers, bindings.
  * Source: Bauschke, Combettes (2008), A Dykstra-like algorithm for two monotone operators; Tseng (1993), Dual coordinate ascent, for
  * more than two; Yu (2013), On decomposing the proximal map. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -309,6 +310,7 @@ pn_status pn_prox_sum(pn_prox **out, pn_prox *a, pn_prox *b, pn_err *err)
         sum_destroy(&self->base);
         return status;
     }
+    self->square = fmin(self->square, DBL_MAX); /* infinity would leave no step for the parts */
     if (sort_parts(self) == 0 && self->square == 0.0 && self->count > 0)
         self->base.ops = &prox_of_sum_of_indicators;
     find_pair(self);
