@@ -13,11 +13,12 @@
 
 #define CHUNK_PRODUCTS 100000.0 /* entries of a chunk, two multiply-adds each: a thread is worth no less */
 #define CHUNK_RECORDS  32.0     /* at least, so that adding up chunks stays small beside making them */
-#define SPARSE_RECORDS 4096.0   /* so many empty records are worth a chunk, too */
+#define SPARSE_RECORDS 2048.0   /* at least in a chunk of sparse ones, */
+#define SPARSE_SHARE   8.0      /* and one for as many columns, of which a chunk has a sum each */
 #define GATHER         6144     /* doubles of rows: the second-level cache keeps them beside the rows that come next */
 #define GATHER_ROWS    3        /* rows longer than GATHER / GATHER_ROWS are read where they are */
 #define WEIGHTS        2048     /* doubles of margins of a block */
-#define SPARSE_ENTRIES 2048.0   /* of a block */
+#define SPARSE_ROWS    64       /* of a block */
 #define AHEAD          16       /* records of a coming batch; for the rest its own blocks ask in time */
 #define PIECE          512      /* columns of a row */
 #define STACK          (GATHER + 2 * WEIGHTS + 2 * PN_LOSS_BLOCK)
@@ -46,39 +47,31 @@ typedef struct run {
 
 /* ---- partition ---- */
 
-/* Records that make a chunk as long as there are fewer than PN_CHUNKS_MAX. */
+/* Records that make a chunk as long as there are fewer than PN_CHUNKS_MAX.  Not by the number of entries: a record that is not in
+ * the batch must not change a bit of its sum, for that is not what sampling hides. */
 static double records_per_chunk(const pn_objective *objective)
 {
     double dim = (double)objective->dim;
 
-    return objective->data->sparse ? fmax(dim, SPARSE_RECORDS) : fmax(CHUNK_PRODUCTS / dim, CHUNK_RECORDS);
+    return objective->data->sparse ? fmax(dim / SPARSE_SHARE, SPARSE_RECORDS)
+                                   : fmax(CHUNK_PRODUCTS / dim, CHUNK_RECORDS);
 }
 
-/* By the number of records, and of sparse data the mean number of entries: only more chunks than the public number. */
 static pn_partition partition(const pn_objective *objective, size_t records)
 {
-    const pn_dataset *data = objective->data;
-    double chunks;
     pn_partition out = { 1, records };
 
     if (records <= 1)
         return out;
-    chunks = (double)records / records_per_chunk(objective);
-    if (data->sparse) {
-        double products =
-            (double)data->csr.start[data->n] / (double)data->n * (double)objective->loss->margins * (double)records;
-
-        chunks = fmax(chunks, fmin(products / CHUNK_PRODUCTS, products / (4.0 * (double)objective->dim)));
-    }
-    out.chunks = (size_t)fmin(fmax(chunks, 1.0), (double)PN_CHUNKS_MAX);
+    out.chunks = (size_t)fmin(fmax((double)records / records_per_chunk(objective), 1.0), (double)PN_CHUNKS_MAX);
     out.chunk_rows = (records + out.chunks - 1) / out.chunks;
     out.chunks = (records + out.chunk_rows - 1) / out.chunk_rows;
     return out;
 }
 
-/* Of a record's part in a sum: it goes through as many additions as its chunk has records and the batch chunks, but each addition
- * takes in a new record.  Chunks: q = count / R rounded down, between 1 and 64, or more of sparse data.  With q < 64 a chunk has
- * at most 2 R records (+ 1 for rounding up), else at most count / 64 + 1.  Grows with count, so that it holds for all smaller batches. */
+/* Additions that a record's part in a sum goes through: as many as its chunk has records and the batch chunks, but each takes in a
+ * new record.  Chunks: q = count / R rounded down, between 1 and 64.  With q < 64 a chunk has at most 2 R records (+ 1 for
+ * rounding up), else at most count / 64 + 1.  Grows with count, so that it holds for all smaller batches. */
 static double depth(const pn_objective *objective, double count)
 {
     double chunk = fmax(2.0 * records_per_chunk(objective), count / PN_CHUNKS_MAX) + 1.0;
@@ -112,7 +105,7 @@ static size_t block_rows(const pn_objective *objective, size_t records)
     if (rows > PN_LOSS_BLOCK)
         rows = PN_LOSS_BLOCK;
     if (data->sparse)
-        fit = (size_t)(SPARSE_ENTRIES / ((double)data->csr.start[data->n] / (double)data->n + 1.0)) + 1;
+        fit = SPARSE_ROWS;
     else if (fit < GATHER_ROWS)
         fit = 1;
     rows = rows < fit ? rows : fit;
@@ -333,13 +326,13 @@ static void run_chunk(void *context, size_t chunk, unsigned worker)
     ask_rows(self, at, end);
     ask_records(self, at + self->rows, end);
     for (; at < end; at += self->rows) {
-        ask_rows(self, at + self->rows, end);
-        ask_records(self, at + 2 * self->rows, end);
         pn_block block = { .data = self->objective->data,
                            .simd = pn_simd_best(),
                            .rows = batch->rows + at,
                            .count = end - at < self->rows ? end - at : self->rows };
 
+        ask_rows(self, at + self->rows, end);
+        ask_records(self, at + 2 * self->rows, end);
         run_block(self, &block, room, g, chunk);
     }
 }

@@ -123,7 +123,8 @@ pn_status pn_objective_snapshot(pn_objective *objective, const double *theta, do
  * arithmetic, the rounding of products included; INFINITY: not at all.  What tau scales obeys the rules of clip (see
  * pn_objective_evaluate); below 2^-960, also 0, every difference is 0.  A record's norm is taken to be its own with clip, else
  * the bound that the data set enforces: then tau acts on every record as on the longest one that is allowed.
- * A sum in a fixed order, whatever the number of threads: see pn_objective_batch_error.  Work that is worth no second thread
+ * A sum in a fixed order, whatever the number of threads, of which no bit depends on records outside of the batch; its rounding:
+ * pn_objective_batch_error.  Work that is worth no second thread
  * (below about 200,000 multiply-adds) allocates nothing, for losses of up to 256 margins.
  * theta: not checked by itself, which would cost as much as a record.  An entry that is not finite is found by the margins that it
  * makes: with dense data always, with sparse data where a record of the batch has an entry in its column.
@@ -189,8 +190,8 @@ pn_status pn_objective_prepare(pn_objective *objective, size_t passes, pn_task *
 /**
  * Public bound on |computed - exact| of each coordinate of the mean loss's gradient over the certified domain, whichever way
  * gradients are computed (pass or Gram matrix): depends on n, p and the certified bounds only.  "Exact" is the mean of the per-record
- * contributions slope_i x_ij as they are in floating point, of which a replaced record changes one (noise.md section 3).
- * +inf when the bounds are not certified.
+ * contributions slope_i x_ij as they are in floating point, of which a replaced record changes one (noise.md section 3).  Counted are
+ * the rounding of products, of their sum and of the division by n.  +inf when the bounds are not certified.
  */
 double pn_objective_gradient_error(const pn_objective *objective);
 

@@ -311,6 +311,56 @@ static void test_error_grows(void)
     }
 }
 
+/* ---- records outside of the batch ---- */
+
+enum { OTHERS = 39, DRAWN = 30000, WIDE = 20000 };
+
+/* out[p] of a batch of 39 records that are drawn again and again, all but the first, which has `entries` features. */
+static void without_first(storage kind, size_t p, size_t entries, double *out)
+{
+    double *X = calloc((OTHERS + 1) * p, sizeof *X), *theta = malloc(p * sizeof *theta), y[OTHERS + 1];
+    size_t *rows = malloc(DRAWN * sizeof *rows);
+    pn_loss *loss = make_loss("logistic");
+    pn_objective *objective;
+    pn_dataset *data;
+    unsigned state = 3;
+    pn_err err;
+
+    for (size_t i = 0; i <= OTHERS; i++) {
+        y[i] = i % 3 ? 1.0 : -1.0;
+        for (size_t j = 0; i > 0 && j < 3; j++)
+            X[i * p + j] = unit(&state);
+    }
+    for (size_t j = 0; j < entries; j++)
+        X[j] = 0.5;
+    for (size_t r = 0; r < DRAWN; r++)
+        rows[r] = 1 + r * 7 % OTHERS;
+    some_point(theta, p, 4);
+    data = from_rows(X, OTHERS + 1, p, y, kind == SPARSE);
+    objective = make_objective(data, loss, 0.1);
+    CHECK(pn_objective_losses(objective, &(pn_batch){ rows, DRAWN, 1.0 }, theta, NULL, out, NULL, &err) == PN_OK);
+    pn_objective_free(objective);
+    pn_dataset_free(data);
+    pn_loss_free(loss);
+    free(X);
+    free(theta);
+    free(rows);
+}
+
+/* Not even how many entries they have: what sampling hides must not come back through the order of a sum. */
+static void test_outside(void)
+{
+    static double none[WIDE], all[WIDE];
+
+    for (int kind = DENSE; kind <= SPARSE; kind++) {
+        size_t p = kind == SPARSE ? WIDE : 5;
+
+        without_first((storage)kind, p, 0, none);
+        without_first((storage)kind, p, p, all);
+        CHECK(none[0] != 0.0 && none[2] != 0.0 && memcmp(none, all, p * sizeof none[0]) == 0);
+    }
+}
+
 /* ---- allocation ---- */
 
 static pn_status small_calls(void *context, pn_err *err)
@@ -360,6 +410,7 @@ int main(void)
         test_error_bound(SPARSE, n);
     }
     test_error_grows();
+    test_outside();
     test_allocates_nothing();
     return check_summary();
 }
