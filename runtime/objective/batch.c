@@ -20,6 +20,7 @@
 #define WEIGHTS        2048     /* doubles of margins of a block */
 #define SPARSE_ROWS    64       /* of a block */
 #define AHEAD          16       /* records of a coming batch; for the rest its own blocks ask in time */
+#define ASKED          16384    /* bytes of a row: by then the processor sees where it goes */
 #define PIECE          512      /* columns of a row */
 #define STACK          (GATHER + 2 * WEIGHTS + 2 * PN_LOSS_BLOCK)
 
@@ -172,7 +173,7 @@ ASKS void ask_row(const pn_dataset *data, size_t i)
         ask_entries(data, i);
     else
         ask(data->float32 ? (const char *)data->single + i * bytes : (const char *)data->dense + i * bytes,
-            bytes < 4096 ? bytes : 4096);
+            bytes < ASKED ? bytes : ASKED);
 }
 
 /* What belongs to a record beside its row. */
