@@ -99,6 +99,23 @@ static void record_differences(void *context)
     }
 }
 
+static void record_differences_ahead(void *context)
+{
+    world *self = context;
+    pn_batch batch = next_batch(self);
+    double difference;
+
+    for (size_t i = 0; i < self->calls; i++) {
+        pn_batch next = next_batch(self);
+
+        pn_objective_batch_ahead(self->objective, &next, self->factors);
+        must(pn_objective_record_difference(self->objective, batch.rows[0], self->theta, self->factors, &difference,
+                                            &err));
+        self->sink += difference;
+        batch = next;
+    }
+}
+
 /* As many bytes of the matrix as the records have, one after the other, from where the last run stopped. */
 static void streaming_read(void *context)
 {
@@ -251,6 +268,7 @@ static void sparse_lines(size_t n, size_t p, size_t per_row, pn_rng *rng)
     open_objective(&self, 0.0);
     printf("sparse logistic, %zu x %zu, %zu entries a row\n", n, p, per_row);
     line("record's difference", record_differences, &self, 1, 20000);
+    line("record's difference, asked for ahead", record_differences_ahead, &self, 1, 20000);
     line("difference, batch 1", differences, &self, 1, 2000);
     line("gradient, batch 1000", gradients, &self, 1000, 20);
     line("difference, batch 1000", differences, &self, 1000, 20);
