@@ -124,8 +124,8 @@ pn_status pn_objective_snapshot(pn_objective *objective, const double *theta, do
  * pn_objective_evaluate); below 2^-960, also 0, every difference is 0.  A record's norm is taken to be its own with clip, else
  * the bound that the data set enforces: then tau acts on every record as on the longest one that is allowed.
  * A sum in a fixed order, whatever the number of threads, of which no bit depends on records outside of the batch; its rounding:
- * pn_objective_batch_error.  Work that is worth no second thread
- * (below about 200,000 multiply-adds) allocates nothing, for losses of up to 256 margins.
+ * pn_objective_batch_error.  Work that is worth no second thread (below about 200,000 multiply-adds) allocates nothing, for losses of up
+ * to 256 margins.
  * theta: not checked by itself, which would cost as much as a record.  An entry that is not finite is found by the margins that it
  * makes: with dense data always, with sparse data where a record of the batch has an entry in its column.
  * Errors: PN_EDOMAIN for a theta that is found so; PN_EINVAL for a row that does not exist, a denominator that is not positive or a

@@ -25,8 +25,9 @@ typedef struct amd_plan {
 
 /* What the bound depends on; see accelerated_mirror_descent_bound.c. */
 typedef struct amd_terms {
-    double L;     /* L_C */
-    double B;     /* at least the distance B_w(x*, x_0) of the potential made 1-strongly convex, or a guess of it; +inf: unknown */
+    double L; /* L_C */
+    double
+        B; /* at least the distance B_w(x*, x_0) of the potential made 1-strongly convex, or a guess of it; +inf: unknown */
     double K;     /* G^2 + R^2 of its norm's ball */
     double unit;  /* sigma = unit sqrt(T); 0 without noise */
     double scale; /* c as given, or 0 */

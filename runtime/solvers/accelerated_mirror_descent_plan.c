@@ -204,8 +204,9 @@ static void explain_smoothness(problem *at)
             at->claimed, certified);
     if (isfinite(at->terms.B))
         pn_plan_add(plan, "distance B", at->terms.B, "%s; the divergence from the start to the minimum",
-                    !at->known                                ? "(0.3 sqrt(p) G/L)^2 / 2, a guess that steps rest on and no bound"
-                    : at->start_given && at->plan->euclidean ? "diameter^2 / 2" : "D2");
+                    !at->known ? "(0.3 sqrt(p) G/L)^2 / 2, a guess that steps rest on and no bound"
+                    : at->start_given && at->plan->euclidean ? "diameter^2 / 2"
+                                                             : "D2");
 }
 
 static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
@@ -299,7 +300,8 @@ static pn_status attach_noise(problem *at, const pn_arg *common, const pn_arg *c
     pn_status status = PN_OK;
 
     if (paper)
-        status = pn_gradient_noise_wang(&plan->noise, AMD_OWNER, &base->request, plan->first.n, base->iterations, c, err);
+        status =
+            pn_gradient_noise_wang(&plan->noise, AMD_OWNER, &base->request, plan->first.n, base->iterations, c, err);
     if (status == PN_OK)
         status = pn_gradient_noise_attach(base, &plan->noise, common, err);
     if (status != PN_OK)

@@ -9,16 +9,9 @@
 #include "solvers/solver.h"
 
 /* clang-format off: one solver, one line */
-extern const pn_solver_ops pn_solver_frank_wolfe,
-    pn_solver_frank_wolfe_convex,
-    pn_solver_mirror_descent,
-    pn_solver_accelerated_mirror_descent,
-    pn_solver_gradient_descent,
-    pn_solver_sgd,
-    pn_solver_svrg,
-    pn_solver_svrg_pp,
-    pn_solver_objective_perturbation,
-    pn_solver_output_perturbation;
+extern const pn_solver_ops pn_solver_frank_wolfe, pn_solver_frank_wolfe_convex, pn_solver_mirror_descent,
+    pn_solver_accelerated_mirror_descent, pn_solver_gradient_descent, pn_solver_sgd, pn_solver_svrg, pn_solver_svrg_pp,
+    pn_solver_objective_perturbation, pn_solver_output_perturbation;
 
 static const pn_solver_ops *const solver_table[] = {
     &pn_solver_frank_wolfe,

@@ -262,7 +262,7 @@ static void test_refusals(void)
         CHECK(pn_loss_black_box(&loss, half, NULL, NULL, 1.0, &err) == PN_OK);
         CHECK(pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss }, &err) == PN_OK);
         CHECK(differences(objective, 0, 1.0, X, INFINITY, &err) == PN_EUNSUPPORTED);
-        CHECK(pn_objective_snapshot(objective, X, NULL, NULL, NULL, &err) == PN_EUNSUPPORTED);
+        CHECK(pn_objective_snapshot(objective, X, NULL, NULL, NULL, NULL, &err) == PN_EUNSUPPORTED);
         CHECK(pn_objective_bounds(objective)->loss_smoothness == INFINITY);
         pn_objective_free(objective);
         pn_loss_free(loss);

@@ -12,7 +12,7 @@ typedef struct world {
     pn_loss *loss;
     pn_objective *objective;
     size_t dim, margins;
-    double theta[DIM_MAX], other[DIM_MAX], gradient[DIM_MAX];
+    double theta[DIM_MAX], other[DIM_MAX], gradient[DIM_MAX], value;
     double *factors, *own; /* [margins * N]: at `other`, at theta */
 } world;
 
@@ -30,7 +30,8 @@ static void open_world(world *self, const char *loss, storage kind, double clip)
     self->own = malloc(self->margins * N * sizeof(double));
     some_point(self->theta, self->dim, 5);
     some_point(self->other, self->dim, 6);
-    CHECK(pn_objective_snapshot(self->objective, self->other, self->factors, self->gradient, NULL, &err) == PN_OK);
+    CHECK(pn_objective_snapshot(self->objective, self->other, self->factors, &self->value, self->gradient, NULL,
+                                &err) == PN_OK);
     CHECK(pn_objective_factors(self->objective, self->theta, NULL, self->own, NULL, &err) == PN_OK);
 }
 
@@ -139,17 +140,20 @@ static void check_values(world *self)
     CHECK(sum == value);
 }
 
-/* A snapshot is a gradient and its factors; where it was taken there is no difference, not even of a rounding. */
+/* A snapshot is a value, a gradient and its factors; where it was taken there is no difference, not even of a rounding. */
 static void check_snapshot(world *self)
 {
     static size_t rows[BATCH_MAX];
     static double factors[3 * N];
-    double gradient[DIM_MAX], out[DIM_MAX];
+    double gradient[DIM_MAX], out[DIM_MAX], value;
     bool nothing = true;
     pn_batch batch = some_batch(rows, BATCH_MAX, 0);
     pn_err err;
 
-    CHECK(pn_objective_losses(self->objective, NULL, self->other, NULL, gradient, NULL, &err) == PN_OK);
+    CHECK(pn_objective_losses(self->objective, NULL, self->other, &value, gradient, NULL, &err) == PN_OK);
+    CHECK(value == self->value);
+    CHECK(pn_objective_snapshot(self->objective, self->other, factors, NULL, out, NULL, &err) == PN_OK);
+    CHECK(memcmp(gradient, out, self->dim * sizeof *out) == 0); /* without the value, too */
     CHECK(pn_objective_factors(self->objective, self->other, NULL, factors, NULL, &err) == PN_OK);
     CHECK(memcmp(gradient, self->gradient, self->dim * sizeof *gradient) == 0);
     CHECK(memcmp(factors, self->factors, self->margins * N * sizeof *factors) == 0);
