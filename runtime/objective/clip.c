@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/mutant.h"
 #include "objective/objective_impl.h"
 
 #define FACTOR_LEAST 0x1p-1000 /* smaller ones would lose digits when they are scaled */
@@ -99,6 +100,8 @@ void pn_block_scale(const pn_objective *objective, const pn_block *block, double
     size_t margins = objective->loss->margins, count = block->count;
     double cap = cap_of(most, record);
 
+    if (PN_MUTANT("clip_missing"))
+        return;
     if (margins > 1) {
         for (size_t r = 0; r < count; r++)
             scale_record(margins, count, slope + r, objective->norms ? norm_of(objective, block, r) : record, most);

@@ -2,6 +2,7 @@
 -- Usage: lua mutants.lua MECHANISM KIND [SHARE]; prints one line, "caught" or "passed" and numbers.
 --   law    repeated releases on the two data sets that this mechanism tells apart best
 --   reuse  releases from which the same noise, used twice, would cancel, or would decide alone
+--   steps  the same of the second step of a solver
 --   order  a release that the ledger refuses must give nothing
 -- Depends on: penumbra.  Used by: mutants_spec.lua.
 local pn = require "penumbra"
@@ -191,6 +192,51 @@ local function output_perturbation()
   }
 end
 
+-- Gradient descent on the line: the first step shows the mean of two clipped gradients of size 1, which is all that it claims.
+local function gradient_descent()
+  local function plan(labels, steps)
+    local data = pn.data.from({ { 1 }, { 1 } }, labels):clip_rows("linf", 1)
+    local objective = pn.objective { data = data, loss = pn.loss.squared(), clip = 1 }
+    return pn.solve.gradient_descent.plan(objective,
+      { epsilon = 1, delta = DELTA, iterations = steps, step = 1, output = "last", start = { 0 } })
+  end
+  local ledger = teaching()
+  local function answer(run, rng)
+    local ok, fit = pcall(run.run, run, { ledger = ledger, rng = rng, progress = false })
+    return ok and fit.theta[1] or 1e6 -- a run that fails shows that, too
+  end
+  local function options(neighbours, trials)
+    return { neighbours = neighbours, trials = trials, delta = DELTA, epsilon = 1 }
+  end
+  return {
+    law = function()
+      return audit(answer, options({ plan({ 4, 4 }, 1), plan({ 4, -4 }, 1) }, 60000))
+    end,
+    reuse = function()
+      local public = plan({ 4, -4 }, 1)
+      return audit(function(run, rng)
+        return answer(run, rng) - answer(public, rng)
+      end, options({ plan({ 4, 4 }, 1), public }, 2000))
+    end,
+    steps = function() -- without noise the second step goes from any point within 1 of the labels onto them
+      return audit(function(run, rng)
+        return math.abs(answer(run, rng) - 1) < 0.01
+      end, options({ plan({ 1, 1 }, 2), plan({ 1, -1 }, 2) }, 4000))
+    end,
+    order = function() -- the budget ends after the first step
+      local budget, steps = pn.ledger { epsilon = 2, delta = DELTA, teaching = true }, 0
+      local finished = pcall(function()
+        local walk = plan({ 1, 1 }, 2):steps { ledger = budget, rng = pn.rng.seeded(1) }
+        for _ in walk do
+          steps = steps + 1
+          budget:close()
+        end
+      end)
+      return finished or steps > 1, ("steps %d"):format(steps)
+    end,
+  }
+end
+
 -- ---- the table: each where it is nearly tight ----
 
 local mechanisms = {
@@ -218,6 +264,7 @@ local mechanisms = {
   sparse_vector = sparse_vector,
   frank_wolfe = frank_wolfe,
   output_perturbation = output_perturbation,
+  gradient_descent = gradient_descent,
 }
 
 local caught, numbers = mechanisms[arg[1]]()[arg[2]]()
