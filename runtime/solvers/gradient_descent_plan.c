@@ -473,6 +473,8 @@ static void explain_risk(problem *at)
         pn_plan_add(&plan->base, "distance D", of->distance, "%s",
                     at->guessed ? "from the start to the minimiser: a guess, 4 G/L"
                                 : "from the start to the minimiser, at most");
+    pn_plan_set(&plan->base, "iterations", T, true);
+    pn_plan_set(&plan->base, "step", plan->step, false);
     plan->base.gradients = T * plan->problem.n;
     pn_plan_add(&plan->base, "gradients", plan->base.gradients, "T n");
     if (of->rule == GD_RULE_STATIONARY)
