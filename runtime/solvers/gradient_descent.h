@@ -6,7 +6,7 @@
 #include "solvers/first_order.h"
 #include "solvers/noisy_gradient.h"
 
-typedef enum gd_output { GD_LAST = 0, GD_AVERAGE, GD_RANDOM, GD_BEST } gd_output;
+typedef enum gd_output { GD_AUTO = 0, GD_LAST, GD_AVERAGE, GD_RANDOM, GD_BEST } gd_output;
 
 typedef struct gd_plan {
     pn_plan base; /* first */
@@ -57,6 +57,24 @@ double gd_risk(const gd_constants *of, double steps, double eta, double variance
 
 /** Steps in [1, most] with the least gd_risk, the variance being steps * unit; 0 where it is never finite. */
 size_t gd_best_steps(const gd_constants *of, double eta, double unit, size_t most);
+
+/* A problem while its plan is made. */
+typedef struct gd_problem {
+    gd_plan *plan;
+    pn_objective *objective;
+    const pn_bounds *bounds;
+    const pn_arg *common, *own;
+    gd_constants of;
+    double unit;  /* s: sigma is s sqrt(T); 0 without privacy */
+    double time;  /* eta T that the convex rule takes; +inf without privacy */
+    bool claimed; /* mu is */
+    double
+        distance; /* from the start to the minimiser, as far as that is proven; of.distance may be a guess below it */
+    double risk;  /* by the rule */
+} gd_problem;
+
+/** Fill at->of, claimed and distance: constants of the problem, from public numbers.  Errors: PN_ENOMEM; what a regulariser fails with. */
+pn_status gd_read_constants(gd_problem *at, pn_err *err);
 
 extern const pn_param gd_params[];
 enum { GD_STEP = 0, GD_OUTPUT, GD_TAIL, GD_PL, GD_STRONG_CONVEXITY, GD_PROX, GD_C };

@@ -6,19 +6,17 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "numeric/blas.h"
 #include "solvers/gradient_descent.h"
 
 static const char owner[] = "solve.gradient_descent";
-static const char *const outputs[] = { "last", "average", "random", "best", NULL };
+static const char *const outputs[] = { "auto", "last", "average", "random", "best", NULL };
 
 const pn_param gd_params[] = {
     { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "eta of every iteration, in place of 1/L or less" },
     { "output", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, outputs,
-      "which point is the answer; by default the one that the theory is about.  best would need a private selection "
-      "and "
-      "is refused" },
-    { "tail", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.0, NULL,
+      "which point is the answer; auto: last, average or random, as the theory has it; best is refused, as it would "
+      "need a private selection" },
+    { "tail", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, -1.0, NULL,
       "the average weighs point t like t^tail; 0: equally; by default 8, and 0 for a loss with kinks" },
     { "pl", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "mu with ||gradient||^2 >= 2 mu excess (Polyak-Lojasiewicz), when it is known: steps and predictions rest on it, "
@@ -37,147 +35,19 @@ const pn_param gd_params[] = {
  * usps, breast cancer and reuters is flat, at epsilon 1 and 0.1, whatever n and p. */
 #define SHARE 0.3
 
-typedef struct problem {
-    gd_plan *plan;
-    pn_objective *objective;
-    const pn_bounds *bounds;
-    const pn_arg *common, *own;
-    gd_constants of;
-    double unit;  /* s: sigma is s sqrt(T); 0 without privacy */
-    double time;  /* eta T that the convex rule takes; +inf without privacy */
-    bool claimed; /* mu is */
-    bool guessed; /* the distance is */
-    double risk;  /* by the rule */
-} problem;
-
-/* ---- constants of the problem, from public numbers ---- */
-
-static double length(size_t p, const double *x)
-{
-    return sqrt(pn_dot(p, x, x)) * (1.0 + 1e-12);
-}
-
-/* max ||x - start|| over the set. */
-static double reach(const pn_first_order *at)
-{
-    const pn_set *set = at->composite.set;
-    double best = at->diameter, *back;
-
-    if (!set || !isfinite(best))
-        return INFINITY;
-    best = fmin(best, set->ops->radius(set, PN_L2) + length(at->p, at->start));
-    back = set->ops->image_radius ? pn_alloc(at->p, sizeof(double)) : NULL;
-    if (back) {
-        for (size_t j = 0; j < at->p; j++)
-            back[j] = -at->start[j];
-        best = fmin(best, set->ops->image_radius(set, 1.0, back, PN_L2));
-        pn_free(back);
-    }
-    return best;
-}
-
-/* ||subgradient of r at the start||, of the smallest norm where the table has it; +inf for an operator of a user's own. */
-static pn_status regular_slope(const problem *at, double *slope, pn_err *err)
-{
-    const pn_first_order *of = &at->plan->problem;
-    const pn_regulariser *reg = pn_objective_regulariser(at->objective);
-    double *gradient;
-    pn_status status;
-
-    *slope = of->composite.extra ? INFINITY : 0.0;
-    if (!reg || of->composite.extra)
-        return PN_OK;
-    if (!at->bounds->reg.convex && !(at->bounds->reg.strong_convexity >= 0.0)) {
-        *slope = at->bounds->reg.gradient * sqrt((double)of->p);
-        return PN_OK;
-    }
-    gradient = pn_calloc(of->p, sizeof(double));
-    if (!gradient)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
-    status = reg->ops->evaluate(reg, of->p, of->start, NULL, gradient, err);
-    *slope = status == PN_OK ? length(of->p, gradient) : 0.0;
-    pn_free(gradient);
-    return status;
-}
-
-/* Bound on the mean loss at the start minus the least value that losses have; +inf when none is known. */
-static double loss_gap(const problem *at)
-{
-    const pn_dataset *data = pn_objective_data(at->objective);
-    const pn_first_order *of = &at->plan->problem;
-    bool known = isfinite(data->bounds.label_high - data->bounds.label_low);
-    pn_interval labels = { known ? data->bounds.label_low : -INFINITY, known ? data->bounds.label_high : INFINITY };
-    pn_interval margin = length(of->p, of->start) == 0.0 ? (pn_interval){ 0.0, 0.0 } : at->bounds->margin;
-    pn_loss_bounds here;
-
-    if (pn_loss_certify(pn_objective_loss(at->objective), margin, labels, &here, NULL) != PN_OK)
-        return INFINITY;
-    return here.value.high - at->bounds->loss.value.low;
-}
-
-/* Where neither a set nor strong convexity holds the minimiser: G/L is the margin over which the slope of a loss changes by its bound,
- * and records are seldom aligned with it.  Objective perturbation guesses the same. */
-static double guess_distance(const gd_constants *of)
-{
-    return of->smoothness > 0.0 && isfinite(of->slope / of->smoothness) ? 4.0 * of->slope / of->smoothness : 1.0;
-}
-
-static double kick_of(double slope, double distance)
-{
-    return slope == 0.0 ? 0.0 : slope * distance;
-}
-
-static pn_status read_constants(problem *at, pn_err *err)
-{
-    const pn_first_order *of = &at->plan->problem;
-    const pn_arg *pl = &at->own[GD_PL];
-    gd_constants *c = &at->of;
-    double regular = 0.0, sum, mu;
-    pn_status status = regular_slope(at, &regular, err);
-
-    if (status != PN_OK)
-        return status;
-    *c = (gd_constants){ .p = (double)of->p,
-                         .smoothness = of->smoothness,
-                         .strong_convexity = pl->given ? fmax(pl->real, of->strong_convexity) : of->strong_convexity,
-                         .prox_convexity = of->composite.smooth ? 0.0 : of->composite.strong_convexity,
-                         .proximal = of->composite.prox != NULL,
-                         .slope = of->lipschitz };
-    mu = c->strong_convexity;
-    at->claimed = mu > of->certified;
-    if (pl->given && pl->real > of->strong_convexity)
-        c->prox_convexity = 0.0;
-    sum = c->slope + regular;
-    c->distance = reach(of);
-    if (of->strong_convexity > 0.0) /* not what pl alone says */
-        c->distance = fmin(c->distance, sum / of->strong_convexity);
-    at->guessed = !isfinite(c->distance);
-    if (at->guessed)
-        c->distance = guess_distance(c);
-    c->kick = at->guessed && regular > 0.0 ? INFINITY : kick_of(regular, c->distance);
-    c->gap = fmin(at->guessed ? INFINITY : sum * c->distance, loss_gap(at) + c->kick);
-    if (mu > 0.0 && (!c->proximal || mu == of->strong_convexity))
-        c->gap = fmin(c->gap, sum * sum / (2.0 * mu));
-    if (!isfinite(c->gap))
-        c->gap = c->slope * c->distance; /* a guess, too: there is no bound then */
-    return PN_OK;
-}
-
 /* ---- the rule and the output ---- */
 
-static bool subgradients(const problem *at)
+static bool subgradients(const gd_problem *at)
 {
-    const pn_arg *output = &at->own[GD_OUTPUT];
-
-    return !at->bounds->loss.smooth && at->bounds->convex && output->given && output->count == GD_AVERAGE;
+    return !at->bounds->loss.smooth && at->bounds->convex && at->own[GD_OUTPUT].count == GD_AVERAGE;
 }
 
-static pn_status check_smooth(const problem *at, pn_err *err)
+static pn_status check_smooth(const gd_problem *at, pn_err *err)
 {
     const gd_constants *of = &at->of;
 
     if (subgradients(at)) {
-        if (!at->own[GD_STEP].given && (at->guessed || !isfinite(of->slope)))
+        if (!at->own[GD_STEP].given && !isfinite(at->distance + of->slope))
             return pn_fail(
                 err, PN_EINVAL,
                 "%s: no step size follows for a loss with kinks without a bounded set and bounded gradients; "
@@ -190,20 +60,21 @@ static pn_status check_smooth(const problem *at, pn_err *err)
     return pn_first_order_need_smooth(&at->plan->problem, owner, err);
 }
 
-static pn_status choose_output(problem *at, pn_err *err)
+static pn_status choose_output(gd_problem *at, pn_err *err)
 {
-    const pn_arg *output = &at->own[GD_OUTPUT], *tail = &at->own[GD_TAIL];
+    const pn_arg *tail = &at->own[GD_TAIL];
+    size_t wanted = at->own[GD_OUTPUT].count;
     gd_plan *plan = at->plan;
     bool is_private = plan->base.request.kind != PN_NONPRIVATE;
     gd_constants *of = &at->of;
 
-    if (output->given && output->count == GD_BEST)
+    if (wanted == GD_BEST)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: output=\"best\" would look at the data once more to compare the points, which needs a "
                        "private selection; use last, average or random",
                        owner);
-    if (output->given)
-        plan->output = (gd_output)output->count;
+    if (wanted != GD_AUTO)
+        plan->output = (gd_output)wanted;
     else if (!is_private || of->rule == GD_RULE_LINEAR)
         plan->output = GD_LAST;
     else
@@ -218,13 +89,12 @@ static pn_status choose_output(problem *at, pn_err *err)
 }
 
 /* eta T. */
-static double convex_time(const problem *at)
+static double convex_time(const gd_problem *at)
 {
     const gd_constants *of = &at->of;
     double scale = of->smoothness > 0.0 && isfinite(of->slope / of->smoothness) ? of->slope / of->smoothness : 1.0;
-    double reach = at->guessed ? INFINITY : of->distance;
 
-    return at->unit > 0.0 ? fmin(SHARE * scale, reach) / at->unit : INFINITY;
+    return at->unit > 0.0 ? fmin(SHARE * scale, at->distance) / at->unit : INFINITY;
 }
 
 static double largest_step(const gd_constants *of)
@@ -233,7 +103,7 @@ static double largest_step(const gd_constants *of)
 }
 
 /* eta for T steps. */
-static double step_for(const problem *at, double steps)
+static double step_for(const gd_problem *at, double steps)
 {
     const gd_constants *of = &at->of;
     double noise = of->p * at->unit * at->unit * steps;
@@ -252,12 +122,14 @@ static size_t count(double steps, size_t most)
     return steps >= (double)most ? most : steps > 1.0 ? (size_t)ceil(steps) : 1;
 }
 
-static size_t steps_for(const problem *at, size_t most)
+static size_t steps_for(const gd_problem *at)
 {
     const gd_constants *of = &at->of;
     double variance = at->unit * at->unit;
-    size_t best;
+    size_t best, most = pn_gradient_steps_max(at->objective);
 
+    if (at->common[PN_OPT_ITERATIONS].given)
+        return at->common[PN_OPT_ITERATIONS].count;
     if (at->unit == 0.0)
         return most < PLAIN_STEPS ? most : PLAIN_STEPS;
     if (of->rule == GD_RULE_CONVEX)
@@ -270,41 +142,39 @@ static size_t steps_for(const problem *at, size_t most)
 }
 
 /* The rule whose promise is the smallest among those that the problem and the options allow. */
-static void choose_rule(problem *at, size_t most)
+static void choose_rule(gd_problem *at)
 {
-    const pn_arg *output = &at->own[GD_OUTPUT];
+    size_t wanted = at->own[GD_OUTPUT].count;
     gd_constants *of = &at->of;
     bool convex = at->bounds->convex, linear = of->strong_convexity > 0.0;
     double risk = INFINITY, eta;
     size_t steps;
 
-    if (output->given && output->count == GD_RANDOM)
+    if (wanted == GD_RANDOM)
         linear = convex = false;
-    if (output->given && output->count == GD_AVERAGE && convex)
+    if (wanted == GD_AVERAGE && convex)
         linear = false;
     of->rule = subgradients(at) ? GD_RULE_KINKS : convex ? GD_RULE_CONVEX : GD_RULE_STATIONARY;
     at->time = convex_time(at);
     if (!linear || subgradients(at))
         return;
-    steps = steps_for(at, most);
+    steps = steps_for(at);
     eta = step_for(at, (double)steps);
     if (convex)
         risk = gd_risk(of, (double)steps, eta, at->unit * at->unit * (double)steps);
     of->rule = GD_RULE_LINEAR;
-    steps = steps_for(at, most);
+    steps = steps_for(at);
     eta = step_for(at, (double)steps);
     if (at->unit > 0.0 && !(gd_risk(of, (double)steps, eta, at->unit * at->unit * (double)steps) <= risk))
         of->rule = GD_RULE_CONVEX;
 }
 
-static pn_status choose_steps(problem *at, pn_err *err)
+static pn_status choose_steps(gd_problem *at, pn_err *err)
 {
     gd_plan *plan = at->plan;
-    const pn_arg *given = &at->common[PN_OPT_ITERATIONS];
-    size_t most = pn_gradient_steps_max(at->objective);
 
-    choose_rule(at, most);
-    plan->base.iterations = given->given ? given->count : steps_for(at, most);
+    choose_rule(at);
+    plan->base.iterations = steps_for(at);
     plan->step = step_for(at, (double)plan->base.iterations);
     if (!(plan->step > 0.0) || !isfinite(plan->step))
         return pn_fail(err, PN_EINVAL, "%s: no step size follows for a loss without curvature; give step=", owner);
@@ -313,12 +183,12 @@ static pn_status choose_steps(problem *at, pn_err *err)
 
 /* ---- noise ---- */
 
-static bool paper(const problem *at)
+static bool paper(const gd_problem *at)
 {
     return strcmp(at->common[PN_OPT_CALIBRATION].text, "paper") == 0;
 }
 
-static pn_status take_paper(problem *at, size_t steps, pn_err *err)
+static pn_status take_paper(gd_problem *at, size_t steps, pn_err *err)
 {
     gd_plan *plan = at->plan;
 
@@ -327,7 +197,7 @@ static pn_status take_paper(problem *at, size_t steps, pn_err *err)
                      : PN_OK;
 }
 
-static pn_status read_noise(problem *at, pn_err *err)
+static pn_status read_noise(gd_problem *at, pn_err *err)
 {
     gd_plan *plan = at->plan;
     const pn_request *request = &plan->base.request;
@@ -345,7 +215,7 @@ static pn_status read_noise(problem *at, pn_err *err)
     return status;
 }
 
-static pn_status attach_noise(problem *at, pn_err *err)
+static pn_status attach_noise(gd_problem *at, pn_err *err)
 {
     gd_plan *plan = at->plan;
     pn_status status;
@@ -368,7 +238,7 @@ static const char *const rule_formulas[] = {
     "expected squared gradient at a random point",
 };
 
-static void explain_steps(problem *at)
+static void explain_steps(gd_problem *at)
 {
     gd_plan *plan = at->plan;
     const gd_constants *of = &at->of;
@@ -401,7 +271,7 @@ static void explain_steps(problem *at)
                                                  : "of all points");
 }
 
-static const char *no_bound(const problem *at, double risk)
+static const char *no_bound(const gd_problem *at, double risk)
 {
     const gd_plan *plan = at->plan;
     bool plain = at->unit == 0.0;
@@ -414,7 +284,7 @@ static const char *no_bound(const problem *at, double risk)
         return "f is not convex, or not shown to be: there may be several minima";
     if (at->claimed)
         return "mu is claimed, not certified";
-    if (at->of.rule != GD_RULE_LINEAR && at->guessed)
+    if (at->of.rule != GD_RULE_LINEAR && !isfinite(at->distance))
         return "nothing bounds the distance from the start to the minimiser; a bounded set would";
     if (plan->output != (at->of.rule == GD_RULE_LINEAR || plain ? GD_LAST : GD_AVERAGE))
         return plan->output == GD_LAST ? "the theory is about the average" : "the theory is about another output";
@@ -422,7 +292,7 @@ static const char *no_bound(const problem *at, double risk)
 }
 
 /* What the same plan would be with another number of steps. */
-static void explain_other(problem *at, const char *name, size_t steps)
+static void explain_other(gd_problem *at, const char *name, size_t steps)
 {
     double T = (double)steps, eta = step_for(at, T);
     char text[48];
@@ -433,19 +303,17 @@ static void explain_other(problem *at, const char *name, size_t steps)
 }
 
 /* With weights that grow the distance of every point counts, not only that of the first. */
-static double proven_risk(const problem *at)
+static double proven_risk(const gd_problem *at)
 {
     const gd_plan *plan = at->plan;
     gd_constants of = at->of;
 
-    if (plan->output == GD_AVERAGE && plan->tail > 0.0) {
-        of.tail = plan->tail;
-        of.distance = plan->problem.diameter;
-    }
+    of.tail = plan->output == GD_AVERAGE ? plan->tail : 0.0;
+    of.distance = of.tail > 0.0 ? plan->problem.diameter : at->distance;
     return gd_risk(&of, (double)plan->base.iterations, plan->step, plan->noise.sigma * plan->noise.sigma);
 }
 
-static void explain_bound(problem *at)
+static void explain_bound(gd_problem *at)
 {
     pn_plan *plan = &at->plan->base;
     double risk = proven_risk(at);
@@ -461,7 +329,7 @@ static void explain_bound(problem *at)
                         : "");
 }
 
-static void explain_risk(problem *at)
+static void explain_risk(gd_problem *at)
 {
     gd_plan *plan = at->plan;
     const gd_constants *of = &at->of;
@@ -471,8 +339,8 @@ static void explain_risk(problem *at)
     pn_plan_add(&plan->base, "start gap", of->gap, "bound on the excess of the start, from public numbers");
     if (of->rule == GD_RULE_CONVEX || of->rule == GD_RULE_KINKS)
         pn_plan_add(&plan->base, "distance D", of->distance, "%s",
-                    at->guessed ? "from the start to the minimiser: a guess, 4 G/L"
-                                : "from the start to the minimiser, at most");
+                    of->distance < at->distance ? "from the start to the minimiser: a guess, at most 4 G/L"
+                                                : "from the start to the minimiser, at most");
     pn_plan_set(&plan->base, "iterations", T, true);
     pn_plan_set(&plan->base, "step", plan->step, false);
     plan->base.gradients = T * plan->problem.n;
@@ -493,14 +361,14 @@ static void explain_risk(problem *at)
 
 /* ---- the plan ---- */
 
-static pn_status fill(problem *at, pn_err *err)
+static pn_status fill(gd_problem *at, pn_err *err)
 {
     gd_plan *plan = at->plan;
     const pn_arg *pl = &at->own[GD_PL];
     pn_status status = pn_first_order_read(&plan->problem, owner, at->objective, &at->common[PN_OPT_START],
                                            &at->own[GD_PROX], &at->own[GD_STRONG_CONVEXITY], err);
 
-    if (status != PN_OK || (status = read_noise(at, err)) != PN_OK || (status = read_constants(at, err)) != PN_OK ||
+    if (status != PN_OK || (status = read_noise(at, err)) != PN_OK || (status = gd_read_constants(at, err)) != PN_OK ||
         (status = check_smooth(at, err)) != PN_OK || (status = choose_steps(at, err)) != PN_OK)
         return status;
     pn_first_order_explain(&plan->problem, &plan->base);
@@ -519,7 +387,7 @@ pn_status gd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
                       const pn_arg *own, pn_err *err)
 {
     gd_plan *plan = pn_calloc(1, sizeof *plan);
-    problem at = {
+    gd_problem at = {
         .plan = plan, .objective = objective, .bounds = pn_objective_bounds(objective), .common = common, .own = own
     };
     pn_status status;
