@@ -141,31 +141,34 @@ static size_t steps_for(const gd_problem *at)
     return best ? best : count(at->time / step_for(at, 1.0), most);
 }
 
-/* The rule whose promise is the smallest among those that the problem and the options allow. */
+/* What the rule promises of the plan that it would make. */
+static double promise(const gd_problem *at)
+{
+    double steps = (double)steps_for(at);
+
+    return gd_risk(&at->of, steps, step_for(at, steps), at->unit * at->unit * steps);
+}
+
+/* The linear rule where it promises something: less than the convex one, and less than half of the gap at the start.  Where it does not,
+ * it would hardly move, for fear of noise in directions without curvature; the convex rule fares better in practice. */
 static void choose_rule(gd_problem *at)
 {
     size_t wanted = at->own[GD_OUTPUT].count;
     gd_constants *of = &at->of;
-    bool convex = at->bounds->convex, linear = of->strong_convexity > 0.0;
-    double risk = INFINITY, eta;
-    size_t steps;
+    bool convex = at->bounds->convex && wanted != GD_RANDOM;
+    bool linear = of->strong_convexity > 0.0 && wanted != GD_RANDOM && !(wanted == GD_AVERAGE && convex);
+    double other, risk;
 
-    if (wanted == GD_RANDOM)
-        linear = convex = false;
-    if (wanted == GD_AVERAGE && convex)
-        linear = false;
     of->rule = subgradients(at) ? GD_RULE_KINKS : convex ? GD_RULE_CONVEX : GD_RULE_STATIONARY;
     at->time = convex_time(at);
-    if (!linear || subgradients(at))
+    if (!linear || of->rule == GD_RULE_KINKS)
         return;
-    steps = steps_for(at);
-    eta = step_for(at, (double)steps);
-    if (convex)
-        risk = gd_risk(of, (double)steps, eta, at->unit * at->unit * (double)steps);
+    other = promise(at);
     of->rule = GD_RULE_LINEAR;
-    steps = steps_for(at);
-    eta = step_for(at, (double)steps);
-    if (at->unit > 0.0 && !(gd_risk(of, (double)steps, eta, at->unit * at->unit * (double)steps) <= risk))
+    if (!convex || at->unit == 0.0)
+        return;
+    risk = promise(at);
+    if (!(risk <= other && risk <= of->gap / 2.0))
         of->rule = GD_RULE_CONVEX;
 }
 

@@ -35,9 +35,9 @@ local own = {
 }
 
 -- The audits in which those faults show, each once.
-local function kinds_of(faults)
+local function kinds_of(planted)
   local seen, kinds = {}, {}
-  for _, kind in pairs(faults) do
+  for _, kind in pairs(planted) do
     if not seen[kind] then kinds[#kinds + 1] = kind end
     seen[kind] = true
   end
@@ -57,11 +57,11 @@ describe("an audit of", function()
   } do
     describe(mechanism, function()
       local found = {}
-      local faults = own[mechanism] or faults
-      local kinds = kinds_of(faults)
+      local planted = own[mechanism] or faults
+      local kinds = kinds_of(planted)
 
       setup(function()
-        for fault, kind in pairs(faults) do
+        for fault, kind in pairs(planted) do
           found[fault] = start(mechanism, kind, fault)
         end
         for _, kind in ipairs(kinds) do
@@ -76,7 +76,7 @@ describe("an audit of", function()
         end
       end)
 
-      for fault in pairs(faults) do
+      for fault in pairs(planted) do
         it("catches " .. fault, function()
           local verdict, text = found[fault]()
           assert.equal("caught", verdict, text)

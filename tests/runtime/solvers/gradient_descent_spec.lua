@@ -1,4 +1,5 @@
--- gradient_descent_spec.lua -- DP-GD: numbers of the plan, the law of its noise, risk against closed forms, proximal steps, charges.
+-- gradient_descent_spec.lua -- DP-GD: numbers of the plan, the law of its noise, risk against closed forms, proximal steps,
+-- charges.
 -- Numbers named "item k" are those of the last section of variance-reduced.md.
 local pn = require "penumbra"
 
@@ -98,9 +99,9 @@ describe("the plan of gradient_descent", function()
     local eta, T, v = plan.lines["step eta"], plan.iterations, plan.sigma ^ 2
     local c = math.min(1, 1 / (2 * (1 - eta / 4)))
     assert.is_near(4 / (2 * eta * T) + c * eta * 3 * v, plan.bound, 1e-9)
-    local function why(obj, options)
+    local function why(f, options)
       options.rho = 0.1
-      local p = solve.plan(obj, options)
+      local p = solve.plan(f, options)
       assert.is_nil(p.bound)
       return tostring(p):gsub("%s+", " ")
     end
@@ -112,6 +113,12 @@ describe("the plan of gradient_descent", function()
     assert.truthy(why(logistic(500, 3, {set = ball(3)}), {output = "last"}):find("about the average", 1, true))
     assert.truthy(why(logistic(500, 3, {set = ball(3)}), {step = 5}):find("none for a step of that size", 1, true))
     assert.truthy(why(logistic(500, 3, {set = ball(3)}), {prox = pn.prox.l1(0.1)}):find("only its operator", 1, true))
+  end)
+
+  it("leaves the rule of strong convexity where that promises nothing", function()
+    local function output(mu) return solve.plan(logistic(1000, 30, {reg = pn.reg.l2(mu)}), budget).lines.output end
+    assert.equal("last", output(0.3))
+    assert.equal("average", output(1e-4))
   end)
 
   it("balances gap and noise for what is not convex, and shows the bound on the squared gradient", function()
