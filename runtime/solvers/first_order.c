@@ -52,6 +52,39 @@ void pn_first_order_clear(pn_first_order *self)
     *self = (pn_first_order){ 0 };
 }
 
+/* The mean loss at 0 less the least value that losses have; +inf when none is known. */
+static double loss_at_zero(const pn_first_order *self)
+{
+    const pn_dataset *data = pn_objective_data(self->objective);
+    bool known = isfinite(data->bounds.label_high - data->bounds.label_low);
+    pn_interval labels = { known ? data->bounds.label_low : -INFINITY, known ? data->bounds.label_high : INFINITY };
+    pn_loss_bounds here;
+
+    if (pn_loss_certify(pn_objective_loss(self->objective), (pn_interval){ 0.0, 0.0 }, labels, &here, NULL) != PN_OK)
+        return INFINITY;
+    return here.value.high - pn_objective_bounds(self->objective)->loss.value.low;
+}
+
+static bool starts_at_zero(const pn_first_order *self)
+{
+    size_t j = 0;
+
+    while (j < self->p && self->start[j] == 0.0)
+        j++;
+    return j == self->p;
+}
+
+double pn_first_order_gap(const pn_first_order *self, bool default_start)
+{
+    double gap = self->lipschitz * self->diameter, least = INFINITY;
+
+    if (default_start && self->strong_convexity > 0.0)
+        gap = fmin(gap, self->lipschitz * self->lipschitz / (2.0 * self->strong_convexity));
+    if (default_start && !self->composite.extra && starts_at_zero(self))
+        least = loss_at_zero(self); /* the table's regularisers are least there */
+    return fmin(gap, least);
+}
+
 pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *owner, pn_err *err)
 {
     const pn_loss *loss = pn_objective_loss(self->objective);

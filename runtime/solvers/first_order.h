@@ -38,6 +38,9 @@ pn_status pn_first_order_read(pn_first_order *out, const char *owner, pn_objecti
                               const pn_arg *prox, const pn_arg *claimed, pn_err *err);
 void pn_first_order_clear(pn_first_order *self);
 
+/** Bound on the excess of the start: G times the diameter; G^2/(2 mu) and the loss at margin 0, at the default start.  +inf without. */
+double pn_first_order_gap(const pn_first_order *self, bool default_start);
+
 /** PN_EUNSUPPORTED unless every record's loss is smooth, with what to do instead. */
 pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *owner, pn_err *err);
 /** Lines about G, L, mu and r; the warning about a claimed mu; records n. */

@@ -190,10 +190,10 @@ static pn_status snapshot(svrg_state *self, pn_step_context *context, pn_err *er
     if (status != PN_OK)
         return status;
     self->base.gradients += pn_objective_data(plan->base.objective)->n;
-    if (!plan->shape.doubling)
+    if (!plan->goes_on)
         memcpy(self->x, self->y, p * sizeof(double));
     self->apart = 0.0;
-    for (size_t j = 0; plan->shape.doubling && j < p; j++)
+    for (size_t j = 0; plan->goes_on && j < p; j++)
         self->apart += (self->x[j] - self->y[j]) * (self->x[j] - self->y[j]);
     self->apart = sqrt(self->apart);
     self->inner = 0;
@@ -211,7 +211,7 @@ static double reach(const svrg_state *self)
 
     if (plan->printed || !self->release)
         return most;
-    return fmin(most, pn_objective_bounds(plan->base.objective)->loss_smoothness * self->apart);
+    return fmin(most, plan->reach * pn_objective_bounds(plan->base.objective)->loss_smoothness * self->apart);
 }
 
 /* direction = batch mean of the differences; with v and noise in the printed form. */
@@ -250,7 +250,7 @@ static pn_status move(svrg_state *self, pn_err *err)
 {
     const svrg_plan *plan = plan_of(self);
     double eta = plan->shape.step, squared = 0.0;
-    double weight = (plan->averaging + 1.0) / (plan->averaging + (double)self->inner + 1.0); /* 1 for the first */
+    double weight = (plan->tail + 1.0) / (plan->tail + (double)self->inner + 1.0); /* 1 for the first */
     bool whole = !(plan->printed && self->release);
     size_t p = dim_of(self);
     pn_status status;

@@ -3,8 +3,9 @@
  *
  * An epoch takes the gradient v of all records at the snapshot y once; its inner steps correct it by the difference of gradients of a
  * small batch between x and y.  Two forms of a private epoch:
- *     anchored  v + noise is released once; an inner step releases the batch's differences, each clipped to tau = min(2 G, L ||x - y||),
- *               with noise in proportion to tau.  x and y are public, so tau is.
+ *     anchored  v + noise is released once; an inner step releases the batch's differences, each clipped to tau = min(2 G, reach L ||x -
+ *               y||), with noise in proportion to tau.  x and y are public, so tau is.  No difference is longer than L ||x - y||, and few
+ *               are nearly so long: a smaller reach trades a little bias for less noise.
  *     printed   an inner step releases differences + v under one noise: v is released as often as steps are made. */
 #ifndef PN_SOLVERS_SVRG_H
 #define PN_SOLVERS_SVRG_H
@@ -21,7 +22,8 @@ enum {
     SVRG_PRESET,
     SVRG_FORM,
     SVRG_ANCHOR,
-    SVRG_AVERAGING,
+    SVRG_TAIL,
+    SVRG_REACH,
     SVRG_C,
     SVRG_ACCOUNTANT,
     SVRG_STRONG_CONVEXITY,
@@ -50,7 +52,11 @@ typedef struct svrg_plan {
     pn_first_order problem;
     svrg_shape shape;
     bool printed, start_given;
-    double averaging; /* a: iterate t of an epoch enters its average with weight (a + 1)/(t + a) */
+    bool goes_on;     /* an epoch starts where the last one ended, not at its average */
+    double tail;      /* a: iterate t of an epoch weighs like t^a in its average */
+    double reach;     /* differences are clipped to min(2 G, reach L ||x - y||) */
+    double inflation; /* noise of the anchors, in units of what they would need alone; 0: by a share of the budget */
+    double batch_factor;
     const char *why_inner, *why_batch, *why_step, *why_epochs; /* the defaults, for people */
     bool whole_price;         /* paid once, as one event, before the first draw (accountant "pld") */
     pn_gradient_noise anchor; /* of v; sigma 0: no noise of its own */
@@ -68,6 +74,10 @@ void svrg_complete_shape(svrg_plan *plan, bool theory);
 double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape);
 /** Standard deviation of the noise on a batch mean at its largest, from the sigma of release. */
 double svrg_sigma(const svrg_plan *plan, const svrg_shape *shape, double inner);
+/** Excess risk to be expected with noise `anchor` on the snapshots' gradients and z = zeta b.  At most the gap at the start. */
+double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double anchor, double zeta);
+/** About the z/b that the budget leaves to inner steps when the anchors have `inflation` times the noise of a run without any. */
+double svrg_guess_zeta(const svrg_plan *plan, const svrg_shape *shape, double inflation);
 /** Bound on the gap at the start; +inf when there is none. */
 double svrg_first_gap(const svrg_plan *plan);
 /** Bound on the expected gap at the end; NaN when none is proven. */
@@ -77,7 +87,7 @@ double svrg_bound(const svrg_plan *plan);
 
 /**
  * Noise, events and price for plan->shape, by the request; sets anchor.sigma, release.sigma, base.event, charges, proven.
- *   share   of epsilon that the anchors get.      paper  the article's sigma with constant c.
+ *   share   of the budget that the anchors get; 0: noise of plan->inflation times what they would need alone.      paper  the article's sigma with constant c.
  * Errors: PN_EBUDGET when no noise fits, with the least epsilon that would do; PN_EUNSUPPORTED for relations and requests without
  * a price; PN_ENOMEM.
  */

@@ -92,15 +92,17 @@ static pn_status run_event(void *self, double z, pn_event **event, size_t *count
     return status;
 }
 
-/* sigma of T anchors that may use `share` of the budget by themselves. */
+/* sigma of T anchors. */
 static double anchor_noise(const svrg_plan *plan, size_t epochs, double share)
 {
     pn_request part = plan->base.request;
 
+    part.ledger = NULL;
+    if (share == 0.0)
+        return plan->inflation * pn_gradient_noise_tight(&plan->anchor, &part, epochs);
     part.epsilon *= share;
     part.delta *= share;
     part.rho *= share;
-    part.ledger = NULL;
     return pn_gradient_noise_tight(&plan->anchor, &part, epochs);
 }
 
@@ -108,8 +110,9 @@ static pn_status too_small(const svrg_plan *plan, const svrg_shape *shape, const
 {
     const pn_request *request = &plan->base.request;
     const pn_gradient_noise *of = &plan->anchor;
+    double part = share > 0.0 ? share : 1.0;
     pn_gaussian_releases want = { .epsilon = request->epsilon,
-                                  .delta = request->delta * share,
+                                  .delta = request->delta * part,
                                   .rho = request->kind == PN_RHO ? request->rho : NAN,
                                   .sensitivity = of->sensitivity,
                                   .bound = of->bound,
@@ -120,7 +123,7 @@ static pn_status too_small(const svrg_plan *plan, const svrg_shape *shape, const
         err, PN_EBUDGET,
         "%s: the budget is too small for %zu epochs of %zu coordinates; the least %s that gives them noise is about "
         "%.3g",
-        owner, shape->epochs, of->dim, request->kind == PN_RHO ? "rho" : "epsilon", pn_smallest_budget(&want) / share);
+        owner, shape->epochs, of->dim, request->kind == PN_RHO ? "rho" : "epsilon", pn_smallest_budget(&want) / part);
 }
 
 static pn_run_budget budget_of(const svrg_plan *plan, const char *owner)

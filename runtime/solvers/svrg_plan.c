@@ -21,11 +21,14 @@ const pn_param svrg_params[] = {
     { "form", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, forms,
       "anchored: the snapshot's gradient is released once an epoch; printed: with every inner step, as in the "
       "article" },
-    { "anchor_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.9, NULL,
-      "of the budget, that the gradients at snapshots would take by themselves (anchored form)" },
-    { "averaging", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.0, NULL,
-      "a: iterate t of an epoch weighs (a + 1)/(t + a) in its answer; 0: all the same, as in the article; 3 with "
-      "preset=\"practical\"" },
+    { "anchor_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
+      "of the budget, that the gradients at snapshots would take by themselves (anchored form); by default about 0.9" },
+    { "tail", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.0, NULL,
+      "an epoch's average weighs iterate t like t^tail; 0: all the same, as in the article; by default 3" },
+    { "reach", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, 1.0, NULL,
+      "differences of gradients are clipped to reach L ||x - y||, and noise is in proportion; by default 1, but "
+      "2/sqrt(p) "
+      "and not below 1/4 for losses of one margin from p = 20 on" },
     { "c", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "the constant that calibration=\"paper\" leaves open" },
     { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountants,
       "pld: least noise, the whole run is charged before its first step; rdp: charged as the run goes.  Default: pld, "
@@ -145,6 +148,16 @@ static void explain_risk(svrg_plan *plan)
     double first = svrg_first_gap(plan);
 
     base->bound = svrg_bound(plan);
+    if (plan->release.sigma > 0.0) {
+        double unit =
+            plan->printed ? 2.0 * (double)plan->shape.batch * plan->problem.lipschitz : (double)plan->shape.batch;
+
+        base->predicted = svrg_predict(plan, &plan->shape, plan->anchor.sigma, plan->release.sigma / (2.0 * unit));
+        pn_plan_add(base, "predicted excess", base->predicted, "%s",
+                    plan->problem.strong_convexity > 0.0 && !plan->shape.doubling
+                        ? "of a quadratic with curvatures from mu to L; no bound"
+                        : "a third of D^2/(4 eta M) and noise over M steps; no bound");
+    }
     if (isfinite(base->bound))
         pn_plan_add(base, "excess risk bound", base->bound,
                     "expected; epochs contract from %.4g (Xiao and Zhang, Theorem 3.1, with this noise)", first);
@@ -208,6 +221,22 @@ static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg 
     return paper ? PN_OK : explain_choices(plan, share, err);
 }
 
+/* How the steps of a shape are made. */
+static pn_status read_manner(svrg_plan *plan, const pn_arg *own, pn_err *err)
+{
+    bool theory = own[SVRG_PRESET].count == 1, single = pn_objective_loss(plan->base.objective)->margins == 1;
+    double p = (double)pn_objective_dim(plan->base.objective);
+
+    plan->tail = own[SVRG_TAIL].given ? own[SVRG_TAIL].real : theory ? 0.0 : 3.0;
+    plan->reach = theory || plan->printed || !single || p < 20.0 ? 1.0 : fmax(2.0 / sqrt(p), 0.25);
+    if (own[SVRG_REACH].given && !(own[SVRG_REACH].real > 0.0))
+        return pn_fail(err, PN_EINVAL, "solve.%s: reach must be in (0, 1], got %g", plan->base.solver->name,
+                       own[SVRG_REACH].real);
+    if (own[SVRG_REACH].given)
+        plan->reach = own[SVRG_REACH].real;
+    return PN_OK;
+}
+
 static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     char owner[64];
@@ -216,7 +245,9 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
     (void)snprintf(owner, sizeof owner, "solve.%s", plan->base.solver->name);
     plan->printed = own[SVRG_FORM].count == 1 || common[PN_OPT_CALIBRATION].count == 1;
     plan->start_given = common[PN_OPT_START].given;
-    plan->averaging = own[SVRG_AVERAGING].given ? own[SVRG_AVERAGING].real : own[SVRG_PRESET].count == 1 ? 0.0 : 3.0;
+    status = read_manner(plan, own, err);
+    if (status != PN_OK)
+        return status;
     status = pn_gradient_noise_read(&plan->anchor, owner, plan->base.objective, &plan->base.request, err);
     if (status == PN_OK)
         status = pn_first_order_read(&plan->problem, owner, plan->base.objective, &common[PN_OPT_START],
@@ -229,6 +260,7 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
         status = choose_shape(plan, common, own, err);
     if (status != PN_OK)
         return status;
+    plan->goes_on = plan->shape.doubling || (own[SVRG_PRESET].count == 0 && !(plan->problem.strong_convexity > 0.0));
     plan->base.iterations = plan->shape.epochs;
     pn_plan_set(&plan->base, "epochs", (double)plan->shape.epochs, true);
     pn_plan_set(&plan->base, "inner", (double)plan->shape.inner, true);

@@ -75,12 +75,7 @@ static double anchored_gap(const svrg_plan *plan, contraction by, double gap)
 
 double svrg_first_gap(const svrg_plan *plan)
 {
-    const pn_first_order *of = &plan->problem;
-    double along = of->lipschitz * of->diameter, across = INFINITY;
-
-    if (!plan->start_given && of->strong_convexity > 0.0)
-        across = of->lipschitz * of->lipschitz / (2.0 * of->strong_convexity);
-    return fmin(along, across);
+    return pn_first_order_gap(&plan->problem, !plan->start_given);
 }
 
 double svrg_bound(const svrg_plan *plan)
@@ -89,7 +84,8 @@ double svrg_bound(const svrg_plan *plan)
     double gap = svrg_first_gap(plan), V = 0.0;
     contraction by;
 
-    if (plan->shape.doubling || !(plan->problem.strong_convexity > 0.0) || !isfinite(gap))
+    if (plan->shape.doubling || plan->goes_on || plan->reach < 1.0 || !(plan->problem.strong_convexity > 0.0) ||
+        !isfinite(gap))
         return NAN;
     by = epoch_contraction(plan, noisy && !printed ? plan->release.sigma / 2.0 : 0.0);
     if (!(by.rate < 1.0))
@@ -108,6 +104,9 @@ double svrg_bound(const svrg_plan *plan)
 
 /* ---- defaults ---- */
 
+#define TIME_SHARE                                                                                                     \
+    0.15 /* of convex problems: eta times all steps, in units of G/(L s); see solve.gradient_descent, whose is twice it */
+
 static size_t whole(double x, double low, double high)
 {
     return (size_t)fmin(fmax(ceil(x), low), high);
@@ -121,22 +120,95 @@ static void theory_shape(svrg_plan *plan, svrg_shape *shape)
         shape->step = shape->doubling ? 1.0 / (13.0 * L) : 1.0 / (48.0 * L);
     if (shape->inner == 0)
         shape->inner = shape->doubling ? 4 : whole(svrg_theory_inner(L / mu), 1.0, 1e12);
+    if (shape->epochs == 0)
+        shape->epochs = shape->doubling ? 6 : 8;
     plan->why_step = shape->doubling ? "1/(13 L)" : "1/(48 L)";
     plan->why_inner = shape->doubling ? "the default" : "the least above 192 kappa + 2/3";
+    plan->why_epochs = "the default";
 }
 
-/* Four epochs of about four times the condition number, found in simulations of well and badly conditioned regressions; without strong
- * convexity the curvature that the noise hides, L s/G, takes its place. */
-static void practical_shape(svrg_plan *plan, svrg_shape *shape)
+/* Without privacy there is nothing to trade: two passes an epoch, as many epochs as make the error small. */
+static void free_shape(svrg_plan *plan, svrg_shape *shape)
 {
-    double L = plan->problem.smoothness, mu = plan->problem.strong_convexity, condition = mu > 0.0 ? L / mu : 100.0;
+    if (shape->step == 0.0)
+        shape->step = 1.0 / (4.0 * plan->problem.smoothness);
+    if (shape->batch == 0)
+        shape->batch = 1;
+    if (shape->inner == 0)
+        shape->inner = shape->doubling ? whole(plan->problem.n / (4.0 * (double)shape->batch), 1.0, 1e12)
+                                       : whole(2.0 * plan->problem.n / (double)shape->batch, 1.0, 1e12);
+    if (shape->epochs == 0)
+        shape->epochs = shape->doubling ? 6 : 20;
+    plan->why_step = "1/(4 L)";
+    plan->why_inner = shape->doubling ? "a quarter of the records" : "twice the records";
+    plan->why_epochs = "the default";
+}
+
+/* Convex: as much time as gradient descent would take, since noise adds up over it, in epochs that go on where the last one ended. */
+static void convex_shape(svrg_plan *plan, svrg_shape *shape)
+{
+    double L = plan->problem.smoothness, s = pn_gradient_noise_tight(&plan->anchor, &plan->base.request, 1);
+    double all, parts;
 
     if (shape->step == 0.0)
-        shape->step = 1.0 / (4.0 * L);
+        shape->step = 0.5 / L;
+    if (shape->epochs == 0)
+        shape->epochs = shape->doubling ? 4 : 16;
+    all = TIME_SHARE * plan->problem.lipschitz / (L * s * shape->step);
+    parts =
+        shape->doubling ? ldexp(1.0, (int)(shape->epochs < 40 ? shape->epochs : 40) + 1) - 2.0 : (double)shape->epochs;
     if (shape->inner == 0)
-        shape->inner = whole(fmax(2.0 * condition, fmin(4.0 * condition, 600.0)), 16.0, 1e6);
+        shape->inner = whole(all / parts, 1.0, 1e9);
+    plan->inflation = shape->doubling ? 1.4 : 1.2;
+    plan->batch_factor = shape->doubling ? 4.0 : 2.0;
+    plan->why_step = "1/(2 L)";
+    plan->why_epochs = "the default";
+    plan->why_inner = "eta times all steps is 0.15 G/(L s), s the noise of one release";
+}
+
+/* Strongly convex: the cheapest of a grid of epochs, steps and noise of snapshots that is predicted within 10 % of the least risk. */
+static void strongly_convex_shape(svrg_plan *plan, svrg_shape *shape)
+{
+    static const double inflations[] = { 1.1, 1.2, 1.4 }, lengths[] = { 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0 };
+    double condition = plan->problem.smoothness / plan->problem.strong_convexity, n = plan->problem.n;
+    double s = pn_gradient_noise_tight(&plan->anchor, &plan->base.request, 1), least = INFINITY, cheapest = INFINITY;
+    svrg_shape best = *shape;
+
+    if (shape->step == 0.0)
+        shape->step = 0.25 / plan->problem.smoothness;
+    best = *shape;
+    best.epochs = shape->epochs ? shape->epochs : 3;
+    best.inner = shape->inner ? shape->inner : whole(4.0 * condition, 1.0, 1e9);
+    plan->inflation = 1.1;
+    plan->batch_factor = 0.5;
     plan->why_step = "1/(4 L)";
-    plan->why_inner = "4 kappa up to 600, then 2 kappa";
+    plan->why_epochs = plan->why_inner =
+        "with T, m and the snapshots' noise: cheapest within 10 % of the least predicted risk";
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < 7 * 8 * 3; i++) {
+            svrg_shape at = *shape;
+            double inflation = inflations[i % 3], risk, cost;
+
+            at.epochs = shape->epochs ? shape->epochs : 2 + i / 3 % 7;
+            at.inner = shape->inner ? shape->inner : whole(lengths[i / 21] * condition, 1.0, 1e9);
+            at.batch = shape->batch ? shape->batch : whole(0.5 * svrg_batch_rule(plan, &at), 1.0, n);
+            risk =
+                svrg_predict(plan, &at, inflation * s * sqrt((double)at.epochs), svrg_guess_zeta(plan, &at, inflation));
+            cost = svrg_gradients(&at, n);
+            if (pass == 0) {
+                least = fmin(least, risk);
+            } else if (risk <= 1.1 * least && cost < cheapest && risk < svrg_first_gap(plan)) {
+                cheapest = cost;
+                best = at;
+                plan->inflation = inflation;
+            }
+        }
+    }
+    *shape = best;
+    if (isinf(cheapest))
+        pn_plan_warn(&plan->base,
+                     "no length of epochs is predicted to lower the risk: for this budget there are too few records; "
+                     "solve.gradient_descent may do better");
 }
 
 double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape)
@@ -146,29 +218,41 @@ double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape)
     return plan->problem.n * request->epsilon / sqrt(svrg_all_steps(shape) * log(1.0 / request->delta));
 }
 
-/* The anchors' noise is what counts; batches that are half of what would make inner noise its least cost half of the gradients. */
-static size_t default_batch(svrg_plan *plan, const svrg_shape *shape)
+/* The anchors' noise is what counts: batches for which sampling makes the noise of inner steps somewhat larger save gradients. */
+static void choose_batch(svrg_plan *plan, svrg_shape *shape)
 {
     const pn_request *request = &plan->base.request;
-    double n = plan->problem.n;
+    double n = plan->problem.n, factor = plan->batch_factor > 0.0 ? plan->batch_factor : 1.0;
 
-    plan->why_batch = "half of n epsilon / sqrt(steps ln(1/delta))";
-    if (request->kind == PN_EPSILON_DELTA && request->delta > 0.0)
-        return whole(0.5 * svrg_batch_rule(plan, shape), 1.0, n);
-    plan->why_batch = request->kind == PN_RHO ? "all: zCDP gains nothing from sampling" : "the default";
-    return request->kind == PN_RHO ? (size_t)n : 1;
+    plan->why_batch = factor == 0.5   ? "half of n epsilon / sqrt(steps ln(1/delta))"
+                      : factor == 2.0 ? "2 n epsilon / sqrt(steps ln(1/delta)), at most n"
+                      : factor == 4.0 ? "4 n epsilon / sqrt(steps ln(1/delta)), at most n"
+                                      : "n epsilon / sqrt(steps ln(1/delta)), at most n";
+    if (request->kind == PN_RHO)
+        plan->why_batch = "all: zCDP gains nothing from sampling";
+    shape->batch = request->kind == PN_RHO ? (size_t)n : whole(factor * svrg_batch_rule(plan, shape), 1.0, n);
 }
 
 void svrg_complete_shape(svrg_plan *plan, bool theory)
 {
     svrg_shape *shape = &plan->shape;
+    const pn_request *request = &plan->base.request;
+    bool is_private = request->kind == PN_RHO || (request->kind == PN_EPSILON_DELTA && request->delta > 0.0);
+    bool chosen = shape->batch > 0;
 
-    if (shape->epochs == 0)
-        shape->epochs = 4;
+    plan->inflation = 1.1;
     if (theory)
         theory_shape(plan, shape);
+    else if (!is_private)
+        free_shape(plan, shape);
+    else if (plan->problem.strong_convexity > 0.0 && !shape->doubling)
+        strongly_convex_shape(plan, shape);
     else
-        practical_shape(plan, shape);
+        convex_shape(plan, shape);
+    if (!is_private)
+        plan->why_batch = "the default";
+    if (is_private && !chosen)
+        choose_batch(plan, shape);
     if (shape->batch == 0)
-        shape->batch = default_batch(plan, shape);
+        shape->batch = 1;
 }

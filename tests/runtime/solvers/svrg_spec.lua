@@ -94,7 +94,7 @@ local function drawn_by(seed)
 end
 
 local function as_published(obj, name, how, seed, changes)
-  local options = {privacy = false, epochs = how.epochs, inner = how.inner, batch = 1, step = how.step, averaging = 0,
+  local options = {privacy = false, epochs = how.epochs, inner = how.inner, batch = 1, step = how.step, tail = 0,
     start = pn.vec(how.start)}
   for k, v in pairs(changes or {}) do options[k] = v end
   return pn.solve[name].plan(obj, options):run{rng = pn.rng.seeded(seed)}
@@ -122,13 +122,13 @@ describe("svrg and svrg_pp without noise", function()
     end
   end)
 
-  it("weigh iterates as averaging says", function()
+  it("weigh iterates as tail says", function()
     local obj = toy_objective()
     -- one epoch of two steps: weights 1 and (a + 1)/(a + 2) of the second
     local first = as_published(obj, "svrg", {epochs = 1, inner = 1, step = 0.2, start = start}, 7).theta
     local both = as_published(obj, "svrg", {epochs = 1, inner = 2, step = 0.2, start = start}, 7).theta
     local second = 2 * both - first
-    local fit = as_published(obj, "svrg", {epochs = 1, inner = 2, step = 0.2, start = start}, 7, {averaging = 3})
+    local fit = as_published(obj, "svrg", {epochs = 1, inner = 2, step = 0.2, start = start}, 7, {tail = 3})
     near((0.2 * first + 0.8 * second):table(), fit.theta:table(), 1e-14)
   end)
 end)

@@ -1,0 +1,120 @@
+/* svrg_predict.c -- the excess risk to be expected of a private SVRG run, from public numbers: no bound, but what defaults and
+ * plan:tune compare.
+ * Depends on: svrg.h.  Used by: svrg_shape.c, svrg_plan.c.
+ *
+ * Strongly convex: a quadratic with EIGENVALUES curvatures spread evenly in logarithms from mu to L, of p/EIGENVALUES coordinates each,
+ * that starts half of the largest gap away.  With h such a curvature, t = eta m and B = E exp(-h t U) over the weights U of an epoch's
+ * average, an epoch takes the squared distance of a coordinate x^2 to B^2 x^2 and the variance v to
+ *     B^2 v + (1 - B)^2 (sigma_a/h)^2 + eta sigma_b^2 (1 - B^2)/(2 h),
+ * sigma_a of the snapshot's gradient, sigma_b of inner steps, which follows the distance d that an epoch goes: d^2 sums (1 - B)^2 (x^2 +
+ * v + (sigma_a/h)^2), and what its own noise adds.  In 48 simulated runs each at three condition numbers and budgets the logarithms of
+ * prediction and risk correlate by 0.93 to 0.98, most values within a factor of two.
+ *
+ * Convex: a third of D^2/(4 t) + p t (sigma_a sqrt(T))^2/2 and the noise of inner steps, t = eta times all steps; a third of the bound is
+ * about what real data show. */
+#include <math.h>
+
+#include "solvers/svrg.h"
+
+#define EIGENVALUES 12
+#define NODES       50
+
+/* E exp(-c U) for U with density (a + 1) u^a on (0, 1): iterate t of an epoch weighs like t^a. */
+static double shrinkage(double c, double a)
+{
+    double sum = 0.0, weight = 0.0;
+
+    for (int i = 0; i < NODES; i++) {
+        double u = ((double)i + 0.5) / NODES, w = pow(u, a);
+
+        sum += w * exp(-c * u);
+        weight += w;
+    }
+    return sum / weight;
+}
+
+typedef struct spectrum {
+    double h[EIGENVALUES], B[EIGENVALUES];
+    double weight; /* coordinates of each */
+} spectrum;
+
+static spectrum make_spectrum(const svrg_plan *plan, const svrg_shape *shape)
+{
+    double L = plan->problem.smoothness, mu = plan->problem.strong_convexity;
+    spectrum s = { .weight = (double)plan->problem.p / EIGENVALUES };
+
+    for (int j = 0; j < EIGENVALUES; j++) {
+        s.h[j] = L * pow(mu / L, (double)j / (EIGENVALUES - 1));
+        s.B[j] = shrinkage(s.h[j] * shape->step * (double)shape->inner, plan->tail);
+    }
+    return s;
+}
+
+/* Of inner noise: how much of the distance that an epoch goes its own noise makes. */
+static double feedback(const spectrum *s, const svrg_shape *shape, double pull)
+{
+    double sum = 0.0;
+
+    for (int j = 0; j < EIGENVALUES; j++)
+        sum += s->weight * shape->step * (1.0 - s->B[j] * s->B[j]) / (2.0 * s->h[j]);
+    return pull * pull * sum;
+}
+
+static double spectral_risk(const svrg_plan *plan, const svrg_shape *shape, double anchor, double zeta)
+{
+    spectrum s = make_spectrum(plan, shape);
+    double reach = plan->reach * pn_objective_bounds(plan->base.objective)->loss_smoothness,
+           most = 2.0 * plan->problem.lipschitz;
+    double x2[EIGENVALUES], v[EIGENVALUES] = { 0.0 }, trace = 0.0, risk = 0.0,
+                            q = feedback(&s, shape, 2.0 * zeta * reach);
+
+    if (!(q < 0.9))
+        return INFINITY;
+    for (int j = 0; j < EIGENVALUES; j++)
+        trace += s.weight * s.h[j];
+    for (int j = 0; j < EIGENVALUES; j++)
+        x2[j] = svrg_first_gap(plan) / trace;
+    for (size_t epoch = 0; epoch < shape->epochs; epoch++) {
+        double d2 = 0.0, sigma;
+
+        for (int j = 0; j < EIGENVALUES; j++)
+            d2 += s.weight * (1.0 - s.B[j]) * (1.0 - s.B[j]) * (x2[j] + v[j] + anchor * anchor / (s.h[j] * s.h[j]));
+        sigma = 2.0 * zeta * fmin(most, reach * sqrt(d2 / (1.0 - q)));
+        for (int j = 0; j < EIGENVALUES; j++) {
+            double B2 = s.B[j] * s.B[j], still = (1.0 - s.B[j]) * anchor / s.h[j];
+
+            v[j] = B2 * v[j] + still * still + shape->step * sigma * sigma * (1.0 - B2) / (2.0 * s.h[j]);
+            x2[j] *= B2;
+        }
+    }
+    for (int j = 0; j < EIGENVALUES; j++)
+        risk += s.weight * s.h[j] / 2.0 * (x2[j] + v[j]);
+    return risk;
+}
+
+static double convex_risk(const svrg_plan *plan, const svrg_shape *shape, double anchor, double zeta)
+{
+    double p = (double)plan->problem.p, T = (double)shape->epochs, t = shape->step * svrg_all_steps(shape);
+    double L = pn_objective_bounds(plan->base.objective)->loss_smoothness, G = plan->problem.lipschitz;
+    double D = fmin(plan->problem.diameter / 2.0, 0.3 * sqrt(2.0 * p) * G / L);
+    double sigma = 2.0 * zeta * fmin(2.0 * G, plan->reach * L * D / T);
+
+    return (D * D / (4.0 * t) + p * t * T * anchor * anchor / 2.0 + p * shape->step * sigma * sigma / 2.0) / 3.0;
+}
+
+double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double anchor, double zeta)
+{
+    double gap = svrg_first_gap(plan);
+    double risk = plan->problem.strong_convexity > 0.0 && !shape->doubling ? spectral_risk(plan, shape, anchor, zeta)
+                                                                           : convex_risk(plan, shape, anchor, zeta);
+
+    return fmin(risk, gap);
+}
+
+/* z/b of inner steps, by the exact Gaussian curve of what the anchors leave; sampling makes it about 1.3 times that. */
+double svrg_guess_zeta(const svrg_plan *plan, const svrg_shape *shape, double inflation)
+{
+    double mu = sqrt(2.0 * pn_gradient_noise_rho(&plan->base.request));
+
+    return 1.3 * sqrt(svrg_all_steps(shape)) / (plan->problem.n * mu * sqrt(1.0 - 1.0 / (inflation * inflation)));
+}
