@@ -16,7 +16,8 @@
  *
  * Noise as drawn is not quite the ideal law (event.h, pn_slack).  The share of delta that pays for its tails is fixed
  * beforehand like the orders, which share the rest: PN_TAIL_SHARE, or a larger one where the first request is of an epsilon so
- * large that its price needs it (pn_event_epsilon).  The slack of the exponents
+ * large that its price needs it (pn_event_epsilon), or has a delta of its own (event approximate): up to all of delta, where only the
+ * order inf is left and (epsilon, delta) add up.  The slack of the exponents
  * that adaptive charges have gathered, s_i in step i, is known before step i is drawn, like eps_i; with R and S their sums, an
  * order survives while R + S stays within B.  Then (1 - exp(eps - S - L))_+ is at most delta/J exp((alpha - 1)(L - R)), a
  * supermartingale, on every path: the proof above holds with S beside R.  A pure budget adds S to its sum.  The Gaussian filter
