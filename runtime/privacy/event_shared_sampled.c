@@ -59,10 +59,10 @@ typedef struct shared {
     double ratio;       /* W/S */
 } shared;
 
-/* A(rho), rounded upward: z is off by a few units in its last place. */
+/* A(rho) at a noise multiplier rounded downward: at large orders the curve may change by much more than its argument. */
 static double sampled_part(const shared *s, double rho)
 {
-    return pn_curve_fixed_size(s->q, s->z * sqrt(1.0 - rho), s->alpha) * (1.0 + 0x1p-44);
+    return pn_curve_fixed_size(s->q, s->z * sqrt(1.0 - rho) * (1.0 - 0x1p-50), s->alpha);
 }
 
 /* The x = ln(rho/(1-rho)) where a (1-rho)^-k + whole/rho is least: there x - (k-1)/2 ln(1-rho) = ln(whole/(k a))/2, whose left

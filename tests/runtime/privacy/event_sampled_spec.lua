@@ -239,3 +239,98 @@ describe("a run of sparse vector", function()
     assert.equal("sparse_vector(epsilon=0.6, answers=20), replace_one", tostring(e))
   end)
 end)
+
+describe("one noise on a batch and on all records", function()
+  local function both(options)
+    local all = { batch = 20, n = 10000, sigma = 0.445, sampled_sensitivity = 0.2, whole_sensitivity = 2e-4 }
+    for key, value in pairs(options or {}) do
+      all[key] = value
+    end
+    return event.fixed_sampled_and_whole(all)
+  end
+
+  it("costs more than either release alone and less than both together unsampled", function()
+    local e, whole = both(), event.gaussian { sigma = 0.445, sensitivity = 2e-4 }
+    local sampled = fixed(20, 10000, event.gaussian { sigma = 0.445, sensitivity = 0.2 })
+    for _, alpha in ipairs { 1.5, 4, 20, 300 } do
+      assert.is_true(e:rdp(alpha) > sampled:rdp(alpha))
+      assert.is_true(e:rdp(alpha) > whole:rdp(alpha))
+      assert.is_true(e:rdp(alpha) < e.rho * alpha)
+    end
+    assert.near(0.5 * (0.2002 / 0.445) ^ 2, e.rho, 1e-12)
+    assert.equal(inf, (e:epsilon(0)))
+  end)
+
+  it("makes the noise of a printed variance-reduced run that of the specification", function()
+    local sigma, epsilon = pn.calibrate.noise {
+      epsilon = 1,
+      delta = 1e-6,
+      event = function(s)
+        return event.repeated(both { sigma = s }, 19210)
+      end,
+    }
+    assert.near(1, sigma / 0.4509, 0.03)
+    assert.is_true(epsilon <= 1 and epsilon > 1 - 1e-5)
+  end)
+
+  it("says what it is, and for whom it has a proof", function()
+    assert.equal(
+      "fixed_sampled_and_whole(batch=20, n=10000, sigma=0.445, sampled_sensitivity=0.2, whole_sensitivity=0.0002, "
+        .. "draws=5), replace_one",
+      tostring(both { draws = 5 })
+    )
+    refused('"replace_one" neighbours only, got "zero_out"', both, { neighbours = "zero_out" })
+    refused("batch must be at most n = 10000, got 10001", both, { batch = 10001 })
+    refused("no proof for an inner fixed_sampled_and_whole", fixed, 1, 2, both())
+    refused("use accountant.rdp", function()
+      accountant.pld {}:add(both())
+    end)
+  end)
+end)
+
+describe("an (epsilon, delta) mechanism", function()
+  local function run(epsilon, delta)
+    return event.approximate { epsilon = epsilon, delta = delta }
+  end
+
+  it("fits a budget of just its epsilon and delta, also from a file", function()
+    local path = os.tmpname()
+    os.remove(path)
+    for _, part in ipairs { 1, 0.99, 0.7, 0.3, 1e-4, 1e-12 } do
+      do
+        local L <close> = pn.ledger { path = path, epsilon = 1, delta = 1e-6 }
+        L:spend(run(1, part * 1e-6), "run")
+        assert.is_true(L.spent > 0.99 and L.spent <= 1)
+      end
+      local L <close> = pn.ledger { path = path }
+      assert.is_true(L.spent > 0.99 and L.spent <= 1)
+      assert.is_false((pcall(L.spend, L, run(0.02, 1e-9), "more")))
+      assert.equal(1, #L:report())
+      L:close()
+      for _, suffix in ipairs { "", ".key", ".head" } do
+        os.remove(path .. suffix)
+      end
+    end
+  end)
+
+  it("leaves the rest of delta to other events, unless it takes all", function()
+    local L = pn.ledger { epsilon = 3, delta = 1e-6 }
+    L:spend(run(1, 0.5e-6), "run")
+    L:spend(gaussian(20), "noise")
+    assert.is_true(L.spent > 1 and L.spent < 1.4)
+    local full = pn.ledger { epsilon = 3, delta = 1e-6 }
+    full:spend(run(1, 1e-6), "run")
+    full:spend(event.pure { epsilon = 2 }, "count")
+    assert.equal(3, full.spent)
+    refused("Requested", full.spend, full, gaussian(1000), "noise")
+  end)
+
+  it("is named when a budget has no place for its delta", function()
+    local L = pn.ledger { rho = 1 }
+    refused("takes delta 1e%-06, and a budget of rho has none", L.spend, L, run(0.1, 1e-6))
+    assert.equal(0, L.spent)
+    assert.equal(inf, run(0.1, 1e-6).rho)
+    assert.equal("approximate(epsilon=0.1, delta=1e-06), replace_one", tostring(run(0.1, 1e-6)))
+    refused("delta must be", event.approximate, { epsilon = 1, delta = 0 })
+  end)
+end)
