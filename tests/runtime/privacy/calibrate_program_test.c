@@ -17,6 +17,27 @@
 
 static const pn_run_budget usual = { .owner = "test", .accountant = "rdp", .epsilon = 1.0, .delta = 1e-6, .rho = NAN };
 
+static pn_status gaussian_release(void *self, double z, pn_event **event, size_t *count, pn_err *err)
+{
+    *count = *(const size_t *)self;
+    return pn_event_gaussian(event, z, 1.0, 20, PN_REPLACE_ONE, err);
+}
+
+/* A run of Gaussian noise alone gets the exact curve, as it does in a ledger: item 3 has sigma = 0.0746126327 for sensitivity 2/1000,
+ * 100 steps, epsilon 1 and delta 1e-5. */
+static void test_gaussian_runs_are_priced_exactly(void)
+{
+    size_t steps = 100;
+    pn_program program = { gaussian_release, &steps };
+    pn_run_budget budget = usual;
+    double z, reached;
+
+    budget.delta = 1e-5;
+    CHECK(pn_calibrate_run(&z, &reached, &budget, &program, NULL) == PN_OK);
+    CHECK_CLOSE(z * 0.002 / 0.0746126327, 1.0, 1.2e-5);
+    CHECK(reached <= 1.0);
+}
+
 typedef struct printed {
     size_t batch, steps, draws;
 } printed;
@@ -399,6 +420,7 @@ static pn_status scenario(void *self, pn_err *err)
 
 int main(void)
 {
+    test_gaussian_runs_are_priced_exactly();
     test_printed_noise_is_that_of_the_specification();
     test_paper_noise_certifies_nothing_useful();
     test_anchored_noise_is_that_of_the_specification();
