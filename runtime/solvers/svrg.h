@@ -23,6 +23,7 @@ enum {
     SVRG_FORM,
     SVRG_ANCHOR,
     SVRG_TAIL,
+    SVRG_RESTART,
     SVRG_REACH,
     SVRG_C,
     SVRG_ACCOUNTANT,

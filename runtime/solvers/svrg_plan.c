@@ -9,6 +9,7 @@
 
 static const char *const presets[] = { "practical", "theory", NULL };
 static const char *const forms[] = { "anchored", "printed", NULL };
+static const char *const restarts[] = { "auto", "average", "last", NULL };
 static const char *const accountants[] = { "rdp", "pld", NULL };
 
 const pn_param svrg_params[] = {
@@ -25,6 +26,10 @@ const pn_param svrg_params[] = {
       "of the budget, that the gradients at snapshots would take by themselves (anchored form); by default about 0.9" },
     { "tail", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.0, NULL,
       "an epoch's average weighs iterate t like t^tail; 0: all the same, as in the article; by default 3" },
+    { "restart", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, restarts,
+      "where an epoch starts: at the average of the one before, as the article's svrg, or at its last iterate, as "
+      "svrg_pp; "
+      "auto: average, but last for private svrg without strong convexity" },
     { "reach", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, 1.0, NULL,
       "differences of gradients are clipped to reach L ||x - y||, and noise is in proportion; by default 1, but "
       "2/sqrt(p) "
@@ -110,13 +115,13 @@ static void explain_noise(svrg_plan *plan, double share)
         return;
     }
     pn_plan_add(base, "noise of snapshots", plan->anchor.sigma,
-                "per coordinate; one record moves v by 2 G/n = %.4g; share %g of "
-                "the budget",
-                2.0 * G / n, share);
+                "per coordinate; one record moves v by 2 G/n = %.4g; %.3g times %s", 2.0 * G / n,
+                share > 0.0 ? share : plan->inflation,
+                share > 0.0 ? "the budget would pay for it" : "what it would be without inner steps");
     pn_plan_add(base, "noise multiplier z", plan->release.sigma / 2.0,
                 "of inner steps, in units of their sensitivity 2 tau/b");
     pn_plan_add(base, "noise sigma", base->sigma,
-                "of an inner step where tau = 2 G; tau = min(2 G, L ||x - y||), enforced: "
+                "of an inner step where tau = 2 G; tau = min(2 G, reach L ||x - y||), enforced: "
                 "2 z tau/b");
 }
 
@@ -237,6 +242,14 @@ static pn_status read_manner(svrg_plan *plan, const pn_arg *own, pn_err *err)
     return PN_OK;
 }
 
+static bool goes_on(const svrg_plan *plan, const pn_arg *own)
+{
+    if (own[SVRG_RESTART].count > 0)
+        return own[SVRG_RESTART].count == 2;
+    return plan->shape.doubling || (own[SVRG_PRESET].count == 0 && plan->base.request.kind != PN_NONPRIVATE &&
+                                    !(plan->problem.strong_convexity > 0.0));
+}
+
 static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     char owner[64];
@@ -260,7 +273,7 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
         status = choose_shape(plan, common, own, err);
     if (status != PN_OK)
         return status;
-    plan->goes_on = plan->shape.doubling || (own[SVRG_PRESET].count == 0 && !(plan->problem.strong_convexity > 0.0));
+    plan->goes_on = goes_on(plan, own);
     plan->base.iterations = plan->shape.epochs;
     pn_plan_set(&plan->base, "epochs", (double)plan->shape.epochs, true);
     pn_plan_set(&plan->base, "inner", (double)plan->shape.inner, true);
@@ -268,7 +281,7 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
     pn_plan_set(&plan->base, "step", plan->shape.step, false);
     plan->base.gradients = svrg_gradients(&plan->shape, plan->problem.n);
     pn_first_order_explain(&plan->problem, &plan->base);
-    explain_shape(plan, own, own[SVRG_EPOCHS].given || common[PN_OPT_ITERATIONS].given ? "as given" : "the default");
+    explain_shape(plan, own, own[SVRG_EPOCHS].given || common[PN_OPT_ITERATIONS].given ? "as given" : plan->why_epochs);
     pn_first_order_check_step(&plan->base, plan->shape.step, 1.0 / plan->problem.smoothness, "1/L");
     status = fill_noise(plan, common, own, err);
     if (status == PN_OK)
