@@ -60,6 +60,19 @@ typedef struct output_plan {
     size_t *order;           /* [passes x batch] of sgd, owned */
 } output_plan;
 
+/* Everything while a plan is made. */
+typedef struct output_draft {
+    output_plan *plan;
+    output_problem at;
+    output_bounds bounds;
+    double unit;      /* standard deviation of an entry of the noise for sensitivity 1, nearly; 0 without privacy */
+    double distance;  /* D: bound on ||minimum - start||; +inf */
+    double assumed;   /* what predictions take it to be */
+    double bias;      /* predicted risk before the noise */
+    double proven;    /* the same for the bound; +inf */
+    const char *rule; /* for the number of steps */
+} output_draft;
+
 /** Step t, from 1. */
 double output_step_size(const output_schedule *schedule, double t);
 /** Read and check what all methods need.  Errors: PN_EUNSUPPORTED, PN_EPRIVACY with what is missing; PN_ENOMEM. */
@@ -68,6 +81,18 @@ pn_status output_read(output_problem *at, output_plan *plan, pn_err *err);
 double output_contraction(const output_problem *at, double step);
 /** Everything in `bounds` for private runs.  Errors: PN_EUNSUPPORTED when rounding cannot be kept small. */
 pn_status output_measure(const output_problem *at, const output_schedule *schedule, output_bounds *bounds, pn_err *err);
+
+/** D and what predictions take it to be; the noise of sensitivity 1. */
+void output_measure_distance(output_draft *of);
+/** Predicted risk of where steps end, for a start at that distance from the minimum. */
+double output_step_risk(const output_problem *at, const output_schedule *schedule, double distance);
+/** Excess risk that noise of standard deviation sigma on each entry adds, from above where nothing is projected. */
+double output_noise_risk(const output_problem *at, double sigma);
+/** The schedule of plan->method, and of the exact method its certificate and bounds.  Errors: PN_EINVAL, PN_EUNSUPPORTED, PN_ENOMEM. */
+pn_status output_choose(output_draft *of, const pn_arg *common, const pn_arg *own, pn_err *err);
+
+#define OUTPUT_PASSES 10
+#define OUTPUT_BATCH  64
 
 extern const pn_param output_params[];
 enum {
