@@ -9,6 +9,7 @@
 #include "core/alloc.h"
 #include "core/mutant.h"
 #include "solvers/descent.h"
+#include "solvers/first_order.h"
 #include "solvers/output_perturbation.h"
 #include "solvers/perturbed_minimum.h"
 
@@ -236,7 +237,7 @@ static pn_status output_step(pn_state *state, pn_step_context *context, pn_trace
         status = publish(self, context, err);
     if (status != PN_OK)
         return status;
-    if (!self->mechanism)
+    if (!self->mechanism && !pn_has_diverged(state, self->x, dim_of(self)))
         memcpy(self->theta, self->x, dim_of(self) * sizeof(double));
     row->value = plan->order ? NAN : value;
     row->gap = NAN;

@@ -15,9 +15,9 @@
  * increasing, and makes it change no faster.
  *
  * Rounding.  What a computer does on D is x_t = S(x_{t-1}) + e_t, ||e_t|| <= tau_t for every D: both runs are tau_t off, and
- * 2 tau_t is added to d_t.  S is that of a reference function whose slope is l' at z clamped to somewhat more than the certified margins:
- * convex, as smooth as `bend` says, with gradients of at most G after the clamp to certified slopes, and equal to the computed one
- * in exact arithmetic, so that points a rounding outside of the set are no exception.  tau_t has the parts
+ * 2 tau_t is added to d_t.  S is that of a reference function, whose slope is l' at z clamped to the certified margins (a loss that goes on
+ * in straight lines): convex, L-smooth, its gradients at most G, everywhere.  Points a rounding outside of the set are no exception: what
+ * is computed there differs by the curvature a little beyond, `bend`, times how far outside.  tau_t has the parts
  *   - of the mean gradient: sums (pn_objective_gradient_error, pn_objective_batch_error, for each coordinate), slopes off by 2^-46 of
  *     their size, and margins off by (p + 4) 2^-53 of ||x|| ||theta||, which the curvature turns into slope;
  *   - of the gradient of r, formulas of the table: 2^-50 of it;
@@ -34,7 +34,8 @@
 
 static const char owner[] = "solve.output_perturbation";
 
-#define SLACK (1.0 + 0x1p-20) /* of reaches: what rounding may add to them */
+#define SLACK      (1.0 + 0x1p-20)
+#define MOST_STEPS 1e8 /* one after the other, a second or so */
 
 /* ---- the problem ---- */
 
@@ -331,7 +332,7 @@ static pn_status check_rounding(const output_problem *at, rounding round, const 
     return PN_OK;
 }
 
-pn_status output_measure(const output_problem *at, const output_schedule *schedule, output_bounds *bounds, pn_err *err)
+static pn_status measure(const output_problem *at, const output_schedule *schedule, output_bounds *bounds, pn_err *err)
 {
     const rounding none = { 0.0, 0.0 };
     double from = pn_lp_norm(PN_L2, (size_t)at->p, at->start), first = reach_with(at, schedule, none), last;
@@ -350,4 +351,12 @@ pn_status output_measure(const output_problem *at, const output_schedule *schedu
         bounds->entry = fmin(bounds->entry, at->set->ops->radius(at->set, PN_LINF) * SLACK + round.fixed);
     add_up(at, schedule, round, bounds);
     return PN_OK;
+}
+
+pn_status output_measure(const output_problem *at, const output_schedule *schedule, output_bounds *bounds, pn_err *err)
+{
+    if (steps_of(schedule) > MOST_STEPS)
+        return pn_fail(err, PN_EINVAL, "%s: %.3g steps are more than the %.0e whose rounding is added up", owner,
+                       steps_of(schedule), MOST_STEPS);
+    return measure(at, schedule, bounds, err);
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "core/alloc.h"
-#include "numeric/blas.h"
+#include "solvers/first_order.h"
 #include "solvers/output_perturbation.h"
 
 static const char owner[] = "solve.output_perturbation";
@@ -87,6 +87,8 @@ static pn_status check_step(const output_draft *of, double step, bool given, pn_
         return pn_fail(err, PN_EINVAL,
                        "%s: step = %g is beyond 2/L = %g: steps would move neighbouring data sets apart", owner, step,
                        2.0 / at->smooth);
+    if (at->smooth > 0.0)
+        pn_first_order_check_step(&of->plan->base, step, 2.0 / at->smooth, "2/L");
     return PN_OK;
 }
 
