@@ -170,7 +170,7 @@ local function output_perturbation()
   local function plan(label)
     local data = pn.data.from({ { label ~= 0 and 1 or 0 }, { 0 } }, { label, 0 }):clip_rows("l2", 1)
     return pn.solve.output_perturbation.plan(pn.objective { data = data, loss = pn.loss.huber { delta = 1 } },
-      { epsilon = 1, delta = DELTA, iterations = 3, step = 0.5 })
+      { epsilon = 1, delta = DELTA, iterations = 1, step = 1 })
   end
   local ledger = teaching()
   local function released(run, rng)
