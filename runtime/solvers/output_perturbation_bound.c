@@ -262,7 +262,7 @@ static rounding rounding_of(const output_problem *at, const output_schedule *sch
 
     return (rounding){
         .slope = (gradient_error(at, schedule->batch, size, outside) + 0x1p-50 * regular + 0x1p-51 * slope) * SLACK,
-        .fixed = (0x1p-52 * size + closed + outside) * SLACK
+        .fixed = (0x1p-53 * size + closed + outside) * SLACK
     };
 }
 

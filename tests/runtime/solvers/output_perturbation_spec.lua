@@ -85,6 +85,12 @@ describe("the sensitivity of output perturbation", function()
     end
   end)
 
+  it("follows eta L - 1 where a step beyond 2/(L + mu) takes points across the minimum", function()
+    -- L = 1.5, mu = 0.5, eta = 1.3: 0.95 against 1 - eta mu = 0.35
+    local plan = solve.plan(lever(1000, 1, 1e6, { reg = pn.reg.l2(0.5) }), merged(usual, { iterations = 10, step = 1.3 }))
+    close(2 * 1.3 / 1000 * (1 - 0.95 ^ 10) / 0.05, line(plan, "exact sensitivity"), 1e-8)
+  end)
+
   it("is (2G/n)(1 - (1 + eta mu)^-T)/mu where a strongly convex term with kinks is taken by its proximal operator", function()
     local f = lever(1000, 1, 1e6, { reg = pn.reg.elastic_net { l1 = 0.001, l2 = 0.01 } })
     local plan = solve.plan(f, merged(usual, { iterations = 200, step = 1 }))
@@ -110,6 +116,7 @@ describe("the sensitivity of output perturbation", function()
         local delta = line(plan, "sensitivity Delta")
         assert.is_true(d <= delta, ("%s: %.12g beyond %.12g"):format(case.method or "gd", d, delta))
         assert.is_true(d >= delta * (1 - 1e-6), ("%s: %.12g of %.12g"):format(case.method or "gd", d, delta))
+        assert.equal(2, #plan:run().theta) -- what is released lies within the bound that its rounding rests on
         local null = lever(40, place, 0, { reg = reg })
         local half = line(solve.plan(a, merged(usual, merged(case, { neighbours = "zero_out" }))), "sensitivity Delta")
         d = (solve(a, bare).theta - solve(null, bare).theta):norm()
@@ -175,6 +182,18 @@ describe("the sensitivity of output perturbation", function()
     close(1.2 * T * ulp, line(plan, "exact sensitivity"), 1e-9)
     assert.is_true(line(plan, "sensitivity Delta") >= d)
     refused(function() solve.plan(a, merged(usual, merged(options, { step = 1e-12 }))) end, "drown in rounding")
+  end)
+
+  it("counts the rounding of projections: on both data sets, in every step", function()
+    local function rounding(set)
+      local plan = solve.plan(logistic(200, 3, { set = set }), merged(usual, { iterations = 50, step = 1 }))
+      return line(plan, "sensitivity Delta") - line(plan, "exact sensitivity")
+    end
+    -- far from the origin the nearest point is off by half a unit in the last place of 1e6, at least
+    local ball = pn.set.l2_ball { dim = 3 }
+    local near, far = rounding(ball), rounding(ball + { 1e6, 0, 0 })
+    assert.is_true(near > 0 and near < 1e-11)
+    assert.is_true(far >= 2 * 50 * 1e6 * 2 ^ -53 and far < 1e-6)
   end)
 
   it("adds twice the tolerance of a minimum", function()
