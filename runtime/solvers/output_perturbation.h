@@ -24,6 +24,7 @@ typedef struct output_problem {
     double strong_smooth; /* certified strong convexity of what is taken by its gradient ... */
     double strong_prox;   /* ... and of what is taken by its proximal operator */
     double strong;        /* mu: the sum, rounded down */
+    double kink;          /* of an r with kinks: r(1, ..., 1) less its square part; a norm of the vector of ones */
     double pull;          /* smallest ||subgradient of r||_2 at the start */
     double
         regular_slope; /* bound on ||gradient of the part of r that is smooth||_2 grows from there by smooth x distance */

@@ -74,6 +74,22 @@ static bool exact_prox(const pn_prox *prox)
     return traits & (PN_PROX_SEPARABLE | PN_PROX_BLOCKS);
 }
 
+/* r = norm + (mu'/2)||x||^2 for those of the table that have kinks: E norm(z) <= sigma norm(1, ..., 1) for noise z. */
+static pn_status measure_kink(output_problem *at, const pn_regulariser *reg, pn_err *err)
+{
+    double *ones = pn_alloc((size_t)at->p, sizeof(double)), value = 0.0;
+    pn_status status;
+
+    if (!ones)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    for (size_t j = 0; (double)j < at->p; j++)
+        ones[j] = 1.0;
+    status = reg->ops->evaluate(reg, (size_t)at->p, ones, &value, NULL, err);
+    at->kink = fmax(value - 0.5 * at->p * at->strong_prox, 0.0);
+    pn_free(ones);
+    return status;
+}
+
 static pn_status read_regulariser(output_problem *at, output_plan *plan, pn_err *err)
 {
     const pn_regulariser *reg = pn_objective_regulariser(at->objective);
@@ -102,7 +118,7 @@ static pn_status read_regulariser(output_problem *at, output_plan *plan, pn_err 
             "%s: the error of the proximal operator of %s is not known; use l1, elastic_net or disjoint groups", owner,
             reg->row->name);
     at->prox = plan->prox;
-    return status;
+    return status == PN_OK ? measure_kink(at, reg, err) : status;
 }
 
 /* Of private runs: functions of a user's would see points that are not private yet, and the noise rests on the set's answers and on

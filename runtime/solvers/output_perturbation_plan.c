@@ -139,10 +139,11 @@ static void explain_steps(const output_draft *of, bool given)
     const output_schedule *s = &plan->schedule;
     pn_plan *base = &of->plan->base;
 
-    pn_plan_add_text(base, "method", methods[plan->method], "%s",
-                     plan->method == OUTPUT_GD      ? "full gradients; one noisy release of the last point"
-                     : plan->method == OUTPUT_EXACT ? "the minimum to a certificate; one noisy release of it"
-                                                    : "batches in a fixed public order; one noisy release at the end");
+    pn_plan_add_text(base, "method", methods[plan->method], "%s%s",
+                     plan->method == OUTPUT_GD      ? "full gradients"
+                     : plan->method == OUTPUT_EXACT ? "the minimum to a certificate"
+                                                    : "batches in a fixed public order",
+                     base->request.kind == PN_NONPRIVATE ? "" : "; noise once, on the last point");
     if (plan->method == OUTPUT_EXACT) {
         pn_plan_add(base, "tolerance tau", plan->certificate.noise.offset,
                     "certified distance to the exact minimum, public");
@@ -234,7 +235,8 @@ static void explain_risk(output_draft *of)
     pn_plan_add(plan, "risk before noise", of->bias, "%s",
                 of->plan->method == OUTPUT_EXACT ? "of stopping at the tolerance" : "predicted: how far steps get");
     if (plan->request.kind != PN_NONPRIVATE)
-        pn_plan_add(plan, "risk from noise", noise, "sigma^2/2 x trace of curvature");
+        pn_plan_add(plan, "risk from noise", noise, "sigma^2/2 x trace of curvature%s",
+                    at->kink > 0.0 ? " + sigma r(1, ..., 1)" : "");
     plan->predicted = of->bias + noise;
     plan->bound = none ? NAN : of->proven + (at->set ? slope * sigma * sqrt(at->p) : noise);
     if (none)

@@ -27,13 +27,13 @@ double output_step_risk(const output_problem *at, const output_schedule *s, doub
     return c < 1.0 ? fmin(slow, distance * distance * pow(c, 2.0 * (T - 1.0)) / (2.0 * eta)) : slow;
 }
 
-/* Of noise of standard deviation sigma on each entry, not projected: smooth parts by their traces, kinks by their slope. */
+/* Smooth parts by their traces; a norm of the sum of two points is at most the sum of their norms. */
 double output_noise_risk(const output_problem *at, double sigma)
 {
-    double margins = (double)pn_objective_loss(at->objective)->margins, bent = at->smooth - at->loss_smooth;
-    double smooth = 0.5 * sigma * sigma * (fmin(margins, at->p) * at->loss_smooth + at->p * bent);
+    double margins = (double)pn_objective_loss(at->objective)->margins;
+    double regular = at->p * (at->smooth - at->loss_smooth + at->strong_prox);
 
-    return smooth + (at->prox ? at->bounds->reg.gradient * at->p * sigma * 0.79788456080286541 : 0.0);
+    return 0.5 * sigma * sigma * (fmin(margins, at->p) * at->loss_smooth + regular) + sigma * at->kink;
 }
 
 static double predict(const output_draft *of, const output_schedule *s)

@@ -185,8 +185,8 @@ describe("the sensitivity of output perturbation", function()
   end)
 
   it("counts the rounding of projections: on both data sets, in every step", function()
-    -- The norm of 1000 coordinates is off by up to 500 units of 2^-53, and so may be a point that is scaled by it; steps so short add
-    -- little else.
+    -- The norm of 1000 coordinates is off by up to 500 units of 2^-53, and so may be a point that is scaled by it; steps so
+    -- short add little else.
     local f = logistic(50, 1000, { set = pn.set.l2_ball { dim = 1000 } })
     local plan = solve.plan(f, merged(usual, { iterations = 50, step = 1e-6 }))
     local rounding = line(plan, "sensitivity Delta") - line(plan, "exact sensitivity")
@@ -281,6 +281,17 @@ describe("the plan of output perturbation", function()
     local risk = line(plan, "risk from noise")
     close(plan.sigma ^ 2 / 2, risk, 1e-9)
     if plan.sigma < 100 then assert.near(1, total / 400 / risk, 5 * math.sqrt(2 / 400)) end
+  end)
+
+  it("bounds what noise does to a regulariser with kinks", function()
+    -- r(x + z) - r(x): ||z||_1 at most, and 0.2/2 ||z||^2; of groups of 3, sqrt(3) ||z_g||; the loss adds 0.25/2 sigma^2
+    for _, case in ipairs { { pn.reg.elastic_net { l1 = 0.1, l2 = 0.2 }, 0.1 * 6, 0.2 }, { pn.reg.l1(0.1), 0.1 * 6, 0 },
+                            { pn.reg.group { lambda = 0.1, groups = { 1, 1, 1, 2, 2, 2 } }, 0.1 * 2 * 3, 0 } } do
+      local plan = solve.plan(logistic(1000, 6, { reg = case[1] }), usual)
+      local sigma = plan.sigma
+      close(sigma ^ 2 / 2 * (0.25 + 6 * case[3]) + sigma * case[2], line(plan, "risk from noise"), 1e-6)
+      assert.is_true(plan.predicted < math.huge and plan.iterations > 1)
+    end
   end)
 
   it("states the gradients that a run counts", function()
