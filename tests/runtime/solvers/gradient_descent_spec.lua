@@ -52,6 +52,7 @@ describe("the plan of gradient_descent", function()
     local paper = plan:with {calibration = "paper"}
     assert.is_near(0.1158466634, paper.sigma, 1e-9)
     assert.is_true(paper.proven and paper.epsilon < 1)
+    assert.is_nil(paper.lines["certified epsilon"])
     local zeroed = plan:with {neighbours = "zero_out"}
     assert.is_near(0.0746126327 / 2, zeroed.sigma, 1e-9)
   end)
@@ -263,6 +264,15 @@ describe("a run of gradient_descent", function()
     assert.is_true((own - x):norm() < 1e-12)
     local noisy = solve(obj, {rho = 1, rng = pn.rng.seeded(2)})
     assert.is_true(noisy.value < obj:value(pn.vec.zeros(12)))
+  end)
+
+  it("takes a smooth regulariser without a proximal operator by its gradient", function()
+    local obj = logistic(300, 4, {reg = pn.reg.nonconvex(0.01), set = ball(4, 5)})
+    local smooth = pn.objective {data = obj.data, loss = pn.loss.logistic()}
+    local x = solve(obj, {privacy = false, iterations = 4000}).theta
+    local slope = smooth:gradient(x)
+    for j = 1, 4 do assert.is_near(-0.02 * x[j] / (1 + x[j] ^ 2) ^ 2, slope[j], 1e-6) end
+    assert.is_true(x:norm() > 0.1 and x:norm() < 4.9)
   end)
 
   it("takes subgradient steps where output is the average", function()
