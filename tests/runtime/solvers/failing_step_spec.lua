@@ -45,7 +45,7 @@ local function run(name, at, budget)
 end
 
 describe("a step that fails after its noise was drawn", function()
-  for _, name in ipairs {"mirror_descent", "frank_wolfe_convex", "accelerated_mirror_descent", "gradient_descent"} do
+  for _, name in ipairs {"mirror_descent", "frank_wolfe_convex", "accelerated_mirror_descent", "gradient_descent", "sgd"} do
     it("goes on with the same noise and without a second charge: " .. name, function()
       local budget = {rho = 0.5, iterations = steps}
       local smooth, whole = run(name, nil, budget)

@@ -7,10 +7,11 @@
 #include "fail_alloc.h"
 #include "solvers/solver.h"
 
-enum { DIM = 6, STEPS = 5, OWN_MAX = 12 };
+enum { DIM = 6, STEPS = 5, OWN_MAX = 16 };
 
-static const char *const solvers[] = { "mirror_descent", "frank_wolfe", "frank_wolfe_convex", "gradient_descent",
-                                       "accelerated_mirror_descent" };
+static const char *const solvers[] = {
+    "mirror_descent", "frank_wolfe", "frank_wolfe_convex", "gradient_descent", "accelerated_mirror_descent", "sgd"
+};
 static const char *const pay_at_the_end[] = { "output_perturbation" }; /* nothing is released before */
 
 static pn_status make(pn_dataset **data, pn_objective **objective, size_t n, pn_err *err)
