@@ -237,6 +237,48 @@ local function gradient_descent()
   }
 end
 
+-- One step on one of two records, where the other one pulls down and this one pulls up, or down like it: as bad as batches get.
+local function sgd()
+  local function plan(labels, options)
+    local rows = {}
+    for i, label in ipairs(labels) do rows[i] = { label ~= 0 and 1 or 0 } end
+    local data = pn.data.from(rows, labels):clip_rows("l2", 1)
+    for name, value in pairs { batch = 1, step = 1, output = "last" } do options[name] = value end
+    return pn.solve.sgd.plan(pn.objective { data = data, loss = pn.loss.huber { delta = 1 } }, options)
+  end
+  local function tight(labels)
+    return plan(labels, { epsilon = 1, delta = DELTA, iterations = 1, accountant = "pld" })
+  end
+  local function released(run, rng) -- each run with a budget of its own: the price of a loss distribution is no sum
+    return run:run { rng = rng, progress = false }.theta[1]
+  end
+  local apart, alike, still = tight { 1e6, -1e6 }, tight { -1e6, -1e6 }, tight { 0, 0 }
+  local function options(trials)
+    return { neighbours = { apart, alike }, trials = trials, delta = DELTA, event = apart.event }
+  end
+  return {
+    law = function()
+      return audit(released, options(40000))
+    end,
+    reuse = function()
+      return audit(function(run, rng)
+        return released(run, rng) - released(still, rng)
+      end, options(2000))
+    end,
+    order = function() -- the budget ends after the first step
+      local budget, steps = pn.ledger { epsilon = 2, delta = DELTA, teaching = true }, 0
+      local finished = pcall(function()
+        for _ in plan({ 1e6, -1e6 }, { epsilon = 2, delta = DELTA, iterations = 2 }):steps {
+          ledger = budget, rng = pn.rng.seeded(1) } do
+          steps = steps + 1
+          budget:close()
+        end
+      end)
+      return finished or steps > 1, ("steps %d"):format(steps)
+    end,
+  }
+end
+
 -- ---- the table: each where it is nearly tight ----
 
 local mechanisms = {
@@ -265,6 +307,7 @@ local mechanisms = {
   frank_wolfe = frank_wolfe,
   output_perturbation = output_perturbation,
   gradient_descent = gradient_descent,
+  sgd = sgd,
 }
 
 local caught, numbers = mechanisms[arg[1]]()[arg[2]]()
