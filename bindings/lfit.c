@@ -275,7 +275,7 @@ static void say_privacy(const pn_fit *fit, const pn_plan *plan, char *text, size
 
     if (!fit->is_private)
         (void)snprintf(text, size, "none: %s (privacy=false)",
-                       plan->draws ? "the noise in it guarantees nothing" : "fitted on the exact data");
+                       plan->draws ? "what it drew guarantees nothing" : "fitted on the exact data");
     else if (fit->simulated && isnan(fit->epsilon))
         (void)snprintf(text, size, "seeded noise: no privacy (secure: rho = %.4g, %s)", fit->rho, relation);
     else if (fit->simulated)

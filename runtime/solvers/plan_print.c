@@ -56,7 +56,7 @@ static void put_guarantee(sink *out, const pn_plan *plan)
 
     if (request->kind == PN_NONPRIVATE)
         (void)snprintf(text, sizeof text, "none: privacy=false, %s",
-                       plan->draws ? "and this noise guarantees nothing" : "the exact data is used");
+                       plan->draws ? "and what is drawn guarantees nothing" : "the exact data is used");
     else if (plan->worthless)
         (void)snprintf(text, sizeof text, "none: for simulated runs only, see the warning");
     else if (request->kind == PN_RHO)

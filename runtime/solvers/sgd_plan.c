@@ -23,7 +23,8 @@ const pn_param sgd_params[] = {
     { "sampling", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, samplings,
       "how batches are drawn; by default fixed, under zero_out poisson" },
     { "batch", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
-      "records in a batch, of poisson expected; by default as many as keep the noise near that of all records" },
+      "records in a batch, of poisson expected; by default as many as keep the noise near that of all records, of "
+      "shuffled all" },
     { "epochs", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "iterations times batch / n, in place of iterations" },
     { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "eta of the first iteration, in place of 1/L or less" },
     { "schedule", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, schedules,
@@ -60,6 +61,8 @@ typedef struct problem {
     double unit;     /* s; 0 without privacy */
     double distance; /* D of the set, or a guess */
     bool guessed;
+    double
+        travel; /* what steps are made for: D, or where that is a guess the distance whose noise is a margin's size */
 } problem;
 
 /* ---- batches and steps ---- */
@@ -113,6 +116,7 @@ static void read_scale(problem *at)
         at->distance = scale_of(at);
     if (!(at->distance > 0.0) || !isfinite(at->distance))
         at->distance = 1.0;
+    at->travel = at->guessed ? at->distance * fmax(1.0, REACH * sqrt((double)first->p)) : at->distance;
 }
 
 /* t = eta T.  Beyond a few 1/mu only noise comes in. */
@@ -168,8 +172,8 @@ static double batch_by_rule(const problem *at)
     if (!at->is_private)
         return fmin(n, PLAIN_BATCH);
     scale = batch_scale(at);
-    if (!isfinite(scale))
-        return n;
+    if (!isfinite(scale) || strcmp(at->plan->batches.scheme, "shuffled") == 0)
+        return n;      /* nothing is gained by secrecy */
     if (epochs->given) /* T = epochs n/b solved for b */
         return fmin(n, fmax(1.0, ceil(BATCH_FACTOR * BATCH_FACTOR * scale * scale / (epochs->real * n))));
     T = steps->given ? (double)steps->count : steps_by_rule(at);
@@ -233,9 +237,9 @@ static double default_step(const problem *at)
     if (plan->schedule == SGD_INVERSE)
         return 1.0 / first->strong_convexity;
     if (plan->schedule == SGD_SQRT)
-        return at->distance / sqrt(of.square);
+        return at->travel / sqrt(of.square);
     if (!isfinite(L))
-        return at->distance / sqrt(T * of.square);
+        return at->travel / sqrt(T * of.square);
     return at->is_private ? fmin(1.0 / L, time_for(at, plan->base.sigma / sqrt(T)) / T) : 1.0 / L;
 }
 
@@ -326,7 +330,8 @@ static void explain_steps(problem *at)
                 at->own[SGD_BATCH].given ? "as given"
                 : !at->is_private        ? "the default"
                 : at->paper              ? "the article's"
-                            : "8 n epsilon/sqrt(T ln(1/delta)), at most n: noise near that of all records");
+                            : "noise near that of all records: k n epsilon/sqrt(T ln(1/delta)), k = 8 or what 2e9 "
+                              "multiplications allow; at least 4 epochs");
     pn_plan_add(&plan->base, "steps T", T, "%s; %.4g epochs",
                 counted           ? "as given"
                 : !at->is_private ? "the default"

@@ -170,6 +170,11 @@ describe("the plan of sgd", function()
       {"give step=", function() plan(unbounded, {privacy = false}) end},
       {"steps are too many", function() plan(obj, with {epochs = 1e13}) end},
       {"least", function() plan(obj, {rho = 1e-30}) end},
+      {"the article takes T = n^2 = 1.6e+09 steps", function()
+        local many = pn.objective {data = pn.data.synthetic.logistic {n = 40000, p = 1, sparsity = 1, seed = 1}:clip_rows("l2", 1),
+          loss = pn.loss.logistic()}
+        plan(many, with {calibration = "paper"})
+      end},
     }
     for _, case in ipairs(cases) do
       local ok, message = pcall(case[2])
@@ -180,6 +185,17 @@ describe("the plan of sgd", function()
 end)
 
 describe("a run of sgd", function()
+  it("draws without privacy as well, and says that this guarantees nothing", function()
+    local fit = pn.solve.sgd(problem(60, 3), {privacy = false, batch = 6, epochs = 3})
+    assert.is_nil(fit.privacy)
+    assert.equal(180, fit.gradients)
+    assert.matches("guarantees nothing", tostring(fit), 1, true)
+    assert.matches("guarantees nothing", tostring(fit.plan), 1, true)
+    local softmax = pn.objective {data = pn.data.from({{1, 0}, {0, 1}, {-1, 0}}, {1, 2, 3}):clip_rows("l2", 1),
+      loss = pn.loss.softmax {classes = 3}}
+    assert.equal(6, #pn.solve.sgd(softmax, {epsilon = 1, delta = 1e-6, iterations = 3}).theta)
+  end)
+
   it("adds noise of the planned deviation to the mean over a batch", function()
     -- One step from 0 over identical records: theta = -eta (gradient + noise), whichever batch was drawn.
     -- 4000 coordinates: the variance is off by more than 11.2 % with probability 6e-7 (5 standard errors); noise that is 1.1 times
