@@ -116,6 +116,20 @@ describe("the plan of sgd", function()
     assert.is_nil(tostring(whole):find("no credit", 1, true))
   end)
 
+  it("charges for the rounding of sums over as many records as a batch can have", function()
+    -- Noise so small that its lattice adds nothing: what is left above 2 G (of coins: G) is the error of sums, about b^2 2^-53 a
+    -- coordinate, and 2^-40.
+    local obj = problem(1000, 100)
+    local function above(options, contributions)
+      options.rho, options.iterations = 1e8, 1
+      local event = tostring(pn.solve.sgd.plan(obj, options).event)
+      return tonumber(event:match "sensitivity=([%d.e-]+)") - contributions
+    end
+    local whole, part = above({batch = 1000}, 2), above({batch = 100}, 2)
+    assert.is_true(whole > 1e-9 and part > 1e-11 and part < whole / 50)
+    assert.is_true(above({batch = 10, sampling = "poisson"}, 1) > 1e-9)
+  end)
+
   it("says how noise and gradients depend on batch and steps", function()
     local plan = pn.solve.sgd.plan(problem(2000, 3), {epsilon = 1, delta = 1e-6, batch = 100, iterations = 64})
     for name, change in pairs {["half the batch"] = {batch = 50}, ["twice the batch"] = {batch = 200},
