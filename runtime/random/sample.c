@@ -77,10 +77,34 @@ static size_t lowest_bit(size_t word)
 #endif
 }
 
-/* The bits come out in order, and are cleared for the next draw. */
+/* The set bits of a word, lowest first: `each` is one of them while there are any. */
+static bool next_bit(size_t *word, size_t *each)
+{
+    if (*word == 0)
+        return false;
+    *each = lowest_bit(*word);
+    *word &= *word - 1;
+    return true;
+}
+
+/* Bits in order, and cleared for the next draw.  The bits of `blocks` say which words of `taken` have any. */
+static void read_bitmap(size_t *taken, size_t *blocks, size_t count, size_t *out)
+{
+    size_t found = 0, block, bit;
+
+    for (size_t i = 0; found < count; i++) {
+        while (next_bit(&blocks[i], &block)) {
+            size_t place = WORD * i + block;
+
+            while (next_bit(&taken[place], &bit))
+                out[found++] = WORD * place + bit;
+        }
+    }
+}
+
 static void floyd_bitmap(pn_rng *rng, size_t n, size_t count, size_t *taken, size_t *out)
 {
-    size_t found = 0;
+    size_t *blocks = taken + n / WORD + 1;
 
     for (size_t j = n - count; j < n; j++) {
         size_t t = (size_t)pn_rng_below(rng, (uint64_t)j + 1);
@@ -88,12 +112,9 @@ static void floyd_bitmap(pn_rng *rng, size_t n, size_t count, size_t *taken, siz
         if (taken[t / WORD] >> (t % WORD) & 1)
             t = j;
         taken[t / WORD] |= (size_t)1 << (t % WORD);
+        blocks[t / WORD / WORD] |= (size_t)1 << (t / WORD % WORD);
     }
-    for (size_t i = 0; found < count; i++) {
-        for (size_t word = taken[i]; word != 0; word &= word - 1)
-            out[found++] = WORD * i + lowest_bit(word);
-        taken[i] = 0;
-    }
+    read_bitmap(taken, blocks, count, out);
 }
 
 /* An open table of index + 1, a power of two long and at most half full.  False when the index is there already. */
@@ -129,10 +150,10 @@ static void floyd_table(pn_rng *rng, size_t n, size_t count, size_t *table, size
     memset(table, 0, size * sizeof *table);
 }
 
-/* Reading a bitmap of 32 words for every record of the subset costs about as much as sorting it. */
+/* Beyond so many words for every record of the subset the memory that a bitmap touches costs more than sorting. */
 static bool fits_bitmap(size_t n, size_t count)
 {
-    return n / WORD / 32 < count;
+    return n / WORD / 128 < count;
 }
 
 size_t pn_sample_scratch(size_t n, size_t count)
@@ -140,7 +161,7 @@ size_t pn_sample_scratch(size_t n, size_t count)
     size_t size = 2;
 
     if (fits_bitmap(n, count))
-        return n / WORD + 1;
+        return n / WORD + 1 + n / WORD / WORD + 1;
     while (size / 2 < count)
         size *= 2;
     return size;
