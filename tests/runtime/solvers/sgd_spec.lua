@@ -150,6 +150,9 @@ describe("the plan of sgd", function()
       local all = 2 / 20000 * math.sqrt(T) * pn.calibrate.gaussian {epsilon = epsilon, delta = 1e-8, sensitivity = 1}
       assert.is_true(b < 20000 and plan.sigma < 1.2 * all)
       assert.is_true(T * b >= 4 * 20000)
+      -- steps of nearly 1/L, and as many as make a walk of noise 0.3 G/L long: T = 0.3 G/s, s sqrt(T) the noise of all
+      assert.is_near(0.3 * math.sqrt(T) / all, T, 1.01)
+      assert.is_true(plan.lines["step eta"] <= 4 and plan.lines["step eta"] > 4 / 1.2)
     end
   end)
 
