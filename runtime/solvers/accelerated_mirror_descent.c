@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mutant.h"
 #include "numeric/blas.h"
 #include "solvers/accelerated_mirror_descent.h"
 
@@ -182,6 +183,8 @@ static pn_status project_y(amd_state *self, pn_err *err)
     const amd_plan *plan = plan_of(self);
     size_t p = plan->first.p;
 
+    if (PN_MUTANT("exact_y_step")) /* as the article prints it */
+        (void)pn_objective_losses(self->base.plan->objective, NULL, self->x, NULL, self->h, NULL, NULL);
     for (size_t j = 0; j < p; j++)
         self->h[j] = self->x[j] - plan->near * self->h[j];
     return plan->euclidean ? pn_composite_step(&plan->first.composite, self->h, p, plan->near, err)

@@ -326,6 +326,8 @@ static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_e
         return status;
     plan->base.gradients = (double)plan->base.iterations * plan->first.n;
     plan->scale = amd_scale(&at->terms, (double)plan->base.iterations, plan->base.sigma);
+    pn_plan_set(&plan->base, "iterations", (double)plan->base.iterations, true);
+    pn_plan_set(&plan->base, "step", plan->scale, false);
     explain_steps(at, common, own);
     explain_bound(at);
     return PN_OK;

@@ -192,13 +192,16 @@ local function output_perturbation()
   }
 end
 
--- Gradient descent on the line: the first step shows the mean of two clipped gradients of size 1, which is all that it claims.
-local function gradient_descent()
-  local function plan(labels, steps)
+-- Descent on the line with steps of 1: the first shows the mean of two clipped gradients of size 1, which is all that it claims.
+local function descent(solver, own)
+  local function plan(labels, steps, more)
     local data = pn.data.from({ { 1 }, { 1 } }, labels):clip_rows("linf", 1)
     local objective = pn.objective { data = data, loss = pn.loss.squared(), clip = 1 }
-    return pn.solve.gradient_descent.plan(objective,
-      { epsilon = 1, delta = DELTA, iterations = steps, step = 1, output = "last", start = { 0 } })
+    local all = { epsilon = 1, delta = DELTA, iterations = steps, start = { 0 } }
+    for _, options in ipairs { own, more } do
+      for name, value in pairs(options) do all[name] = value end
+    end
+    return pn.solve[solver].plan(objective, all)
   end
   local ledger = teaching()
   local function answer(run, rng)
@@ -211,6 +214,10 @@ local function gradient_descent()
   return {
     law = function()
       return audit(answer, options({ plan({ 4, 4 }, 1), plan({ 4, -4 }, 1) }, 60000))
+    end,
+    printed = function() -- the y-step of accelerated mirror descent alone
+      local first, second = plan({ 4, 4 }, 1, { ystep = "printed" }), plan({ 4, -4 }, 1, { ystep = "printed" })
+      return audit(answer, options({ first, second }, 4000))
     end,
     reuse = function()
       local public = plan({ 4, -4 }, 1)
@@ -306,7 +313,12 @@ local mechanisms = {
   sparse_vector = sparse_vector,
   frank_wolfe = frank_wolfe,
   output_perturbation = output_perturbation,
-  gradient_descent = gradient_descent,
+  gradient_descent = function()
+    return descent("gradient_descent", { step = 1, output = "last" })
+  end,
+  accelerated_mirror_descent = function() -- of whose steps 2 makes the first and the second of two this long
+    return descent("accelerated_mirror_descent", { step = 2 })
+  end,
   sgd = sgd,
 }
 
