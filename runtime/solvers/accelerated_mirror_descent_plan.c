@@ -213,11 +213,12 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
 {
     pn_plan *plan = &at->plan->base;
     bool given = common[PN_OPT_ITERATIONS].given;
-    const char *rule = given                                  ? "as given"
-                       : plan->iterations == at->terms.most   ? "capped: about 1e10 multiplications"
-                       : at->terms.unit == 0.0                ? "the default"
-                       : at->terms.printed || at->terms.scale ? "the least bound with these steps"
-                                                              : "where 4 L_C B / T^2 is a tenth of the noise's part";
+    const char *rule = given                                ? "as given"
+                       : plan->iterations == at->terms.most ? "capped: about 1e10 multiplications"
+                       : at->terms.unit == 0.0              ? "the default"
+                       : at->terms.printed || at->terms.scale > 0.0
+                           ? "the least bound with these steps"
+                           : "where 4 L_C B / T^2 is a tenth of the noise's part";
 
     pn_plan_add(plan, "steps T", (double)plan->iterations, "%s", rule);
     pn_plan_add(plan, "step scale c", at->plan->scale, "A = c (k + 2) / (4 L_C), r = 2 / (k + 2); %s",
