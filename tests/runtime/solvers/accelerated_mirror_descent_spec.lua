@@ -1,4 +1,4 @@
--- accelerated_mirror_descent_spec.lua -- the article's iterates, the proven bound in every geometry, noise in both steps, and what a
+-- accelerated_mirror_descent_spec.lua -- the article's iterates, the proven bound in every geometry, noise in both steps, what a
 -- plan says and refuses.
 local pn = require "penumbra"
 
@@ -53,7 +53,8 @@ describe("accelerated mirror descent without noise", function()
       triangle = {0.36753976, 0.32146013, 0.44510519},
     }
     for ystep, theta in pairs(expected) do
-      local fit = solve(toy(), {privacy = false, iterations = 10, start = {.5, -.25, .1}, ystep = ystep, smoothness = toy_smoothness})
+      local fit = solve(toy(), {privacy = false, iterations = 10, start = {.5, -.25, .1}, ystep = ystep,
+        smoothness = toy_smoothness})
       for j = 1, 3 do assert.is_near(theta[j], fit.theta[j], 5e-9) end
       assert.equal(80, fit.gradients)
     end
@@ -178,7 +179,7 @@ describe("accelerated mirror descent without noise", function()
       local function bound(potential)
         return solve.plan(obj, {privacy = false, iterations = 50, potential = potential}).bound
       end
-      return bound((pn.potential.for_set(obj.set))), bound(pn.potential.euclidean {}), solve.plan(obj, {privacy = false, iterations = 50}).bound
+      return bound((pn.potential.for_set(obj.set))), bound(pn.potential.euclidean {}), bound()
     end
     local fit, flat, chosen = bounds(1000)
     -- L_C B: 1 x about e ln p, against p x 1/2.
@@ -369,7 +370,8 @@ describe("a private plan of accelerated mirror descent", function()
 
   it("halves the noise where a neighbour's record counts as zero", function()
     local obj = problem(1000, ball(3))
-    local replace, zero = solve.plan(obj, {rho = 0.1, iterations = 9}), solve.plan(obj, {rho = 0.1, iterations = 9, neighbours = "zero_out"})
+    local replace = solve.plan(obj, {rho = 0.1, iterations = 9})
+    local zero = solve.plan(obj, {rho = 0.1, iterations = 9, neighbours = "zero_out"})
     assert.is_near(replace.sigma / 2, zero.sigma, 1e-6 * zero.sigma)
   end)
 
