@@ -120,6 +120,13 @@ describe("accelerated mirror descent without noise", function()
     local r = 0.5
     local with = pn.objective {data = data, loss = pn.loss.logistic(), set = set, reg = pn.reg.l2(r)}
     assert.is_near(0.25 * 0.25 + r, L(with, {potential = fit}), 1e-9) -- |v|_2 <= |v|_1
+    -- rows in the l1 ball: a class's margin is at most the largest weight, those of two classes at most sqrt 2 times that in l2
+    local flat = pn.potential.custom {dim = 20, strong_convexity = 1, norm = pn.norm.linf(),
+      value = function(x) return x:dot(x) / 2 end, gradient = function(x) return 1 * x end}
+    local rows = pn.data.synthetic.logistic {n = 50, p = 10, seed = 1}:clip_rows("l1", 1)
+    local two = pn.objective {data = rows:with_labels(rows.y:map(function(y) return (y + 3) / 2 end)),
+      loss = pn.loss.softmax {classes = 2}, set = ball(20, 3)}
+    assert.is_near(2 * two.bounds.smoothness, L(two, {potential = flat, iterations = 3}), 1e-9)
     -- a polytope's norm has its vertices for a ball: here of l2 radius 2
     local square = pn.set.polytope {vertices = {{2, 0}, {0, 2}, {-2, 0}, {0, -2}}}
     assert.is_near(0.25 * 4, L(problem(50, square), {potential = (pn.potential.for_set(square))}), 1e-9)
