@@ -156,6 +156,21 @@ describe("the plan of sgd", function()
     end
   end)
 
+  it("predicts the excess risk of its defaults within a factor of 5, and that smaller batches do worse", function()
+    local data = pn.data.synthetic.logistic {n = 20000, p = 20, sparsity = 5, seed = 1}:clip_rows("l2", 1)
+    local obj = pn.objective {data = data, loss = pn.loss.logistic()}
+    local inside = pn.objective {data = data, loss = pn.loss.logistic(), set = ball(20, 60)}
+    local best = pn.solve.exact(inside, {tol = 1e-6}).value
+    local last
+    for _, batch in ipairs {2000, 100} do
+      local plan, sum = pn.solve.sgd.plan(obj, {epsilon = 0.3, delta = 1e-9, batch = batch}), 0
+      for seed = 1, 10 do sum = sum + plan:run({rng = pn.rng.seeded(seed)}).value - best end
+      assert.is_true(plan.predicted < 5 * sum / 10 and plan.predicted > sum / 10 / 5)
+      assert.is_true(not last or plan.predicted > last)
+      last = plan.predicted
+    end
+  end)
+
   it("warns of a step beyond 2/L and refuses what it cannot do, before anything is spent", function()
     local obj = problem(50, 3)
     local plan = pn.solve.sgd.plan
