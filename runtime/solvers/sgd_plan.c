@@ -75,7 +75,7 @@ static pn_status choose_sampling(problem *at, pn_err *err)
     sgd_plan *plan = at->plan;
     bool zero_out = at->is_private && plan->base.request.neighbours == PN_ZERO_OUT;
 
-    plan->batches.scheme = given->given ? given->text : zero_out ? "poisson" : "fixed";
+    plan->batches.scheme = given->given ? samplings[given->count] : zero_out ? "poisson" : "fixed";
     plan->batches.n = pn_objective_data(plan->base.objective)->n;
     if (at->is_private && zero_out && strcmp(plan->batches.scheme, "fixed") == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
