@@ -332,10 +332,13 @@ static void explain_risk(problem *at)
         pn_plan_add(plan, "excess risk bound", risk, "expected over batches and noise");
     if (equal)
         risk = expected_risk(at, &of);
+    else if (isfinite(risk))
+        risk = fmin(risk, of.slope * of.distance);
     plan->predicted = isfinite(risk) ? risk : 0.0;
     if (isfinite(risk))
         pn_plan_add(plan, "predicted excess", risk, "%s",
-                    equal ? "(D^2/(4 eta T) + eta (p sigma^2 + G^2/b)/2)/3, without a guarantee" : "the theory's");
+                    equal ? "(D^2/(4 eta T) + eta (p sigma^2 + G^2/b)/2)/3, without a guarantee"
+                          : "the theory's, at most G D");
 }
 
 static void explain_steps(problem *at)
@@ -360,7 +363,7 @@ static void explain_steps(problem *at)
     pn_plan_add(&plan->base, "gradients", plan->base.gradients, "T b, of single records");
     pn_plan_add(&plan->base, "step eta", plan->step, "%s; %s", at->own[SGD_STEP].given ? "as given" : "the rule's",
                 forms[plan->schedule]);
-    if (isfinite(L))
+    if (isfinite(L) && plan->schedule != SGD_INVERSE) /* whose first steps are long by design */
         pn_first_order_check_step(&plan->base, plan->step, 2.0 / L, "2/L");
     pn_plan_add_text(&plan->base, "output", plan->last ? "last" : "average", "%s",
                      plan->last         ? "the last point"
