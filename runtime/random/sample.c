@@ -38,10 +38,19 @@ static size_t toss(pn_rng *rng, uint64_t word, uint64_t threshold, size_t first,
     return taken;
 }
 
+/* Is one of the four quarters of the word below limit <= 2^15?  By the borrow into the upper bit of a quarter that had none. */
+static bool any_below(uint64_t word, uint64_t limit)
+{
+    const uint64_t ones = UINT64_C(0x0001000100010001);
+
+    return ((word - ones * limit) & ~word & ones << 15) != 0;
+}
+
 size_t pn_sample_poisson(pn_rng *rng, double q, size_t n, size_t *out)
 {
-    uint64_t threshold;
+    uint64_t threshold, limit;
     size_t taken = 0, seen = 0, count;
+    bool rare;
 
     if (q >= 1.0) {
         for (size_t i = 0; i < n; i++)
@@ -49,12 +58,18 @@ size_t pn_sample_poisson(pn_rng *rng, double q, size_t n, size_t *out)
         return n;
     }
     threshold = (uint64_t)scaled_rate(q);
+    limit = (threshold >> 48) + 1; /* only prefixes below it can fall heads */
+    rare = limit <= 0x2000;
     pn_stream_enter(rng);
     while (seen < n) {
         const unsigned char *words = pn_stream_words(rng, (n - seen + 3) / 4, &count);
 
-        for (size_t i = 0; i < count; i++, seen += 4)
-            taken += toss(rng, pn_load_word(words + 8 * i), threshold, seen, n - seen < 4 ? n - seen : 4, out + taken);
+        for (size_t i = 0; i < count; i++, seen += 4) {
+            uint64_t word = pn_load_word(words + 8 * i);
+
+            if (!rare || any_below(word, limit))
+                taken += toss(rng, word, threshold, seen, n - seen < 4 ? n - seen : 4, out + taken);
+        }
     }
     return taken;
 }
