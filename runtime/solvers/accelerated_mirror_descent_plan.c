@@ -63,7 +63,7 @@ static double smoothness_in(const pn_mirror_geometry *of, const problem *at)
  * sizes are found; it is what noise lets a method reach when it stops at the right time. */
 static double usual_distance(const problem *at, const amd_terms *terms)
 {
-    double far = 0.3 * sqrt((double)at->plan->first.p) * at->bounds->lipschitz[PN_L2] / terms->L;
+    double far = PN_NOISE_SHARE * sqrt((double)at->plan->first.p) * at->bounds->lipschitz[PN_L2] / terms->L;
 
     return 0.5 * far * far;
 }

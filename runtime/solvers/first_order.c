@@ -52,17 +52,12 @@ void pn_first_order_clear(pn_first_order *self)
     *self = (pn_first_order){ 0 };
 }
 
-/* The mean loss at 0 less the least value that losses have; +inf when none is known. */
-static double loss_at_zero(const pn_first_order *self)
+double pn_time_of_noise(const pn_noise_time *of)
 {
-    const pn_dataset *data = pn_objective_data(self->objective);
-    bool known = isfinite(data->bounds.label_high - data->bounds.label_low);
-    pn_interval labels = { known ? data->bounds.label_low : -INFINITY, known ? data->bounds.label_high : INFINITY };
-    pn_loss_bounds here;
+    double s = of->unit, mu = of->strong_convexity;
+    double time = fmin(PN_NOISE_SHARE * of->scale, 0.7 * of->distance / sqrt(of->p)) / s;
 
-    if (pn_loss_certify(pn_objective_loss(self->objective), (pn_interval){ 0.0, 0.0 }, labels, &here, NULL) != PN_OK)
-        return INFINITY;
-    return here.value.high - pn_objective_bounds(self->objective)->loss.value.low;
+    return mu > 0.0 ? fmin(time, log1p(8.0 * mu * of->gap / (of->p * s * s)) / (4.0 * mu)) : time;
 }
 
 static bool starts_at_zero(const pn_first_order *self)
@@ -74,6 +69,20 @@ static bool starts_at_zero(const pn_first_order *self)
     return j == self->p;
 }
 
+double pn_first_order_loss_gap(const pn_first_order *self)
+{
+    const pn_dataset *data = pn_objective_data(self->objective);
+    const pn_bounds *bounds = pn_objective_bounds(self->objective);
+    bool known = isfinite(data->bounds.label_high - data->bounds.label_low);
+    pn_interval labels = { known ? data->bounds.label_low : -INFINITY, known ? data->bounds.label_high : INFINITY };
+    pn_interval margin = starts_at_zero(self) ? (pn_interval){ 0.0, 0.0 } : bounds->margin;
+    pn_loss_bounds here;
+
+    if (pn_loss_certify(pn_objective_loss(self->objective), margin, labels, &here, NULL) != PN_OK)
+        return INFINITY;
+    return here.value.high - bounds->loss.value.low;
+}
+
 double pn_first_order_gap(const pn_first_order *self, bool default_start)
 {
     double gap = self->lipschitz * self->diameter, least = INFINITY;
@@ -81,7 +90,7 @@ double pn_first_order_gap(const pn_first_order *self, bool default_start)
     if (default_start && self->strong_convexity > 0.0)
         gap = fmin(gap, self->lipschitz * self->lipschitz / (2.0 * self->strong_convexity));
     if (default_start && !self->composite.extra && starts_at_zero(self))
-        least = loss_at_zero(self); /* the table's regularisers are least there */
+        least = pn_first_order_loss_gap(self); /* the table's regularisers are least there */
     return fmin(gap, least);
 }
 

@@ -30,11 +30,6 @@ const pn_param gd_params[] = {
 #define PLAIN_STEPS 1000 /* without privacy */
 #define TAIL        8.0
 #define FEWEST      10
-/* Without anything that pulls back, noise moves a margin of a record by the deviation eta T s.  A fixed part of G/L, the margin over
- * which the slope of a loss changes by its bound: between 0.2 and 0.5 of it the risk on records held out from a9a, ijcnn1, covtype,
- * usps, breast cancer and reuters is flat, at epsilon 1 and 0.1, whatever n and p. */
-#define SHARE 0.3
-
 /* ---- the rule and the output ---- */
 
 static bool subgradients(const gd_problem *at)
@@ -88,20 +83,18 @@ static pn_status choose_output(gd_problem *at, pn_err *err)
     return PN_OK;
 }
 
-/* eta T.  Besides SHARE: no longer than the bound favours at a distance that is proven, of which 0.7 served logistic and squared losses
- * alike; and, where strong convexity pulls back, than it takes to forget the start down to the noise. */
 static double convex_time(const gd_problem *at)
 {
     const gd_constants *of = &at->of;
     double scale = of->smoothness > 0.0 && isfinite(of->slope / of->smoothness) ? of->slope / of->smoothness : 1.0;
-    double mu = of->strong_convexity, time;
+    pn_noise_time time = { .scale = scale,
+                           .distance = at->distance,
+                           .strong_convexity = of->strong_convexity,
+                           .gap = of->gap,
+                           .p = of->p,
+                           .unit = at->unit };
 
-    if (at->unit == 0.0)
-        return INFINITY;
-    time = fmin(SHARE * scale, 0.7 * at->distance / sqrt(of->p)) / at->unit;
-    if (mu > 0.0)
-        time = fmin(time, log1p(8.0 * mu * of->gap / (of->p * at->unit * at->unit)) / (4.0 * mu));
-    return time;
+    return at->unit == 0.0 ? INFINITY : pn_time_of_noise(&time);
 }
 
 static double largest_step(const gd_constants *of)

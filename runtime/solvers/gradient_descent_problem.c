@@ -54,21 +54,6 @@ static pn_status regular_slope(const gd_problem *at, double *slope, pn_err *err)
     return status;
 }
 
-/* Bound on the mean loss at the start minus the least value that losses have; +inf when none is known. */
-static double loss_gap(const gd_problem *at)
-{
-    const pn_dataset *data = pn_objective_data(at->objective);
-    const pn_first_order *of = &at->plan->problem;
-    bool known = isfinite(data->bounds.label_high - data->bounds.label_low);
-    pn_interval labels = { known ? data->bounds.label_low : -INFINITY, known ? data->bounds.label_high : INFINITY };
-    pn_interval margin = length(of->p, of->start) == 0.0 ? (pn_interval){ 0.0, 0.0 } : at->bounds->margin;
-    pn_loss_bounds here;
-
-    if (pn_loss_certify(pn_objective_loss(at->objective), margin, labels, &here, NULL) != PN_OK)
-        return INFINITY;
-    return here.value.high - at->bounds->loss.value.low;
-}
-
 /* Of the distance from the start to the minimiser, where a set or strong convexity says less.  G/L is the margin over which the slope of
  * a loss changes by its bound, and records are seldom aligned with theta.  Objective perturbation guesses the same. */
 static double guess_distance(const gd_constants *of)
@@ -109,7 +94,7 @@ pn_status gd_read_constants(gd_problem *at, pn_err *err)
     if (!isfinite(c->distance))
         c->distance = 1.0;
     c->kick = kick_of(regular, at->distance);
-    c->gap = fmin(sum * at->distance, loss_gap(at) + c->kick);
+    c->gap = fmin(sum * at->distance, pn_first_order_loss_gap(of) + c->kick);
     if (mu > 0.0 && (!c->proximal || mu == of->strong_convexity))
         c->gap = fmin(c->gap, sum * sum / (2.0 * mu));
     if (!isfinite(c->gap))

@@ -43,9 +43,7 @@ const pn_param sgd_params[] = {
 #define PLAIN_BATCH  100.0 /* without privacy */
 #define PLAIN_EPOCHS 20.0
 #define TAIL         8.0
-#define REACH        0.3  /* t s in units of G/L */
-#define SET_REACH    0.35 /* t s sqrt(p) in diameters of the set */
-#define MARGIN       4.0  /* G/L of a logistic loss on rows of norm 1; guessed for losses without an L */
+#define MARGIN       4.0 /* G/L of a logistic loss on rows of norm 1; guessed for losses without an L */
 #define LEAST_STEPS  20.0
 #define BATCH_FACTOR 8.0
 #define LEAST_FACTOR 2.0  /* below, work is saved by steps */
@@ -118,22 +116,22 @@ static void read_scale(problem *at)
         at->distance = scale_of(at);
     if (!(at->distance > 0.0) || !isfinite(at->distance))
         at->distance = 1.0;
-    at->travel = at->guessed ? at->distance * fmax(1.0, REACH * sqrt((double)first->p)) : at->distance;
+    at->travel = at->guessed ? at->distance * fmax(1.0, PN_NOISE_SHARE * sqrt((double)first->p)) : at->distance;
 }
 
-/* t = eta T: where noise moves a margin by its own scale; over a set of radius D/2 near 0.7 of where the bound is least; and with strong
- * convexity where what is left of the gap has come down to the noise. */
 static double time_for(const problem *at, double unit)
 {
     const pn_first_order *first = &at->plan->first;
-    double time = REACH * scale_of(at) / unit, mu = first->strong_convexity, p = (double)first->p, gap;
+    double mu = first->strong_convexity;
+    pn_noise_time time = { .scale = scale_of(at),
+                           .distance = at->guessed ? INFINITY : at->distance / 2.0, /* half of a diameter */
+                           .strong_convexity = mu,
+                           .p = (double)first->p,
+                           .unit = unit };
 
-    if (!at->guessed)
-        time = fmin(time, SET_REACH * at->distance / (unit * sqrt(p)));
-    if (!(mu > 0.0))
-        return time;
-    gap = fmin(first->lipschitz * at->distance, first->lipschitz * first->lipschitz / (2.0 * mu));
-    return fmin(time, log1p(8.0 * mu * gap / (p * unit * unit)) / (4.0 * mu));
+    if (mu > 0.0)
+        time.gap = fmin(first->lipschitz * at->distance, first->lipschitz * first->lipschitz / (2.0 * mu));
+    return pn_time_of_noise(&time);
 }
 
 /* n epsilon/sqrt(ln(1/delta)): divided by sqrt(T) it is the batch whose noise is about 1.4 times that of all records,
@@ -307,7 +305,7 @@ static const char *no_bound(const problem *at)
  * which the default number of steps is best.  No further than G D. */
 static double expected_risk(const problem *at, const sgd_constants *of)
 {
-    double D = REACH * sqrt(2.0 * (double)at->plan->first.p) * scale_of(at), risk;
+    double D = PN_NOISE_SHARE * sqrt(2.0 * (double)at->plan->first.p) * scale_of(at), risk;
 
     if (!at->guessed)
         D = fmin(D, at->distance / 2.0);

@@ -96,7 +96,7 @@ static double convex_risk(const svrg_plan *plan, const svrg_shape *shape, double
 {
     double p = (double)plan->problem.p, T = (double)shape->epochs, t = shape->step * svrg_all_steps(shape);
     double L = pn_objective_bounds(plan->base.objective)->loss_smoothness, G = plan->problem.lipschitz;
-    double D = fmin(plan->problem.diameter / 2.0, 0.3 * sqrt(2.0 * p) * G / L);
+    double D = fmin(plan->problem.diameter / 2.0, PN_NOISE_SHARE * sqrt(2.0 * p) * G / L);
     double sigma = 2.0 * zeta * fmin(2.0 * G, plan->reach * L * D / T);
 
     return (D * D / (4.0 * t) + p * t * T * anchor * anchor / 2.0 + p * shape->step * sigma * sigma / 2.0) / 3.0;

@@ -148,13 +148,18 @@ static void free_shape(svrg_plan *plan, svrg_shape *shape)
 static void convex_shape(svrg_plan *plan, svrg_shape *shape)
 {
     double L = plan->problem.smoothness, s = pn_gradient_noise_tight(&plan->anchor, &plan->base.request, 1);
+    pn_noise_time time;
     double all, parts;
 
     if (shape->step == 0.0)
         shape->step = 0.5 / L;
     if (shape->epochs == 0)
         shape->epochs = shape->doubling ? 4 : 16;
-    all = TIME_SHARE * plan->problem.lipschitz / (L * s * shape->step);
+    time = (pn_noise_time){
+        plan->problem.lipschitz / L, plan->problem.diameter / 2.0, 0.0, 0.0, (double)plan->problem.p, s
+    };
+    all = 0.5 * pn_time_of_noise(&time) /
+          shape->step; /* half: its noise is larger, and more is lost by it than by a shorter way */
     parts =
         shape->doubling ? ldexp(1.0, (int)(shape->epochs < 40 ? shape->epochs : 40) + 1) - 2.0 : (double)shape->epochs;
     if (shape->inner == 0)
@@ -163,7 +168,7 @@ static void convex_shape(svrg_plan *plan, svrg_shape *shape)
     plan->batch_factor = shape->doubling ? 4.0 : 2.0;
     plan->why_step = "1/(2 L)";
     plan->why_epochs = "the default";
-    plan->why_inner = "eta times all steps is 0.15 G/(L s), s the noise of one release";
+    plan->why_inner = "eta times all steps is half of what gradient_descent takes";
 }
 
 /* Strongly convex: the cheapest of a grid of epochs, steps and noise of snapshots that is predicted within 10 % of the least risk. */
