@@ -56,6 +56,17 @@ static pn_status private_ledger(pn_walk *walk, pn_err *err)
     return pn_ledger_new(&walk->own_ledger, &budget, err);
 }
 
+/* A run at the price of its loss distribution takes its delta whole, which a budget with other charges seldom has left. */
+static pn_status reserve(pn_ledger *ledger, const pn_plan *plan, pn_err *err)
+{
+    pn_status status = pn_ledger_reserve(ledger, plan->event, pn_plan_charges(plan), err);
+
+    if (status != PN_OK && plan->accountant)
+        return pn_fail_in(err, status,
+                          "this run is charged as a whole (accountant=\"rdp\" adds up with other charges)");
+    return status;
+}
+
 static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_err *err)
 {
     const pn_plan *plan = walk->plan;
@@ -83,7 +94,7 @@ static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_e
                        "%s: seeded noise gives no privacy, so a real ledger refuses it; "
                        "open the ledger with teaching=true, or leave rng out",
                        plan->solver->name);
-    return pn_ledger_reserve(walk->context.ledger, plan->event, pn_plan_charges(plan), err);
+    return reserve(walk->context.ledger, plan, err);
 }
 
 pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *options, pn_err *err)

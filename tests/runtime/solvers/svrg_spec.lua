@@ -290,6 +290,17 @@ describe("a private svrg", function()
     assert.are.equal(1, #ledger:report())
   end)
 
+  it("says what to do when a budget with other charges cannot take it as a whole", function()
+    local obj = private_objective()
+    local ledger = pn.ledger{epsilon = 3, delta = 1e-7, teaching = true}
+    pn.solve.gradient_descent(obj, {epsilon = 0.5, delta = 1e-7, ledger = ledger, rng = pn.rng.seeded(1)})
+    local plan = pn.solve.svrg.plan(obj, {epsilon = 1, delta = 1e-7})
+    local ok, err = pcall(plan.run, plan, {ledger = ledger, rng = pn.rng.seeded(1)})
+    assert.is_false(ok)
+    assert.matches('accountant="rdp" adds up with other charges', tostring(err), 1, true)
+    plan:with{accountant = "rdp"}:run{ledger = ledger, rng = pn.rng.seeded(1)}
+  end)
+
   it("calls the article's noise unproven and charges what it costs", function()
     local obj = private_objective(10000, 3)
     local options = {epsilon = 1, delta = 1e-6, calibration = "paper", epochs = 10, inner = 1921, batch = 1}
