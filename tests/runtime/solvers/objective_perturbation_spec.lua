@@ -334,3 +334,19 @@ if folder and folder ~= "" then
     end)
   end)
 end
+
+describe("the published noise of objective perturbation", function()
+  -- G = 1, lam = 0.25, epsilon = 1, delta = 1e-5, Lam = 2 lam/epsilon: s = G (2 tau + sqrt(4 tau^2 + 4 epsilon))/epsilon, tau the
+  -- 1 - delta/4 quantile of a standard Gaussian; the other is sqrt(8 ln(2/delta) + 4 epsilon)/epsilon.
+  local function price(s)
+    local acc = pn.accountant.rdp{}
+    acc:add(pn.event.objective_perturbation{sigma = s, sensitivity = 2, jacobian = math.log(1 + 0.25 / 0.5), dim = 1}, 1)
+    return acc:epsilon(1e-5)
+  end
+
+  it("suffices when a record is replaced, and that for one that is added does not", function()
+    local enough, less = price(18.475652075), price(10.08209)
+    assert.is_true(enough < 1 and enough > 0.8)
+    assert.is_true(less > 1)
+  end)
+end)
