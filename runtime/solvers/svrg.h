@@ -75,10 +75,12 @@ void svrg_complete_shape(svrg_plan *plan, bool theory);
 double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape);
 /** Standard deviation of the noise on a batch mean at its largest, from the sigma of release. */
 double svrg_sigma(const svrg_plan *plan, const svrg_shape *shape, double inner);
-/** Excess risk to be expected with noise `anchor` on the snapshots' gradients and z = zeta b.  At most the gap at the start. */
-double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double anchor, double zeta);
-/** About the z/b that the budget leaves to inner steps when the anchors have `inflation` times the noise of a run without any. */
-double svrg_guess_zeta(const svrg_plan *plan, const svrg_shape *shape, double inflation);
+/** Excess risk to be expected with noise `anchor` on the snapshots' gradients and `inner` as release.sigma.  At most the gap at the
+ *  start. */
+double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double anchor, double inner);
+/** About the noise as release.sigma that the budget leaves to inner steps when the anchors have `inflation` times the noise of a run
+ *  without any. */
+double svrg_guess_inner(const svrg_plan *plan, const svrg_shape *shape, double inflation);
 /** Bound on the gap at the start; +inf when there is none. */
 double svrg_first_gap(const svrg_plan *plan);
 /** Bound on the expected gap at the end; NaN when none is proven. */

@@ -46,10 +46,9 @@ const pn_param svrg_params[] = {
 
 /* ---- the shape ---- */
 
-static pn_status check_shape(const svrg_plan *plan, pn_err *err)
+static pn_status check_shape(const svrg_plan *plan, const svrg_shape *shape, pn_err *err)
 {
     const char *name = plan->base.solver->name;
-    const svrg_shape *shape = &plan->shape;
     size_t n = pn_objective_data(plan->base.objective)->n;
 
     if (n < 2)
@@ -83,7 +82,7 @@ static pn_status choose_shape(svrg_plan *plan, const pn_arg *common, const pn_ar
                            .batch = own[SVRG_BATCH].count,
                            .step = own[SVRG_STEP].real };
     svrg_complete_shape(plan, own[SVRG_PRESET].count == 1);
-    return check_shape(plan, err);
+    return check_shape(plan, shape, err);
 }
 
 /* ---- lines ---- */
@@ -99,6 +98,10 @@ static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs
                 own[SVRG_INNER].given ? "as given" : plan->why_inner, shape->doubling ? "; epoch s has m 2^s" : "");
     pn_plan_add(base, "batch b", (double)shape->batch, "%s", own[SVRG_BATCH].given ? "as given" : plan->why_batch);
     pn_plan_add(base, "step eta", shape->step, "%s", own[SVRG_STEP].given ? "as given" : plan->why_step);
+    if (base->request.kind != PN_NONPRIVATE)
+        pn_plan_add(base, "releases", steps + (plan->printed ? 0.0 : (double)shape->epochs),
+                    plan->printed ? "one an inner step, of a batch's sum + v under one noise"
+                                  : "T of v, and one an inner step of a batch's sum of differences");
     pn_plan_add(base, "gradients", base->gradients, "%s",
                 shape->doubling ? "n T + 2 b m (2^(T+1) - 2)" : "T (n + 2 m b)");
     pn_plan_add(base, "evaluations", n * (double)shape->epochs + (double)shape->batch * steps,
@@ -125,24 +128,31 @@ static void explain_noise(svrg_plan *plan, double share)
                 "2 z tau/b");
 }
 
-/* How noise and cost depend on the batch: half of it and twice. */
+/* How noise and cost depend on the choices: the noise of other shapes, and the risk that is predicted for them. */
 static pn_status explain_choices(svrg_plan *plan, double share, pn_err *err)
 {
-    static const char *const names[] = { "at batch b/2", "at batch 2b" };
+    static const char *const names[] = { "with b/2", "with 2 b", "with m/2", "with 2 m", "with 2 T" };
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 5; i++) {
         svrg_shape other = plan->shape;
         svrg_noises noise;
+        char anchor[48] = "";
         pn_status status;
 
-        other.batch = i ? 2 * other.batch : other.batch / 2;
-        if (other.batch < 1 || other.batch > pn_objective_data(plan->base.objective)->n)
+        other.batch = i == 0 ? other.batch / 2 : i == 1 ? 2 * other.batch : other.batch;
+        other.inner = i == 2 ? other.inner / 2 : i == 3 ? 2 * other.inner : other.inner;
+        other.epochs = i == 4 && !other.doubling ? 2 * other.epochs : other.epochs;
+        if (other.batch < 1 || other.inner < 1 || check_shape(plan, &other, NULL) != PN_OK ||
+            (i == 4 && other.doubling))
             continue;
         status = svrg_noise_of(plan, &other, share, &noise, err);
         if (status != PN_OK)
             return status;
+        if (!plan->printed)
+            (void)snprintf(anchor, sizeof anchor, " (of snapshots %.3g)", noise.anchor);
         pn_plan_add(&plan->base, names[i], svrg_sigma(plan, &other, noise.inner),
-                    "noise sigma there, with %.4g gradients", svrg_gradients(&other, plan->problem.n));
+                    "noise sigma%s, %.4g gradients, predicted %.3g", anchor, svrg_gradients(&other, plan->problem.n),
+                    svrg_predict(plan, &other, noise.anchor, noise.inner));
     }
     return PN_OK;
 }
@@ -154,10 +164,7 @@ static void explain_risk(svrg_plan *plan)
 
     base->bound = svrg_bound(plan);
     if (plan->release.sigma > 0.0) {
-        double unit =
-            plan->printed ? 2.0 * (double)plan->shape.batch * plan->problem.lipschitz : (double)plan->shape.batch;
-
-        base->predicted = svrg_predict(plan, &plan->shape, plan->anchor.sigma, plan->release.sigma / (2.0 * unit));
+        base->predicted = svrg_predict(plan, &plan->shape, plan->anchor.sigma, plan->release.sigma);
         pn_plan_add(base, "predicted excess", base->predicted, "%s",
                     plan->problem.strong_convexity > 0.0 && !plan->shape.doubling
                         ? "of a quadratic with curvatures from mu to L; no bound"

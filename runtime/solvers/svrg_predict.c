@@ -10,8 +10,8 @@
  * v + (sigma_a/h)^2), and what its own noise adds.  In 48 simulated runs each at three condition numbers and budgets the logarithms of
  * prediction and risk correlate by 0.93 to 0.98, most values within a factor of two.
  *
- * Convex: a third of D^2/(4 t) + p t (sigma_a sqrt(T))^2/2 and the noise of inner steps, t = eta times all steps; a third of the bound is
- * about what real data show. */
+ * Convex: a third of D^2/(4 t) + p t sigma_a^2 c/2 and the noise of inner steps, t = eta times all steps and c the sum over epochs of
+ * (m_s/M)^2, 1/T for equal ones, since an epoch keeps its noise; a third of the bound is about what real data show. */
 #include <math.h>
 
 #include "solvers/svrg.h"
@@ -60,13 +60,17 @@ static double feedback(const spectrum *s, const svrg_shape *shape, double pull)
     return pull * pull * sum;
 }
 
-static double spectral_risk(const svrg_plan *plan, const svrg_shape *shape, double anchor, double zeta)
+/* Of one run: sigma of the snapshots, and of inner steps either fixed (printed) or 2 zeta tau. */
+typedef struct noise {
+    double anchor, fixed, zeta;
+} noise;
+
+static double spectral_risk(const svrg_plan *plan, const svrg_shape *shape, noise by)
 {
     spectrum s = make_spectrum(plan, shape);
-    double reach = plan->reach * pn_objective_bounds(plan->base.objective)->loss_smoothness,
-           most = 2.0 * plan->problem.lipschitz;
-    double x2[EIGENVALUES], v[EIGENVALUES] = { 0.0 }, trace = 0.0, risk = 0.0,
-                            q = feedback(&s, shape, 2.0 * zeta * reach);
+    double reach = plan->reach * pn_objective_bounds(plan->base.objective)->loss_smoothness;
+    double most = 2.0 * plan->problem.lipschitz, trace = 0.0, risk = 0.0;
+    double x2[EIGENVALUES], v[EIGENVALUES] = { 0.0 }, q = feedback(&s, shape, 2.0 * by.zeta * reach);
 
     if (!(q < 0.9))
         return INFINITY;
@@ -78,10 +82,11 @@ static double spectral_risk(const svrg_plan *plan, const svrg_shape *shape, doub
         double d2 = 0.0, sigma;
 
         for (int j = 0; j < EIGENVALUES; j++)
-            d2 += s.weight * (1.0 - s.B[j]) * (1.0 - s.B[j]) * (x2[j] + v[j] + anchor * anchor / (s.h[j] * s.h[j]));
-        sigma = 2.0 * zeta * fmin(most, reach * sqrt(d2 / (1.0 - q)));
+            d2 +=
+                s.weight * (1.0 - s.B[j]) * (1.0 - s.B[j]) * (x2[j] + v[j] + by.anchor * by.anchor / (s.h[j] * s.h[j]));
+        sigma = by.fixed + 2.0 * by.zeta * fmin(most, reach * sqrt(d2 / (1.0 - q)));
         for (int j = 0; j < EIGENVALUES; j++) {
-            double B2 = s.B[j] * s.B[j], still = (1.0 - s.B[j]) * anchor / s.h[j];
+            double B2 = s.B[j] * s.B[j], still = (1.0 - s.B[j]) * by.anchor / s.h[j];
 
             v[j] = B2 * v[j] + still * still + shape->step * sigma * sigma * (1.0 - B2) / (2.0 * s.h[j]);
             x2[j] *= B2;
@@ -92,29 +97,41 @@ static double spectral_risk(const svrg_plan *plan, const svrg_shape *shape, doub
     return risk;
 }
 
-static double convex_risk(const svrg_plan *plan, const svrg_shape *shape, double anchor, double zeta)
+/* Sum over epochs of the square of their share of all steps. */
+static double concentration(const svrg_shape *shape)
+{
+    double T = (double)shape->epochs, r = ldexp(1.0, (int)fmin(T, 60.0));
+
+    return shape->doubling ? (r + 1.0) / (3.0 * (r - 1.0)) : 1.0 / T;
+}
+
+static double convex_risk(const svrg_plan *plan, const svrg_shape *shape, noise by)
 {
     double p = (double)plan->problem.p, T = (double)shape->epochs, t = shape->step * svrg_all_steps(shape);
     double L = pn_objective_bounds(plan->base.objective)->loss_smoothness, G = plan->problem.lipschitz;
     double D = fmin(plan->problem.diameter / 2.0, PN_NOISE_SHARE * sqrt(2.0 * p) * G / L);
-    double sigma = 2.0 * zeta * fmin(2.0 * G, plan->reach * L * D / T);
+    double sigma = by.fixed + 2.0 * by.zeta * fmin(2.0 * G, plan->reach * L * D / T);
 
-    return (D * D / (4.0 * t) + p * t * T * anchor * anchor / 2.0 + p * shape->step * sigma * sigma / 2.0) / 3.0;
+    return (D * D / (4.0 * t) + p * t * concentration(shape) * by.anchor * by.anchor / 2.0 +
+            p * shape->step * sigma * sigma / 2.0) /
+           3.0;
 }
 
-double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double anchor, double zeta)
+double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double anchor, double inner)
 {
-    double gap = svrg_first_gap(plan);
-    double risk = plan->problem.strong_convexity > 0.0 && !shape->doubling ? spectral_risk(plan, shape, anchor, zeta)
-                                                                           : convex_risk(plan, shape, anchor, zeta);
+    double b = (double)shape->batch;
+    noise by = { plan->printed ? 0.0 : anchor, plan->printed ? inner / b : 0.0,
+                 plan->printed ? 0.0 : inner / (2.0 * b) };
+    bool curved = plan->problem.strong_convexity > 0.0 && !shape->doubling;
 
-    return fmin(risk, gap);
+    return fmin(curved ? spectral_risk(plan, shape, by) : convex_risk(plan, shape, by), svrg_first_gap(plan));
 }
 
-/* z/b of inner steps, by the exact Gaussian curve of what the anchors leave; sampling makes it about 1.3 times that. */
-double svrg_guess_zeta(const svrg_plan *plan, const svrg_shape *shape, double inflation)
+/* By the exact Gaussian curve of what the anchors leave; sampling makes it about 1.3 times that. */
+double svrg_guess_inner(const svrg_plan *plan, const svrg_shape *shape, double inflation)
 {
-    double mu = sqrt(2.0 * pn_gradient_noise_rho(&plan->base.request));
+    double mu = sqrt(2.0 * pn_gradient_noise_rho(&plan->base.request)), b = (double)shape->batch;
+    double z = 1.3 * b * sqrt(svrg_all_steps(shape)) / (plan->problem.n * mu);
 
-    return 1.3 * sqrt(svrg_all_steps(shape)) / (plan->problem.n * mu * sqrt(1.0 - 1.0 / (inflation * inflation)));
+    return plan->printed ? 4.0 * plan->problem.lipschitz * z : 2.0 * z / sqrt(1.0 - 1.0 / (inflation * inflation));
 }

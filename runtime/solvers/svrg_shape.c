@@ -197,8 +197,8 @@ static void strongly_convex_shape(svrg_plan *plan, svrg_shape *shape)
             at.epochs = shape->epochs ? shape->epochs : 2 + i / 3 % 7;
             at.inner = shape->inner ? shape->inner : whole(lengths[i / 21] * condition, 1.0, 1e9);
             at.batch = shape->batch ? shape->batch : whole(0.5 * svrg_batch_rule(plan, &at), 1.0, n);
-            risk =
-                svrg_predict(plan, &at, inflation * s * sqrt((double)at.epochs), svrg_guess_zeta(plan, &at, inflation));
+            risk = svrg_predict(plan, &at, inflation * s * sqrt((double)at.epochs),
+                                svrg_guess_inner(plan, &at, inflation));
             cost = svrg_gradients(&at, n);
             if (pass == 0) {
                 least = fmin(least, risk);
