@@ -60,6 +60,16 @@ double pn_time_of_noise(const pn_noise_time *of)
     return mu > 0.0 ? fmin(time, log1p(8.0 * mu * of->gap / (of->p * s * s)) / (4.0 * mu)) : time;
 }
 
+double pn_usual_distance(double scale, double p, double diameter)
+{
+    return fmin(PN_NOISE_SHARE * sqrt(2.0 * p) * scale, diameter / 2.0);
+}
+
+double pn_usual_excess(double distance, double time, double noise)
+{
+    return (distance * distance / (4.0 * time) + noise) / 3.0;
+}
+
 static bool starts_at_zero(const pn_first_order *self)
 {
     size_t j = 0;

@@ -54,6 +54,11 @@ double pn_time_of_noise(const pn_noise_time *of);
 /* The part of `scale`: also what is guessed of distances. */
 #define PN_NOISE_SHARE 0.3
 
+/* What comes about in convex problems rather than what can be ruled out, for predictions: on data sets of several kinds about a third of
+ * the terms D^2/(4 t) and `noise` of the bound, at the distance D for which the default time is best, or that of the set. */
+double pn_usual_distance(double scale, double p, double diameter);
+double pn_usual_excess(double distance, double time, double noise);
+
 /** The mean loss at the start, at most, less the least value that losses have; +inf when none is known. */
 double pn_first_order_loss_gap(const pn_first_order *self);
 /** Bound on the excess of the start: G times the diameter; G^2/(2 mu) and the loss at margin 0, at the default start.  +inf without. */

@@ -301,16 +301,12 @@ static const char *no_bound(const problem *at)
     return NULL;
 }
 
-/* What comes about rather than what can be ruled out: on data sets of several kinds a third of the leading terms, with the distance for
- * which the default number of steps is best.  No further than G D. */
+/* No further than G D. */
 static double expected_risk(const problem *at, const sgd_constants *of)
 {
-    double D = PN_NOISE_SHARE * sqrt(2.0 * (double)at->plan->first.p) * scale_of(at), risk;
+    double D = pn_usual_distance(scale_of(at), (double)at->plan->first.p, at->guessed ? INFINITY : at->distance);
 
-    if (!at->guessed)
-        D = fmin(D, at->distance / 2.0);
-    risk = (D * D / (4.0 * of->eta * of->steps) + of->eta * of->variance / 2.0) / 3.0;
-    return fmin(risk, of->slope * D);
+    return fmin(pn_usual_excess(D, of->eta * of->steps, of->eta * of->variance / 2.0), of->slope * D);
 }
 
 static void explain_risk(problem *at)

@@ -109,12 +109,11 @@ static double convex_risk(const svrg_plan *plan, const svrg_shape *shape, noise 
 {
     double p = (double)plan->problem.p, T = (double)shape->epochs, t = shape->step * svrg_all_steps(shape);
     double L = pn_objective_bounds(plan->base.objective)->loss_smoothness, G = plan->problem.lipschitz;
-    double D = fmin(plan->problem.diameter / 2.0, PN_NOISE_SHARE * sqrt(2.0 * p) * G / L);
+    double D = pn_usual_distance(G / L, p, plan->problem.diameter);
     double sigma = by.fixed + 2.0 * by.zeta * fmin(2.0 * G, plan->reach * L * D / T);
 
-    return (D * D / (4.0 * t) + p * t * concentration(shape) * by.anchor * by.anchor / 2.0 +
-            p * shape->step * sigma * sigma / 2.0) /
-           3.0;
+    return pn_usual_excess(
+        D, t, p * t * concentration(shape) * by.anchor * by.anchor / 2.0 + p * shape->step * sigma * sigma / 2.0);
 }
 
 double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double anchor, double inner)
