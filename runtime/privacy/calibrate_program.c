@@ -34,7 +34,7 @@ pn_status pn_calibrate_run(double *noise, double *reached, const pn_run_budget *
     } else if (strcmp(budget->accountant, "rdp") == 0) {
         goal.price = PN_PRICE_EVENT;
     } else {
-        goal.tolerance = 1e-4; /* every question takes up to a second */
+        goal.tolerance = 3e-4; /* every question takes up to a second, and is answered to about that */
     }
     return pn_calibrate(noise, reached, &goal, program, err);
 }

@@ -16,7 +16,7 @@ typedef struct pn_run_budget {
 } pn_run_budget;
 
 /**
- * The least noise multiplier, from 2^-30 to 2^60, with which the event of the run stays within the budget: to 1e-5 ("pld": 1e-4), on
+ * The least noise multiplier, from 2^-30 to 2^60, with which the event of the run stays within the budget: to 1e-5 ("pld": 3e-4), on
  * the side that fits.
  *   program  makes the event of the whole run (count included) for a noise multiplier; the cost must fall as it grows.
  *   reached  may be NULL: what the run then costs, in epsilon or rho; at most the budget.

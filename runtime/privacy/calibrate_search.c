@@ -10,6 +10,7 @@
 #include "privacy/event_leaf.h"
 
 #define MAX_PARAMS 16
+#define FARTHEST   4.0 /* times the last stride */
 
 typedef struct asked {
     double x, cost;
@@ -237,9 +238,37 @@ static pn_status rough_answer(const search *s, double target, double start, doub
     return status;
 }
 
+/* What is known on either side of the target; x is NaN as long as nothing is. */
+typedef struct sides {
+    asked in, out;
+} sides;
+
+static void note(const search *s, sides *known, const asked *now)
+{
+    asked *side = fits(s, now) ? &known->in : &known->out;
+
+    if (isnan(side->x) || fabs(log(now->cost / s->target)) < fabs(log(side->cost / s->target)))
+        *side = *now;
+}
+
+static bool surrounded(const sides *known)
+{
+    return !isnan(known->in.x) && !isnan(known->out.x);
+}
+
+/* Where a line through two points in logarithms reaches the target, a little to the safe side; no farther than FARTHEST times the
+ * distance of the two, since costs can fall off a cliff. */
+static double along(const search *s, const asked *before, const asked *now, double slope)
+{
+    double most = FARTHEST * fabs(log(now->x / before->x));
+    double move = log(s->target * (1.0 - 0.4 * s->tolerance) / now->cost) / slope;
+
+    return fmin(fmax(now->x * exp(fmin(fmax(move, -most), most)), s->goal->low), s->goal->high);
+}
+
 /* Two points where the costs are near the target: where "rdp" reaches it, and where it would if it were wrong there by the same
- * factor.  Then secants in logarithms, aimed a little to the safe side; *found says whether they arrived. */
-static pn_status secants(search *s, double *x, bool *found, pn_err *err)
+ * factor.  Then secants until they arrive, which *found says, or have the target between them. */
+static pn_status secants(search *s, double *x, sides *known, bool *found, pn_err *err)
 {
     asked before, now;
     pn_status status = ask(s, *x, &before, err);
@@ -247,17 +276,19 @@ static pn_status secants(search *s, double *x, bool *found, pn_err *err)
     *found = false;
     if (status == PN_OK && before.cost > 0.0 && isfinite(before.cost))
         status = rough_answer(s, s->target * s->target / before.cost, *x, 0.1, x, err);
-    if (status == PN_OK)
+    if (status == PN_OK) {
+        note(s, known, &before);
         status = ask(s, *x, &now, err);
-    for (int i = 0; status == PN_OK && i < 6; i++) {
+    }
+    for (int i = 0; status == PN_OK && i < 12; i++) {
         double slope = log(now.cost / before.cost) / log(now.x / before.x);
 
         *x = now.x;
+        note(s, known, &now);
         *found = fits(s, &now) && now.cost >= s->target * (1.0 - s->tolerance);
-        if (*found || !isfinite(slope) || (slope > 0.0) != s->goal->rises)
+        if (*found || !isfinite(slope) || (slope > 0.0) != s->goal->rises || (i > 1 && surrounded(known)))
             break;
-        *x = now.x * exp(log(s->target * (1.0 - 0.4 * s->tolerance) / now.cost) / slope);
-        *x = fmin(fmax(*x, s->goal->low), s->goal->high);
+        *x = along(s, &before, &now, slope);
         before = now;
         status = ask(s, *x, &now, err);
     }
@@ -267,19 +298,24 @@ static pn_status secants(search *s, double *x, bool *found, pn_err *err)
 static pn_status find(search *s, asked *answer, pn_err *err)
 {
     double x = s->goal->start, step = 0.69314718055994530942;
+    sides known = { { NAN, NAN }, { NAN, NAN } };
     bool found = false;
     pn_status status = PN_OK;
 
     if (!is_quick(s)) {
         status = rough_answer(s, s->target, x, step, &x, err);
         if (status == PN_OK && !s->goal->whole)
-            status = secants(s, &x, &found, err);
+            status = secants(s, &x, &known, &found, err);
         if (status == PN_OK)
             step = s->goal->whole ? 0.03 : 0.003;
         else if (status == PN_EUNSUPPORTED) /* out of the reach of "rdp" only */
             status = PN_OK;
     }
     *answer = s->last;
+    if (status == PN_OK && !found && surrounded(&known)) {
+        *answer = known.in;
+        return narrow(s, answer, &known.out, err);
+    }
     return status == PN_OK && !found ? solve(s, x, step, answer, err) : status;
 }
 

@@ -17,6 +17,7 @@
 #define MAX_ATTEMPTS 6
 #define ROOT_STEPS   44
 #define EXPENSIVE    1e5
+#define HARDLY       0.8 /* of the width is left: a finer lattice gains no more than its rounding and cut tails lose */
 
 typedef struct problem {
     const pn_pld_record *records;
@@ -367,7 +368,7 @@ static pn_status search(problem *self, const pn_pld_options *options, pn_err *er
 {
     bool fixed = options->step > 0.0, same = true, found = false;
     double h = fixed ? options->step : step_for(self->records, self->n, options);
-    double width;
+    double width, before = INFINITY;
     pn_pld_bounds best = { 0.0, self->delta > 0.0 ? INFINITY : 1.0 };
     pn_status status = PN_OK;
 
@@ -388,8 +389,9 @@ static pn_status search(problem *self, const pn_pld_options *options, pn_err *er
         best.low = fmax(best.low, self->answer.low);
         best.high = fmin(best.high, self->answer.high);
         width = best.high - best.low;
-        if (fixed || !same || width <= wanted_width(self))
+        if (fixed || !same || width <= wanted_width(self) || width > HARDLY * before)
             break;
+        before = width;
         h *= fmin(0.6, fmax(0.125, 0.8 * sqrt(wanted_width(self) / width)));
     }
     self->answer = best;

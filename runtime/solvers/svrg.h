@@ -100,8 +100,9 @@ typedef struct svrg_noises {
     double reached;       /* what the run costs with them */
 } svrg_noises;
 
-/** The noise that another shape would take.  Errors: as svrg_noise. */
-pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double share, svrg_noises *out, pn_err *err);
+/** The noise that another shape would take, as `accountant` ("pld" or "rdp") prices it.  Errors: as svrg_noise. */
+pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double share, const char *accountant,
+                        svrg_noises *out, pn_err *err);
 
 /* Of svrg_plan.c. */
 pn_status svrg_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,

@@ -126,24 +126,25 @@ static pn_status too_small(const svrg_plan *plan, const svrg_shape *shape, const
         owner, shape->epochs, of->dim, request->kind == PN_RHO ? "rho" : "epsilon", pn_smallest_budget(&want) / part);
 }
 
-static pn_run_budget budget_of(const svrg_plan *plan, const char *owner)
+static pn_run_budget budget_of(const svrg_plan *plan, const char *owner, const char *accountant)
 {
     const pn_request *request = &plan->base.request;
 
     return (pn_run_budget){ .owner = owner,
-                            .accountant = plan->whole_price ? "pld" : "rdp",
+                            .accountant = accountant,
                             .epsilon = request->epsilon,
                             .delta = request->delta,
                             .rho = request->kind == PN_RHO ? request->rho : NAN };
 }
 
-pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double share, svrg_noises *out, pn_err *err)
+pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double share, const char *accountant,
+                        svrg_noises *out, pn_err *err)
 {
     run at = { plan, shape, inner_release(plan, shape->batch), NULL };
     pn_program program = { run_event, &at };
     pn_batch_release_options release;
     char owner[64];
-    pn_run_budget budget = budget_of(plan, owner);
+    pn_run_budget budget = budget_of(plan, owner, accountant);
     double z = NAN;
     pn_status status = PN_OK;
 
@@ -206,7 +207,7 @@ static pn_status paper_noise(svrg_plan *plan, double c, pn_err *err)
 static pn_status tight_noise(svrg_plan *plan, double share, double *reached, pn_err *err)
 {
     svrg_noises noise;
-    pn_status status = svrg_noise_of(plan, &plan->shape, share, &noise, err);
+    pn_status status = svrg_noise_of(plan, &plan->shape, share, plan->whole_price ? "pld" : "rdp", &noise, err);
 
     if (status != PN_OK)
         return status;
