@@ -38,6 +38,8 @@ typedef struct pn_prox_ops {
     unsigned (*traits)(const pn_prox *self);
     /* f = *square/2 ||x||^2 + *rest, a new reference, NULL when nothing is left.  NULL: f has no such part. */
     pn_status (*split)(const pn_prox *self, double *square, pn_prox **rest, pn_err *err);
+    /* f = *l1 ||x||_1 + *l2/2 ||x||^2.  NULL: f is not of this form. */
+    void (*net)(const pn_prox *self, double *l1, double *l2);
 } pn_prox_ops;
 
 /* Implementations embed this head first. */
@@ -89,6 +91,15 @@ pn_status pn_prox_groups(pn_prox **out, const pn_group_list *groups, pn_err *err
  *  as a projection on it is.
  *  Errors: PN_EDIM when both have a dimension and they differ; PN_ENOMEM.  Its pn_prox_apply: PN_ENUMERIC after 10^4 rounds. */
 pn_status pn_prox_sum(pn_prox **out, pn_prox *a, pn_prox *b, pn_err *err);
+
+/* f(x) = l1 ||x||_1 + l2/2 ||x||^2 + the indicator of a product of intervals, whose operator takes each coordinate by itself: the soft
+ * threshold step l1, the factor 1/(1 + step l2), and then the nearest point of the interval. */
+typedef struct pn_prox_net {
+    double l1, l2;
+    const pn_prox *clip; /* borrowed from the operator; NULL: no intervals */
+} pn_prox_net;
+/** Whether f is one; *out is set only then. */
+bool pn_prox_as_net(pn_prox_net *out, const pn_prox *prox);
 
 pn_prox *pn_prox_keep(pn_prox *prox);
 void pn_prox_free(pn_prox *prox); /* NULL allowed */

@@ -86,6 +86,12 @@ static pn_status net_split(const pn_prox *prox, double *square, pn_prox **rest, 
     return self->l1 > 0.0 ? make(rest, &pn_prox_l1, self->l1, 0.0, 0.0, err) : PN_OK;
 }
 
+static void net_weights(const pn_prox *prox, double *l1, double *l2)
+{
+    *l1 = as_separable(prox)->l1;
+    *l2 = as_separable(prox)->l2;
+}
+
 /* ---- l1 ---- */
 
 static const pn_param lambda_params[] = {
@@ -120,6 +126,7 @@ const pn_prox_ops pn_prox_l1 = {
     .apply = net_apply,
     .describe = l1_describe,
     .traits = l1_traits,
+    .net = net_weights,
 };
 
 /* ---- squared_l2 ---- */
@@ -146,6 +153,7 @@ const pn_prox_ops pn_prox_squared_l2 = {
     .describe = squared_describe,
     .traits = is_separable,
     .split = net_split,
+    .net = net_weights,
 };
 
 /* ---- elastic_net ---- */
@@ -178,6 +186,7 @@ const pn_prox_ops pn_prox_elastic_net = {
     .describe = net_describe,
     .traits = is_separable,
     .split = net_split,
+    .net = net_weights,
 };
 
 /* ---- huber ---- */

@@ -317,3 +317,38 @@ pn_status pn_prox_sum(pn_prox **out, pn_prox *a, pn_prox *b, pn_err *err)
     *out = &self->base;
     return PN_OK;
 }
+
+/* ---- what a sum is made of ---- */
+
+static bool add_to_net(pn_prox_net *net, const pn_prox *part)
+{
+    double l1, l2;
+
+    if (part->ops->net) {
+        part->ops->net(part, &l1, &l2);
+        net->l1 += l1;
+        net->l2 += l2;
+        return true;
+    }
+    if (net->clip || !(traits_of(part) & PN_PROX_INTERVALS))
+        return false;
+    net->clip = part;
+    return true;
+}
+
+bool pn_prox_as_net(pn_prox_net *out, const pn_prox *prox)
+{
+    pn_prox_net net = { 0.0, 0.0, NULL };
+    bool yes = true;
+
+    if (is_sum(prox)) {
+        net.l2 = as_sum(prox)->square;
+        for (size_t i = 0; i < as_sum(prox)->count; i++)
+            yes = yes && add_to_net(&net, as_sum(prox)->part[i]);
+    } else {
+        yes = add_to_net(&net, prox);
+    }
+    if (yes)
+        *out = net;
+    return yes;
+}

@@ -9,8 +9,8 @@
 #include "privacy/sampler.h"
 #include "solvers/descent.h"
 #include "solvers/svrg.h"
-
-#define REACH 0x1p300 /* distance from the snapshot beyond which a run has diverged */
+#include "solvers/svrg_lazy.h"
+#include "solvers/svrg_move.h"
 
 /* What the epoch does next: a failure, or a cancel, leaves it there, and nothing is drawn twice. */
 typedef enum stage { SNAPSHOT = 0, INNER } stage;
@@ -23,11 +23,12 @@ typedef struct svrg_state {
     pn_batch_release *anchor;  /* of v, as a batch of all records; NULL: v has no noise of its own */
     pn_batch_release *release; /* NULL: without noise, batches from `sampler` */
     pn_sampler *sampler;
+    svrg_lazy *lazy;   /* makes the inner steps; NULL: `move` does */
     bool paid;         /* the whole run has been charged */
     double *x, *y, *v; /* [p] the iterate, the snapshot, its gradient as released */
     double *average;   /* [p] of the iterates of this epoch */
     double *answer;    /* [p] */
-    double *direction; /* [p] batch mean of differences, with its noise */
+    double *direction; /* [p] batch sum of differences, with its noise */
     double *next;      /* [p] */
     double *factors;   /* [margins][n] at the snapshot */
     double value;      /* at the snapshot; NaN where it may not be shown */
@@ -55,6 +56,7 @@ static void svrg_destroy(pn_state *state)
     pn_batch_release_free(self->anchor);
     pn_batch_release_free(self->release);
     pn_sampler_free(self->sampler);
+    svrg_lazy_free(self->lazy);
     pn_free(self->x);
     pn_free(self->factors);
     pn_free(self);
@@ -106,6 +108,8 @@ static pn_status svrg_start(pn_state **out, const pn_plan *plan, pn_step_context
         status = pn_batch_release_new(&self->anchor, &plan_of(self)->anchor_release, err);
     if (status == PN_OK)
         status = open_batches(self, err);
+    if (status == PN_OK && !svrg_lazy_obstacle(plan_of(self)))
+        status = svrg_lazy_new(&self->lazy, plan_of(self), err);
     (void)context;
     if (status != PN_OK) {
         svrg_destroy(&self->base);
@@ -196,6 +200,8 @@ static pn_status snapshot(svrg_state *self, pn_step_context *context, pn_err *er
     for (size_t j = 0; plan->goes_on && j < p; j++)
         self->apart += (self->x[j] - self->y[j]) * (self->x[j] - self->y[j]);
     self->apart = sqrt(self->apart);
+    if (self->lazy)
+        svrg_lazy_begin(self->lazy, self->v);
     self->inner = 0;
     self->stage = INNER;
     return PN_OK;
@@ -214,13 +220,12 @@ static double reach(const svrg_state *self)
     return fmin(most, plan->reach * pn_objective_bounds(plan->base.objective)->loss_smoothness * self->apart);
 }
 
-/* direction = batch mean of the differences; with v and noise in the printed form. */
+/* direction = batch sum of the differences; with v and noise in the printed form. */
 static pn_status take_direction(svrg_state *self, pn_step_context *context, pn_err *err)
 {
     const svrg_plan *plan = plan_of(self);
     pn_batch batch = { .denominator = 1.0 };
-    double tau = reach(self), share = 1.0 / (double)plan->shape.batch;
-    size_t p = dim_of(self);
+    double tau = reach(self);
     pn_status status;
 
     if (self->release) {
@@ -238,49 +243,61 @@ static pn_status take_direction(svrg_state *self, pn_step_context *context, pn_e
                                        self->direction, err);
     if (status != PN_OK)
         return status;
-    for (size_t j = 0; j < p; j++)
-        self->direction[j] *= share;
     self->base.gradients += 2 * plan->shape.batch;
     self->directed = true;
     return PN_OK;
 }
 
-/* x <- prox(x - eta (direction + v + public gradient)), the average of iterates and the distance from the snapshot. */
+/* x <- prox(x - eta (direction/b + v + public gradient)), the average of iterates and the distance from the snapshot. */
 static pn_status move(svrg_state *self, pn_err *err)
 {
     const svrg_plan *plan = plan_of(self);
-    double eta = plan->shape.step, squared = 0.0;
-    double weight = (plan->tail + 1.0) / (plan->tail + (double)self->inner + 1.0); /* 1 for the first */
-    bool whole = !(plan->printed && self->release);
-    size_t p = dim_of(self);
-    pn_status status;
+    const bool whole = !(plan->printed && self->release);
+    svrg_move step = {
+        .p = dim_of(self),
+        .direction = self->direction,
+        .share = 1.0 / (double)plan->shape.batch,
+        .v = whole ? self->v : NULL,
+        .y = self->y,
+        .eta = plan->shape.step,
+        .weight = (plan->tail + 1.0) / (plan->tail + (double)self->inner + 1.0), /* 1 for the first */
+        .x = self->x,
+        .average = self->average,
+        .next = self->next,
+    };
+    pn_status status = svrg_move_make(&step, &plan->problem.composite, &self->apart, err);
 
-    for (size_t j = 0; j < p; j++)
-        self->next[j] = self->direction[j] + (whole ? self->v[j] : 0.0);
-    status = pn_composite_gradient(&plan->problem.composite, self->x, p, self->next, err);
-    for (size_t j = 0; j < p; j++)
-        self->next[j] = self->x[j] - eta * self->next[j];
-    if (status == PN_OK)
-        status = pn_composite_step(&plan->problem.composite, self->next, p, eta, err);
     if (status != PN_OK)
         return status;
-    for (size_t j = 0; j < p; j++) {
-        double apart = self->next[j] - self->y[j];
-
-        self->x[j] = self->next[j];
-        self->average[j] += weight * (self->next[j] - self->average[j]);
-        squared += apart * apart;
-    }
-    self->apart = sqrt(squared);
     self->directed = false;
     self->inner++;
     return PN_OK;
 }
 
+static pn_status lazy_step(svrg_state *self, pn_step_context *context, pn_err *err)
+{
+    pn_batch batch = { .rows = self->sampler->indices, .denominator = 1.0 };
+    pn_status status = pn_sampler_draw(self->sampler, context->rng, &batch.count, err);
+
+    if (status == PN_OK)
+        status = svrg_lazy_step(self->lazy, &batch, self->factors, self->x, err);
+    if (status != PN_OK)
+        return status;
+    self->base.gradients += 2 * batch.count;
+    self->inner++;
+    if (self->inner == svrg_epoch_steps(&plan_of(self)->shape, self->base.step + 1))
+        svrg_lazy_finish(self->lazy, self->x, self->average);
+    self->apart = svrg_lazy_within(self->lazy, SVRG_REACH) ? 0.0 : INFINITY;
+    return PN_OK;
+}
+
 static pn_status inner_step(svrg_state *self, pn_step_context *context, pn_err *err)
 {
-    pn_status status = self->directed ? PN_OK : take_direction(self, context, err);
+    pn_status status;
 
+    if (self->lazy)
+        return lazy_step(self, context, err);
+    status = self->directed ? PN_OK : take_direction(self, context, err);
     return status == PN_OK ? move(self, err) : status;
 }
 
@@ -304,7 +321,7 @@ static pn_status svrg_step(pn_state *state, pn_step_context *context, pn_trace_r
         status = pn_look_for_cancel(context->task, plan->base.solver->name, err);
         if (status == PN_OK)
             status = inner_step(self, context, err);
-        if (status == PN_OK && !(self->apart <= REACH)) {
+        if (status == PN_OK && !(self->apart <= SVRG_FAR)) {
             row->value = self->value;
             return give_up(self);
         }

@@ -14,6 +14,8 @@
 #include "solvers/first_order.h"
 #include "solvers/noisy_gradient.h"
 
+#define SVRG_FAR 0x1p300 /* distance from the snapshot beyond which a run has diverged */
+
 enum {
     SVRG_EPOCHS = 0,
     SVRG_INNER,

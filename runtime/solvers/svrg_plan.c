@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "solvers/svrg.h"
+#include "solvers/svrg_lazy.h"
 
 static const char *const presets[] = { "practical", "theory", NULL };
 static const char *const forms[] = { "anchored", "printed", NULL };
@@ -106,6 +107,20 @@ static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs
                 shape->doubling ? "n T + 2 b m (2^(T+1) - 2)" : "T (n + 2 m b)");
     pn_plan_add(base, "evaluations", n * (double)shape->epochs + (double)shape->batch * steps,
                 "of those, the ones that are computed: slopes at the snapshot are kept for the epoch");
+}
+
+/* What an inner step on sparse data costs. */
+static void explain_laziness(svrg_plan *plan)
+{
+    const char *obstacle = svrg_lazy_obstacle(plan);
+
+    if (!pn_objective_data(plan->base.objective)->sparse)
+        return;
+    if (obstacle)
+        pn_plan_add_text(&plan->base, "steps are", "dense", "O(p + entries of the batch): %s", obstacle);
+    else
+        pn_plan_add_text(&plan->base, "steps are", "lazy",
+                         "O(entries of the batch): coordinates catch up when a record has an entry there");
 }
 
 static void explain_noise(svrg_plan *plan, double share)
@@ -289,6 +304,7 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
     plan->base.gradients = svrg_gradients(&plan->shape, plan->problem.n);
     pn_first_order_explain(&plan->problem, &plan->base);
     explain_shape(plan, own, own[SVRG_EPOCHS].given || common[PN_OPT_ITERATIONS].given ? "as given" : plan->why_epochs);
+    explain_laziness(plan);
     pn_first_order_check_step(&plan->base, plan->shape.step, 1.0 / plan->problem.smoothness, "1/L");
     status = fill_noise(plan, common, own, err);
     if (status == PN_OK)
