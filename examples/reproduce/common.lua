@@ -24,6 +24,19 @@ function common.mean(runs, sample)
   return mean, runs > 1 and math.sqrt(math.max(squares / runs - mean * mean, 0) / (runs - 1)) or 0
 end
 
+-- Median and quartiles of sample(seed) over seeds 1 .. runs, interpolated between order statistics.
+function common.quartiles(runs, sample)
+  local values = {}
+  for seed = 1, runs do values[seed] = sample(seed) end
+  table.sort(values)
+  local function quantile(share)
+    local place = 1 + share * (runs - 1)
+    local below = math.floor(place)
+    return values[below] + (place - below) * ((values[below + 1] or values[below]) - values[below])
+  end
+  return quantile(0.5), quantile(0.25), quantile(0.75)
+end
+
 -- Slope of ln y against ln x by least squares.
 function common.slope(x, y)
   local sx, sy, sxx, sxy = 0, 0, 0, 0
@@ -39,6 +52,11 @@ function common.expect(holds, what, ...)
   local text = what:format(...)
   print(("  %s  %s"):format(holds and "as promised:" or "NOT AS PROMISED:", text))
   if not holds then error("not as promised: " .. text, 0) end
+end
+
+-- The same without a line where it holds: for what is checked at every place.
+function common.expect_silently(holds, what, ...)
+  if not holds then common.expect(false, what, ...) end
 end
 
 -- The excess risk of a plan's runs, mean over seeds, and the plan's own bound.
@@ -60,15 +78,15 @@ local function cell(value)
   return ("%.5g"):format(value)
 end
 
--- A table with these columns, saved as NAME.csv; row(...) prints as it goes.
-function common.table(name, columns)
+-- A table with these columns, saved as NAME.csv; row(...) prints as it goes.  widths: column -> characters, for those with words.
+function common.table(name, columns, wide)
   local path = folder .. "/" .. name .. ".csv"
   local file, problem = io.open(path, "w")
   if not file then error(("reproduce: cannot write %s: %s"):format(path, problem), 0) end
   file:write(table.concat(columns, ","), "\n")
   local widths, heads = {}, {}
   for i, column in ipairs(columns) do
-    widths[i] = math.max(#column, 10)
+    widths[i] = math.max(#column, wide and wide[column] or 10)
     heads[i] = (" "):rep(widths[i] - #column) .. column
   end
   print("  " .. table.concat(heads, "  "))
@@ -102,7 +120,7 @@ local function quoted(text)
   return '"' .. text:gsub('["\\]', "\\%0") .. '"'
 end
 
-local colours = { "#0b5fa5", "#c8502a", "#2f8f4e", "#8455a8", "#8a6d1d" }
+local colours = { "#0b5fa5", "#c8502a", "#2f8f4e", "#8455a8", "#8a6d1d", "#d23f8c", "#4a4a4a" }
 
 -- Ticks at the values of x themselves when they are few: powers of two say more than powers of ten.
 local function write_ticks(pipe, series)
@@ -118,7 +136,12 @@ local function style_of(series, k)
     return ("with lines dashtype %d lw 2 lc rgb '%s'"):format(series.dashed == true and 2 or series.dashed, colour)
   end
   if series.marks then return ("with points pt 2 ps 0.9 lw 2 lc rgb '%s'"):format(colour) end
-  return ("with %s lw 2 pt 7 ps 0.6 lc rgb '%s'"):format(series.error and "yerrorlines" or "linespoints", colour)
+  return ("with %s lw 2 pt 7 ps 0.6 lc rgb '%s'"):format((series.error or series.low) and "yerrorlines" or "linespoints", colour)
+end
+
+local function columns_of(series)
+  if series.dashed or series.marks then return "1:2" end
+  return series.low and "1:2:3:4" or series.error and "1:2:3" or "1:2"
 end
 
 -- Labels at 1, 2 and 5 times the powers of ten: few would fall into less than three decades.
@@ -137,7 +160,10 @@ local function write_range(pipe, axis, panel, log)
   local low, high = math.huge, -math.huge
   for _, series in ipairs(panel.series) do
     for i = 1, #series.x do
-      low, high = math.min(low, series[axis][i]), math.max(high, series[axis][i])
+      local value = series[axis][i]
+      local down, up = value, value
+      if axis == "y" and series.low then down, up = series.low[i], series.high[i] end
+      low, high = math.min(low, down), math.max(high, up)
     end
   end
   local factor, pad = (high / low) ^ 0.05, 0.05 * (high - low)
@@ -169,18 +195,19 @@ local function write_panel(pipe, panel, number)
     local block = ("$data%d_%d"):format(number, k)
     pipe:write(block, " << EOD\n")
     for i = 1, #series.x do
-      pipe:write(("%.10g %.10g %.10g\n"):format(series.x[i], series.y[i], series.error and series.error[i] or 0))
+      local third = series.low and series.low[i] or series.error and series.error[i] or 0
+      pipe:write(("%.10g %.10g %.10g %.10g\n"):format(series.x[i], series.y[i], third, series.high and series.high[i] or 0))
     end
     pipe:write "EOD\n"
-    plots[k] = ("%s using 1:2%s title %s %s"):format(block, series.error and not series.dashed and ":3" or "",
+    plots[k] = ("%s using %s title %s %s"):format(block, columns_of(series),
       quoted(series.label), style_of(series, k))
   end
   pipe:write("plot ", table.concat(plots, ", "), "\n")
 end
 
--- figure { name=, title=, xlabel=, ylabel=, logx=, logy=, key=, series = { { label=, x=, y=, error=, dashed=, marks=, colour= },
--- ... } } -> NAME.svg; or figure { name=, title=, panels = { { title=, xlabel=, ..., series= }, ... } } side by side.  `dashed`
--- is true or a gnuplot dash type, `marks` shows crosses without a line; series of one `colour` (0 .. 4) belong together.  `key`
+-- figure { name=, title=, xlabel=, ylabel=, logx=, logy=, key=, series = { { label=, x=, y=, error= or low= and high=, dashed=,
+-- marks=, colour= }, ... } } -> NAME.svg; or figure { name=, title=, panels = { { title=, xlabel=, ..., series= }, ... } } side by side.  `dashed`
+-- is true or a gnuplot dash type, `marks` shows crosses without a line; series of one `colour` (0 .. 6) belong together.  `key`
 -- says where the legend is, in gnuplot's words; false: nowhere.
 function common.figure(options)
   local path = folder .. "/" .. options.name .. ".svg"

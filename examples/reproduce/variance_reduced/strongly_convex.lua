@@ -1,0 +1,33 @@
+-- strongly_convex.lua -- the table of methods for smooth strongly convex risks: excess risk and gradients of single records at one
+-- certified budget, against n and p.
+local pn = require "penumbra"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local comparison = dofile(here .. "../comparison.lua")
+local common = comparison.common
+
+local kappa = 10
+
+local methods = {
+  { label = "DP-SVRG", solver = "svrg", rate = { n = -2, p = 1, passes = 0 } },
+  { label = "DP-SVRG, as printed", solver = "svrg", options = function() return { form = "printed" } end, only = { p = {} } },
+  { label = "gradient descent", solver = "gradient_descent", rate = { n = -2, p = 1 } },
+  { label = "objective perturbation", solver = "objective_perturbation", rate = { n = -2, p = 1 } },
+  { label = "output perturbation", solver = "output_perturbation", rate = { n = -2, p = 1, passes = 0 } },
+  { label = "SGD, n^2 steps", solver = "sgd", rate = { n = -2, p = 1, passes = 1 }, largest = common.size(300, 1024), only = { p = {} },
+    options = function(f)
+      return { batch = 1, iterations = f.n * f.n, schedule = "inverse", output = "last" }
+    end },
+  { label = "SGD, batches", solver = "sgd", rate = { n = -2, p = 1 } },
+}
+
+local found = comparison.run {
+  name = "strongly_convex", title = "Strongly convex: logistic losses + l2, kappa = 10, epsilon = 1, delta = 1e-6",
+  budget = { epsilon = 1, delta = 1e-6 }, runs = common.size(5, 20), methods = methods, kappa = kappa,
+  sizes = common.size({ 256, 2048, 8192 }, { 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536 }), p = 20,
+  dims = common.size({ 8, 32 }, { 5, 10, 20, 40, 80, 160 }), n = common.size(8192, 32768),
+  objective = function(n, p)
+    return pn.objective { data = comparison.records { n = n, p = p, seed = n + p }, loss = pn.loss.logistic(),
+      reg = pn.reg.l2(0.25 / kappa) }
+  end,
+  lower = function(n, p) return math.min(1, p / n ^ 2) end, lower_label = "lower bound, min(1, p/(n eps)^2)",
+}
