@@ -120,7 +120,7 @@ local function quoted(text)
   return '"' .. text:gsub('["\\]', "\\%0") .. '"'
 end
 
-local colours = { "#0b5fa5", "#c8502a", "#2f8f4e", "#8455a8", "#8a6d1d", "#d23f8c", "#4a4a4a" }
+local colours = { "#0b5fa5", "#c8502a", "#2f8f4e", "#8455a8", "#8a6d1d", "#d23f8c", "#7a7a7a", "#000000" }
 
 -- Ticks at the values of x themselves when they are few: powers of two say more than powers of ten.
 local function write_ticks(pipe, series)
@@ -178,13 +178,14 @@ local function write_range(pipe, axis, panel, log)
 end
 
 -- One panel: { title=, xlabel=, ylabel=, logx=, logy=, key=, series= } as in common.figure.
-local function write_panel(pipe, panel, number)
+local function write_panel(pipe, panel, number, legend)
   pipe:write(("set title %s\nset xlabel %s\nset ylabel %s\n"):format(quoted(panel.title), quoted(panel.xlabel),
     quoted(panel.ylabel)))
   pipe:write "unset logscale\nset format '%g'\nset xtics auto\nset ytics auto\n"
   write_range(pipe, "x", panel, panel.logx)
   write_range(pipe, "y", panel, panel.logy)
-  pipe:write(panel.key == false and "unset key\n" or ("set key %s\n"):format(panel.key or "outside right top"))
+  pipe:write((panel.key == false or legend and number > 1) and "unset key\n" or ("set key %s\n"):format(panel.key or legend
+    or "outside right top"))
   if panel.logx then
     pipe:write "set logscale x\n"
     write_ticks(pipe, panel.series[1])
@@ -207,8 +208,9 @@ end
 
 -- figure { name=, title=, xlabel=, ylabel=, logx=, logy=, key=, series = { { label=, x=, y=, error= or low= and high=, dashed=,
 -- marks=, colour= }, ... } } -> NAME.svg; or figure { name=, title=, panels = { { title=, xlabel=, ..., series= }, ... } } side by side.  `dashed`
--- is true or a gnuplot dash type, `marks` shows crosses without a line; series of one `colour` (0 .. 6) belong together.  `key`
--- says where the legend is, in gnuplot's words; false: nowhere.
+-- is true or a gnuplot dash type, `marks` shows crosses without a line; series of one `colour` (0 .. 7) belong together.  `key`
+-- says where the legend is, in gnuplot's words; false: nowhere.  `legend`, of several panels: the first panel's legend, that many
+-- pixels wide, right of the last.
 function common.figure(options)
   local path = folder .. "/" .. options.name .. ".svg"
   if not has_gnuplot() then
@@ -217,11 +219,20 @@ function common.figure(options)
   end
   local panels = options.panels or { options }
   local pipe = assert(io.popen("env -u LD_PRELOAD gnuplot 2>&1", "w"))
+  local plots, legend = #panels == 1 and 760 or 560 * #panels, options.legend or 0
   pipe:write(("set terminal svg size %d,500 font 'Helvetica,14' noenhanced background '#ffffff'\nset output %s\n"):format(
-    #panels == 1 and 760 or 560 * #panels, quoted(path)))
+    plots + legend, quoted(path)))
   pipe:write "set grid lc rgb '#dddddd'\nset border 3\nset tics nomirror\n"
-  if options.panels then pipe:write(("set multiplot layout 1,%d title %s\n"):format(#panels, quoted(options.title))) end
-  for number, panel in ipairs(panels) do write_panel(pipe, panel, number) end
+  if options.panels then
+    pipe:write(("set multiplot layout 1,%d title %s"):format(#panels, quoted(options.title)))
+    if legend > 0 then -- margins of the panels, in shares of the whole
+      pipe:write((" margins %.4f,%.4f,0.14,0.84 spacing %.4f"):format(100 / (plots + legend), (plots - 20) / (plots + legend),
+        110 / (plots + legend)))
+    end
+    pipe:write "\n"
+  end
+  local key = legend > 0 and ("at screen %.4f,0.84 left top Left reverse samplen 2"):format(plots / (plots + legend))
+  for number, panel in ipairs(panels) do write_panel(pipe, panel, number, key) end
   if options.panels then pipe:write "unset multiplot\n" end
   if not pipe:close() then error("reproduce: gnuplot failed on " .. path, 0) end
   print("  figure: " .. path)

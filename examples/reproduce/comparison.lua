@@ -11,11 +11,12 @@ local common = dofile(here .. "common.lua")
 
 local comparison = { common = common }
 
--- n records of norm 1 in R^p: `margin` along the first axis with the label's sign (wrong in one of ten), the rest of the length spread
--- evenly, or with standard deviations `spread`^0 .. 1 over the other axes.
+-- n records of norm 1 in R^p: `margin` with the label's sign (wrong in one of ten) along the diagonal of the first `support` axes, the
+-- rest of the length spread evenly over what is orthogonal to it, or unevenly: axis j with standard deviation spread^((j-1)/(p-1)).
 function comparison.records(options)
-  local n, p, margin, spread = options.n, options.p, options.margin or 0.5, options.spread
-  local rng = pn.rng.seeded(options.seed or 1)
+  local n, p, margin, spread, support = options.n, options.p, options.margin or 0.5, options.spread, options.support or 1
+  local rng, direction = pn.rng.seeded(options.seed or 1), pn.vec.zeros(p)
+  for j = 1, support do direction[j] = 1 / math.sqrt(support) end
   local X, y = pn.mat.zeros(n, p), pn.vec.zeros(n)
   for i = 1, n do
     y[i] = rng:uniform() < 0.5 and -1 or 1
@@ -24,9 +25,8 @@ function comparison.records(options)
     if spread then
       for j = 2, p do row[j] = row[j] * spread ^ ((j - 1) / (p - 1)) end
     end
-    row[1] = 0
-    X[i]:axpy(math.sqrt(1 - margin ^ 2) / row:norm(), row)
-    X[i][1] = sign * margin
+    row:axpy(-row:dot(direction), direction)
+    X[i]:axpy(math.sqrt(1 - margin ^ 2) / row:norm(), row):axpy(sign * margin, direction)
   end
   return pn.data.from(X, y):clip_rows("l2", 1)
 end
@@ -64,7 +64,7 @@ comparison.column = column
 local function away(rows)
   local kept = {}
   for _, row in ipairs(rows) do
-    if row.excess < row.start / 4 then kept[#kept + 1] = row end
+    if row.excess < row.start / 2 then kept[#kept + 1] = row end
   end
   return kept
 end
@@ -97,7 +97,7 @@ end
 
 local function slope_or_dash(rows, key, value)
   local kept = away(rows or {})
-  if #kept < 3 then return "-", #kept end
+  if #kept < 2 then return "-", #kept end
   return common.slope(column(kept, key), column(kept, value)), #kept
 end
 
@@ -136,21 +136,21 @@ local function add_lower(experiment, series, rows, key)
   if not experiment.lower then return series end
   local x, y = {}, {}
   for i, row in ipairs(rows[experiment.methods[1]]) do x[i], y[i] = row[key], experiment.lower(row.n, row.p) end
-  series[#series + 1] = { label = experiment.lower_label, x = x, y = y, dashed = true, colour = 6 }
+  series[#series + 1] = { label = experiment.lower_label, x = x, y = y, dashed = true, colour = 7 }
   return series
 end
 
 local function figure(experiment, by_n, by_p)
-  local function panel(title, xlabel, ylabel, series, key)
-    return { title = title, xlabel = xlabel, ylabel = ylabel, logx = true, logy = true, key = key, series = series }
+  local function panel(title, xlabel, ylabel, series)
+    return { title = title, xlabel = xlabel, ylabel = ylabel, logx = true, logy = true, series = series }
   end
   local n, p = add_lower(experiment, series_of(experiment, by_n, "n", "excess"), by_n, "n"),
     add_lower(experiment, series_of(experiment, by_p, "p", "excess"), by_p, "p")
-  common.figure { name = experiment.name, title = experiment.title, panels = {
-    panel(("p = %d"):format(experiment.p), "records n", "excess risk", n, false),
-    panel(("n = %d"):format(experiment.n), "features p", "excess risk", p, false),
-    panel(("p = %d"):format(experiment.p), "records n", "gradients / n", series_of(experiment, by_n, "n", "passes"),
-      "outside right top Left reverse samplen 2") } }
+  local passes = series_of(experiment, by_n, "n", "passes")
+  common.figure { name = experiment.name, title = experiment.title, legend = 280, panels = {
+    panel(("p = %d"):format(experiment.p), "records n", "excess risk", n),
+    panel(("n = %d"):format(experiment.n), "features p", "excess risk", p),
+    panel(("p = %d"):format(experiment.p), "records n", "gradients / n", passes) } }
 end
 
 -- experiment: name, title, budget, runs, objective(n, p), methods (the first at every place), sizes (at p), dims (at n), and what may

@@ -1,0 +1,71 @@
+-- fewer_gradients.lua -- where SVRG reaches the risk of gradient descent with fewer gradients, by what factor, and where the valid
+-- calibration takes that away.  Logistic losses on rows of norm 1 plus (mu/2) ||theta||^2, mu = L/kappa; the rows' covariance falls
+-- from the first axis to the last by the factor kappa.  For each n, kappa and epsilon:
+--   svrg runs with its default plan; gradient descent with T from a geometric grid, both its last iterate and its average, whichever is
+--   the better, until one reaches the risk of svrg.  factor = gradients of that run / gradients of svrg.  Where no T reaches it (the noise
+--   grows with T), `reached` is no and the factor is that of the T with the least risk: a lower bound.
+-- Beside it, in passes over the data: what the paper counts, T (1 + 2 m/n), for batches of one record; and what a valid guarantee costs,
+-- T + 2 epsilon sqrt(T m / ln(1/delta)), for the batches that bring the noise down to the paper's order.
+local pn = require "penumbra"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local comparison = dofile(here .. "../comparison.lua")
+local common = comparison.common
+
+local p, delta = 20, 1e-6
+local runs, scan = common.size(5, 20), common.size(3, 10)
+
+local function problem(n, kappa)
+  local f = pn.objective { data = comparison.records { n = n, p = p, seed = n, spread = kappa ^ -0.5 }, loss = pn.loss.logistic(),
+    reg = pn.reg.l2(0.25 / kappa) }
+  return f, pn.solve.exact(f, { tol = 1e-12 }).value
+end
+
+-- The cheapest run of gradient descent that is as good as `risk`, and the best of all that were tried.
+local function descend(f, best, budget, risk, first)
+  local least, previous, rising = nil, math.huge, 0
+  local T = math.max(5, math.floor(first))
+  while T <= common.size(400, 3000) and rising < 2 do
+    local here_ = math.huge
+    for _, output in ipairs { "last", "average" } do
+      local plan = comparison.plan({ solver = "gradient_descent",
+        options = function() return { iterations = T, output = output } end }, f, budget)
+      local at = comparison.measure(plan, scan, best)
+      at.output, here_ = output, math.min(here_, at.excess)
+      if not least or at.excess < least.excess then least = at end
+      if at.excess <= risk then return at, least end
+    end
+    rising = here_ > previous and rising + 1 or 0
+    previous, T = here_, math.ceil(T * 1.4)
+  end
+  return nil, least
+end
+
+local function compare(out, n, kappa, epsilon)
+  local f, best = problem(n, kappa)
+  local budget = { epsilon = epsilon, delta = delta }
+  local svrg = comparison.measure(comparison.plan({ solver = "svrg" }, f, budget), runs, best)
+  local sgd = comparison.measure(comparison.plan({ solver = "sgd" }, f, budget), scan, best)
+  local T, m = svrg.plan.settings.epochs or svrg.plan.iterations, svrg.plan.settings.inner
+  local reached, least = descend(f, best, budget, svrg.excess, svrg.passes)
+  local gd = reached or least
+  local row = { n = n, kappa = kappa, epsilon = epsilon, svrg = svrg.excess, passes = svrg.passes, gd = gd.excess, gd_passes = gd.passes,
+    factor = gd.passes / svrg.passes, reached = reached ~= nil, paper = T * (1 + 2 * m / n),
+    honest = T + 2 * epsilon * math.sqrt(T * m / math.log(1 / delta)) }
+  out:row(n, kappa, epsilon, row.svrg, svrg.low, svrg.high, row.passes, gd.output, row.gd, row.gd_passes,
+    row.reached and "yes" or "no", row.factor, row.paper, row.honest, sgd.excess, sgd.passes)
+  return row
+end
+
+print "SVRG beside gradient descent: the fewest passes with which the latter reaches the risk of the former"
+local out = common.table("fewer_gradients", { "n", "kappa", "epsilon", "svrg", "quartile1", "quartile3", "passes", "gd_output", "gd",
+  "gd_passes", "reached", "factor", "paper", "honest", "sgd", "sgd_passes" })
+local rows = {}
+for _, kappa in ipairs(common.size({ 100 }, { 10, 30, 100, 300 })) do
+  for _, epsilon in ipairs { 0.1, 1, 10 } do
+    rows[#rows + 1] = compare(out, common.size(20000, 100000), kappa, epsilon)
+  end
+end
+for _, n in ipairs(common.size({}, { 10000, 30000 })) do
+  for _, epsilon in ipairs { 1, 10 } do rows[#rows + 1] = compare(out, n, 100, epsilon) end
+end
+out:close()
