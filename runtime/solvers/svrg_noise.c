@@ -27,7 +27,9 @@ static pn_batch_release_options inner_release(const svrg_plan *plan, size_t batc
                                     .bound = (b * reach + error) * (1.0 + 0x1p-30) };
 
     if (plan->printed) {
-        of.whole = b * plan->anchor.sensitivity * (1.0 + 0x1p-40);
+        /* v is multiplied by b in doubles: neighbours' products differ by 2^-53 of each, besides b times what v does. */
+        of.whole = b * (plan->anchor.sensitivity + 0x1p-51 * plan->anchor.bound * sqrt((double)plan->problem.p)) *
+                   (1.0 + 0x1p-40);
         of.whole_bound = b * plan->anchor.bound * (1.0 + 0x1p-40);
     }
     return of;
