@@ -33,16 +33,17 @@ end
 
 -- ---- one method at one place ----
 
--- Median and quartiles of the excess over `runs` seeded runs of a plan, passes over the data and seconds of a run.
-function comparison.measure(plan, runs, best)
-  local passes, start = 0, os.clock()
+-- Median and quartiles of the excess over `runs` seeded runs of a plan, passes over the data and seconds of a run; `score`: the mean of
+-- score(fit), if given.
+function comparison.measure(plan, runs, best, score)
+  local passes, sum, start = 0, 0, os.clock()
   local median, low, high = common.quartiles(runs, function(seed)
     local fit = plan:run { rng = pn.rng.seeded(seed) }
-    passes = passes + fit.gradients / plan.objective.n
+    passes, sum = passes + fit.gradients / plan.objective.n, sum + (score and score(fit) or 0)
     return fit.value - best
   end)
   return { excess = median, low = low, high = high, passes = passes / runs, seconds = (os.clock() - start) / runs,
-    epsilon = plan.epsilon, plan = plan }
+    epsilon = plan.epsilon, plan = plan, score = sum / runs }
 end
 
 -- The method's plan at the budget, with the options that it asks for.
@@ -96,9 +97,8 @@ local function sweep(experiment, out, key, places)
 end
 
 local function slope_or_dash(rows, key, value)
-  local kept = away(rows or {})
-  if #kept < 2 then return "-", #kept end
-  return common.slope(column(kept, key), column(kept, value)), #kept
+  if #rows < 2 then return "-" end
+  return common.slope(column(rows, key), column(rows, value))
 end
 
 -- Slopes of the excess and of the passes beside the table's; -> slopes[label] = { n =, p =, passes = }, nil where there are too few
@@ -108,8 +108,9 @@ local function slopes(experiment, by_n, by_p)
     "table_passes" }, { method = 22 }), {}
   for _, method in ipairs(experiment.methods) do
     local rate = method.rate or {}
-    local n, p = slope_or_dash(by_n[method], "n", "excess"), slope_or_dash(by_p[method], "p", "excess")
-    local passes = slope_or_dash(by_n[method], "n", "passes")
+    local in_n, in_p = by_n[method] or {}, by_p[method] or {}
+    local n, p = slope_or_dash(away(in_n), "n", "excess"), slope_or_dash(away(in_p), "p", "excess")
+    local passes = slope_or_dash(in_n, "n", "passes")
     out:row(method.label, n, rate.n or "-", p, rate.p or "-", passes, rate.passes or "-")
     found[method.label] = { n = tonumber(n), p = tonumber(p), passes = tonumber(passes) }
   end

@@ -12,7 +12,7 @@ local comparison = dofile(here .. "../comparison.lua")
 local common = comparison.common
 
 local p, delta = 20, 1e-6
-local runs, scan = common.size(5, 20), common.size(3, 9)
+local runs, scan = common.size(5, 20), common.size(3, 7)
 
 -- Records of norm 1 whose covariance falls by the factor kappa; labels by the logistic law of a vector with like parts on all axes.
 local function records(n, kappa)
@@ -43,24 +43,21 @@ local function descent(f, best, budget, T, output, risk)
   return at
 end
 
--- The cheapest T of gradient descent that is as good as `risk`, or nil, and the best of all that were tried.
+-- The cheapest T of gradient descent that is as good as `risk`, or nil, and the best of all that were tried.  A T of three times the
+-- best so far is past the valley: noise grows with T.
 local function descend(f, best, budget, risk, first)
-  local least, previous, rising, below = nil, math.huge, 0, nil
+  local least, below = nil, nil
   local T = math.max(5, math.floor(first))
-  while T <= common.size(400, 4000) and rising < 2 do
-    local lowest = math.huge
+  while not least or T <= 3 * least.passes do
     for _, output in ipairs { "last", "average" } do
       local at = descent(f, best, budget, T, output, risk)
-      lowest = math.min(lowest, at.excess)
       if not least or at.excess < least.excess then least = at end
       if at.excess <= risk then
         at.below = below
         return at, least
       end
     end
-    below = T
-    rising = lowest > previous and rising + 1 or 0
-    previous, T = lowest, math.ceil(T * 1.4)
+    below, T = T, math.ceil(T * 1.4)
   end
   return nil, least
 end
@@ -85,12 +82,11 @@ print "SVRG beside gradient descent: the fewest passes with which the latter rea
 local out = common.table("fewer_gradients", { "n", "kappa", "epsilon", "svrg", "quartile1", "quartile3", "passes", "gd_output", "gd",
   "gd_passes", "reached", "factor", "paper", "honest", "sgd", "sgd_passes" })
 local rows = {}
-for _, kappa in ipairs(common.size({ 100 }, { 10, 30, 100, 300 })) do
-  for _, epsilon in ipairs { 0.1, 1, 10 } do
-    rows[#rows + 1] = compare(out, common.size(20000, 100000), kappa, epsilon)
+for _, place in ipairs(common.size({ { 10000, { 100 }, { 0.3, 10 } } },
+  { { 100000, { 10, 30, 100, 300 }, { 0.1, 1 } }, { 20000, { 10, 30, 100, 300 }, { 1, 10 } } })) do
+  local n, kappas, epsilons = table.unpack(place)
+  for _, epsilon in ipairs(epsilons) do
+    for _, kappa in ipairs(kappas) do rows[#rows + 1] = compare(out, n, kappa, epsilon) end
   end
-end
-for _, n in ipairs(common.size({}, { 10000, 30000 })) do
-  for _, epsilon in ipairs { 1, 10 } do rows[#rows + 1] = compare(out, n, 100, epsilon) end
 end
 out:close()
