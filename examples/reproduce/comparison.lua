@@ -62,10 +62,10 @@ end
 comparison.column = column
 
 -- Where the budget is too small to get away from the start the excess has no slope: those places are left out.
-local function away(rows)
+local function away(rows, share)
   local kept = {}
   for _, row in ipairs(rows) do
-    if row.excess < row.start / 2 then kept[#kept + 1] = row end
+    if row.excess < share * row.start then kept[#kept + 1] = row end
   end
   return kept
 end
@@ -108,8 +108,9 @@ local function slopes(experiment, by_n, by_p)
     "table_passes" }, { method = 22 }), {}
   for _, method in ipairs(experiment.methods) do
     local rate = method.rate or {}
-    local in_n, in_p = by_n[method] or {}, by_p[method] or {}
-    local n, p = slope_or_dash(away(in_n), "n", "excess"), slope_or_dash(away(in_p), "p", "excess")
+    local share, in_n, in_p = experiment.away or 1 / 8, by_n[method] or {}, by_p[method] or {}
+    local n, p = slope_or_dash(away(in_n, share), "n", "excess"),
+      slope_or_dash(away(in_p, share), "p", "excess")
     local passes = slope_or_dash(in_n, "n", "passes")
     out:row(method.label, n, rate.n or "-", p, rate.p or "-", passes, rate.passes or "-")
     found[method.label] = { n = tonumber(n), p = tonumber(p), passes = tonumber(passes) }
@@ -155,7 +156,7 @@ local function figure(experiment, by_n, by_p)
 end
 
 -- experiment: name, title, budget, runs, objective(n, p), methods (the first at every place), sizes (at p), dims (at n), and what may
--- be: kappa, lower(n, p) with lower_label, tol.  A method: label, solver, options(objective), rate = { n =, p =, passes = } of the
+-- be: kappa, lower(n, p) with lower_label, tol, away (slopes are those of places with less than this share of the start's excess).  A method: label, solver, options(objective), rate = { n =, p =, passes = } of the
 -- table, largest n, only = { n = { [value] = true } or p = ... }.  -> slopes by label, rows by n and by p.
 function comparison.run(experiment)
   print(experiment.title)

@@ -3,7 +3,8 @@
 -- from the first axis to the last by the factor kappa.  For each n, kappa and epsilon:
 --   svrg runs with its default plan; gradient descent with T from a geometric grid, both its last iterate and its average, whichever is
 --   the better, until one reaches the risk of svrg.  factor = gradients of that run / gradients of svrg.  Where no T reaches it (the noise
---   grows with T), `reached` is no and the factor is that of the T with the least risk: a lower bound.
+--   grows with T), `reached` is no and the factor is that of the T with the least risk: a lower bound.  So is `least`, from the
+--   largest T of the grid that did not reach it.
 -- Beside it, in passes over the data: what the paper counts, T (1 + 2 m/n), for batches of one record; and what a valid guarantee costs,
 -- T + 2 epsilon sqrt(T m / ln(1/delta)), for the batches that bring the noise down to the paper's order.
 local pn = require "penumbra"
@@ -70,17 +71,17 @@ local function compare(out, n, kappa, epsilon)
   local T, m = svrg.plan.settings.epochs or svrg.plan.iterations, svrg.plan.settings.inner
   local reached, least = descend(f, best, budget, svrg.excess, svrg.passes)
   local gd = reached or least
-  local row = { n = n, kappa = kappa, epsilon = epsilon, svrg = svrg.excess, passes = svrg.passes, gd = gd.excess, gd_passes = gd.passes,
-    factor = gd.passes / svrg.passes, reached = reached ~= nil, paper = T * (1 + 2 * m / n),
-    honest = T + 2 * epsilon * math.sqrt(T * m / math.log(1 / delta)) }
-  out:row(n, kappa, epsilon, row.svrg, svrg.low, svrg.high, row.passes, gd.output, row.gd, row.gd_passes,
-    row.reached and "yes" or "no", row.factor, row.paper, row.honest, sgd.excess, sgd.passes)
+  local row = { n = n, kappa = kappa, epsilon = epsilon, passes = svrg.passes, gd_passes = gd.passes, reached = reached ~= nil,
+    factor = gd.passes / svrg.passes, least = (reached and reached.below or gd.passes) / svrg.passes,
+    paper = T * (1 + 2 * m / n), honest = T + 2 * epsilon * math.sqrt(T * m / math.log(1 / delta)) }
+  out:row(n, kappa, epsilon, svrg.excess, svrg.low, svrg.high, row.passes, gd.output, gd.excess, gd.passes,
+    row.reached and "yes" or "no", row.factor, row.least, row.paper, row.honest, sgd.excess, sgd.passes)
   return row
 end
 
 print "SVRG beside gradient descent: the fewest passes with which the latter reaches the risk of the former"
 local out = common.table("fewer_gradients", { "n", "kappa", "epsilon", "svrg", "quartile1", "quartile3", "passes", "gd_output", "gd",
-  "gd_passes", "reached", "factor", "paper", "honest", "sgd", "sgd_passes" })
+  "gd_passes", "reached", "factor", "least", "paper", "honest", "sgd", "sgd_passes" })
 local rows = {}
 for _, place in ipairs(common.size({ { 10000, { 100 }, { 0.3, 10 } } },
   { { 100000, { 10, 30, 100, 300 }, { 0.1, 1 } }, { 20000, { 10, 30, 100, 300 }, { 1, 10 } } })) do
@@ -90,3 +91,42 @@ for _, place in ipairs(common.size({ { 10000, { 100 }, { 0.3, 10 } } },
   end
 end
 out:close()
+
+-- ---- figure and checks ----
+
+local function pick(n, epsilon)
+  local list = {}
+  for _, row in ipairs(rows) do
+    if row.n == n and row.epsilon == epsilon then list[#list + 1] = row end
+  end
+  return list
+end
+
+-- Factors against kappa, a line for every n and epsilon.
+local function factors()
+  local series = {}
+  for k, place in ipairs(common.size({ { 10000, 0.3 }, { 10000, 10 } }, { { 100000, 0.1 }, { 100000, 1 }, { 20000, 1 }, { 20000, 10 } })) do
+    local of = pick(place[1], place[2])
+    series[k] = { label = ("n = %d, epsilon = %g"):format(place[1], place[2]), x = comparison.column(of, "kappa"),
+      y = comparison.column(of, "factor"), colour = k - 1 }
+  end
+  return { title = "gradients of descent / of SVRG", xlabel = "condition number kappa", ylabel = "factor", logx = true, logy = true,
+    series = series, key = "bottom right samplen 1" }
+end
+
+-- Passes against kappa at one n and epsilon, beside the two complexities.
+local function passes(n, epsilon)
+  local of = pick(n, epsilon)
+  local kappa = comparison.column(of, "kappa")
+  local function line(label, key, colour, dashed)
+    return { label = label, x = kappa, y = comparison.column(of, key), colour = colour, dashed = dashed }
+  end
+  return { title = ("n = %d, epsilon = %g"):format(n, epsilon), xlabel = "condition number kappa", ylabel = "gradients / n", logx = true,
+    logy = true, key = "outside below maxrows 2 samplen 2", series = { line("gradient descent", "gd_passes", 1),
+      line("SVRG", "passes", 0), line("valid: T + 2 eps sqrt(T m/ln(1/delta))", "honest", 2, true),
+      line("paper: T (1 + 2 m/n)", "paper", 4, 3) } }
+end
+
+local where = common.size({ { 10000, 0.3 }, { 10000, 10 } }, { { 100000, 1 }, { 20000, 10 } })
+common.figure { name = "fewer_gradients", title = "Gradients with which SVRG and gradient descent reach the same risk",
+  panels = { factors(), passes(where[1][1], where[1][2]), passes(where[2][1], where[2][2]) } }

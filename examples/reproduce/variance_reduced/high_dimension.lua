@@ -15,7 +15,7 @@ local methods = {
 
 local found = comparison.run {
   name = "high_dimension", title = "High dimension: logistic losses over the l1 ball of radius 4, epsilon = 1, delta = 1e-6",
-  budget = { epsilon = 1, delta = 1e-6 }, runs = common.size(5, 20), methods = methods, tol = 1e-8,
+  budget = { epsilon = 1, delta = 1e-6 }, runs = common.size(5, 20), methods = methods, tol = 1e-8, away = 3 / 4,
   sizes = common.size({ 512, 2048 }, { 1024, 2048, 4096, 8192, 16384, 32768 }), p = 100,
   dims = common.size({ 20, 80 }, { 25, 100, 400, 1600 }), n = common.size(1024, 4096),
   objective = function(n, p)
