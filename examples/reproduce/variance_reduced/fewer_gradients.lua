@@ -13,7 +13,7 @@ local comparison = dofile(here .. "../comparison.lua")
 local common = comparison.common
 
 local p, delta = 20, 1e-6
-local runs, scan = common.size(5, 20), common.size(3, 7)
+local runs, scan = common.size(5, 20), common.size(3, 5)
 
 -- Records of norm 1 whose covariance falls by the factor kappa; labels by the logistic law of a vector with like parts on all axes.
 local function records(n, kappa)
@@ -44,12 +44,12 @@ local function descent(f, best, budget, T, output, risk)
   return at
 end
 
--- The cheapest T of gradient descent that is as good as `risk`, or nil, and the best of all that were tried.  A T of three times the
--- best so far is past the valley: noise grows with T.
+-- The cheapest T of gradient descent that is as good as `risk`, or nil, and the best of all that were tried.  A T of twice the best
+-- so far is past the valley: noise grows with T.
 local function descend(f, best, budget, risk, first)
   local least, below = nil, nil
   local T = math.max(5, math.floor(first))
-  while not least or T <= 3 * least.passes do
+  while not least or T <= 2 * least.passes do
     for _, output in ipairs { "last", "average" } do
       local at = descent(f, best, budget, T, output, risk)
       if not least or at.excess < least.excess then least = at end
@@ -84,7 +84,7 @@ local out = common.table("fewer_gradients", { "n", "kappa", "epsilon", "svrg", "
   "gd_passes", "reached", "factor", "least", "paper", "honest", "sgd", "sgd_passes" })
 local rows = {}
 for _, place in ipairs(common.size({ { 10000, { 100 }, { 0.3, 10 } } },
-  { { 100000, { 10, 30, 100, 300 }, { 0.1, 1 } }, { 20000, { 10, 30, 100, 300 }, { 1, 10 } } })) do
+  { { 100000, { 100 }, { 1 } }, { 50000, { 10, 30, 100, 300 }, { 0.1, 1 } }, { 20000, { 10, 30, 100, 300 }, { 1, 10 } } })) do
   local n, kappas, epsilons = table.unpack(place)
   for _, epsilon in ipairs(epsilons) do
     for _, kappa in ipairs(kappas) do rows[#rows + 1] = compare(out, n, kappa, epsilon) end
@@ -105,7 +105,7 @@ end
 -- Factors against kappa, a line for every n and epsilon.
 local function factors()
   local series = {}
-  for k, place in ipairs(common.size({ { 10000, 0.3 }, { 10000, 10 } }, { { 100000, 0.1 }, { 100000, 1 }, { 20000, 1 }, { 20000, 10 } })) do
+  for k, place in ipairs(common.size({ { 10000, 0.3 }, { 10000, 10 } }, { { 50000, 0.1 }, { 50000, 1 }, { 20000, 1 }, { 20000, 10 } })) do
     local of = pick(place[1], place[2])
     series[k] = { label = ("n = %d, epsilon = %g"):format(place[1], place[2]), x = comparison.column(of, "kappa"),
       y = comparison.column(of, "factor"), colour = k - 1 }
@@ -127,6 +127,6 @@ local function passes(n, epsilon)
       line("paper: T (1 + 2 m/n)", "paper", 4, 3) } }
 end
 
-local where = common.size({ { 10000, 0.3 }, { 10000, 10 } }, { { 100000, 1 }, { 20000, 10 } })
+local where = common.size({ { 10000, 0.3 }, { 10000, 10 } }, { { 50000, 1 }, { 20000, 10 } })
 common.figure { name = "fewer_gradients", title = "Gradients with which SVRG and gradient descent reach the same risk",
   panels = { factors(), passes(where[1][1], where[1][2]), passes(where[2][1], where[2][2]) } }

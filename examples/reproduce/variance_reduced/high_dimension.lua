@@ -1,5 +1,7 @@
 -- high_dimension.lua -- the table of methods for high dimension: excess risk and gradients of single records at one certified budget
 -- over the l1 ball, against n and p.  Its Gaussian width grows like (ln p)^(1/2), so the table's rates hardly depend on p.
+--   penumbra examples/reproduce/variance_reduced/high_dimension.lua [folder]
+-- Source: Wang, Ye, Xu (2017), third table.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local comparison = dofile(here .. "../comparison.lua")
@@ -10,13 +12,13 @@ local methods = {
   { label = "objective perturbation", solver = "objective_perturbation", rate = { n = -1 } },
   { label = "Frank-Wolfe, private", solver = "frank_wolfe", rate = { n = -2 / 3, passes = 2 / 3 } },
   { label = "Frank-Wolfe, noisy", solver = "frank_wolfe_convex", rate = { n = -2 / 3, passes = 2 / 3 } },
-  { label = "mirror descent", solver = "mirror_descent", rate = { n = -1, passes = 2 }, largest = common.size(2000, 4096) },
+  { label = "mirror descent", solver = "mirror_descent", rate = { n = -1, passes = 2 }, largest = 4096 },
 }
 
-local found = comparison.run {
+local found, by_n = comparison.run {
   name = "high_dimension", title = "High dimension: logistic losses over the l1 ball of radius 4, epsilon = 1, delta = 1e-6",
   budget = { epsilon = 1, delta = 1e-6 }, runs = common.size(5, 20), methods = methods, tol = 1e-8, away = 3 / 4,
-  sizes = common.size({ 512, 2048 }, { 1024, 2048, 4096, 8192, 16384, 32768 }), p = 100,
+  sizes = common.size({ 2048, 8192 }, { 1024, 2048, 4096, 8192, 16384, 32768 }), p = 100,
   dims = common.size({ 20, 80 }, { 25, 100, 400, 1600 }), n = common.size(1024, 4096),
   objective = function(n, p)
     return pn.objective { data = comparison.records { n = n, p = p, seed = n + p, support = 5 }, loss = pn.loss.logistic(),
@@ -24,3 +26,21 @@ local found = comparison.run {
   end,
   lower = function(n, p) return math.min(1, math.sqrt(2 * math.log(2 * p)) / n) end, lower_label = "width / (n eps)",
 }
+
+-- Seeded runs; the ranges leave room for other seeds.
+local a = found.accelerated
+common.expect(a.n > -1.6 and a.n < -0.8, "accelerated: excess like n^%.2f", a.n)
+common.expect(a.p < 0.6, "accelerated: excess like p^%.2f", a.p)
+common.expect(math.abs(a.passes - 1 / 2) < 0.1, "accelerated: gradients / n like n^%.2f", a.passes)
+for _, label in ipairs { "Frank-Wolfe, private", "Frank-Wolfe, noisy" } do
+  common.expect(math.abs(found[label].passes - 2 / 3) < 0.1, "%s: gradients / n like n^%.2f", label, found[label].passes)
+end
+local slow = by_n[methods[5]]
+slow = slow[#slow]
+for _, row in ipairs(by_n[methods[1]]) do
+  if row.n == slow.n then
+    common.expect(slow.excess > row.excess and slow.passes > 10 * row.passes,
+      "n = %d: mirror descent has %.1f times the risk of the accelerated method and takes %.0f times the gradients", slow.n,
+      slow.excess / row.excess, slow.passes / row.passes)
+  end
+end
