@@ -111,7 +111,7 @@ local function factors()
       y = comparison.column(of, "factor"), colour = k - 1 }
   end
   return { title = "gradients of descent / of SVRG", xlabel = "condition number kappa", ylabel = "factor", logx = true, logy = true,
-    series = series, key = "bottom right samplen 1" }
+    series = series, key = "outside below Left reverse samplen 1 maxrows 2" }
 end
 
 -- Passes against kappa at one n and epsilon, beside the two complexities.
@@ -122,11 +122,29 @@ local function passes(n, epsilon)
     return { label = label, x = kappa, y = comparison.column(of, key), colour = colour, dashed = dashed }
   end
   return { title = ("n = %d, epsilon = %g"):format(n, epsilon), xlabel = "condition number kappa", ylabel = "gradients / n", logx = true,
-    logy = true, key = "outside below maxrows 2 samplen 2", series = { line("gradient descent", "gd_passes", 1),
-      line("SVRG", "passes", 0), line("valid: T + 2 eps sqrt(T m/ln(1/delta))", "honest", 2, true),
-      line("paper: T (1 + 2 m/n)", "paper", 4, 3) } }
+    logy = true, key = "outside below Left reverse samplen 2 maxrows 2", series = { line("gradient descent", "gd_passes", 1),
+      line("SVRG", "passes", 0), line("valid, batches", "honest", 2, true),
+      line("paper's count", "paper", 4, 3) } }
 end
 
 local where = common.size({ { 10000, 0.3 }, { 10000, 10 } }, { { 50000, 1 }, { 20000, 10 } })
 common.figure { name = "fewer_gradients", title = "Gradients with which SVRG and gradient descent reach the same risk",
   panels = { factors(), passes(where[1][1], where[1][2]), passes(where[2][1], where[2][2]) } }
+
+local most, fewest = rows[1], nil
+for _, row in ipairs(rows) do
+  if row.least > most.least then most = row end
+  if row.reached and (not fewest or row.factor < fewest.factor) then fewest = row end
+end
+common.expect(most.least >= 10, "n = %d, kappa = %g, epsilon = %g: gradient descent needs more than %.0f times the gradients of SVRG",
+  most.n, most.kappa, most.epsilon, most.least)
+common.expect(fewest and fewest.factor < 4 and fewest.epsilon == 10,
+  "n = %d, kappa = %g, epsilon = %g: it needs %.1f times, where the paper counts %.0f times", fewest.n, fewest.kappa, fewest.epsilon,
+  fewest.factor, fewest.gd_passes / fewest.paper)
+for _, row in ipairs(rows) do
+  if row.epsilon == 10 then
+    common.expect(row.passes > 5 * row.paper and row.passes < 1.1 * row.honest,
+      "n = %d, kappa = %g, epsilon = %g: %.0f passes; %.1f by the paper's count, %.0f by the valid one", row.n, row.kappa, row.epsilon,
+      row.passes, row.paper, row.honest)
+  end
+end
