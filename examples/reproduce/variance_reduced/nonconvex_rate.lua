@@ -95,7 +95,7 @@ local function panel(key, title, label, found)
     series[#series + 1] = { label = problem.name .. ": at answers", x = s[key], y = s.mean, error = s.spread, colour = k - 1 }
   end
   return { title = title, xlabel = label, ylabel = "squared gradient", logx = true, logy = true,
-    key = "outside top center maxrows 2", series = series }
+    key = "outside top center maxrows 2 samplen 2", series = series }
 end
 
 local against_n, against_p, middle = {}, {}, common.size(512, 2048)

@@ -154,7 +154,7 @@ local function panel(key, title, label, of_waves, of_flat)
   local a, b = lines(of_waves, key, 0)
   local c, d = lines(of_flat, key, 1)
   return { title = title, xlabel = label, ylabel = "excess risk", logx = true, logy = true,
-    key = "outside top center maxrows 2", series = { a, b, c, d } }
+    key = "outside top center maxrows 2 samplen 2", series = { a, b, c, d } }
 end
 
 local function against_n()
@@ -216,7 +216,7 @@ local function logarithms(measured)
     scaled[i], spread[i] = factor * measured.mean[i], factor * measured.spread[i]
   end
   return { title = "waves: n^2 x risk, relative to n = 4096", xlabel = "records n", ylabel = "growth", logx = true,
-    key = "outside top center maxrows 2", series = {
+    key = "outside top center maxrows 2 samplen 2", series = {
       { label = "recursion", x = x, y = bound, dashed = true, colour = 0 },
       { label = "measured", x = measured.n, y = scaled, error = spread, colour = 0 },
       { label = "(ln n)^2", x = x, y = two, dashed = 3, colour = 2 },
