@@ -3,46 +3,25 @@
 --      article: t in proportion to n epsilon/(p ln(1/delta))^(1/2).  What is left of the start falls like 1/t, noise adds p s^2 t.
 --   2. SVRG with the steps of its theorem (eta = 1/(48 L), m = 192 kappa + 1), without noise: an epoch at least halves the gap.
 -- One fixed problem cannot show the first rate unless it is hard at every size: with one curvature h the start is forgotten within
--- t = 1/h and the excess falls like n^-2.  So curvatures are spread evenly in logarithms over four decades, of sum L = 1, and the
--- minimiser has equal parts in all p directions: some of them always have a curvature near 1/t.  Huber loss on rows of signs
--- (Hadamard's, so that the curvatures are exact), no label further than 1 from any margin, nothing clipped.
+-- t = 1/h and the excess falls like n^-2.  So curvatures are spread evenly in logarithms over four decades, of sum L = 1 (spectrum.lua),
+-- and the minimiser has equal parts in all p directions: some of them always have a curvature near 1/t.  Huber loss, whose residuals
+-- stay where it is quadratic.
 --   "defaults" are the plan's own epochs, steps and batches; t does not follow p there.
 --   penumbra examples/reproduce/variance_reduced/svrg_pp_rate.lua [folder]
 -- Source: Wang, Ye, Xu (2017), Algorithms 1 and 2, Theorems 4.2 and 4.4.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "../common.lua")
+local spectrum = dofile(here .. "../spectrum.lua")
 
 local budget = { epsilon = 1, delta = 1e-6 }
 
 -- ---- 1. SVRG++ ----
 
--- Entry (i, j) of Hadamard's matrix: orthogonal columns over any 2^k > j rows.
-local function sign(i, j)
-  local bits, odd = i & j, false
-  while bits > 0 do bits, odd = bits & (bits - 1), not odd end
-  return odd and -1 or 1
-end
-
 -- The minimiser is (1, 1, ..)/p^(1/2), where every loss is 0.
 local function hard(n, p)
-  local scale, sum = {}, 0
-  for j = 1, p do
-    scale[j] = 10 ^ (-4 * (j - 0.5) / p)
-    sum = sum + scale[j]
-  end
-  for j = 1, p do scale[j] = math.sqrt(scale[j] / sum) end
-  local X, y = pn.mat.zeros(n, p), pn.vec.zeros(n)
-  for i = 1, n do
-    local label = 0
-    for j = 1, p do
-      local entry = sign(i - 1, j) * scale[j]
-      X:set(i, j, entry)
-      label = label + entry / math.sqrt(p)
-    end
-    y[i] = label
-  end
-  return pn.objective { data = pn.data.from(X, y):clip_rows("l2", 1), loss = pn.loss.huber { delta = 1 } }
+  local data = spectrum.records(n, p, function() return 1 / math.sqrt(p) end)
+  return pn.objective { data = data, loss = pn.loss.huber { delta = 1 } }
 end
 
 -- Four epochs of 2 m, 4 m, 8 m and 16 m steps that take t together, each at most 1/(2 L) long.

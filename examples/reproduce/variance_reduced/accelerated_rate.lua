@@ -1,0 +1,103 @@
+-- accelerated_rate.lua -- accelerated mirror descent in three geometries (the l2 ball with the Euclidean potential, the l1 ball with a
+-- power of a norm near l1, the simplex with entropy), on least squares with curvatures spread over four decades.
+--   1. Without noise: the gap after T steps is below 8 L_C B/(T + 1)^2 and falls like it.
+--   2. At epsilon = 1: excess against the number T of steps, which are gradients of all records, beside mirror descent with the same
+--      potential and budget.  Acceleration is not about less risk: it needs orders of magnitude fewer steps for the same.
+--   penumbra examples/reproduce/variance_reduced/accelerated_rate.lua [folder]
+-- Source: Wang, Ye, Xu (2017), Algorithm 3 and Theorem 4.5, corrected; Talwar, Thakurta, Zhang (2014) for mirror descent.
+local pn = require "penumbra"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local common = dofile(here .. "../common.lua")
+local spectrum = dofile(here .. "../spectrum.lua")
+
+local budget = { epsilon = 1, delta = 1e-6 }
+
+-- The minimiser: `truth`, on the boundary of the set.  On the l1 ball and the simplex of p = 32 four coordinates, one of each decade.
+local geometries = {
+  { name = "l2 ball", set = function(p) return pn.set.l2_ball { dim = p, radius = 1 } end,
+    truth = function(_, p) return 1 / math.sqrt(p) end },
+  { name = "l1 ball", set = function(p) return pn.set.l1_ball { dim = p, radius = 1 } end,
+    truth = function(j) return j % 8 == 1 and (-1) ^ (j // 8) / 4 or 0 end },
+  { name = "simplex", set = function(p) return pn.set.simplex { dim = p } end,
+    truth = function(j) return j % 8 == 1 and 1 / 4 or 0 end },
+}
+
+local function problem(geometry, n, p)
+  local records = spectrum.records(n, p, function(j) return geometry.truth(j, p) end)
+  return pn.objective { data = records, loss = pn.loss.squared(), set = geometry.set(p) }
+end
+
+-- ---- 1. without noise ----
+
+local function against_steps()
+  print "accelerated_mirror_descent without noise: gap after T steps"
+  local rows, series = common.table("accelerated_rate", { "geometry", "T", "gap", "promised", "mirror_descent" }), {}
+  for k, geometry in ipairs(geometries) do
+    local f, s, worst = problem(geometry, 64, 32), { T = {}, gap = {}, bound = {} }, 0
+    for exponent = 0, common.size(8, 10) do
+      local options, i = { privacy = false, iterations = 1 << exponent, potential = pn.potential.for_set(f.set) }, exponent + 1
+      local plan = pn.solve.accelerated_mirror_descent.plan(f, options)
+      local T, L, B = plan.iterations, plan.lines["smoothness L_C"], plan.lines["distance B"]
+      s.T[i], s.gap[i], s.bound[i] = T, plan:run().value, 8 * L * B / (T + 1) ^ 2
+      worst = math.max(worst, s.gap[i] / s.bound[i], math.abs(plan.bound / s.bound[i] - 1))
+      rows:row(geometry.name, T, s.gap[i], s.bound[i], pn.solve.mirror_descent(f, options).value)
+    end
+    local last = #s.T
+    local rate = math.log(s.gap[last] / s.gap[last - 2]) / math.log(4)
+    common.expect(worst < 1, "%s: at most %.3f of 8 L_C B/(T + 1)^2, which is the plan's bound", geometry.name, worst)
+    common.expect(rate < -1.5, "%s: slope %.2f over the last two doublings of T", geometry.name, rate)
+    series[2 * k - 1] = { label = geometry.name .. ": bound", x = s.T, y = s.bound, dashed = true, colour = k - 1 }
+    series[2 * k] = { label = geometry.name, x = s.T, y = s.gap, colour = k - 1 }
+  end
+  rows:close()
+  return { title = "without noise", xlabel = "steps T", ylabel = "gap", logx = true, logy = true,
+    key = "outside top center maxrows 3 samplen 2", series = series }
+end
+
+-- ---- 2. at a budget ----
+
+local solvers = { "accelerated_mirror_descent", "mirror_descent" }
+local short = { accelerated_mirror_descent = "accelerated", mirror_descent = "mirror descent" }
+
+-- Excess after T steps; T nil: the plan's own number.
+local function measure(f, solver, T)
+  local plan = pn.solve[solver].plan(f, { epsilon = budget.epsilon, delta = budget.delta, iterations = T,
+    potential = pn.potential.for_set(f.set) })
+  local mean, spread = common.excess(plan, common.size(8, plan.iterations > 10000 and 8 or 30), 0)
+  return { T = plan.iterations, mean = mean, spread = spread, bound = plan.bound }
+end
+
+local function compare(rows, geometry)
+  local f, found, worst, series = problem(geometry, 1 << 13, 32), {}, 0, {}
+  for k, solver in ipairs(solvers) do
+    local s, own = { T = {}, mean = {}, spread = {}, bound = {} }, measure(f, solver)
+    local list = {}
+    for exponent = 2, common.size(8, 12), k do list[#list + 1] = 1 << exponent end
+    list[#list + 1] = own.T
+    table.sort(list)
+    for i, T in ipairs(list) do
+      local row = T == own.T and own or measure(f, solver, T)
+      s.T[i], s.mean[i], s.spread[i], s.bound[i] = T, row.mean, row.spread, row.bound
+      rows:row(geometry.name, short[solver], T, row.mean, row.spread, row.bound)
+      worst = math.max(worst, (row.mean + 4 * row.spread) / row.bound)
+    end
+    found[solver] = own
+    series[2 * k - 1] = { label = "its bound", x = s.T, y = s.bound, dashed = true, colour = k - 1 }
+    series[2 * k] = { label = short[solver], x = s.T, y = s.mean, error = s.spread, colour = k - 1 }
+  end
+  local fast, slow = found.accelerated_mirror_descent, found.mirror_descent
+  common.expect(worst < 1, "%s: measured + 4 standard errors is at most %.3f of the bounds", geometry.name, worst)
+  common.expect(slow.T > 50 * fast.T and fast.mean < 1.3 * (slow.mean + 3 * slow.spread),
+    "%s: the plans take %d and %d steps, a ratio of %.0f; excess %.3g and %.3g", geometry.name, fast.T, slow.T, slow.T / fast.T,
+    fast.mean, slow.mean)
+  common.expect(fast.bound < slow.bound, "%s: the plans' bounds are %.3g and %.3g", geometry.name, fast.bound, slow.bound)
+  return { title = geometry.name .. ", epsilon = 1, n = 8192", xlabel = "steps T", ylabel = "excess risk", logx = true, logy = true,
+    key = "outside top center maxrows 3 samplen 2", series = series }
+end
+
+local panels = { against_steps() }
+print(("epsilon = %g, delta = %g: mean excess after T steps, the plan's own T among them"):format(budget.epsilon, budget.delta))
+local rows = common.table("accelerated_rate_private", { "geometry", "solver", "T", "excess", "std_error", "bound" })
+for _, geometry in ipairs(geometries) do panels[#panels + 1] = compare(rows, geometry) end
+rows:close()
+common.figure { name = "accelerated_rate", title = "Accelerated mirror descent, p = 32", panels = panels }
