@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mutant.h"
 #include "objective/objective_impl.h"
 
 #define CHUNK_PRODUCTS 100000.0 /* entries of a chunk, two multiply-adds each: a thread is worth no less */
@@ -241,7 +242,8 @@ static void scale(const run *self, const pn_block *block, double *slope)
     if (self->tau < PN_TAU_LEAST)
         memset(slope, 0, self->objective->loss->margins * block->count * sizeof *slope);
     else if (self->tau < INFINITY)
-        pn_block_scale(self->objective, block, self->record, self->tau, slope);
+        pn_block_scale(self->objective, block, self->record, PN_MUTANT("tau_twice") ? 2.0 * self->tau : self->tau,
+                       slope);
 }
 
 /* ---- sums ---- */

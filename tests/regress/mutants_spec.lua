@@ -1,8 +1,8 @@
 -- mutants_spec.lua -- audits catch deliberate faults in every mechanism, and find none where none is.
 --
 -- mutants.lua runs in a child, against the module that `make test` builds with -DPN_MUTANTS; PENUMBRA_MUTANT names the fault.
--- Each audit states a bound with confidence 1 - 1e-8, and a sound mechanism meets two of them: over the 11 mechanisms
--- the chance of a false alarm is at most 2.6e-7, whatever the seed.  Trials are such that noise times 0.8, the faintest fault,
+-- Each audit states a bound with confidence 1 - 1e-8, and a sound mechanism meets two to four of them: over the 13
+-- mechanisms the chance of a false alarm is at most 3.5e-7, whatever the seed.  Trials are such that noise times 0.8, the faintest fault,
 -- is missed with chance below 1e-6 (both bounds and 5.5 standard deviations fit between it and the claim).
 local build = os.getenv("PN_BUILD") or "build"
 local lua = os.getenv("PN_LUA") or "lua5.4"
@@ -36,6 +36,9 @@ local own = {
           batch_sensitivity = "law" },
   accelerated_mirror_descent = { noise_scale = "law", sensitivity_half = "law", noise_reuse = "reuse", charge_after = "order",
                                  clip_missing = "law", step_without_noise = "steps", exact_y_step = "printed" },
+  svrg = { noise_scale = "law", anchor_missing = "law", noise_reuse = "reuse", charge_after = "order", clip_missing = "inner",
+           tau_twice = "inner", batch_sensitivity = "inner", batch_reuse = "batches", sensitivity_half = "printed" },
+  svrg_pp = { anchor_missing = "law", charge_after = "order", clip_missing = "inner", sensitivity_half = "law" },
 }
 
 -- The audits in which those faults show, each once.
@@ -57,7 +60,7 @@ describe("an audit of", function()
 
   for _, mechanism in ipairs {
     "gaussian", "analytic_gaussian", "laplace", "exponential", "permute_and_flip", "report_noisy_max", "sparse_vector",
-    "frank_wolfe", "output_perturbation", "gradient_descent", "accelerated_mirror_descent", "sgd",
+    "frank_wolfe", "output_perturbation", "gradient_descent", "accelerated_mirror_descent", "sgd", "svrg", "svrg_pp",
   } do
     describe(mechanism, function()
       local found = {}
