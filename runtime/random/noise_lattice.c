@@ -96,27 +96,85 @@ static const noise_law gaussian_of_two = { pn_noise_gaussian, PN_LATTICE_HALF, I
 static const noise_law gaussian_exact = { pn_noise_gaussian_exact, GAUSSIAN_LIMIT, INT64_MAX };
 static const noise_law laplace = { laplace_noise, LAPLACE_LIMIT, (int64_t)1 << 61 };
 
+/* ---- a block of small numbers, which nearly all blocks are: loops that compile to vectors, with the results of the others ---- */
+
+#define SMALL 0x1p50
+#define SHIFT 0x1.8p52 /* adding it leaves the whole part of a small number in the low bits, rounded to even */
+
+/* Numbers of a sign are ordered as their bits are, NaN last: a loop over whole numbers, whose reductions compilers know. */
+static bool quotients(const double *x, double step, size_t count, double *steps)
+{
+    const double small = SMALL;
+    uint64_t limit, above = 0;
+
+    memcpy(&limit, &small, sizeof limit);
+    for (size_t j = 0; j < count; j++) {
+        double quotient = x[j] / step;
+        uint64_t bits;
+
+        memcpy(&bits, &quotient, sizeof bits);
+        steps[j] = quotient;
+        above |= limit - (bits & (UINT64_MAX >> 1)); /* wraps, and has the first bit, where bits are beyond the limit */
+    }
+    return above >> 63 == 0;
+}
+
+static bool all_small(const int64_t *noise, size_t count)
+{
+    const uint64_t bound = (uint64_t)1 << 50;
+    uint64_t above = 0;
+
+    for (size_t j = 0; j < count; j++)
+        above |= ((uint64_t)noise[j] + bound) >> 51;
+    return above == 0;
+}
+
+/* Sums of two numbers below 2^50 stay below 2^51, where whole numbers and low bits are the same thing both ways. */
+static void add_small(const double *steps, const int64_t *noise, double step, size_t count, double *out)
+{
+    for (size_t j = 0; j < count; j++) {
+        double shifted = steps[j] + SHIFT;
+        uint64_t bits;
+
+        memcpy(&bits, &shifted, sizeof bits);
+        bits += (uint64_t)noise[j];
+        memcpy(&shifted, &bits, sizeof bits);
+        out[j] = (shifted - SHIFT) * step;
+    }
+}
+
+static void add_any(const double *x, const int64_t *noise, const int64_t *whole, const noise_law *law, double step,
+                    size_t count, double *out)
+{
+    for (size_t j = 0; j < count; j++) {
+        int64_t sum = pn_lattice_round(x[j], step, law->limit) + noise[j];
+
+        sum += whole ? whole[j] : 0;
+        sum = sum < law->sum_limit ? sum : law->sum_limit;
+        out[j] = (double)(sum > -law->sum_limit ? sum : -law->sum_limit) * step;
+    }
+}
+
 /* `whole`: NULL, or numbers of steps to add. */
 static void release(pn_rng *rng, const noise_law *law, double scale, const double *x, const int64_t *whole, size_t n,
                     double *out)
 {
     const double step = pn_lattice_step(scale);
     int64_t noise[BLOCK];
+    double steps[BLOCK];
 
     for (size_t first = 0; first < n; first += BLOCK) {
         size_t count = n - first < BLOCK ? n - first : BLOCK;
 
         law->draw(rng, count, noise);
         sabotage(noise, first, count);
-        for (size_t j = 0; j < count; j++) {
-            int64_t sum = pn_lattice_round(x[first + j], step, law->limit) + noise[j];
-
-            sum += whole ? whole[first + j] : 0;
-            sum = sum < law->sum_limit ? sum : law->sum_limit;
-            out[first + j] = (double)(sum > -law->sum_limit ? sum : -law->sum_limit) * step;
-        }
+        if (!whole && quotients(x + first, step, count, steps) && all_small(noise, count))
+            add_small(steps, noise, step, count, out + first);
+        else
+            add_any(x + first, noise, whole ? whole + first : NULL, law, step, count, out + first);
     }
     sodium_memzero(noise, sizeof noise);
+    sodium_memzero(steps, sizeof steps);
 }
 
 void pn_lattice_gaussian(pn_rng *rng, double sigma, const double *x, size_t n, double *out)

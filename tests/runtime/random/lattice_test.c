@@ -183,6 +183,28 @@ static void sensitivities_are_rounded_upward(void)
     CHECK(pn_lattice_l2(0x1p-800, 0x1p-900, 1, 0.0, 1) > 0x1p-800);
 }
 
+/* What a release adds is a stream's noise to values rounded one by one, near the border of what a quick way may take as well. */
+static void a_release_is_its_rounding_and_its_noise(void)
+{
+    enum { N = 5000 };
+    const double sigma = 0.7, step = pn_lattice_step(sigma);
+    static double x[N], out[N];
+    static int64_t noise[N];
+
+    for (int scale = 0; scale < 4; scale++) {
+        pn_rng *one = seeded(11), *other = seeded(11);
+
+        for (size_t j = 0; j < N; j++)
+            x[j] = ((double)(j % 401) - 200.37) * ldexp(step, scale == 0 ? -9 : 40 + scale); /* to 2^51 steps */
+        pn_noise_gaussian(one, N, noise);
+        pn_lattice_gaussian(other, sigma, x, N, out);
+        for (size_t j = 0; j < N; j++)
+            CHECK(out[j] == (double)(pn_lattice_round(x[j], step, 0x1p62) + noise[j]) * step);
+        pn_rng_free(one);
+        pn_rng_free(other);
+    }
+}
+
 int main(void)
 {
     const double half_normal = sqrt(2.0 / acos(-1.0));
@@ -194,5 +216,6 @@ int main(void)
     every_release_is_sound(pn_lattice_gaussian_exact, 0x1p62, half_normal, 1.0 - half_normal * half_normal);
     every_release_is_sound(pn_lattice_laplace, 0x1p61, 1.0, 1.0);
     sensitivities_are_rounded_upward();
+    a_release_is_its_rounding_and_its_noise();
     return check_summary();
 }
