@@ -274,7 +274,7 @@ static void explain(pn_plan *plan, const pn_gradient_noise *noise, bool paper)
     bool rho = plan->request.kind == PN_RHO;
 
     pn_plan_add(plan, "sensitivity Delta", noise->sensitivity,
-                "%g L/n: what one record moves the mean gradient in l2, rounding included", c);
+                "%g x the gradient bound/n: what one record moves the mean gradient in l2, rounding included", c);
     pn_plan_add(plan, "noise sigma", noise->sigma, "per coordinate; %s",
                 paper ? noise->paper.sigma > 0.0 ? noise->paper.formula
                                                  : "sqrt(32 T) L ln(T/delta) / (n epsilon), the article's"

@@ -130,7 +130,7 @@ static void explain_problem(const output_draft *of)
     pn_plan_add(plan, "smoothness L", at->smooth, "of every record's loss%s, certified",
                 at->smooth > at->loss_smooth ? " and the regulariser" : "");
     if (at->strong > 0.0)
-        pn_plan_add(plan, "strong convexity mu", at->strong, "certified; of the regulariser");
+        pn_plan_add(plan, "convexity mu", at->strong, "certified; of the regulariser");
 }
 
 static void explain_steps(const output_draft *of, bool given)

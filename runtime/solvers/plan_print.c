@@ -92,9 +92,11 @@ static void put_line(sink *out, const pn_plan_line *line)
         (void)snprintf(value, sizeof value, "%s", line->text);
     else
         (void)snprintf(value, sizeof value, "%.6g", line->value);
-    put(out, "  %-*s%-*s ", NAME_WIDTH - 2, line->name, VALUE_WIDTH, value);
-    if (strlen(value) > VALUE_WIDTH) /* a long value pushes its formula to the next line */
-        put(out, "\n%*s", NAME_WIDTH + VALUE_WIDTH + 1, "");
+    put(out, "  %-*s ", NAME_WIDTH - 3, line->name); /* a blank between, however long the name */
+    if (strlen(value) > VALUE_WIDTH)                 /* a long value pushes its formula to the next line */
+        put(out, "%s\n%*s", value, NAME_WIDTH + VALUE_WIDTH + 1, "");
+    else
+        put(out, "%-*s ", VALUE_WIDTH, value);
     put_wrapped(out, line->formula, NAME_WIDTH + VALUE_WIDTH + 1);
 }
 

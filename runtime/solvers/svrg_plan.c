@@ -132,11 +132,11 @@ static void explain_noise(svrg_plan *plan, double share)
         pn_plan_add(base, "noise sigma", base->sigma, "per coordinate and inner step, of the batch mean + v");
         return;
     }
-    pn_plan_add(base, "noise of snapshots", plan->anchor.sigma,
+    pn_plan_add(base, "snapshot noise", plan->anchor.sigma,
                 "per coordinate; one record moves v by 2 G/n = %.4g; %.3g times %s", 2.0 * G / n,
                 share > 0.0 ? share : plan->inflation,
                 share > 0.0 ? "the budget would pay for it" : "what it would be without inner steps");
-    pn_plan_add(base, "noise multiplier z", plan->release.sigma / 2.0,
+    pn_plan_add(base, "multiplier z", plan->release.sigma / 2.0,
                 "of inner steps, in units of their sensitivity 2 tau/b");
     pn_plan_add(base, "noise sigma", base->sigma,
                 "of an inner step where tau = 2 G; tau = min(2 G, reach L ||x - y||), enforced: "

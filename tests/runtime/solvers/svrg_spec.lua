@@ -219,7 +219,7 @@ describe("a private svrg", function()
       end
     end
     local plan = pn.solve.svrg.plan(obj, {epsilon = 1, delta = 1e-6, epochs = 10, inner = 1921, anchor_share = 0.5})
-    assert.is_near(0.00527994, plan.lines["noise of snapshots"] * share, 1e-8)
+    assert.is_near(0.00527994, plan.lines["snapshot noise"] * share, 1e-8)
   end)
 
   it("is charged what its plan says, epoch by epoch", function()
