@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "numeric/blas.h"
 #include "solvers/first_order.h"
 
 #define REACH 0x1p300 /* products of two such numbers are still numbers */
@@ -70,38 +71,65 @@ double pn_usual_excess(double distance, double time, double noise)
     return (distance * distance / (4.0 * time) + noise) / 3.0;
 }
 
-static bool starts_at_zero(const pn_first_order *self)
+static double length(size_t p, const double *x)
 {
-    size_t j = 0;
-
-    while (j < self->p && self->start[j] == 0.0)
-        j++;
-    return j == self->p;
+    return pn_lp_norm(PN_L2, p, x) * (1.0 + 1e-9);
 }
 
-double pn_first_order_loss_gap(const pn_first_order *self)
+/* The largest loss over `margin` less the least value that losses have; +inf when none is known. */
+static double loss_above_least(const pn_first_order *self, pn_interval margin)
 {
     const pn_dataset *data = pn_objective_data(self->objective);
-    const pn_bounds *bounds = pn_objective_bounds(self->objective);
     bool known = isfinite(data->bounds.label_high - data->bounds.label_low);
     pn_interval labels = { known ? data->bounds.label_low : -INFINITY, known ? data->bounds.label_high : INFINITY };
-    pn_interval margin = starts_at_zero(self) ? (pn_interval){ 0.0, 0.0 } : bounds->margin;
     pn_loss_bounds here;
 
     if (pn_loss_certify(pn_objective_loss(self->objective), margin, labels, &here, NULL) != PN_OK)
         return INFINITY;
-    return here.value.high - bounds->loss.value.low;
+    return here.value.high - pn_objective_bounds(self->objective)->loss.value.low;
 }
 
-double pn_first_order_gap(const pn_first_order *self, bool default_start)
+double pn_first_order_loss_gap(const pn_first_order *self)
 {
-    double gap = self->lipschitz * self->diameter, least = INFINITY;
+    double far = length(self->p, self->start), gap = loss_above_least(self, (pn_interval){ 0.0, 0.0 });
 
-    if (default_start && self->strong_convexity > 0.0)
-        gap = fmin(gap, self->lipschitz * self->lipschitz / (2.0 * self->strong_convexity));
-    if (default_start && !self->composite.extra && starts_at_zero(self))
-        least = pn_first_order_loss_gap(self); /* the table's regularisers are least there */
-    return fmin(gap, least);
+    if (far == 0.0)
+        return gap;
+    return fmin(gap + self->lipschitz * far, loss_above_least(self, pn_objective_bounds(self->objective)->margin));
+}
+
+/* r at the start, and the norm of its subgradient there; both infinite for an operator of a user's own. */
+static pn_status regulariser_at_start(const pn_first_order *self, double *value, double *slope, pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(self->objective);
+    double *gradient;
+    pn_status status = PN_OK;
+
+    *value = *slope = self->composite.extra ? INFINITY : 0.0;
+    if (!reg || self->composite.extra)
+        return PN_OK;
+    gradient = pn_calloc(self->p, sizeof(double));
+    if (!gradient)
+        return pn_fail(err, PN_ENOMEM, "solve: out of memory for %zu coordinates", self->p);
+    status = reg->ops->evaluate(reg, self->p, self->start, value, gradient, err);
+    *slope = length(self->p, gradient);
+    pn_free(gradient);
+    return status;
+}
+
+pn_status pn_first_order_gap(const pn_first_order *self, double *gap, pn_err *err)
+{
+    double G = self->lipschitz, value, slope;
+    pn_status status = regulariser_at_start(self, &value, &slope, err);
+
+    if (status != PN_OK)
+        return status;
+    *gap = fmin((G + slope) * self->diameter, pn_first_order_loss_gap(self) + value);
+    if (self->strong_convexity > 0.0)
+        *gap = fmin(*gap, (G + slope) * (G + slope) / (2.0 * self->strong_convexity));
+    if (isnan(*gap))
+        *gap = INFINITY;
+    return PN_OK;
 }
 
 pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *owner, pn_err *err)
@@ -123,14 +151,14 @@ pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *own
 
 void pn_first_order_explain(const pn_first_order *self, pn_plan *plan)
 {
-    const pn_bounds *bounds = pn_objective_bounds(self->objective);
     char text[224];
 
     pn_plan_add(plan, "records n", self->n, "public");
     if (isfinite(self->lipschitz))
         pn_plan_add(plan, "gradient bound G", self->lipschitz, "%s",
-                    bounds->source == PN_BOUND_CLIPPED ? "l2 norm to which each record's gradient is clipped"
-                                                       : "max l2 norm of a record's gradient, certified");
+                    self->lipschitz == pn_objective_clip(self->objective)
+                        ? "l2 norm to which each record's gradient is clipped"
+                        : "max l2 norm of a record's gradient, certified");
     if (isfinite(self->smoothness))
         pn_plan_add(plan, "smoothness L", self->smoothness, "of every record's loss, certified%s",
                     self->composite.smooth ? ", and of the regulariser" : "");

@@ -246,22 +246,34 @@ static pn_status choose_sigma(const pn_plan *plan, pn_gradient_noise *noise, boo
     return drawable(noise->sigma) ? PN_OK : too_small(plan, noise, err);
 }
 
+void pn_plan_paper_price(pn_plan *plan)
+{
+    const pn_request *request = &plan->request;
+    double price = pn_event_epsilon(plan->event, pn_plan_charges(plan), request->delta, NULL);
+
+    pn_plan_add(plan, "certified epsilon", price, "what that noise costs at delta, and what is charged");
+    plan->proven = price <= request->epsilon;
+    if (isinf(price))
+        pn_plan_warn(plan,
+                     "no epsilon is certified for the article's noise with this c, so it cannot be run; a larger c, or "
+                     "calibration=\"tight\"");
+    else if (!plan->proven)
+        pn_plan_warn(plan,
+                     "the article's noise with this c costs epsilon %.4g, not the %.4g asked for: %.4g is charged",
+                     price, request->epsilon, price);
+}
+
 static pn_status check_paper_price(pn_plan *plan, const pn_gradient_noise *noise, pn_err *err)
 {
     const pn_request *request = &plan->request;
     double price = pn_event_epsilon(plan->event, plan->iterations, request->delta, NULL);
 
-    if (noise->paper.charged)
-        pn_plan_add(plan, "certified epsilon", price, "what that noise costs at delta, and what is charged");
-    if (price <= request->epsilon)
-        return PN_OK;
     if (noise->paper.charged && isfinite(price)) {
-        plan->proven = false;
-        pn_plan_warn(plan,
-                     "the article's noise with this c costs epsilon %.4g, not the %.4g asked for: %.4g is charged",
-                     price, request->epsilon, price);
+        pn_plan_paper_price(plan);
         return PN_OK;
     }
+    if (price <= request->epsilon)
+        return PN_OK;
     return pn_fail(err, PN_EINVAL,
                    "solve.%s: the article's noise costs epsilon %.6g at delta %g, more than the %g asked for; use "
                    "calibration=\"tight\"",

@@ -72,6 +72,9 @@ pn_status pn_gradient_noise_check(const pn_plan *plan, const pn_arg *common, pn_
  */
 pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, const pn_arg *common, pn_err *err);
 
+/** Line and warning about what an article's noise costs where its constant is the caller's: the plan's event is what is charged. */
+void pn_plan_paper_price(pn_plan *plan);
+
 /** The mechanism of one release, for a state; NULL in *out when sigma is 0. */
 pn_status pn_gradient_noise_open(pn_mechanism **out, const pn_gradient_noise *noise, pn_err *err);
 

@@ -74,6 +74,10 @@ static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_e
 
     if (plan->request.kind == PN_NONPRIVATE && !plan->draws && !plan->samples)
         return PN_OK;
+    if (plan->request.kind == PN_EPSILON_DELTA && isinf(plan->epsilon))
+        return pn_fail(err, PN_EPRIVACY,
+                       "solve.%s: no epsilon is certified for this plan's noise; use calibration=\"tight\"",
+                       plan->solver->name);
     walk->context.rng = options->rng;
     if (!options->rng) {
         if ((status = pn_rng_secure(&walk->own_rng, err)) != PN_OK)

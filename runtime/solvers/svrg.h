@@ -54,7 +54,8 @@ typedef struct svrg_plan {
     pn_plan base; /* first */
     pn_first_order problem;
     svrg_shape shape;
-    bool printed, start_given;
+    bool printed;
+    double first_gap; /* bound on the excess of the start; +inf when there is none */
     bool goes_on;     /* an epoch starts where the last one ended, not at its average */
     double tail;      /* a: iterate t of an epoch weighs like t^a in its average */
     double reach;     /* differences are clipped to min(2 G, reach L ||x - y||) */
@@ -83,8 +84,6 @@ double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double ancho
 /** About the noise as release.sigma that the budget leaves to inner steps when the anchors have `inflation` times the noise of a run
  *  without any. */
 double svrg_guess_inner(const svrg_plan *plan, const svrg_shape *shape, double inflation);
-/** Bound on the gap at the start; +inf when there is none. */
-double svrg_first_gap(const svrg_plan *plan);
 /** Bound on the expected gap at the end; NaN when none is proven. */
 double svrg_bound(const svrg_plan *plan);
 

@@ -202,7 +202,6 @@ static pn_status paper_noise(svrg_plan *plan, double c, pn_err *err)
                        "solve.%s: calibration=\"paper\" is stated for epsilon and delta; give both",
                        plan->base.solver->name);
     plan->release.sigma = b * G * sqrt(c * steps * log(tail / request->delta)) / (n * request->epsilon);
-    plan->base.proven = false;
     return PN_OK;
 }
 
@@ -251,5 +250,12 @@ pn_status svrg_noise(svrg_plan *plan, double share, bool paper, double c, pn_err
         status = paper ? paper_noise(plan, c, err) : tight_noise(plan, share, &reached, err);
     if (status == PN_OK)
         status = attach_events(plan, reached, err);
+    if (status == PN_OK && paper) {
+        pn_plan_add(&plan->base, "article's sigma", svrg_sigma(plan, &plan->shape, plan->release.sigma),
+                    plan->shape.doubling ? "G sqrt(c m 2^T ln(2/delta)) / (n epsilon), c = %g; its claim is asymptotic"
+                                         : "G sqrt(c T m ln(1/delta)) / (n epsilon), c = %g; its claim is asymptotic",
+                    c);
+        pn_plan_paper_price(&plan->base);
+    }
     return status;
 }

@@ -11,7 +11,7 @@
 static const char *const presets[] = { "practical", "theory", NULL };
 static const char *const forms[] = { "anchored", "printed", NULL };
 static const char *const restarts[] = { "auto", "average", "last", NULL };
-static const char *const accountants[] = { "rdp", "pld", NULL };
+static const char *const accountants[] = { "auto", "rdp", "pld", NULL };
 
 const pn_param svrg_params[] = {
     { "epochs", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "T: gradients of all records; `iterations` is the same" },
@@ -25,13 +25,13 @@ const pn_param svrg_params[] = {
       "article" },
     { "anchor_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
       "of the budget, that the gradients at snapshots would take by themselves (anchored form); by default about 0.9" },
-    { "tail", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.0, NULL,
+    { "tail", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, -1.0, NULL,
       "an epoch's average weighs iterate t like t^tail; 0: all the same, as in the article; by default 3" },
     { "restart", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, restarts,
       "where an epoch starts: at the average of the one before, as the article's svrg, or at its last iterate, as "
       "svrg_pp; "
       "auto: average, but last for private svrg without strong convexity" },
-    { "reach", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, 1.0, NULL,
+    { "reach", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, -1.0, NULL,
       "differences of gradients are clipped to reach L ||x - y||, and noise is in proportion; by default 1, but "
       "2/sqrt(p) "
       "and not below 1/4 for losses of one margin from p = 20 on" },
@@ -67,10 +67,22 @@ static pn_status check_shape(const svrg_plan *plan, const svrg_shape *shape, pn_
 
 /* ---- how long, how fast ---- */
 
+/* A loss without curvature over the margins that can occur has L = 0: nothing says how long a step may be. */
+static pn_status check_step(const svrg_plan *plan, pn_err *err)
+{
+    double step = plan->shape.step;
+
+    if (step > 0.0 && isfinite(step))
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL,
+                   "solve.%s: no step size follows for a loss without curvature; give step=", plan->base.solver->name);
+}
+
 static pn_status choose_shape(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     svrg_shape *shape = &plan->shape;
     const pn_arg *steps = &common[PN_OPT_ITERATIONS];
+    pn_status status;
 
     if (steps->given && own[SVRG_EPOCHS].given)
         return pn_fail(err, PN_EINVAL, "solve.%s: give either epochs or iterations, which are the same, not both",
@@ -83,7 +95,12 @@ static pn_status choose_shape(svrg_plan *plan, const pn_arg *common, const pn_ar
                            .batch = own[SVRG_BATCH].count,
                            .step = own[SVRG_STEP].real };
     svrg_complete_shape(plan, own[SVRG_PRESET].count == 1);
-    return check_shape(plan, shape, err);
+    if (own[SVRG_C].given && common[PN_OPT_CALIBRATION].count != 1)
+        return pn_fail(err, PN_EINVAL,
+                       "solve.%s: c= is the constant of calibration=\"paper\"; leave it out, or give that",
+                       plan->base.solver->name);
+    status = check_step(plan, err);
+    return status == PN_OK ? check_shape(plan, shape, err) : status;
 }
 
 /* ---- lines ---- */
@@ -175,7 +192,7 @@ static pn_status explain_choices(svrg_plan *plan, double share, pn_err *err)
 static void explain_risk(svrg_plan *plan)
 {
     pn_plan *base = &plan->base;
-    double first = svrg_first_gap(plan);
+    double first = plan->first_gap;
 
     base->bound = svrg_bound(plan);
     if (plan->release.sigma > 0.0) {
@@ -222,8 +239,8 @@ static bool prices_whole(const svrg_plan *plan, const pn_arg *accountant)
 {
     const pn_request *request = &plan->base.request;
 
-    if (accountant->given)
-        return accountant->count == 1;
+    if (accountant->count > 0)
+        return accountant->count == 2;
     return !plan->printed && request->kind == PN_EPSILON_DELTA && request->delta > 0.0 && !request->ledger &&
            svrg_all_steps(&plan->shape) <= 20000.0 &&
            (double)plan->shape.batch >= 0.25 * svrg_batch_rule(plan, &plan->shape);
@@ -279,7 +296,6 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
 
     (void)snprintf(owner, sizeof owner, "solve.%s", plan->base.solver->name);
     plan->printed = own[SVRG_FORM].count == 1 || common[PN_OPT_CALIBRATION].count == 1;
-    plan->start_given = common[PN_OPT_START].given;
     status = read_manner(plan, own, err);
     if (status != PN_OK)
         return status;
@@ -289,6 +305,8 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
                                      &own[SVRG_PROX], &own[SVRG_STRONG_CONVEXITY], err);
     if (status == PN_OK)
         status = pn_first_order_need_smooth(&plan->problem, owner, err);
+    if (status == PN_OK)
+        status = pn_first_order_gap(&plan->problem, &plan->first_gap, err);
     if (status == PN_OK)
         status = check_theory(plan, own, err);
     if (status == PN_OK)

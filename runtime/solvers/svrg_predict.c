@@ -77,7 +77,7 @@ static double spectral_risk(const svrg_plan *plan, const svrg_shape *shape, nois
     for (int j = 0; j < EIGENVALUES; j++)
         trace += s.weight * s.h[j];
     for (int j = 0; j < EIGENVALUES; j++)
-        x2[j] = svrg_first_gap(plan) / trace;
+        x2[j] = plan->first_gap / trace;
     for (size_t epoch = 0; epoch < shape->epochs; epoch++) {
         double d2 = 0.0, sigma;
 
@@ -123,7 +123,7 @@ double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double ancho
                  plan->printed ? 0.0 : inner / (2.0 * b) };
     bool curved = plan->problem.strong_convexity > 0.0 && !shape->doubling;
 
-    return fmin(curved ? spectral_risk(plan, shape, by) : convex_risk(plan, shape, by), svrg_first_gap(plan));
+    return fmin(curved ? spectral_risk(plan, shape, by) : convex_risk(plan, shape, by), plan->first_gap);
 }
 
 /* By the exact Gaussian curve of what the anchors leave; sampling makes it about 1.3 times that. */

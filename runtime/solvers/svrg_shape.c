@@ -73,15 +73,10 @@ static double anchored_gap(const svrg_plan *plan, contraction by, double gap)
     return best;
 }
 
-double svrg_first_gap(const svrg_plan *plan)
-{
-    return pn_first_order_gap(&plan->problem, !plan->start_given);
-}
-
 double svrg_bound(const svrg_plan *plan)
 {
     bool noisy = plan->release.sigma > 0.0, printed = plan->printed;
-    double gap = svrg_first_gap(plan), V = 0.0;
+    double gap = plan->first_gap, V = 0.0;
     contraction by;
 
     if (plan->shape.doubling || plan->goes_on || plan->reach < 1.0 || !(plan->problem.strong_convexity > 0.0) ||
@@ -202,7 +197,7 @@ static void strongly_convex_shape(svrg_plan *plan, svrg_shape *shape)
             cost = svrg_gradients(&at, n);
             if (pass == 0) {
                 least = fmin(least, risk);
-            } else if (risk <= 1.1 * least && cost < cheapest && risk < svrg_first_gap(plan)) {
+            } else if (risk <= 1.1 * least && cost < cheapest && risk < plan->first_gap) {
                 cheapest = cost;
                 best = at;
                 plan->inflation = inflation;
