@@ -221,6 +221,7 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
                            : "where 4 L_C B / T^2 is a tenth of the noise's part";
 
     pn_plan_add(plan, "steps T", (double)plan->iterations, "%s", rule);
+    pn_plan_add(plan, "gradients", plan->gradients, "T n, of single records");
     pn_plan_add(plan, "step scale c", at->plan->scale, "A = c (k + 2) / (4 L_C), r = 2 / (k + 2); %s",
                 own[AMD_STEP].given      ? "as given"
                 : at->plan->scale == 1.0 ? "the article's"
@@ -323,10 +324,14 @@ static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_e
     pn_first_order_explain(&plan->first, &plan->base);
     pn_mirror_geometry_explain(&at->geometry, &plan->base);
     explain_smoothness(at);
+    if ((status = pn_paper_c_check("solve.accelerated_mirror_descent", common, &own[AMD_C], err)) != PN_OK)
+        return status;
     if (at->is_private && (status = attach_noise(at, common, &own[AMD_C], err)) != PN_OK)
         return status;
     plan->base.gradients = (double)plan->base.iterations * plan->first.n;
     plan->scale = amd_scale(&at->terms, (double)plan->base.iterations, plan->base.sigma);
+    if (!(plan->scale > 0.0)) /* a set of one point: any step will do */
+        plan->scale = 1.0;
     pn_plan_set(&plan->base, "iterations", (double)plan->base.iterations, true);
     pn_plan_set(&plan->base, "step", plan->scale, false);
     explain_steps(at, common, own);

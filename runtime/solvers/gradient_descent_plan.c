@@ -208,8 +208,8 @@ static pn_status read_noise(gd_problem *at, pn_err *err)
 
     if (status != PN_OK || request->kind == PN_NONPRIVATE)
         return status;
-    if (at->own[GD_C].given && !paper(at))
-        return pn_fail(err, PN_EINVAL, "%s: c= is of calibration=\"paper\"; give that as well, or leave c out", owner);
+    if ((status = pn_paper_c_check(owner, at->common, &at->own[GD_C], err)) != PN_OK)
+        return status;
     status = pn_gradient_noise_check(&plan->base, at->common, err);
     if (status == PN_OK)
         status = take_paper(at, 1, err);
@@ -294,7 +294,6 @@ static const char *no_bound(const gd_problem *at, double risk)
     return isfinite(risk) ? NULL : "none for a step of that size, or without a bounded set";
 }
 
-/* What the same plan would be with another number of steps. */
 /* The theory's, but what is usual where it is for the average of a smooth convex problem: that is too far above what comes about. */
 static double expected_risk(const gd_problem *at, double steps, double eta, double variance)
 {
@@ -308,12 +307,15 @@ static double expected_risk(const gd_problem *at, double steps, double eta, doub
     return fmin(pn_usual_excess(D, eta * steps, eta * of->p * variance / 2.0), of->gap);
 }
 
+/* What the same plan would be with another number of steps. */
 static void explain_other(gd_problem *at, const char *name, size_t steps)
 {
-    double T = (double)steps, eta = step_for(at, T);
+    double T = (double)steps, eta = step_for(at, T), risk = expected_risk(at, T, eta, at->unit * at->unit * T);
     char text[48];
 
-    (void)snprintf(text, sizeof text, "%.4g", expected_risk(at, T, eta, at->unit * at->unit * T));
+    if (!isfinite(risk)) /* with a step that is too long */
+        return;
+    (void)snprintf(text, sizeof text, "%.4g", risk);
     pn_plan_add_text(&at->plan->base, name, text, "by the same formula: sigma %.4g, %.4g gradients, eta %.4g",
                      at->unit * sqrt(T), T * at->plan->problem.n, eta);
 }

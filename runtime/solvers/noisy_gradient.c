@@ -246,6 +246,13 @@ static pn_status choose_sigma(const pn_plan *plan, pn_gradient_noise *noise, boo
     return drawable(noise->sigma) ? PN_OK : too_small(plan, noise, err);
 }
 
+pn_status pn_paper_c_check(const char *owner, const pn_arg *common, const pn_arg *c, pn_err *err)
+{
+    if (!c->given || strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL, "%s: c= is of calibration=\"paper\"; give that as well, or leave c out", owner);
+}
+
 void pn_plan_paper_price(pn_plan *plan)
 {
     const pn_request *request = &plan->request;

@@ -283,6 +283,8 @@ static pn_status fill(output_draft *of, const pn_arg *common, const pn_arg *own,
         plan->base.gradients = (double)s->passes * (double)s->batches * (double)s->batch;
     explain_problem(of);
     explain_steps(of, own[OUTPUT_OPT_STEP].given);
+    if (plan->base.gradients > 0.0)
+        pn_plan_add(&plan->base, "gradients", plan->base.gradients, "of single records; none of them leaves by itself");
     if (is_private)
         explain_noise(of);
     explain_risk(of);

@@ -31,7 +31,7 @@ const pn_param sgd_params[] = {
       "step t is eta, eta/sqrt(t), or eta/t with eta = 1/mu by default" },
     { "output", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, outputs,
       "which point is the answer; by default the average, of sqrt and inverse schedules the last" },
-    { "tail", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.0, NULL,
+    { "tail", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, -1.0, NULL,
       "the average weighs point t like t^tail; 0: equally; by default 8, and 0 for a loss with kinks" },
     { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountants,
       "rdp: each step is charged; pld: less noise, for a run that is charged as a whole before its first step" },
@@ -187,6 +187,16 @@ static double batch_by_rule(const problem *at)
     return fmin(n, ceil(fmax(batch, LEAST_EPOCHS * n / T)));
 }
 
+/* T b, but for the last batch of a shuffled pass, which has what is left. */
+static double gradients_of(const sgd_plan *plan, double n)
+{
+    double T = (double)plan->base.iterations, b = plan->divisor, batches = ceil(n / b);
+
+    if (strcmp(plan->batches.scheme, "shuffled") != 0)
+        return T * b;
+    return floor(T / batches) * n + fmin(fmod(T, batches) * b, n);
+}
+
 static pn_status choose_steps(problem *at, pn_err *err)
 {
     const pn_arg *steps = &at->common[PN_OPT_ITERATIONS], *epochs = &at->own[SGD_EPOCHS];
@@ -207,7 +217,7 @@ static pn_status choose_steps(problem *at, pn_err *err)
     if (!(T <= MOST_STEPS))
         return pn_fail(err, PN_EINVAL, "%s: %g steps are too many; use fewer epochs or a larger batch", owner, T);
     plan->base.iterations = T > 1.0 ? (size_t)T : 1;
-    plan->base.gradients = (double)plan->base.iterations * plan->divisor;
+    plan->base.gradients = gradients_of(plan, n);
     return PN_OK;
 }
 

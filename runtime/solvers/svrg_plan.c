@@ -95,10 +95,6 @@ static pn_status choose_shape(svrg_plan *plan, const pn_arg *common, const pn_ar
                            .batch = own[SVRG_BATCH].count,
                            .step = own[SVRG_STEP].real };
     svrg_complete_shape(plan, own[SVRG_PRESET].count == 1);
-    if (own[SVRG_C].given && common[PN_OPT_CALIBRATION].count != 1)
-        return pn_fail(err, PN_EINVAL,
-                       "solve.%s: c= is the constant of calibration=\"paper\"; leave it out, or give that",
-                       plan->base.solver->name);
     status = check_step(plan, err);
     return status == PN_OK ? check_shape(plan, shape, err) : status;
 }
@@ -307,6 +303,8 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
         status = pn_first_order_need_smooth(&plan->problem, owner, err);
     if (status == PN_OK)
         status = pn_first_order_gap(&plan->problem, &plan->first_gap, err);
+    if (status == PN_OK)
+        status = pn_paper_c_check(owner, common, &own[SVRG_C], err);
     if (status == PN_OK)
         status = check_theory(plan, own, err);
     if (status == PN_OK)
