@@ -91,13 +91,13 @@ local function compare(rows, geometry)
     "%s: the plans take %d and %d steps, a ratio of %.0f; excess %.3g and %.3g", geometry.name, fast.T, slow.T, slow.T / fast.T,
     fast.mean, slow.mean)
   common.expect(fast.bound < slow.bound, "%s: the plans' bounds are %.3g and %.3g", geometry.name, fast.bound, slow.bound)
-  return { title = geometry.name .. ", epsilon = 1, n = 8192", xlabel = "steps T", ylabel = "excess risk", logx = true, logy = true,
-    key = "outside top center maxrows 3 samplen 2", series = series }
+  return { title = geometry.name .. ", epsilon = 1, n = 8192", xlabel = "steps T", ylabel = "excess risk", logx = true,
+    logy = true, key = "outside top center maxrows 3 samplen 2", series = series }
 end
 
 local panels = { against_steps() }
 print(("epsilon = %g, delta = %g: mean excess after T steps, the plan's own T among them"):format(budget.epsilon, budget.delta))
 local rows = common.table("accelerated_rate_private", { "geometry", "solver", "T", "excess", "std_error", "bound" })
-for _, geometry in ipairs(geometries) do panels[#panels + 1] = compare(rows, geometry) end
+for k = 1, common.size(1, #geometries) do panels[#panels + 1] = compare(rows, geometries[k]) end
 rows:close()
 common.figure { name = "accelerated_rate", title = "Accelerated mirror descent, p = 32", panels = panels }
