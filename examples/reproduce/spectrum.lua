@@ -2,8 +2,8 @@
 -- variance_reduced/*.lua; needs penumbra and nothing else.
 --
 -- Row i has the entries H_ij h_j^(1/2) with Hadamard's signs H, whose columns are orthogonal over any 2^k > p rows, so X^T X/n is
--- diagonal with h on it, and every row has the l2 norm (h_1 + .. + h_p)^(1/2) = 1.  h is spread evenly in logarithms over four decades:
--- whatever time a method takes, some directions have just that curvature, so the problem is hard at every size.
+-- diagonal with h on it, and every row has the l2 norm (h_1 + .. + h_p)^(1/2) = 1.  h is spread evenly in logarithms over four
+-- decades: whatever time a method takes, some directions have just that curvature, so the problem is hard at every size.
 local pn = require "penumbra"
 
 local spectrum = {}

@@ -1,10 +1,10 @@
--- accelerated_rate.lua -- accelerated mirror descent in three geometries (the l2 ball with the Euclidean potential, the l1 ball with a
--- power of a norm near l1, the simplex with entropy), on least squares with curvatures spread over four decades.
+-- accelerated_rate.lua -- accelerated mirror descent in three geometries (the l2 ball with the Euclidean potential, the l1 ball
+-- with a power of a norm near l1, the simplex with entropy), on least squares with curvatures spread over four decades.
 --   1. Without noise: the gap after T steps is below 8 L_C B/(T + 1)^2 and falls like it.
---   2. At epsilon = 1: excess against the number T of steps, which are gradients of all records, beside mirror descent with the same
---      potential and budget.  Acceleration is not about less risk: it needs orders of magnitude fewer steps for the same.
+--   2. At epsilon = 1: excess against the number T of steps, which are gradients of all records, beside mirror descent with the
+--      same potential and budget.  Acceleration is not about less risk: it needs orders of magnitude fewer steps for the same.
 --   penumbra examples/reproduce/variance_reduced/accelerated_rate.lua [folder]
--- Source: Wang, Ye, Xu (2017), Algorithm 3 and Theorem 4.5, corrected; Talwar, Thakurta, Zhang (2014) for mirror descent.
+-- Source: Wang, Ye, Xu (2017), Algorithm 3, corrected; Talwar, Thakurta, Zhang (2014) for mirror descent.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "../common.lua")
@@ -12,7 +12,8 @@ local spectrum = dofile(here .. "../spectrum.lua")
 
 local budget = { epsilon = 1, delta = 1e-6 }
 
--- The minimiser: `truth`, on the boundary of the set.  On the l1 ball and the simplex of p = 32 four coordinates, one of each decade.
+-- The minimiser: `truth`, on the boundary of the set.  On the l1 ball and the simplex of p = 32 four coordinates, one of each
+-- decade.
 local geometries = {
   { name = "l2 ball", set = function(p) return pn.set.l2_ball { dim = p, radius = 1 } end,
     truth = function(_, p) return 1 / math.sqrt(p) end },

@@ -1,13 +1,14 @@
--- nonconvex_rate.lua -- noisy gradient descent without convexity: the answer is an iterate drawn at random, and what is promised is
--- its squared gradient,  E ||grad F(x_m)||^2 <= 2 L gap0/T + p sigma^2.  With sigma = s sqrt(T), s the noise of one release, the
--- best T gives 2 s (2 L gap0 p)^(1/2), which is in proportion to (L p ln(1/delta))^(1/2) G/(n epsilon): slope -1 in n and 1/2 in p.
---   Sigmoid and Cauchy losses with the regulariser sum of lambda w^2/(1 + w^2), neither convex.  Record i has the feature 0.6 along e_1
--- that agrees with the label four times of five, and 0.8 along one of the other coordinates in turn.  The regulariser bends every
--- coordinate upwards near 0, so the noise of each counts whatever p is.
--- Measured: at the answers, and averaged over every point of a few runs, which is what the expectation over m means: an answer is seldom
--- one of the first points, which have by far the largest gradients.
+-- nonconvex_rate.lua -- noisy gradient descent without convexity: the answer is an iterate drawn at random, and what is promised
+-- is its squared gradient,  E ||grad F(x_m)||^2 <= 2 L gap0/T + p sigma^2.  With sigma = s sqrt(T), s the noise of one release,
+-- the best T gives 2 s (2 L gap0 p)^(1/2), which is in proportion to (L p ln(1/delta))^(1/2) G/(n epsilon): slope -1 in n and
+-- 1/2 in p.
+--   Sigmoid and Cauchy losses with the regulariser sum of lambda w^2/(1 + w^2), neither convex.  Record i has the feature 0.6
+-- along e_1 that agrees with the label four times of five, and 0.8 along one of the other coordinates in turn.  The regulariser bends
+-- every coordinate upwards near 0, so the noise of each counts whatever p is.
+-- Measured: at the answers, and averaged over every point of a few runs, which is what the expectation over m means: an answer
+-- is seldom one of the first points, which have by far the largest gradients.
 --   penumbra examples/reproduce/variance_reduced/nonconvex_rate.lua [folder]
--- Source: Wang, Ye, Xu (2017), Theorem 5.3, with the constants of its proof.
+-- Source: Wang, Ye, Xu (2017), Algorithm 4, for functions that are not convex; constants as proven.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "../common.lua")
@@ -30,7 +31,8 @@ local function records(n, p)
   return pn.data.from(pn.sparse { rows = n, cols = p, i = i, j = j, x = x }, y):clip_rows("l2", 1)
 end
 
--- Mean squared gradient over the points of a run that a gradient was taken at: the last point of each step but the last, and the start.
+-- Mean squared gradient over the points of a run that a gradient was taken at: the start, and the end of each step but
+-- the last.
 local function along(plan, seed)
   local f = plan.objective
   local sum, x = f:gradient(pn.vec.zeros(f.p)):norm() ^ 2, nil

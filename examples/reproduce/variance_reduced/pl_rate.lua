@@ -1,15 +1,15 @@
 -- pl_rate.lua -- noisy gradient descent under the Polyak-Lojasiewicz condition ||grad F||^2 >= 2 mu (F - F*), which asks for no
--- convexity: the excess of the last point falls like n^-2 and grows like p, up to a logarithm of n.  Two problems whose mu is known,
--- neither strongly convex:
---   waves    record i has the one feature e_j, j = i mod p, logistic loss and the regulariser r(w) = sum w^2/5 + 0.15 (1 - cos 2w).
---            F is a sum of functions of one coordinate, each with a stretch where it bends downwards; its mu is a minimum over a fine
---            grid.  L, G and mu do not depend on n, nor (nearly) on p.
---   flat     least squares whose rows span 4 of p dimensions: mu is the least nonzero eigenvalue, 1/4.  Gradients are clipped at 2,
---            more than any of them reaches on the way, so they are exact.
--- Beside the runs: the recursion E gap' <= (1 - mu/L) gap + p sigma^2/(2 L) over the plan's T steps from the true gap at the start,
--- and what the article states, the same with ln^2 n in place of ln n.
+-- convexity: the excess of the last point falls like n^-2 and grows like p, up to a logarithm of n.  Two problems whose mu is
+-- known, neither strongly convex:
+--   waves    record i has the one feature e_j, j = i mod p, logistic loss and the regulariser sum w^2/5 + 0.15 (1 - cos 2w).
+--            F is a sum of functions of one coordinate, each with a stretch where it bends downwards; its mu is a minimum
+--            over a fine grid.  L, G and mu do not depend on n, nor (nearly) on p.
+--   flat     least squares whose rows span 4 of p dimensions: mu is the least nonzero eigenvalue, 1/4.  Gradients are clipped at
+--            2, more than any of them reaches on the way, so they are exact.
+-- Beside the runs: the recursion E gap' <= (1 - mu/L) gap + p sigma^2/(2 L) over the plan's T steps from the true gap at the
+-- start, and what the article states, the same with ln^2 n in place of ln n.
 --   penumbra examples/reproduce/variance_reduced/pl_rate.lua [folder]
--- Source: Wang, Ye, Xu (2017), Algorithm 4 and Theorem 5.2.
+-- Source: Wang, Ye, Xu (2017), Algorithm 4, for functions of Polyak-Lojasiewicz type.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "../common.lua")
@@ -63,7 +63,7 @@ end
 -- Rows e_1 .. e_4 in turn, turned by a rotation so that no coordinate is special; labels <row, truth> + noise.
 local function flat(n, p)
   local rng = pn.rng.seeded(p)
-  local rows, Q = {}, pn.mat.zeros(4, p)
+  local Q = pn.mat.zeros(4, p)
   for j = 1, 4 do
     local row = pn.vec.normal(p, rng)
     for k = 1, j - 1 do row:axpy(-row:dot(Q[k]), Q[k]) end
@@ -189,8 +189,8 @@ local function least_recursion(problem, gap, s)
   return least, best
 end
 
--- (n/n_1)^2 times the risk at n, over that at n_1: constant but for logarithms.  T is (L/mu) ln(c n^2), and the variance of a step is
--- in proportion to T: one logarithm.  Beyond the sizes that were run by the formula alone.
+-- (n/n_1)^2 times the risk at n, over that at n_1: constant but for logarithms.  T is (L/mu) ln(c n^2), and the variance of a
+-- step is in proportion to T: one logarithm.  Beyond the sizes that were run by the formula alone.
 local function logarithms(measured)
   local problem = waves(1 << 12, 16)
   local f, first = problem.objective, measured.n[1]

@@ -1,15 +1,16 @@
--- sampling_price.lua -- what it costs to look at a batch instead of all records.  Plans only: noise depends on n, steps and budget, and
--- on no data.  n = 10,000, epsilon = 1, delta = 1e-6, gradients of norm at most 1.
---   1. sgd, 1000 steps: the noise on the mean gradient of a batch, for every way to draw it.  A fixed batch without replacement and
---      Poisson coins reach the noise of full gradients from b = n epsilon/(T ln(1/delta))^(1/2) on; batches of a shuffled pass earn
---      nothing, a pass costs as much as one look at all records and every batch has its whole noise.
+-- sampling_price.lua -- what it costs to look at a batch instead of all records.  Plans only: noise depends on n, steps and
+-- budget, and on no data.  n = 10,000, epsilon = 1, delta = 1e-6, gradients of norm at most 1.
+--   1. sgd, 1000 steps: the noise on the mean gradient of a batch, for every way to draw it.  A fixed batch without replacement
+--      and Poisson coins reach the noise of full gradients from b = n epsilon/(T ln(1/delta))^(1/2) on; batches of a shuffled
+--      pass earn nothing, a pass costs as much as one look at all records and every batch has its whole noise.
 --   2. svrg with the theorem's 10 epochs of 1921 steps (kappa = 10): the printed form releases the snapshot's gradient with each
---      step, the anchored one once an epoch; there the noise is that of the greatest distance from the snapshot and shrinks with it.
---   3. The article's own noise, sigma^2 = c G^2 T m ln(1/delta)/(n epsilon)^2 at b = 1, and the epsilon that a run with it has: the
---      formula is claimed for epsilon <= c_1 T m/n^2, which is 1.9e-4 here.  With c = 57 it holds up to there and fifty times
+--      step, the anchored one once an epoch; there the noise is that of the greatest distance from the snapshot and shrinks
+--      with it.
+--   3. The article's own noise, sigma^2 = c G^2 T m ln(1/delta)/(n epsilon)^2 at b = 1, and the epsilon that a run with it has:
+--      the formula is claimed for epsilon <= c_1 T m/n^2, which is 1.9e-4 here.  With c = 57 it holds up to there and fifty times
 --      beyond, with c = 1 nowhere, and at epsilon = 1 with neither.
 --   penumbra examples/reproduce/variance_reduced/sampling_price.lua [folder]
--- Source: Wang, Ye, Xu (2017), Theorems 4.1 and 4.3; Balle, Barthe, Gaboardi (2018); Bassily, Smith, Thakurta (2014).
+-- Source: Wang, Ye, Xu (2017), Algorithm 1; Balle, Barthe, Gaboardi (2018); Bassily, Smith, Thakurta (2014).
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "../common.lua")

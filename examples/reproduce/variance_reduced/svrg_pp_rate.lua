@@ -1,11 +1,12 @@
 -- svrg_pp_rate.lua -- two promises about variance reduction.
 --   1. SVRG++ on convex problems: excess in proportion to p^(1/2)/n where noise counts, with eta times all steps chosen as in the
---      article: t in proportion to n epsilon/(p ln(1/delta))^(1/2).  What is left of the start falls like 1/t, noise adds p s^2 t.
+--      article: t in proportion to n epsilon/(p ln(1/delta))^(1/2).  What is left of the start falls like 1/t, noise adds
+--      p s^2 t.
 --   2. SVRG with the steps of its theorem (eta = 1/(48 L), m = 192 kappa + 1), without noise: an epoch at least halves the gap.
--- One fixed problem cannot show the first rate unless it is hard at every size: with one curvature h the start is forgotten within
--- t = 1/h and the excess falls like n^-2.  So curvatures are spread evenly in logarithms over four decades, of sum L = 1 (spectrum.lua),
--- and the minimiser has equal parts in all p directions: some of them always have a curvature near 1/t.  Huber loss, whose residuals
--- stay where it is quadratic.
+-- One fixed problem cannot show the first rate unless it is hard at every size: with one curvature h the start is forgotten
+-- within t = 1/h and the excess falls like n^-2.  So curvatures are spread evenly in logarithms over four decades, of sum L = 1
+-- (spectrum.lua), and the minimiser has equal parts in all p directions: some of them always have a curvature near 1/t.  Huber
+-- loss, whose residuals stay where it is quadratic.
 --   "defaults" are the plan's own epochs, steps and batches; t does not follow p there.
 --   penumbra examples/reproduce/variance_reduced/svrg_pp_rate.lua [folder]
 -- Source: Wang, Ye, Xu (2017), Algorithms 1 and 2, Theorems 4.2 and 4.4.
@@ -143,7 +144,8 @@ local function epochs_panel()
     end
     common.expect(#x > 4 and worst < 0.5, "kappa = %d: an epoch leaves at most %.3f of the gap", condition, worst)
     common.expect(zeros >= 1, "kappa = %d: %.1f of %d entries are exactly 0", condition, zeros, f.p)
-    series[#series + 1] = { label = ("kappa %d: promised"):format(condition), x = x, y = promised, dashed = true, colour = k - 1 }
+    series[#series + 1] = { label = ("kappa %d: promised"):format(condition), x = x, y = promised, dashed = true,
+      colour = k - 1 }
     series[#series + 1] = { label = ("kappa %d: measured"):format(condition), x = x, y = y, colour = k - 1 }
   end
   out:close()
