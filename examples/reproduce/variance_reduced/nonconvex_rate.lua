@@ -3,8 +3,8 @@
 -- the best T gives 2 s (2 L gap0 p)^(1/2), which is in proportion to (L p ln(1/delta))^(1/2) G/(n epsilon): slope -1 in n and
 -- 1/2 in p.
 --   Sigmoid and Cauchy losses with the regulariser sum of lambda w^2/(1 + w^2), neither convex.  Record i has the feature 0.6
--- along e_1 that agrees with the label four times of five, and 0.8 along one of the other coordinates in turn.  The regulariser bends
--- every coordinate upwards near 0, so the noise of each counts whatever p is.
+-- along e_1 that agrees with the label four times of five, and 0.8 along one of the other coordinates in turn.  The regulariser
+-- bends every coordinate upwards near 0, so the noise of each counts whatever p is.
 -- Measured: at the answers, and averaged over every point of a few runs, which is what the expectation over m means: an answer
 -- is seldom one of the first points, which have by far the largest gradients.
 --   penumbra examples/reproduce/variance_reduced/nonconvex_rate.lua [folder]

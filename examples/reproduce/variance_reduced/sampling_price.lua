@@ -86,7 +86,7 @@ local function price_of_svrg(f)
     options.form = "anchored"
     local anchored = pn.solve.svrg.plan(f, options).lines
     s.batch[i], s.printed[i], s.anchored[i] = batch, printed["noise sigma"], anchored["noise sigma"]
-    s.anchor[i], s.article[i] = anchored["noise of snapshots"],
+    s.anchor[i], s.article[i] = anchored["snapshot noise"],
       math.sqrt(epochs * inner * math.log(1 / delta)) / (n * epsilon)
     rows:row(batch, s.printed[i], s.anchored[i], s.anchor[i], s.article[i], anchored.gradients)
     if known[batch] then worst = math.max(worst, math.abs(s.printed[i] / known[batch] - 1)) end

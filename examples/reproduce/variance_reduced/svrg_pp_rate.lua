@@ -155,4 +155,5 @@ end
 
 local first, second = against_n(), against_p()
 rows:close()
-common.figure { name = "svrg_pp_rate", title = "Variance reduction: rates, epsilon = 1", panels = { first, second, epochs_panel() } }
+common.figure { name = "svrg_pp_rate", title = "Variance reduction: rates, epsilon = 1",
+  panels = { first, second, epochs_panel() } }
