@@ -186,7 +186,6 @@ static void sensitivities_are_rounded_upward(void)
 /* What a release adds is a stream's noise to values rounded one by one, near the border of what a quick way may take as well. */
 static void a_release_is_its_rounding_and_its_noise(void)
 {
-    enum { N = 5000 };
     const double sigma = 0.7, step = pn_lattice_step(sigma);
     static double x[N], out[N];
     static int64_t noise[N];
