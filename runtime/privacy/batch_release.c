@@ -217,7 +217,7 @@ pn_status pn_batch_release_pay(pn_batch_release *self, pn_ledger *ledger, const 
                                size_t releases, bool paid_elsewhere, pn_err *err)
 {
     const size_t per_event = self->sampler->per_event, before = self->paid / per_event;
-    size_t events;
+    size_t asked, events;
     pn_status status = check_owner(self, err);
 
     if (status == PN_OK)
@@ -228,13 +228,14 @@ pn_status pn_batch_release_pay(pn_batch_release *self, pn_ledger *ledger, const 
         status = pn_fail(err, PN_EINVAL, "batch_release: %zu releases are more than can be counted", releases);
     if (status != PN_OK)
         return status;
-    events = pn_sampler_events(self->sampler, self->asked + releases);
+    asked = (self->asked > self->made ? self->asked : self->made) + releases; /* more may have been made than asked for */
+    events = pn_sampler_events(self->sampler, asked);
     events = events > before ? events - before : 0;
     if (events > 0 && !paid_elsewhere && !PN_MUTANT("charge_after"))
         status = pn_ledger_spend(ledger, self->face.event, events, label ? label : face_ops.name, err);
     if (status != PN_OK)
         return status;
-    self->asked += releases;
+    self->asked = asked;
     self->paid += events * per_event;
     self->teaching = self->teaching && pn_ledger_budget(ledger)->teaching;
     return PN_OK;
