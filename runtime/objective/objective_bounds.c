@@ -146,8 +146,8 @@ static void derive_curvature(const pn_objective *objective, pn_bounds *bounds)
     bounds->loss_smoothness = upper == 0.0 && lower == 0.0 ? 0.0 : fmax(upper, -lower) * squared;
     bounds->smoothness = bounds->loss_smoothness + reg->smoothness;
     bounds->strong_convexity = (lower == 0.0 ? 0.0 : lower * squared) + reg->strong_convexity;
-    bounds->curvature = upper == 0.0 ? 0.0 : upper * across * across * PN_OUTWARD;
-    if (reg->largest_curvature > 0.0)
+    bounds->curvature = upper == 0.0 || across == 0.0 ? 0.0 : upper * across * across * PN_OUTWARD;
+    if (reg->largest_curvature > 0.0 && apart > 0.0) /* a set of one point has none */
         bounds->curvature += reg->largest_curvature * apart * apart * PN_OUTWARD;
     bounds->hessian_lipschitz =
         (third == 0.0 ? 0.0 : third * squared * (isfinite(squared) ? l2 : 1.0) * PN_OUTWARD) + reg->hessian_lipschitz;

@@ -2,7 +2,7 @@
 -- in words, or it prints whole and runs to a model that keeps what the plan says.  Seeded; CASES=n and SEED=s for longer looks.
 local pn = require "penumbra"
 
-local CASES = tonumber(os.getenv "CASES") or 480
+local CASES = tonumber(os.getenv "CASES") or 400
 local SEED = tonumber(os.getenv "SEED") or 1
 local solvers = { "svrg", "svrg_pp", "sgd", "gradient_descent", "accelerated_mirror_descent", "output_perturbation" }
 
@@ -158,9 +158,14 @@ end
 local function refused_in_words(message)
   if type(message) ~= "string" then return "an error that is no text: " .. tostring(message) end
   local words = message:gsub("^[^:]*any_options_spec%.lua:%d+: ", "")
-  if not words:find "^[%a_][%w_.]*: %S" then return "a message without its owner" end
+  if not words:find "^[%a_][%w_.:]*: %S" then return "a message without its owner" end
   if words:find("traceback", 1, true) or words:find "%.lua:%d" or words:find "%.c:%d" then return "a message from the inside" end
   if words:find("(null)", 1, true) or words:gsub("got %-?nan", ""):find "%f[%a]nan%f[%A]" then return "a message with a hole" end
+end
+
+-- A run may end in an error of the geometry (an iteration without end), of the ledger or of its own, not of a number it made.
+local function within(message)
+  if message:find "^prox: " or message:find("finite", 1, true) and not message:find "^solve" then return "a step went astray: " .. message end
 end
 
 local function printed_whole(text, width)
@@ -200,6 +205,8 @@ end
 local function outcome(case)
   local made, f = pcall(pn.objective, case.parts)
   if not made then return "objective", refused_in_words(f), f end
+  local hole = printed_whole(tostring(f), 200)
+  if hole then return "objective", hole .. "\n" .. tostring(f) end
   local solver = pn.solve[case.solver]
   local ok, plan = pcall(solver.plan, f, case.options)
   if not ok then return "refused", refused_in_words(plan), plan end
@@ -207,7 +214,7 @@ local function outcome(case)
   if bad then return "plan", bad .. "\n" .. tostring(plan) end
   if (plan.gradients or 0) * case.dim > 3e6 then return "long" end
   local ran, fit = pcall(plan.run, plan, { rng = pn.rng.seeded(7) })
-  if not ran then return "stopped", refused_in_words(fit), fit end
+  if not ran then return "stopped", refused_in_words(fit) or within(fit), fit end
   return fit.stopped and "stopped" or "run", wrong_with_fit(case, plan, fit, plan:run { rng = pn.rng.seeded(7) }), fit.stopped
 end
 
