@@ -215,7 +215,9 @@ static int walk_step(lua_State *L)
     pn_status status;
 
     pnl_run_begin(L, true);
+    pnl_busy(L, 1, true);
     status = pn_walk_step(walk, &row, &done, &err);
+    pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);
     if (row.step == 0)

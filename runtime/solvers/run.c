@@ -19,6 +19,7 @@ struct pn_walk {
     pn_trace_row *trace;
     size_t rows, capacity, stride; /* rows kept, and of how many steps one is */
     double seconds;                /* time inside steps only: a walk may pause */
+    bool stepping;                 /* a step is being made: functions of a user's that it calls may not make another */
 };
 
 static double clock_seconds(void)
@@ -151,6 +152,9 @@ pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err
     double begin = clock_seconds();
     pn_status status = PN_OK;
 
+    if (walk->stepping)
+        return pn_fail(err, PN_EINVAL, "%s: a walk cannot be stepped from inside of its own step",
+                       walk->plan->solver->name);
     *done = walk->state->finished || walk->state->step >= walk->plan->iterations;
     if (*done)
         return PN_OK;
@@ -159,7 +163,9 @@ pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err
         return status;
     memset(row, 0, sizeof *row);
     row->value = row->gap = NAN;
+    walk->stepping = true;
     status = walk->plan->solver->step(walk->state, &walk->context, row, err);
+    walk->stepping = false;
     walk->seconds += clock_seconds() - begin;
     if (status != PN_OK)
         return status;

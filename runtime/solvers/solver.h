@@ -215,7 +215,7 @@ typedef struct pn_fit {
 /** A run that can be walked step by step: new, then step until finished or enough, then fit.  `plan` is kept. */
 typedef struct pn_walk pn_walk;
 pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *options, pn_err *err);
-/** One step; *done becomes true after the last.  Errors leave the walk usable for pn_walk_fit. */
+/** One step; *done becomes true after the last.  Errors leave the walk usable for pn_walk_fit; PN_EINVAL from inside of its own step. */
 pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err);
 const double *pn_walk_theta(pn_walk *walk); /* [p], valid until the next step */
 /** What has been reached; the caller owns the fit. */

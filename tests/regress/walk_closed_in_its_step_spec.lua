@@ -1,0 +1,36 @@
+-- walk_closed_in_its_step_spec.lua -- a function that a step calls could free the walk whose step it is, or step it: the first was a crash.
+local pn = require "penumbra"
+
+local p, solvers = 50, {"gradient_descent", "sgd", "svrg", "svrg_pp", "accelerated_mirror_descent"}
+
+-- A walk of three steps, each of which calls `meddle` once.
+local function walk_with(name, ledger, meddle)
+  local data = pn.data.synthetic.logistic {n = 60, p = p, seed = 2}:clip_rows("l2", 1)
+  local prox = pn.prox.custom {dim = p, prox = function(v) meddle() return v end}
+  local options = {rho = 0.5, iterations = 3, prox = prox}
+  if name:find("svrg", 1, true) then options.inner, options.batch = 2, 6 end
+  return pn.solve[name].plan(pn.objective {data = data, loss = pn.loss.logistic()}, options):steps {ledger = ledger}
+end
+
+describe("a function that a step calls", function()
+  for _, name in ipairs(solvers) do
+    it("cannot pull the walk away from under it: " .. name, function()
+      local ledger, walk, steps = pn.ledger {rho = 0.5}, nil, 0
+      walk = walk_with(name, ledger, function() local held <close> = walk end)
+      for _ in walk do steps = steps + 1 end
+      assert.equal(3, steps)
+      assert.is_true(walk:fit().privacy.rho >= 0.5 - ledger.remaining - 1e-12)
+    end)
+
+    it("cannot make a step inside of it: " .. name, function()
+      local ledger, walk, steps, said = pn.ledger {rho = 0.5}, nil, 0, {}
+      walk = walk_with(name, ledger, function() said[#said + 1] = select(2, pcall(walk)) end)
+      for _ in walk do steps = steps + 1 end
+      assert.equal(3, steps)
+      assert.is_true(#said >= 3)
+      for _, message in ipairs(said) do
+        assert.matches("a walk cannot be stepped from inside of its own step", message, 1, true)
+      end
+    end)
+  end
+end)
