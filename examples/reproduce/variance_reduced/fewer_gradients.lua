@@ -3,8 +3,8 @@
 -- from the first axis to the last by the factor kappa.  For each n, kappa and epsilon:
 --   svrg runs with its default plan; gradient descent with T from a geometric grid, both its last iterate and its average, whichever is
 --   the better, until one reaches the risk of svrg.  factor = gradients of that run / gradients of svrg.  Where no T reaches it (the noise
---   grows with T), `reached` is no and the factor is that of the T with the least risk: a lower bound.  So is `least`, from the
---   largest T of the grid that did not reach it.
+--   grows with T), `reached` is no and the factor is that of the T with the least risk.  `least`: of the largest T of the grid that
+--   did not reach it.
 -- Beside it, in passes over the data: what the paper counts, T (1 + 2 m/n), for batches of one record; and what a valid guarantee costs,
 -- T + 2 epsilon sqrt(T m / ln(1/delta)), for the batches that bring the noise down to the paper's order.
 local pn = require "penumbra"
@@ -44,15 +44,15 @@ local function descent(f, best, budget, T, output, risk)
   return at
 end
 
--- The cheapest T of gradient descent that is as good as `risk`, or nil, and the best of all that were tried.  A T of twice the best
--- so far is past the valley: noise grows with T.
+-- The cheapest T of gradient descent that is as good as `risk`, or nil, and the best that was tried (one that is not better by a tenth is
+-- no better).  A T of twice the best so far, and of 400, is past the valley: noise grows with T.
 local function descend(f, best, budget, risk, first)
   local least, below = nil, nil
   local T = math.max(5, math.floor(first))
-  while not least or T <= 2 * least.passes do
+  while not least or T <= math.max(2 * least.passes, common.size(0, 400)) do
     for _, output in ipairs { "last", "average" } do
       local at = descent(f, best, budget, T, output, risk)
-      if not least or at.excess < least.excess then least = at end
+      if not least or at.excess < 0.9 * least.excess then least = at end
       if at.excess <= risk then
         at.below = below
         return at, least
@@ -69,7 +69,7 @@ local function compare(out, n, kappa, epsilon)
   local svrg = comparison.measure(comparison.plan({ solver = "svrg" }, f, budget), runs, best)
   local sgd = comparison.measure(comparison.plan({ solver = "sgd" }, f, budget), scan, best)
   local T, m = svrg.plan.settings.epochs or svrg.plan.iterations, svrg.plan.settings.inner
-  local reached, least = descend(f, best, budget, svrg.excess, svrg.passes)
+  local reached, least = descend(f, best, budget, svrg.excess, svrg.passes / 4)
   local gd = reached or least
   local row = { n = n, kappa = kappa, epsilon = epsilon, passes = svrg.passes, gd_passes = gd.passes, reached = reached ~= nil,
     risk = gd.excess / svrg.excess, factor = gd.passes / svrg.passes, least = (reached and reached.below or gd.passes) / svrg.passes,

@@ -43,7 +43,7 @@ local function within(label, key, low, high)
 end
 for _, label in ipairs { "DP-SVRG", "objective perturbation", "output perturbation", "SGD, batches" } do
   within(label, "n", -2.6, -1.6)
-  within(label, "p", 0.6, 1.5)
+  within(label, "p", 0.6, 1.6)
 end
 local function last(k)
   local rows = by_n[methods[k]]
