@@ -36,7 +36,8 @@ typedef struct problem {
     double claimed; /* smoothness, +inf when none */
     bool kinked;    /* a part of r is taken by a proximal step */
     bool is_private, start_given;
-    bool known; /* B is a bound */
+    bool known;  /* B is a bound */
+    bool pulled; /* strong convexity makes do with fewer steps than the bound favours */
 } problem;
 
 /* ---- geometry ---- */
@@ -213,7 +214,8 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
 {
     pn_plan *plan = &at->plan->base;
     bool given = common[PN_OPT_ITERATIONS].given;
-    const char *rule = given                                ? "as given"
+    const char *rule = given        ? "as given"
+                       : at->pulled ? "sqrt(8 L t), t = ln(1 + 8 mu gap/(p s^2))/(4 mu): the start is forgotten by then"
                        : plan->iterations == at->terms.most ? "capped: about 1e10 multiplications"
                        : at->terms.unit == 0.0              ? "the default"
                        : at->terms.printed || at->terms.scale > 0.0
@@ -294,6 +296,27 @@ static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *o
     return status;
 }
 
+/* What the bound favours; with strong convexity no more than it takes to forget the start down to the noise, a time t that T steps make
+ * as T^2/(8 L). */
+static pn_status choose_steps(problem *at, pn_err *err)
+{
+    const pn_first_order *first = &at->plan->first;
+    pn_noise_time time = { INFINITY, INFINITY, first->strong_convexity, 0.0, (double)first->p, at->terms.unit };
+    size_t *steps = &at->plan->base.iterations;
+    pn_status status = pn_first_order_gap(first, &time.gap, err);
+    double enough;
+
+    *steps = amd_steps(&at->terms);
+    if (status != PN_OK || at->terms.given || !(at->terms.unit > 0.0 && time.strong_convexity > 0.0))
+        return status;
+    enough = fmax(4.0, ceil(sqrt(8.0 * first->smoothness * pn_time_of_noise(&time))));
+    if ((double)*steps > enough) {
+        *steps = (size_t)enough;
+        at->pulled = true;
+    }
+    return PN_OK;
+}
+
 static pn_status attach_noise(problem *at, const pn_arg *common, const pn_arg *c, pn_err *err)
 {
     amd_plan *plan = at->plan;
@@ -320,7 +343,8 @@ static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_e
 
     if (status != PN_OK || (status = choose_geometry(at, common, own, err)) != PN_OK)
         return status;
-    plan->base.iterations = amd_steps(&at->terms);
+    if ((status = choose_steps(at, err)) != PN_OK)
+        return status;
     pn_first_order_explain(&plan->first, &plan->base);
     pn_mirror_geometry_explain(&at->geometry, &plan->base);
     explain_smoothness(at);

@@ -136,6 +136,12 @@ pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *own
 {
     const pn_loss *loss = pn_objective_loss(self->objective);
 
+    if (self->smoothness == 0.0)
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "%s: the %s loss has no curvature over the margins that can occur, so no step size follows; use solve.sgd "
+            "with step=, or solve.mirror_descent",
+            owner, loss->name);
     if (isfinite(self->smoothness))
         return PN_OK;
     if (!pn_objective_bounds(self->objective)->loss.smooth)

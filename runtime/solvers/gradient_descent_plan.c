@@ -316,7 +316,7 @@ static void explain_other(gd_problem *at, const char *name, size_t steps)
     if (!isfinite(risk)) /* with a step that is too long */
         return;
     (void)snprintf(text, sizeof text, "%.4g", risk);
-    pn_plan_add_text(&at->plan->base, name, text, "by the same formula: sigma %.4g, %.4g gradients, eta %.4g",
+    pn_plan_add_text(&at->plan->base, name, text, "predicted, with sigma %.4g, %.4g gradients, eta %.4g",
                      at->unit * sqrt(T), T * at->plan->problem.n, eta);
 }
 
@@ -374,8 +374,8 @@ static void explain_risk(gd_problem *at)
                         : rule_formulas[of->rule]);
     }
     if (at->unit > 0.0) {
-        explain_other(at, "risk at T/2", (plan->base.iterations + 1) / 2);
-        explain_other(at, "risk at 2 T", 2 * plan->base.iterations);
+        explain_other(at, "with T/2", (plan->base.iterations + 1) / 2);
+        explain_other(at, "with 2 T", 2 * plan->base.iterations);
     }
     explain_bound(at);
 }

@@ -149,6 +149,11 @@ static void explain_steps(const output_draft *of, bool given)
                     "certified distance to the exact minimum, public");
         return;
     }
+    pn_plan_set(base, "iterations", (double)s->passes, true);
+    if (plan->method == OUTPUT_SGD)
+        pn_plan_set(base, "batch", (double)s->batch, true);
+    if (!(s->decreasing > 0.0))
+        pn_plan_set(base, "step", s->step, false);
     pn_plan_add(base, plan->method == OUTPUT_GD ? "steps T" : "passes k", (double)s->passes, "%s", of->rule);
     if (plan->method == OUTPUT_SGD)
         pn_plan_add(base, "batch b", (double)s->batch, "%zu batches a pass, %zu records left out", s->batches,

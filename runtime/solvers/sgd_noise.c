@@ -241,7 +241,7 @@ void sgd_explain_noise(sgd_plan *plan, bool paper, const char *accountant)
             batches->n);
     if (paper || strcmp(accountant, "rdp") != 0)
         return;
-    explain_other(plan, "half the batch", batch / 2, steps);
-    explain_other(plan, "twice the batch", 2 * batch, steps);
-    explain_other(plan, "twice the steps", batch, 2 * steps);
+    explain_other(plan, "with b/2", batch / 2, steps);
+    explain_other(plan, "with 2 b", 2 * batch, steps);
+    explain_other(plan, "with 2 T", batch, 2 * steps);
 }

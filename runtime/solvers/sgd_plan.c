@@ -365,6 +365,12 @@ static void explain_steps(problem *at)
                                   : "0.3 G/(s eta), s sqrt(T) the noise with all records, or fewer",
                 T * plan->divisor / plan->first.n);
     pn_plan_add(&plan->base, "gradients", plan->base.gradients, "T b, of single records");
+    pn_plan_set(&plan->base, "batch", plan->divisor, true);
+    if (at->own[SGD_EPOCHS].given)
+        pn_plan_set(&plan->base, "epochs", at->own[SGD_EPOCHS].real, false);
+    else
+        pn_plan_set(&plan->base, "iterations", T, true);
+    pn_plan_set(&plan->base, "step", plan->step, false);
     pn_plan_add(&plan->base, "step eta", plan->step, "%s; %s", at->own[SGD_STEP].given ? "as given" : "the rule's",
                 forms[plan->schedule]);
     if (isfinite(L) && plan->schedule != SGD_INVERSE) /* whose first steps are long by design */

@@ -313,7 +313,8 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
         return status;
     plan->goes_on = goes_on(plan, own);
     plan->base.iterations = plan->shape.epochs;
-    pn_plan_set(&plan->base, "epochs", (double)plan->shape.epochs, true);
+    pn_plan_set(&plan->base, common[PN_OPT_ITERATIONS].given ? "iterations" : "epochs", (double)plan->shape.epochs,
+                true);
     pn_plan_set(&plan->base, "inner", (double)plan->shape.inner, true);
     pn_plan_set(&plan->base, "batch", (double)plan->shape.batch, true);
     pn_plan_set(&plan->base, "step", plan->shape.step, false);

@@ -92,7 +92,7 @@ describe("the plan of gradient_descent", function()
     assert.is_near(risk(T), plan.bound, 1e-6 * plan.bound)
     assert.equal(plan.bound, plan.predicted)
     assert.equal(T * 1000, plan.gradients)
-    assert.is_near(risk(2 * T), plan.lines["risk at 2 T"] + 0, 1e-3 * risk(2 * T))
+    assert.is_near(risk(2 * T), plan.lines["with 2 T"] + 0, 1e-3 * risk(2 * T))
   end)
 
   it("has a bound over a bounded set, and says why there is none elsewhere", function()

@@ -132,8 +132,8 @@ describe("the plan of sgd", function()
 
   it("says how noise and gradients depend on batch and steps", function()
     local plan = pn.solve.sgd.plan(problem(2000, 3), {epsilon = 1, delta = 1e-6, batch = 100, iterations = 64})
-    for name, change in pairs {["half the batch"] = {batch = 50}, ["twice the batch"] = {batch = 200},
-      ["twice the steps"] = {iterations = 128}} do
+    for name, change in pairs {["with b/2"] = {batch = 50}, ["with 2 b"] = {batch = 200},
+      ["with 2 T"] = {iterations = 128}} do
       local sigma = tonumber(plan.lines[name]:match "sigma (%S+)")
       assert.is_near(1, plan:with(change).sigma / sigma, 1e-3)
     end
