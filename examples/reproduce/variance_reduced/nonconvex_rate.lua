@@ -49,7 +49,7 @@ local function measure(problem, n, p, runs)
   local T, sigma, gap = plan.iterations, plan.lines["noise sigma"], plan.lines["start gap"]
   local whole = pn.solve.gradient_descent.plan(f, { epsilon = budget.epsilon, delta = budget.delta, output = "last",
     iterations = T }) -- the same steps, but the point of each can be seen
-  if gap < f:value(pn.vec.zeros(p)) * (1 - 1e-9) then error "the plan's gap at the start is no bound: losses are not below 0" end
+  if gap < f:value(pn.vec.zeros(p)) * (1 - 1e-9) then error "the plan's start gap is below the truth: no loss is below 0" end
   local row = { n = n, p = p, T = T, bound = 2 * sigma / math.sqrt(T) * math.sqrt(2 * f.bounds.smoothness * gap * p),
     plan_bound = plan.lines["squared gradient"] }
   row.mean, row.spread = common.mean(runs, function(seed)
