@@ -1,5 +1,5 @@
--- reproduce_spec.lua -- every script of examples/reproduce ends well with small sizes, keeps its promises, and writes its table and,
--- where gnuplot is there, its figure.
+-- reproduce_spec.lua -- every script of examples/reproduce ends well with small sizes, keeps its promises, and writes its
+-- table and, where gnuplot is there, its figure.
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 local root = "examples/reproduce"
 local folders = { geometry = 10, variance_reduced = 10 } -- and the least number of scripts
