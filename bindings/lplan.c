@@ -129,6 +129,20 @@ static int plan_proven(lua_State *L)
     return 1;
 }
 
+static int plan_accountant(lua_State *L)
+{
+    const pn_plan *plan = plan_of(L);
+
+    if (plan->request.kind == PN_NONPRIVATE)
+        lua_pushnil(L);
+    else
+        lua_pushstring(L, isnan(plan->epsilon) ? "zcdp"
+                          : plan->accountant   ? plan->accountant
+                          : plan->order == 0.0 ? "gaussian"
+                                               : "rdp");
+    return 1;
+}
+
 static int plan_solver(lua_State *L)
 {
     lua_pushstring(L, plan_of(L)->solver->name);
@@ -244,6 +258,8 @@ static const pnl_row plan_rows[] = {
       "Standard deviation of the noise on each coordinate of the mean gradient in a step." },
     { "proven", plan_proven, PNL_FIELD, PNL_NOTHING, "plan.proven -> boolean",
       "False when a paper's calibration claims less than what is proven; the printed cost is the proven one." },
+    { "accountant", plan_accountant, PNL_FIELD, PNL_NOTHING, "plan.accountant -> string or nil",
+      "What priced the run: rdp, gaussian (its exact curve), pld (as a whole) or zcdp." },
     { "solver", plan_solver, PNL_FIELD, PNL_NOTHING, "plan.solver -> string", "The solver's name." },
     { "event", plan_event, PNL_FIELD, PNL_NOTHING, "plan.event -> pn.event or nil",
       "What the whole run is charged as." },

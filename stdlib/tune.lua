@@ -61,8 +61,14 @@ end
 
 -- ---- comparing ----
 
+-- Loss distributions take long: plans that they price are compared by Renyi orders, and the one that is chosen is priced as it was.
 local function try(plan, options)
-  local ok, made = pcall(plan.with, plan, options)
+  local priced = options
+  if plan.accountant == "pld" and options.accountant == nil then
+    priced = {accountant = "rdp"}
+    for name, value in pairs(options) do priced[name] = value end
+  end
+  local ok, made = pcall(plan.with, plan, priced)
   if not ok then
     if stopped(made) then error(made, 0) end
     return {options = options, reason = (tostring(made):gsub("^[^:]*:%d+: ", ""):gsub("^solve%.[%w_]+: ", ""))}
@@ -86,6 +92,13 @@ local function choose(rows, within)
     if good and (row.gradients or math.huge) < (rows[best].gradients or math.huge) then best = i end
   end
   table.insert(rows, 1, table.remove(rows, best))
+end
+
+-- The chosen row again, at the price that the plan asked for.
+local function finish(plan, row)
+  local made = plan:with(row.options)
+  return {options = row.options, plan = made, predicted = made.predicted or made.bound, gradients = made.gradients,
+    sigma = made.sigma}
 end
 
 -- ---- printing ----
@@ -137,5 +150,6 @@ return function(plan, grid)
     error(("solve.%s: tune: none of %d plans predicts a risk; the first one: %s"):format(plan.solver, #rows,
       rows[1].reason), 0)
   end
+  if plan.accountant == "pld" then rows[1] = finish(plan, rows[1]) end
   return rows[1].plan, rows
 end

@@ -51,6 +51,15 @@ pn_status pn_regulariser_new(pn_regulariser **out, const char *name, pn_arg *arg
     return pn_fail(err, PN_EUNSUPPORTED, "reg: there is no regulariser \"%.60s\"; known are %s", name, known);
 }
 
+bool pn_regulariser_in_table(const pn_regulariser *regulariser)
+{
+    size_t i = 0;
+
+    while (regulariser_table[i] && regulariser_table[i] != regulariser->row)
+        i++;
+    return regulariser_table[i] != NULL;
+}
+
 pn_regulariser *pn_regulariser_keep(pn_regulariser *regulariser)
 {
     regulariser->references++;

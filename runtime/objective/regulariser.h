@@ -77,6 +77,9 @@ pn_status pn_regulariser_new(pn_regulariser **out, const char *name, pn_arg *arg
 pn_regulariser *pn_regulariser_keep(pn_regulariser *regulariser);
 void pn_regulariser_free(pn_regulariser *regulariser); /* NULL allowed */
 
+/** Whether it is one of the table's, whose least value is 0, and not a typed formula. */
+bool pn_regulariser_in_table(const pn_regulariser *regulariser);
+
 /** As ops->certify after a check: PN_EINVAL when the range has low > high or NaN.  Unbounded is no error: see `missing`. */
 pn_status pn_regulariser_certify(pn_regulariser *regulariser, pn_interval coordinate, pn_regulariser_bounds *out,
                                  pn_err *err);

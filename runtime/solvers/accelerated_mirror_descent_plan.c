@@ -303,7 +303,7 @@ static pn_status choose_steps(problem *at, pn_err *err)
     const pn_first_order *first = &at->plan->first;
     pn_noise_time time = { INFINITY, INFINITY, first->strong_convexity, 0.0, (double)first->p, at->terms.unit };
     size_t *steps = &at->plan->base.iterations;
-    pn_status status = pn_first_order_gap(first, &time.gap, err);
+    pn_status status = pn_first_order_gap(first, first->strong_convexity, &time.gap, err);
     double enough;
 
     *steps = amd_steps(&at->terms);

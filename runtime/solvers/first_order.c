@@ -98,35 +98,39 @@ double pn_first_order_loss_gap(const pn_first_order *self)
     return fmin(gap + self->lipschitz * far, loss_above_least(self, pn_objective_bounds(self->objective)->margin));
 }
 
-/* r at the start, and the norm of its subgradient there; both infinite for an operator of a user's own. */
-static pn_status regulariser_at_start(const pn_first_order *self, double *value, double *slope, pn_err *err)
+/* r at the start less its minimum, and the norm of its subgradient there; infinite where they are not known. */
+static pn_status regulariser_at_start(const pn_first_order *self, double *above, double *slope, pn_err *err)
 {
     const pn_regulariser *reg = pn_objective_regulariser(self->objective);
     double *gradient;
-    pn_status status = PN_OK;
+    pn_status status;
 
-    *value = *slope = self->composite.extra ? INFINITY : 0.0;
+    *above = *slope = self->composite.extra ? INFINITY : 0.0;
     if (!reg || self->composite.extra)
         return PN_OK;
     gradient = pn_calloc(self->p, sizeof(double));
     if (!gradient)
         return pn_fail(err, PN_ENOMEM, "solve: out of memory for %zu coordinates", self->p);
-    status = reg->ops->evaluate(reg, self->p, self->start, value, gradient, err);
+    status = reg->ops->evaluate(reg, self->p, self->start, above, gradient, err);
     *slope = length(self->p, gradient);
     pn_free(gradient);
+    if (!pn_regulariser_in_table(reg)) /* the least value of the table's is 0, that of a typed one may be anything */
+        *above = INFINITY;
     return status;
 }
 
-pn_status pn_first_order_gap(const pn_first_order *self, double *gap, pn_err *err)
+pn_status pn_first_order_gap(const pn_first_order *self, double mu, double *gap, pn_err *err)
 {
-    double G = self->lipschitz, value, slope;
-    pn_status status = regulariser_at_start(self, &value, &slope, err);
+    double G = self->lipschitz, above, slope;
+    pn_status status = regulariser_at_start(self, &above, &slope, err);
 
     if (status != PN_OK)
         return status;
-    *gap = fmin((G + slope) * self->diameter, pn_first_order_loss_gap(self) + value);
-    if (self->strong_convexity > 0.0)
-        *gap = fmin(*gap, (G + slope) * (G + slope) / (2.0 * self->strong_convexity));
+    *gap = pn_first_order_loss_gap(self) + above;
+    if (pn_objective_bounds(self->objective)->convex)
+        *gap = fmin(*gap, (G + slope) * self->diameter);
+    if (mu > 0.0)
+        *gap = fmin(*gap, (G + slope) * (G + slope) / (2.0 * mu));
     if (isnan(*gap))
         *gap = INFINITY;
     return PN_OK;

@@ -62,10 +62,11 @@ double pn_usual_excess(double distance, double time, double noise);
 /** The mean loss at the start, at most, less the least value that losses have; +inf when none is known. */
 double pn_first_order_loss_gap(const pn_first_order *self);
 /**
- * *gap bounds the excess of the start: the least of (G + ||r'||) times the diameter, (G + ||r'||)^2/(2 mu), and the loss there, at
- * most, less the least that losses can be, plus r.  +inf where nothing is known.  Errors: PN_ENOMEM, what r fails with.
+ * *gap bounds the excess of the start: the least of (G + ||r'||) times the diameter where F_r is convex, (G + ||r'||)^2/(2 mu) with mu of
+ * strong convexity or Polyak-Lojasiewicz (0: none), and the loss there, at most, less the least that losses can be, plus r less its
+ * minimum.  r' is that of the start.  +inf where nothing is known.  Errors: PN_ENOMEM, what r fails with.
  */
-pn_status pn_first_order_gap(const pn_first_order *self, double *gap, pn_err *err);
+pn_status pn_first_order_gap(const pn_first_order *self, double mu, double *gap, pn_err *err);
 
 /** PN_EUNSUPPORTED unless every record's loss is smooth, with what to do instead. */
 pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *owner, pn_err *err);

@@ -68,6 +68,7 @@ typedef struct gd_problem {
     double unit;  /* s: sigma is s sqrt(T); 0 without privacy */
     double time;  /* eta T that the convex rule takes; +inf without privacy */
     bool claimed; /* mu is */
+    bool gap_guessed;
     double
         distance; /* from the start to the minimiser, as far as that is proven; of.distance may be a guess below it */
     double risk;  /* by the rule */

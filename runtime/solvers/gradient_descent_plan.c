@@ -354,7 +354,9 @@ static void explain_risk(gd_problem *at)
     double T = (double)plan->base.iterations, sigma = plan->noise.sigma;
 
     at->risk = gd_risk(of, T, plan->step, sigma * sigma);
-    pn_plan_add(&plan->base, "start gap", of->gap, "bound on the excess of the start, from public numbers");
+    pn_plan_add(&plan->base, "start gap", of->gap, "%s",
+                at->gap_guessed ? "of the excess at the start, a guess: G times the distance D"
+                                : "bound on the excess of the start, from public numbers");
     if (of->rule == GD_RULE_CONVEX || of->rule == GD_RULE_KINKS)
         pn_plan_add(&plan->base, "distance D", of->distance, "%s",
                     of->distance < at->distance ? "from the start to the minimiser: a guess, at most 4 G/L"

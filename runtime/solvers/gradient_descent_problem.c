@@ -94,10 +94,10 @@ pn_status gd_read_constants(gd_problem *at, pn_err *err)
     if (!isfinite(c->distance))
         c->distance = 1.0;
     c->kick = kick_of(regular, at->distance);
-    c->gap = fmin(sum * at->distance, pn_first_order_loss_gap(of) + c->kick);
-    if (mu > 0.0 && (!c->proximal || mu == of->strong_convexity))
-        c->gap = fmin(c->gap, sum * sum / (2.0 * mu));
-    if (!isfinite(c->gap))
-        c->gap = c->slope * c->distance; /* a guess, too: there is no bound then */
-    return PN_OK;
+    status = pn_first_order_gap(of, !c->proximal || mu == of->strong_convexity ? mu : 0.0, &c->gap, err);
+    c->gap = fmin(c->gap, fmin(sum * at->distance, pn_first_order_loss_gap(of) + c->kick));
+    at->gap_guessed = !isfinite(c->gap);
+    if (at->gap_guessed)
+        c->gap = c->slope * c->distance;
+    return status;
 }

@@ -302,7 +302,7 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
     if (status == PN_OK)
         status = pn_first_order_need_smooth(&plan->problem, owner, err);
     if (status == PN_OK)
-        status = pn_first_order_gap(&plan->problem, &plan->first_gap, err);
+        status = pn_first_order_gap(&plan->problem, plan->problem.strong_convexity, &plan->first_gap, err);
     if (status == PN_OK)
         status = pn_paper_c_check(owner, common, &own[SVRG_C], err);
     if (status == PN_OK)

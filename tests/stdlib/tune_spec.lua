@@ -73,6 +73,15 @@ describe("plan:tune", function()
     refused("none of 1 plans predicts a risk", {batch = 1000000})
   end)
 
+  it("prices the chosen plan as the first one was, whatever priced the others", function()
+    local made = pn.solve.svrg.plan(objective(), {epsilon = 1, delta = 1e-8, epochs = 2, inner = 20})
+    assert.are.equal("pld", made.accountant)
+    local best, tried = made:tune{batch = {50, 100, 200}}
+    assert.are.equal("pld", best.accountant)
+    assert.are.equal("rdp", tried[2].plan.accountant)
+    assert.are.equal(made:with{batch = best.settings.batch}.sigma, best.sigma)
+  end)
+
   it("spends nothing", function()
     local ledger = pn.ledger{epsilon = 1, delta = 1e-8}
     local made = pn.solve.svrg.plan(objective(), {epsilon = 1, delta = 1e-8, ledger = ledger, preset = "theory"})
