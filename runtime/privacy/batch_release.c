@@ -228,7 +228,8 @@ pn_status pn_batch_release_pay(pn_batch_release *self, pn_ledger *ledger, const 
         status = pn_fail(err, PN_EINVAL, "batch_release: %zu releases are more than can be counted", releases);
     if (status != PN_OK)
         return status;
-    asked = (self->asked > self->made ? self->asked : self->made) + releases; /* more may have been made than asked for */
+    asked =
+        (self->asked > self->made ? self->asked : self->made) + releases; /* more may have been made than asked for */
     events = pn_sampler_events(self->sampler, asked);
     events = events > before ? events - before : 0;
     if (events > 0 && !paid_elsewhere && !PN_MUTANT("charge_after"))

@@ -1,5 +1,5 @@
--- shuffled_sgd_stopped_after_a_pass_spec.lua -- sgd pays step by step where one event covers a whole shuffled pass: what the first pass
--- had been paid for beyond what was asked was counted against the second, which then was never paid.
+-- shuffled_sgd_stopped_after_a_pass_spec.lua -- sgd pays step by step where one event covers a whole shuffled pass: what the first
+-- pass had been paid for beyond what was asked was counted against the second, which then was never paid.
 local pn = require "penumbra"
 
 describe("sgd with shuffled batches", function()
