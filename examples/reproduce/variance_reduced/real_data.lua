@@ -48,7 +48,7 @@ local problems = {
 print(("a9a: %d records, %d features, logistic losses, delta = 1/n^2"):format(train.n, train.p))
 local out = common.table("real_data", { "problem", "method", "epsilon", "certified", "excess", "quartile1", "quartile3", "accuracy",
   "passes", "seconds" }, { problem = 15, method = 22 })
-local panels = {}
+local panels, found = {}, {}
 for k, problem in ipairs(problems) do
   local f = pn.objective { data = train, loss = pn.loss.logistic(), reg = problem.objective.reg, set = problem.objective.set }
   local exact = pn.solve.exact(f, { tol = 1e-7 })
@@ -61,6 +61,7 @@ for k, problem in ipairs(problems) do
       local at = comparison.measure(plan, common.size(3, 20), exact.value, function(fit) return score:accuracy(fit.theta) end)
       out:row(problem.name, method.label, epsilon, at.epsilon, at.excess, at.low, at.high, at.score, at.passes, at.seconds)
       common.expect_silently(at.epsilon <= epsilon * (1 + 1e-12), "%s: certified epsilon %g", method.label, at.epsilon)
+      found[problem.name .. method.label .. epsilon] = at
       line.x[i], line.y[i], line.low[i], line.high[i] = at.passes, at.excess, at.low, at.high
     end
     series[#series + 1] = line
@@ -70,3 +71,18 @@ for k, problem in ipairs(problems) do
 end
 out:close()
 common.figure { name = "real_data", title = "a9a: epsilon = 0.1 (upper) and 1 (lower ends)", panels = panels }
+
+local function of(method, epsilon) return found["l2 ball" .. method.label .. epsilon] end
+local slow = of(descent, 1)
+for _, method in ipairs { accelerated, svrg, batches } do
+  local fast = of(method, 1)
+  common.expect(slow.passes > common.size(1.5, 3) * fast.passes and fast.excess < 2 * slow.excess,
+    "epsilon = 1, l2 ball: gradient descent takes %.1f times the gradients of %s, which has %.2f times the risk",
+    slow.passes / fast.passes, method.label, fast.excess / slow.excess)
+end
+if not common.quick then -- of all records
+  for _, method in ipairs { descent, batches, accelerated, svrg } do
+    local low, high = of(method, 0.1).score, of(method, 1).score
+    common.expect(low >= 0.811 and high >= 0.84, "l2 ball, %s: test accuracy %.4f at epsilon 0.1 and %.4f at 1", method.label, low, high)
+  end
+end
