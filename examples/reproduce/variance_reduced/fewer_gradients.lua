@@ -107,7 +107,7 @@ local function factors()
   local series = {}
   for k, place in ipairs(common.size({ { 10000, 0.3 }, { 10000, 10 } }, { { 50000, 0.1 }, { 50000, 1 }, { 20000, 1 }, { 20000, 10 } })) do
     local of = pick(place[1], place[2])
-    series[k] = { label = ("n = %d, epsilon = %g"):format(place[1], place[2]), x = comparison.column(of, "kappa"),
+    series[k] = { label = ("n %d, eps %g"):format(place[1], place[2]), x = comparison.column(of, "kappa"),
       y = comparison.column(of, "factor"), colour = k - 1 }
   end
   return { title = "gradients of descent / of SVRG", xlabel = "condition number kappa", ylabel = "factor", logx = true, logy = true,
