@@ -207,10 +207,10 @@ local function write_panel(pipe, panel, number, legend)
 end
 
 -- figure { name=, title=, xlabel=, ylabel=, logx=, logy=, key=, series = { { label=, x=, y=, error= or low= and high=, dashed=,
--- marks=, colour= }, ... } } -> NAME.svg; or figure { name=, title=, panels = { { title=, xlabel=, ..., series= }, ... } } side by side.  `dashed`
--- is true or a gnuplot dash type, `marks` shows crosses without a line; series of one `colour` (0 .. 7) belong together.  `key`
--- says where the legend is, in gnuplot's words; false: nowhere.  `ticks` = false: none at the values of the first series.  `legend`, of several panels: the first panel's legend, that many
--- pixels wide, right of the last.
+-- marks=, colour= }, ... } } -> NAME.svg; or figure { name=, title=, panels = { { title=, xlabel=, ..., series= }, ... } } side by
+-- side.  `dashed` is true or a gnuplot dash type, `marks` shows crosses without a line; series of one `colour` (0 .. 7) belong
+-- together.  `key` says where the legend is, in gnuplot's words; false: nowhere.  `ticks` = false: none at the values of the first
+-- series.  `legend`, of several panels: the first panel's legend, that many pixels wide, right of the last.
 function common.figure(options)
   local path = folder .. "/" .. options.name .. ".svg"
   if not has_gnuplot() then

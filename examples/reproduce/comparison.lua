@@ -1,18 +1,20 @@
--- comparison.lua -- what the comparison tables of variance reduction share: records whose constants are known, runs of each method at
--- one certified budget, a sweep over n and one over p, slopes beside the table's rates, and the figure.
--- Loaded with dofile by variance_reduced/*.lua; needs penumbra and common.lua.
+-- comparison.lua -- what the comparison tables of variance reduction share: records whose constants are known, runs of each
+-- method at one certified budget, a sweep over n and one over p, slopes beside the table's rates, and the figure. Loaded with
+-- dofile by variance_reduced/*.lua; needs penumbra and common.lua.
 --
--- Rows have norm at most 1, so a logistic loss has gradients of norm at most G = 1 and is L = 1/4 smooth, whatever the records are.
--- Excess risk is printed as median and quartiles over seeded runs; work as gradients of single records divided by n ("passes"), as
--- fit.gradients counts them.  A run of a method that has more records than `largest` is left out: its work grows faster than n.
+-- Rows have norm at most 1, so a logistic loss has gradients of norm at most G = 1 and is L = 1/4 smooth, whatever the records
+-- are. Excess risk is printed as median and quartiles over seeded runs; work as gradients of single records divided by n
+-- ("passes"), as fit.gradients counts them.  A run of a method that has more records than `largest` is left out: its work grows
+-- faster than n.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "common.lua")
 
 local comparison = { common = common }
 
--- n records of norm 1 in R^p: `margin` with the label's sign (wrong in one of ten) along the diagonal of the first `support` axes, the
--- rest of the length spread evenly over what is orthogonal to it, or unevenly: axis j with standard deviation spread^((j-1)/(p-1)).
+-- n records of norm 1 in R^p: `margin` with the label's sign (wrong in one of ten) along the diagonal of the first `support`
+-- axes, the rest of the length spread evenly over what is orthogonal to it, or unevenly: axis j with standard deviation
+-- spread^((j-1)/(p-1)).
 function comparison.records(options)
   local n, p, margin, spread, support = options.n, options.p, options.margin or 0.5, options.spread, options.support or 1
   local rng, direction = pn.rng.seeded(options.seed or 1), pn.vec.zeros(p)
@@ -33,8 +35,8 @@ end
 
 -- ---- one method at one place ----
 
--- Median and quartiles of the excess over `runs` seeded runs of a plan, passes over the data and seconds of a run; `score`: the mean of
--- score(fit), if given.
+-- Median and quartiles of the excess over `runs` seeded runs of a plan, passes over the data and seconds of a run; `score`: the
+-- mean of score(fit), if given.
 function comparison.measure(plan, runs, best, score)
   local passes, sum, start = 0, 0, os.clock()
   local median, low, high = common.quartiles(runs, function(seed)
@@ -101,8 +103,8 @@ local function slope_or_dash(rows, key, value)
   return common.slope(column(rows, key), column(rows, value))
 end
 
--- Slopes of the excess and of the passes beside the table's; -> slopes[label] = { n =, p =, passes = }, nil where there are too few
--- places.
+-- Slopes of the excess and of the passes beside the table's; -> slopes[label] = { n =, p =, passes = }, nil where there are too
+-- few places.
 local function slopes(experiment, by_n, by_p)
   local out, found = common.table(experiment.name .. "_slopes", { "method", "in_n", "table_n", "in_p", "table_p", "passes_in_n",
     "table_passes" }, { method = 22 }), {}
@@ -155,9 +157,10 @@ local function figure(experiment, by_n, by_p)
     panel(("p = %d"):format(experiment.p), "records n", "gradients / n", passes) } }
 end
 
--- experiment: name, title, budget, runs, objective(n, p), methods (the first at every place), sizes (at p), dims (at n), and what may
--- be: kappa, lower(n, p) with lower_label, tol, away (slopes are those of places with less than this share of the start's excess).  A method: label, solver, options(objective), rate = { n =, p =, passes = } of the
--- table, largest n, only = { n = { [value] = true } or p = ... }.  -> slopes by label, rows by n and by p.
+-- experiment: name, title, budget, runs, objective(n, p), methods (the first at every place), sizes (at p), dims (at n), and
+-- what may be: kappa, lower(n, p) with lower_label, tol, away (slopes are those of places with less than this share of the
+-- start's excess).  A method: label, solver, options(objective), rate = { n =, p =, passes = } of the table, largest n, only =
+-- { n = { [value] = true } or p = ... }.  -> slopes by label, rows by n and by p.
 function comparison.run(experiment)
   print(experiment.title)
   local out = common.table(experiment.name, { "sweep", "method", "n", "p", "kappa", "epsilon", "excess", "quartile1", "quartile3",

@@ -1,7 +1,7 @@
--- convex.lua -- the table of methods for smooth convex risks without strong convexity: excess risk and gradients of single records at
--- one certified budget, against n and p.  Logistic losses over an l2 ball whose boundary holds the minimum.  Every method has its default
--- plan, except that SGD also runs as Bassily, Smith and Thakurta have it: n^2 steps of D/sqrt(t (G^2 + p sigma^2)) on single records and
--- their last point, with the noise that the accountant asks for.
+-- convex.lua -- the table of methods for smooth convex risks without strong convexity: excess risk and gradients of single
+-- records at one certified budget, against n and p.  Logistic losses over an l2 ball whose boundary holds the minimum.  Every
+-- method has its default plan, except that SGD also runs as Bassily, Smith and Thakurta have it: n^2 steps of D/sqrt(t (G^2 + p
+-- sigma^2)) on single records and their last point, with the noise that the accountant asks for.
 --   penumbra examples/reproduce/variance_reduced/convex.lua [folder]
 -- Source: Wang, Ye, Xu (2017), second table.
 local pn = require "penumbra"
@@ -35,7 +35,8 @@ local found, by_n = comparison.run {
   lower = function(n, p) return math.min(1, math.sqrt(p) / n) end, lower_label = "lower bound, min(1, sqrt(p)/(n eps))",
 }
 
--- Seeded runs; the ranges leave room for other seeds.  DP-SVRG++ grows faster than the table's p^(1/2): nothing is checked there.
+-- Seeded runs; the ranges leave room for other seeds.  DP-SVRG++ grows faster than the table's p^(1/2): nothing is checked
+-- there.
 for _, case in ipairs { { "accelerated", -1.3, -0.7, 0.3, 0.8 }, { "gradient descent", -1.4, -0.8, 0.3, 1 },
   { "SGD, batches", -1.4, -0.8, 0.3, 1 }, { "output perturbation", -0.9, -0.35, 0.3, 1 },
   { "DP-SVRG++", -2.2, -0.8 }, { "objective perturbation", -2.2, -0.8, 0.3, 1.9 } } do

@@ -1,6 +1,6 @@
--- real_data.lua -- the comparison on census records (a9a, 32,561 of them, 123 features, rows in the unit l2 ball): strongly convex,
--- convex over an l2 ball, and over an l1 ball; excess risk, accuracy on the test set and gradients of single records at epsilon 0.1 and
--- 1, delta = 1/n^2, every method with its default plan.
+-- real_data.lua -- the comparison on census records (a9a, 32,561 of them, 123 features, rows in the unit l2 ball): strongly
+-- convex, convex over an l2 ball, and over an l1 ball; excess risk, accuracy on the test set and gradients of single records at
+-- epsilon 0.1 and 1, delta = 1/n^2, every method with its default plan.
 --   PENUMBRA_DATA=FOLDER penumbra examples/reproduce/variance_reduced/real_data.lua [folder]
 -- FOLDER holds a9a.gz and a9a.t.gz (LIBSVM text).  Without it the script says so and ends.
 local pn = require "penumbra"
@@ -83,6 +83,7 @@ end
 if not common.quick then -- of all records
   for _, method in ipairs { descent, batches, accelerated, svrg } do
     local low, high = of(method, 0.1).score, of(method, 1).score
-    common.expect(low >= 0.811 and high >= 0.84, "l2 ball, %s: test accuracy %.4f at epsilon 0.1 and %.4f at 1", method.label, low, high)
+    common.expect(low >= 0.811 and high >= 0.84, "l2 ball, %s: test accuracy %.4f at epsilon 0.1 and %.4f at 1", method.label,
+      low, high)
   end
 end

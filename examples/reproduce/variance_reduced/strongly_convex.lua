@@ -1,7 +1,7 @@
--- strongly_convex.lua -- the table of methods for smooth strongly convex risks: excess risk and gradients of single records at one
--- certified budget, against n and p.  Every method has its default plan, except that SVRG also runs as printed (noise on every
--- direction, full gradient included) and SGD also as Bassily, Smith and Thakurta have it: n^2 steps of 1/(mu t) on single records
--- and their last point, with the noise that the accountant asks for.
+-- strongly_convex.lua -- the table of methods for smooth strongly convex risks: excess risk and gradients of single records at
+-- one certified budget, against n and p.  Every method has its default plan, except that SVRG also runs as printed (noise on
+-- every direction, full gradient included) and SGD also as Bassily, Smith and Thakurta have it: n^2 steps of 1/(mu t) on single
+-- records and their last point, with the noise that the accountant asks for.
 --   penumbra examples/reproduce/variance_reduced/strongly_convex.lua [folder]
 -- Source: Wang, Ye, Xu (2017), first table.
 local pn = require "penumbra"
@@ -17,8 +17,8 @@ local methods = {
   { label = "gradient descent", solver = "gradient_descent", rate = { n = -2, p = 1 } },
   { label = "objective perturbation", solver = "objective_perturbation", rate = { n = -2, p = 1 } },
   { label = "output perturbation", solver = "output_perturbation", rate = { n = -2, p = 1, passes = 0 } },
-  { label = "SGD, n^2 steps", solver = "sgd", rate = { n = -2, p = 1, passes = 1 }, largest = common.size(300, 1024), only = { p = {} },
-    options = function(f)
+  { label = "SGD, n^2 steps", solver = "sgd", rate = { n = -2, p = 1, passes = 1 }, largest = common.size(300, 1024),
+    only = { p = {} }, options = function(f)
       return { batch = 1, iterations = f.n * f.n, schedule = "inverse", output = "last" }
     end },
   { label = "SGD, batches", solver = "sgd", rate = { n = -2, p = 1 } },
