@@ -82,7 +82,8 @@ local function compare(out, n, kappa, epsilon)
 end
 
 print "SVRG beside gradient descent: the fewest passes with which the latter reaches the risk of the former"
-local out = common.table("fewer_gradients", { "n", "kappa", "epsilon", "svrg", "quartile1", "quartile3", "passes", "gd_output", "gd",
+local out = common.table("fewer_gradients", { "n", "kappa", "epsilon", "svrg", "quartile1", "quartile3", "passes", "gd_output",
+  "gd",
   "gd_passes", "reached", "factor", "least", "paper", "honest", "sgd", "sgd_passes" })
 local rows = {}
 for _, place in ipairs(common.size({ { 10000, { 100 }, { 0.3, 10 } } },
@@ -126,8 +127,8 @@ local function passes(n, epsilon)
     return { label = label, x = kappa, y = comparison.column(of, key), colour = colour, dashed = dashed }
   end
   return { title = ("n = %d, epsilon = %g"):format(n, epsilon), xlabel = "condition number kappa", ylabel = "gradients / n",
-    logx = true, logy = true, key = "outside below Left reverse samplen 2 maxrows 2", series = { line("gradient descent", "gd_passes", 1),
-      line("SVRG", "passes", 0), line("valid, batches", "honest", 2, true),
+    logx = true, logy = true, key = "outside below Left reverse samplen 2 maxrows 2",
+    series = { line("gradient descent", "gd_passes", 1), line("SVRG", "passes", 0), line("valid, batches", "honest", 2, true),
       line("paper's count", "paper", 4, 3) } }
 end
 
