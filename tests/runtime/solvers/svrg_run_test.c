@@ -8,16 +8,28 @@
 #include "fail_alloc.h"
 #include "solvers/svrg.h"
 
-enum { DIM = 5, RECORDS = 40, EPOCHS = 2, INNER = 2, BATCH = 7, OWN = 16, SEEN = 256 };
+enum { KEPT = 5, EPOCHS = 2, INNER = 2, OWN = 16, SEEN = 256, WIDE = 3200 };
 
 typedef struct run_kind {
     const char *solver, *form, *accountant;
-    bool rho;
+    bool rho, wide;
 } run_kind;
 
+/* Wide sums of batches take memory, so that a step can also fail between its draw and its release. */
+static size_t dim_of(const run_kind *kind)
+{
+    return kind->wide ? WIDE : KEPT;
+}
+
+static size_t batch_of(const run_kind *kind)
+{
+    return kind->wide ? 66 : 7;
+}
+
 static const run_kind kinds[] = {
-    { "svrg", "anchored", NULL, true },  { "svrg", "anchored", "rdp", false },    { "svrg", "anchored", "pld", false },
-    { "svrg", "printed", "rdp", false }, { "svrg_pp", "anchored", "rdp", false }, { "svrg_pp", "printed", NULL, true },
+    { "svrg", "anchored", NULL, true, false },     { "svrg", "anchored", "rdp", false, false },
+    { "svrg", "anchored", "pld", false, false },   { "svrg", "printed", "rdp", false, false },
+    { "svrg_pp", "anchored", "rdp", false, true }, { "svrg_pp", "printed", NULL, true, false },
 };
 
 typedef enum fault_kind { NONE = 0, MEMORY, CANCELLED_MEMORY, PROX, CANCELLED_PROX } fault_kind;
@@ -31,8 +43,8 @@ typedef struct trial {
     size_t failures;
     pn_task *task;
     size_t seen;
-    double points[SEEN][DIM]; /* what the prox was given */
-    double theta[DIM];
+    double points[SEEN][KEPT]; /* what the prox was given */
+    double theta[KEPT];
     double cost; /* epsilon or rho of the fit */
     size_t charges;
 } trial;
@@ -53,15 +65,15 @@ static pn_status watched_prox(void *self, const double *v, size_t n, double step
     if (run->calls == run->at && run->fault == CANCELLED_PROX)
         pn_task_cancel(run->task);
     if (CHECK(run->seen < SEEN))
-        memcpy(run->points[run->seen++], v, n * sizeof *v);
+        memcpy(run->points[run->seen++], v, sizeof run->points[0]);
     for (size_t j = 0; j < n; j++)
         x[j] = 0.5 * v[j];
     return PN_OK;
 }
 
-static pn_status make(pn_dataset **data, pn_objective **objective, size_t n, pn_err *err)
+static pn_status make(pn_dataset **data, pn_objective **objective, const run_kind *kind, size_t n, pn_err *err)
 {
-    pn_synthetic_options how = { .n = n, .p = DIM, .sparsity = 2, .signal = 3.0, .seed = 5 };
+    pn_synthetic_options how = { .n = n, .p = dim_of(kind), .sparsity = 2, .signal = 3.0, .seed = 5 };
     pn_objective_parts parts = { .clip = 0.0 };
     pn_arg none[4] = { { 0 } };
     pn_dataset *raw = NULL;
@@ -92,7 +104,7 @@ static pn_status plan_of(pn_plan **out, trial *run, pn_objective *objective, pn_
     }
     own[SVRG_EPOCHS] = (pn_arg){ .given = true, .count = EPOCHS };
     own[SVRG_INNER] = (pn_arg){ .given = true, .count = INNER };
-    own[SVRG_BATCH] = (pn_arg){ .given = true, .count = BATCH };
+    own[SVRG_BATCH] = (pn_arg){ .given = true, .count = batch_of(kind) };
     own[SVRG_STEP] = (pn_arg){ .given = true, .real = 1.0 };
     own[SVRG_FORM] = (pn_arg){ .given = true, .text = kind->form };
     if (kind->accountant)
@@ -184,11 +196,12 @@ static pn_status scenario(void *self, pn_err *err)
     pn_plan *plan = NULL;
     pn_prox *prox = NULL;
     pn_rng *rng = NULL;
-    pn_custom_prox parts = { .dim = DIM, .self = run, .apply = watched_prox };
+    pn_custom_prox parts = { .dim = dim_of(run->kind), .self = run, .apply = watched_prox };
     pn_ledger *ledger = teaching(run->kind);
 
     CHECK(pn_task_new(&run->task, 1, err) == PN_OK && pn_rng_seeded(&rng, 3, err) == PN_OK);
-    CHECK(pn_prox_custom(&prox, &parts, err) == PN_OK && make(&data, &objective, RECORDS, err) == PN_OK);
+    CHECK(pn_prox_custom(&prox, &parts, err) == PN_OK &&
+          make(&data, &objective, run->kind, 4 + batch_of(run->kind), err) == PN_OK);
     CHECK(plan_of(&plan, run, objective, prox, err) == PN_OK);
     walk_through(run, plan, ledger, rng);
     pn_rng_free(rng);
@@ -288,7 +301,7 @@ static void run_with(pn_plan *plan, unsigned threads, double *theta)
 
     CHECK(pn_task_new(&task, threads, NULL) == PN_OK && pn_rng_seeded(&rng, 11, NULL) == PN_OK);
     CHECK(pn_run(&fit, plan, &(pn_run_options){ .rng = rng, .task = task }, NULL) == PN_OK);
-    memcpy(theta, fit->theta, DIM * sizeof *theta);
+    memcpy(theta, fit->theta, KEPT * sizeof *theta);
     pn_fit_free(fit);
     pn_rng_free(rng);
     pn_task_free(task);
@@ -300,9 +313,10 @@ static void test_any_number_of_threads_gives_the_same(const run_kind *kind)
     pn_dataset *data = NULL;
     pn_objective *objective = NULL;
     pn_plan *plan = NULL;
-    double one[DIM], other[DIM];
+    double one[KEPT], other[KEPT];
 
-    CHECK(make(&data, &objective, 4000, NULL) == PN_OK && plan_of(&plan, &run, objective, NULL, NULL) == PN_OK);
+    CHECK(make(&data, &objective, kind, kind->wide ? 300 : 4000, NULL) == PN_OK &&
+          plan_of(&plan, &run, objective, NULL, NULL) == PN_OK);
     run_with(plan, 1, one);
     for (unsigned threads = 2; threads <= 5; threads++) {
         run_with(plan, threads, other);
