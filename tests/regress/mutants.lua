@@ -272,6 +272,12 @@ local function sgd()
         return released(run, rng) - released(still, rng)
       end, options(2000))
     end,
+    batches = function() -- 18 steps of constant slopes: their sum would tell more if the batch were the same one each time
+      local function long(first)
+        return plan({ first, 1e6, 1e6, 1e6 }, { epsilon = 1, delta = DELTA, iterations = 18, accountant = "pld" })
+      end
+      return audit(released, { neighbours = { long(1e6), long(-1e6) }, trials = 30000, delta = DELTA, epsilon = 1 })
+    end,
     order = function() -- the budget ends after the first step
       local budget, steps = pn.ledger { epsilon = 2, delta = DELTA, teaching = true }, 0
       local finished = pcall(function()

@@ -33,7 +33,7 @@ local own = {
   gradient_descent = { noise_scale = "law", sensitivity_half = "law", noise_reuse = "reuse", charge_after = "order",
                        clip_missing = "law", step_without_noise = "steps" },
   sgd = { noise_scale = "law", sensitivity_half = "law", noise_reuse = "reuse", charge_after = "order",
-          batch_sensitivity = "law" },
+          batch_sensitivity = "law", batch_reuse = "batches" },
   accelerated_mirror_descent = { noise_scale = "law", sensitivity_half = "law", noise_reuse = "reuse", charge_after = "order",
                                  clip_missing = "law", step_without_noise = "steps", exact_y_step = "printed" },
   svrg = { noise_scale = "law", anchor_missing = "law", noise_reuse = "reuse", charge_after = "order", clip_missing = "inner",
