@@ -357,8 +357,8 @@ local function snapshots(solver)
   }
 end
 
--- The differences of 18 steps, of which the first is made at the snapshot and shows nothing: each record's is of length 2 tau before it
--- is clipped, and then 1.96 tau from its neighbour's.
+-- The differences of 18 steps, of which the first is made at the snapshot and shows nothing: each record's is of length 2 tau
+-- before it is clipped, and then 1.96 tau from its neighbour's.
 local function differences(solver, batch, sides, trials)
   local plan, directions = reduced(solver, { along = 0.2, apart = 1, label = 0, steps = 18, options = {
     epsilon = 1, delta = DELTA, epochs = 1, batch = batch, anchor_share = 0.01, accountant = "pld", reach = 0.1 } })
@@ -372,8 +372,8 @@ local function differences(solver, batch, sides, trials)
   end
 end
 
--- The printed form, whose price is far above what any two data sets show: at least its noise is what the plan says, here on records that
--- say nothing.  3600 draws: the ratio of variances is below 0.87 with chance 1e-8.
+-- The printed form, whose price is far above what any two data sets show: at least its noise is what the plan says, here on
+-- records that say nothing.  3600 draws: the ratio of variances is below 0.87 with chance 1e-8.
 local function printed(solver)
   local plan, directions = reduced(solver, { along = 0, apart = 0, label = 0, steps = 18, options = {
     epsilon = 1, delta = DELTA, epochs = 1, batch = 1, form = "printed" } })

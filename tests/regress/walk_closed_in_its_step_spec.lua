@@ -1,4 +1,4 @@
--- walk_closed_in_its_step_spec.lua -- a function that a step calls could free the walk whose step it is, or step it: the first was a crash.
+-- walk_closed_in_its_step_spec.lua -- a function that a step calls could close the walk whose step it is, which crashed, or step it.
 local pn = require "penumbra"
 
 local p, solvers = 50, {"gradient_descent", "sgd", "svrg", "svrg_pp", "accelerated_mirror_descent"}
@@ -16,7 +16,7 @@ describe("a function that a step calls", function()
   for _, name in ipairs(solvers) do
     it("cannot pull the walk away from under it: " .. name, function()
       local ledger, walk, steps = pn.ledger {rho = 0.5}, nil, 0
-      walk = walk_with(name, ledger, function() local held <close> = walk end)
+      walk = walk_with(name, ledger, function() local _ <close> = walk end)
       for _ in walk do steps = steps + 1 end
       assert.equal(3, steps)
       assert.is_true(walk:fit().privacy.rho >= 0.5 - ledger.remaining - 1e-12)
