@@ -336,7 +336,7 @@ local function snapshots(solver)
   end
   return {
     law = function()
-      return audit(released, options(40000))
+      return audit(released, options(60000))
     end,
     reuse = function()
       return audit(function(run, rng)

@@ -1,4 +1,4 @@
--- walk_closed_in_its_step_spec.lua -- a function that a step calls could close the walk whose step it is, which crashed, or step it.
+-- walk_closed_in_its_step_spec.lua -- a function that a step calls could close the walk whose step it is, a crash, or step it.
 local pn = require "penumbra"
 
 local p, solvers = 50, {"gradient_descent", "sgd", "svrg", "svrg_pp", "accelerated_mirror_descent"}
