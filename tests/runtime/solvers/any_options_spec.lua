@@ -2,7 +2,7 @@
 -- in words, or it prints whole and runs to a model that keeps what the plan says.  Seeded; CASES=n and SEED=s for longer looks.
 local pn = require "penumbra"
 
-local CASES = tonumber(os.getenv "CASES") or 400
+local CASES = tonumber(os.getenv "CASES") or 300
 local SEED = tonumber(os.getenv "SEED") or 1
 local solvers = { "svrg", "svrg_pp", "sgd", "gradient_descent", "accelerated_mirror_descent", "output_perturbation" }
 
