@@ -8,6 +8,7 @@
 
 /**
  * Before a BLAS or LAPACK call whose matrices have at most `side` rows and columns: for small ones OpenBLAS has one thread from now on.
+ * side 0 also before a parallel region of ours that calls it, where its threads and ours would wait for each other.
  * Returns whether pn_blas_alone_end is due.  Calls nest and may come from several threads: the number of threads that a host has set is
  * back after the last.
  */

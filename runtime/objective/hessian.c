@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "numeric/blas_threads.h"
 #include "data/rows.h"
 #include "objective/objective_impl.h"
 
@@ -169,10 +170,15 @@ pn_status pn_objective_hessian(pn_objective *objective, const double *theta, dou
     self.room = objective->block_rows * (3 + (objective->data->sparse ? 0 : p));
     self.matrices = pn_alloc(self.part.chunks, p * p * sizeof(double));
     self.scratch = pn_alloc(self.part.chunks, self.room * sizeof(double));
-    if (self.matrices && self.scratch)
+    if (self.matrices && self.scratch) {
+        bool alone = pn_blas_alone(
+            0); /* whatever the size: the workers call it, and OpenBLAS's own threads would wait for them */
+
         status = pn_parallel(task, self.part.chunks, form_group, &self, err);
-    else
+        pn_blas_alone_end(alone);
+    } else {
         status = pn_fail(err, PN_ENOMEM, "objective: out of memory for a Hessian of order %zu", p);
+    }
     if (status == PN_OK)
         combine(&self, out);
     pn_free(self.matrices);

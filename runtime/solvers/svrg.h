@@ -56,6 +56,7 @@ typedef struct svrg_plan {
     svrg_shape shape;
     bool printed;
     double first_gap; /* bound on the excess of the start; +inf when there is none */
+    bool limited;     /* planned as if there were no strong convexity, of which noise leaves nothing */
     bool goes_on;     /* an epoch starts where the last one ended, not at its average */
     double tail;      /* a: iterate t of an epoch weighs like t^a in its average */
     double reach;     /* differences are clipped to min(2 G, reach L ||x - y||) */

@@ -32,9 +32,9 @@ const pn_param svrg_params[] = {
       "svrg_pp; "
       "auto: average, but last for private svrg without strong convexity" },
     { "reach", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, -1.0, NULL,
-      "differences of gradients are clipped to reach L ||x - y||, and noise is in proportion; by default 1, but "
-      "2/sqrt(p) "
-      "and not below 1/4 for losses of one margin from p = 20 on" },
+      "differences of gradients are clipped to reach L ||x - y||, and noise is in proportion; by default 1, but 1/2 "
+      "for "
+      "losses of one margin from p = 20 on" },
     { "c", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "the constant that calibration=\"paper\" leaves open" },
     { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountants,
       "pld: least noise, the whole run is charged before its first step; rdp: charged as the run goes.  Default: pld, "
@@ -194,7 +194,7 @@ static void explain_risk(svrg_plan *plan)
     if (plan->release.sigma > 0.0) {
         base->predicted = svrg_predict(plan, &plan->shape, plan->anchor.sigma, plan->release.sigma);
         pn_plan_add(base, "predicted excess", base->predicted, "%s",
-                    plan->problem.strong_convexity > 0.0 && !plan->shape.doubling
+                    plan->problem.strong_convexity > 0.0 && !plan->shape.doubling && !plan->limited
                         ? "of a quadratic with curvatures from mu to L; no bound"
                         : "a third of D^2/(4 eta M) and noise over M steps; no bound");
     }
@@ -265,10 +265,12 @@ static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg 
 static pn_status read_manner(svrg_plan *plan, const pn_arg *own, pn_err *err)
 {
     bool theory = own[SVRG_PRESET].count == 1, single = pn_objective_loss(plan->base.objective)->margins == 1;
-    double p = (double)pn_objective_dim(plan->base.objective);
+    size_t p = pn_objective_dim(plan->base.objective);
 
     plan->tail = own[SVRG_TAIL].given ? own[SVRG_TAIL].real : theory ? 0.0 : 3.0;
-    plan->reach = theory || plan->printed || !single || p < 20.0 ? 1.0 : fmax(2.0 / sqrt(p), 0.25);
+    /* Below a half an epoch may run away: where all rows point one way the clipped differences cannot turn the steps before they have
+     * gone more than twice as far as they should.  At a half noise is halved, at next to no bias. */
+    plan->reach = theory || plan->printed || !single || p < 20 ? 1.0 : 0.5;
     if (own[SVRG_REACH].given && !(own[SVRG_REACH].real > 0.0))
         return pn_fail(err, PN_EINVAL, "solve.%s: reach must be in (0, 1], got %g", plan->base.solver->name,
                        own[SVRG_REACH].real);
@@ -282,7 +284,7 @@ static bool goes_on(const svrg_plan *plan, const pn_arg *own)
     if (own[SVRG_RESTART].count > 0)
         return own[SVRG_RESTART].count == 2;
     return plan->shape.doubling || (own[SVRG_PRESET].count == 0 && plan->base.request.kind != PN_NONPRIVATE &&
-                                    !(plan->problem.strong_convexity > 0.0));
+                                    (plan->limited || !(plan->problem.strong_convexity > 0.0)));
 }
 
 static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)

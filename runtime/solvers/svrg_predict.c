@@ -121,7 +121,7 @@ double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double ancho
     double b = (double)shape->batch;
     noise by = { plan->printed ? 0.0 : anchor, plan->printed ? inner / b : 0.0,
                  plan->printed ? 0.0 : inner / (2.0 * b) };
-    bool curved = plan->problem.strong_convexity > 0.0 && !shape->doubling;
+    bool curved = plan->problem.strong_convexity > 0.0 && !shape->doubling && !plan->limited;
 
     return fmin(curved ? spectral_risk(plan, shape, by) : convex_risk(plan, shape, by), plan->first_gap);
 }

@@ -169,6 +169,7 @@ static void convex_shape(svrg_plan *plan, svrg_shape *shape)
 /* Strongly convex: the cheapest of a grid of epochs, steps and noise of snapshots that is predicted within 10 % of the least risk. */
 static void strongly_convex_shape(svrg_plan *plan, svrg_shape *shape)
 {
+    bool chosen = shape->step > 0.0;
     static const double inflations[] = { 1.1, 1.2, 1.4 }, lengths[] = { 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0 };
     double condition = plan->problem.smoothness / plan->problem.strong_convexity, n = plan->problem.n;
     double s = pn_gradient_noise_tight(&plan->anchor, &plan->base.request, 1), least = INFINITY, cheapest = INFINITY;
@@ -204,11 +205,16 @@ static void strongly_convex_shape(svrg_plan *plan, svrg_shape *shape)
             }
         }
     }
-    *shape = best;
-    if (isinf(cheapest))
+    if (isinf(cheapest)) { /* noise would undo what strong convexity gives: stop as early as without it */
+        convex_shape(plan, shape);
+        plan->limited = true;
+        if (chosen) /* a step that is too long, say: of which another warning tells */
+            return;
         pn_plan_warn(&plan->base,
-                     "no length of epochs is predicted to lower the risk: for this budget there are too few records; "
-                     "solve.gradient_descent may do better");
+                     "strong convexity is too weak for this budget and this many records: planned as without it");
+    } else {
+        *shape = best;
+    }
 }
 
 double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape)

@@ -344,6 +344,32 @@ describe("a private svrg", function()
     end
   end)
 
+  it("halves its noise by a reach of a half, which rows that point one way do not break", function()
+    local n, dim, rng = 20000, 30, pn.rng.seeded(2)
+    local X, y = pn.mat.zeros(n, dim), pn.vec.zeros(n)
+    for i = 1, n do
+      local row = pn.vec.normal(dim, rng)
+      row = 0.4 / row:norm() * row
+      row[1] = row[1] + 0.9
+      X[i]:axpy(1 / math.max(1, row:norm()), row)
+      y[i] = rng:uniform() < 0.7 and 1 or -1
+    end
+    local obj = pn.objective{data = pn.data.from(X, y):clip_rows("l2", 1):clip_labels(-1, 1), loss = pn.loss.squared(),
+      set = pn.set.l2_ball{dim = dim, radius = 2}}
+    local best = pn.solve.exact(obj, {tol = 1e-7}).value
+    local function excess(reach)
+      local plan = pn.solve.svrg.plan(obj, {epsilon = 1, delta = 1e-9, reach = reach})
+      local sum = 0
+      for seed = 1, 3 do sum = sum + obj:value(plan:run{rng = pn.rng.seeded(seed)}.theta) - best end
+      return sum / 3, plan
+    end
+    local default, plan = excess(nil)
+    local whole, other = excess(1)
+    assert.is_true(default < 1.2 * whole and default < 0.02)
+    assert.is_true(excess(0.2) > 5 * default) -- why it is no smaller
+    assert.is_near(other.sigma, plan.sigma, 1e-3 * plan.sigma) -- at the largest tau; before that the noise is half
+  end)
+
   it("shows the objective's value only where noise is simulated", function()
     local plan = pn.solve.svrg.plan(private_objective(), {epsilon = 1, delta = 1e-7, epochs = 2, inner = 5, batch = 50})
     assert.is_nil(plan:run{}.trace[1].value)
