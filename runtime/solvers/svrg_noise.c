@@ -121,6 +121,10 @@ static pn_status too_small(const svrg_plan *plan, const svrg_shape *shape, const
                                   .dim = of->dim,
                                   .count = shape->epochs };
 
+    if (isinf(pn_smallest_budget(&want)))
+        return pn_fail(err, PN_EBUDGET,
+                       "%s: no epsilon pays for noise at delta = %g, which is too small; give a larger one", owner,
+                       request->delta);
     return pn_fail(
         err, PN_EBUDGET,
         "%s: the budget is too small for %zu epochs of %zu coordinates; the least %s that gives them noise is about "
