@@ -16,6 +16,11 @@
 #include "privacy/event_curve.h"
 #include "privacy/sampled_curve.h"
 
+/* Beyond either, sampling is given no credit: what it gains is ln(1/q) at such costs, and places of the quadrature would come to lie in
+ * each other's ulp at such orders. */
+#define HUGE_ORDER 0x1p40
+#define HUGE_COST  1e7
+
 typedef enum scheme { POISSON, FIXED_SIZE, REPLACE } scheme;
 
 typedef struct quadrature {
@@ -238,6 +243,8 @@ static double curve(scheme kind, double q, double z, double alpha)
 
     if (isinf(alpha))
         return INFINITY;
+    if (alpha > HUGE_ORDER || unsampled > HUGE_COST)
+        return unsampled * (1.0 + 4.0 * DBL_EPSILON);
     if (far_apart(q, z))
         value = log_far_apart(kind, q, z, alpha);
     else if (kind == POISSON && alpha <= 64.0 && alpha == floor(alpha))

@@ -341,8 +341,22 @@ static void test_poisson_by_enumeration(void)
     CHECK_CLOSE(closest_replace, 1.0, 1e-9);
 }
 
+/* Ledgers of tiny budgets ask for orders of 1e20, where the quadrature never ended. */
+static void test_huge_orders_cost_what_the_whole_does(void)
+{
+    for (int k = 0; k < 3; k++) {
+        for (double alpha = 1e13; alpha < 1e30; alpha *= 1e3) {
+            double whole = (k == 2 ? 4.0 : 1.0) * alpha / 2.0;
+
+            CHECK_CLOSE(curves[k](0.1, 1.0, alpha), whole, 1e-14 * whole);
+        }
+        CHECK(curves[k](0.1, 1.0, 1e12) <= curves[k](0.1, 1.0, 1e13));
+    }
+}
+
 int main(void)
 {
+    test_huge_orders_cost_what_the_whole_does();
     test_against_many_digits();
     test_replace_next_to_full_samples();
     test_the_specification();
