@@ -16,8 +16,8 @@
 #include "privacy/event_curve.h"
 #include "privacy/sampled_curve.h"
 
-/* Beyond either, sampling is given no credit: what it gains is ln(1/q) at such costs, and places of the quadrature would come to lie in
- * each other's ulp at such orders. */
+/* Beyond either, sampling is given no credit: such a cost is none that a budget has, and at such orders places of the quadrature come to
+ * lie in each other's ulp. */
 #define HUGE_ORDER 0x1p40
 #define HUGE_COST  1e7
 
