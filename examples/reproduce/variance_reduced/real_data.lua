@@ -52,7 +52,7 @@ local panels, found = {}, {}
 for k, problem in ipairs(problems) do
   local f = pn.objective { data = train, loss = pn.loss.logistic(), reg = problem.objective.reg, set = problem.objective.set }
   local exact = pn.solve.exact(f, { tol = 1e-7 })
-  out:row(problem.name, "without privacy", "-", "-", 0, 0, 0, score:accuracy(exact.theta), "-", exact.seconds)
+  out:row(problem.name, "without privacy", "-", "-", 0, 0, 0, score:accuracy(exact.theta), "-", "-")
   local series = {}
   for _, method in ipairs(problem.methods) do
     local line = { label = method.label, x = {}, y = {}, low = {}, high = {}, colour = method.colour }
