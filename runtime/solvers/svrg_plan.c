@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "privacy/calibrate_program.h"
 #include "solvers/svrg.h"
 #include "solvers/svrg_lazy.h"
 
@@ -101,6 +102,27 @@ static pn_status choose_shape(svrg_plan *plan, const pn_arg *common, const pn_ar
 
 /* ---- lines ---- */
 
+/* The article counts with single records, for which its noise has no guarantee; a guarantee of that order of noise takes batches. */
+static void explain_counts(svrg_plan *plan)
+{
+    const pn_request *request = &plan->base.request;
+    pn_run_budget budget = { .epsilon = request->epsilon,
+                             .delta = request->delta,
+                             .rho = request->kind == PN_RHO ? request->rho : NAN };
+    svrg_shape valid = plan->shape, single = plan->shape;
+    double n = plan->problem.n;
+
+    if (request->kind == PN_NONPRIVATE || (request->kind == PN_EPSILON_DELTA && !(request->delta > 0.0)))
+        return;
+    single.batch = 1;
+    valid.batch = pn_batch_rule((size_t)n, svrg_all_steps(&valid), &budget);
+    pn_plan_add(&plan->base, "valid count", svrg_gradients(&valid, n),
+                "gradients where batches (%zu) bring the noise to the article's order with a guarantee; the article "
+                "counts %.4g, "
+                "b = 1",
+                valid.batch, svrg_gradients(&single, n));
+}
+
 static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs)
 {
     pn_plan *base = &plan->base;
@@ -120,6 +142,7 @@ static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs
                 shape->doubling ? "n T + 2 b m (2^(T+1) - 2)" : "T (n + 2 m b)");
     pn_plan_add(base, "evaluations", n * (double)shape->epochs + (double)shape->batch * steps,
                 "of those, the ones that are computed: slopes at the snapshot are kept for the epoch");
+    explain_counts(plan);
 }
 
 /* What an inner step on sparse data costs. */

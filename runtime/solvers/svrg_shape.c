@@ -2,6 +2,7 @@
  * Depends on: svrg.h.  Used by: svrg.c, svrg_plan.c, svrg_noise.c.  Spec: variance-reduced.md sections 3 and 4. */
 #include <math.h>
 
+#include "privacy/calibrate_program.h"
 #include "solvers/svrg.h"
 
 size_t svrg_epoch_steps(const svrg_shape *shape, size_t epoch)
@@ -18,7 +19,7 @@ double svrg_all_steps(const svrg_shape *shape)
 
 double svrg_gradients(const svrg_shape *shape, double n)
 {
-    return n * (double)shape->epochs + 2.0 * (double)shape->batch * svrg_all_steps(shape);
+    return pn_anchored_gradients((double)shape->epochs, svrg_all_steps(shape), n, (double)shape->batch);
 }
 
 double svrg_sigma(const svrg_plan *plan, const svrg_shape *shape, double inner)

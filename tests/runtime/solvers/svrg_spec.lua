@@ -222,6 +222,15 @@ describe("a private svrg", function()
     assert.is_near(0.00527994, plan.lines["snapshot noise"] * share, 1e-8)
   end)
 
+  it("sets the article's count of gradients beside one that a guarantee allows", function()
+    -- n = 10^4, T m = 19210, epsilon = 1, delta = 10^-6: the batch is 10^4 / sqrt(19210 ln 10^6) = 19.4
+    local plan = pn.solve.svrg.plan(private_objective(10000, 3), {epsilon = 1, delta = 1e-6, epochs = 10, inner = 1921,
+      batch = 100, accountant = "rdp"})
+    assert.are.equal(10 * (10000 + 2 * 1921 * 19), plan.lines["valid count"])
+    assert.matches("the article counts 1.384e+05, b = 1", (tostring(plan):gsub("%s+", " ")), 1, true)
+    assert.are.equal(10 * (10000 + 2 * 1921 * 100), plan.gradients)
+  end)
+
   it("is charged what its plan says, epoch by epoch", function()
     for _, name in ipairs{"svrg", "svrg_pp"} do
       for _, form in ipairs{"anchored", "printed"} do
