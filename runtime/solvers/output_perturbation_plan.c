@@ -59,6 +59,9 @@ static pn_status check_options(const output_plan *plan, const pn_arg *common, co
 
 /* ---- noise ---- */
 
+/* Of pure epsilon, a coordinate: rounding takes 2^-40 of it, and the scale below has to settle beside that. */
+#define LEAST_PURE 0x1p-30
+
 /* l1 sensitivity sqrt(p) Delta: the scale at which it is epsilon, rounding to the lattice of that scale included. */
 static double laplace_scale(const pn_gradient_noise *noise, double epsilon)
 {
@@ -68,6 +71,22 @@ static double laplace_scale(const pn_gradient_noise *noise, double epsilon)
     for (int i = 0; i < 8; i++)
         scale = pn_lattice_l1(l1, scale, noise->dim, noise->bound, 1) / left;
     return scale * (1.0 + 1e-12);
+}
+
+/* Rounding moves values by a part of the noise's scale, which bounds what noise can hide. */
+static pn_status too_small(const output_plan *plan, pn_err *err)
+{
+    const pn_request *request = &plan->base.request;
+    double least =
+        plan->laplace ? (double)plan->noise.dim * LEAST_PURE : pn_gradient_noise_least(&plan->noise, request);
+    bool rho = request->kind == PN_RHO;
+
+    if (!isfinite(least))
+        return pn_fail(err, PN_EBUDGET, "%s: no %s pays for the release%s", owner, rho ? "rho" : "epsilon",
+                       rho ? "" : " at a delta this small; give a larger one, 1/n^2 say");
+    return pn_fail(err, PN_EBUDGET,
+                   "%s: the budget is too small for the release: %s is %.4g, and the least is about %.4g", owner,
+                   rho ? "rho" : "epsilon", rho ? request->rho : request->epsilon, least);
 }
 
 static pn_status attach_noise(output_draft *of, pn_err *err)
@@ -86,9 +105,11 @@ static pn_status attach_noise(output_draft *of, pn_err *err)
     if (PN_MUTANT("output_sensitivity"))
         noise->sensitivity /= 2.0;
     plan->laplace = request->kind == PN_EPSILON_DELTA && request->delta == 0.0;
+    if (plan->laplace && request->epsilon < (double)noise->dim * LEAST_PURE)
+        return too_small(plan, err);
     noise->sigma = plan->laplace ? laplace_scale(noise, request->epsilon) : pn_gradient_noise_tight(noise, request, 1);
     if (!(noise->sigma >= 0x1p-900 && noise->sigma <= 0x1p900))
-        return pn_fail(err, PN_EBUDGET, "%s: no noise on the lattice fits the budget", owner);
+        return too_small(plan, err);
     status = output_open(&mechanism, plan, err);
     if (status != PN_OK)
         return status;

@@ -482,3 +482,19 @@ if folder and folder ~= "" then
     end)
   end)
 end
+
+describe("output perturbation with next to no budget", function()
+  local data = pn.data.synthetic.logistic {n = 2000, p = 5, seed = 3}:clip_rows("l2", 1)
+  local obj = pn.objective {data = data, loss = pn.loss.logistic(), reg = pn.reg.l2(0.01)}
+
+  it("names the least that would do, and with that it plans", function()
+    for _, budget in ipairs {{epsilon = 1e-25, delta = 1e-7}, {rho = 1e-45}, {epsilon = 1e-25}} do
+      local ok, err = pcall(pn.solve.output_perturbation.plan, obj, budget)
+      assert.is_false(ok)
+      local least = tonumber(tostring(err):match("the least is about ([%d.e-]+)"))
+      assert.is_true(least > 1e-45 and least < 1e-8)
+      budget[budget.rho and "rho" or "epsilon"] = least * 1.01
+      assert.is_true(pn.solve.output_perturbation.plan(obj, budget).sigma > 0)
+    end
+  end)
+end)
