@@ -114,28 +114,34 @@ enum { VALUE };
 static const char *const function_names[] = { "value", NULL };
 
 typedef struct record_call {
-    const double *theta, *x;
-    size_t p;
-    double y, *value;
+    const double *theta;
+    size_t dim;
+    const pn_record *record;
+    double *value;
 } record_call;
 
 static void record_body(lua_State *L, const pnl_callback *back, unsigned which, void *ud)
 {
     const record_call *call = ud;
 
-    pnl_push_copy(L, call->theta, call->p);
-    pnl_push_copy(L, call->x, call->p);
-    lua_pushnumber(L, call->y);
+    pnl_push_copy(L, call->theta, call->dim);
+    pnl_push_copy(L, call->record->x, call->record->p);
+    lua_pushnumber(L, call->record->y);
     lua_call(L, 3, 1);
     *call->value = pnl_result_number(L, back, which);
 }
 
-static pn_status call_record(void *self, const double *theta, const double *x, size_t p, double y, double *value,
-                             pn_err *err)
+static pn_status call_record(void *self, const double *thetas, size_t count, size_t dim, const pn_record *record,
+                             double *values, pn_err *err)
 {
-    record_call call = { theta, x, p, y, value };
+    pn_status status = PN_OK;
 
-    return pnl_call_back(self, VALUE, record_body, &call, err);
+    for (size_t k = 0; k < count && status == PN_OK; k++) {
+        record_call call = { thetas + k * dim, dim, record, values + k };
+
+        status = pnl_call_back(self, VALUE, record_body, &call, err);
+    }
+    return status;
 }
 
 static const pn_param black_box_params[] = {
@@ -160,7 +166,8 @@ int pnl_loss_black_box(lua_State *L)
                          lua_istable(L, 1) ? pnl_got(L, -1) : "nothing");
     slot = pnl_newbox(L, &pnl_loss_class);
     back = pnl_new_callback(L, -1, 1, "loss.black_box", function_names);
-    status = pn_loss_black_box((pn_loss **)slot, call_record, pn_free, back, args[0].given ? args[0].real : 0.0, &err);
+    status =
+        pn_loss_black_box((pn_loss **)slot, call_record, pn_free, back, 0, args[0].given ? args[0].real : 0.0, &err);
     if (status != PN_OK)
         pn_free(back);
     pnl_status(L, status, &err);

@@ -8,7 +8,7 @@
 #include "lsolve.h"
 #include "progress.h"
 
-#define MAX_OWN_OPTIONS 16
+#define MAX_OWN_OPTIONS 32
 
 const char *const pnl_run_option_names[] = { "ledger", "rng", "progress", "on_step", NULL };
 

@@ -15,6 +15,7 @@ extern "C" {
 
 #include "numeric/csr.h"
 
+#include "random/address.h"
 #include "random/noise.h"
 #include "random/rng.h"
 #include "random/sample.h"
@@ -49,9 +50,15 @@ extern "C" {
 #include "privacy/selftest.h"
 #include "privacy/sampler.h"
 
+#include "continual/prefix.h"
+#include "continual/single_pass.h"
+
 #include "objective/loss.h"
 #include "objective/objective.h"
+#include "objective/program_loss.h"
 #include "objective/regulariser.h"
+#include "objective/smoothed.h"
+#include "objective/stationarity.h"
 
 #include "solvers/solver.h"
 

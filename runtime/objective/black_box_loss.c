@@ -7,7 +7,7 @@
 
 typedef struct black_box {
     pn_loss base;
-    pn_record_fn value;
+    pn_record_fn values;
     void (*release)(void *self);
     void *self;
     double lipschitz;
@@ -29,7 +29,7 @@ static const pn_loss_ops black_box_ops = {
     .destroy = black_box_destroy,
 };
 
-pn_status pn_loss_black_box(pn_loss **out, pn_record_fn value, void (*release)(void *self), void *self,
+pn_status pn_loss_black_box(pn_loss **out, pn_record_fn values, void (*release)(void *self), void *self, size_t dim,
                             double lipschitz, pn_err *err)
 {
     black_box *loss;
@@ -39,8 +39,9 @@ pn_status pn_loss_black_box(pn_loss **out, pn_record_fn value, void (*release)(v
     loss = pn_calloc(1, sizeof *loss);
     if (!loss)
         return pn_fail(err, PN_ENOMEM, "loss.black_box: out of memory");
-    *loss = (black_box){ .value = value, .release = release, .self = self, .lipschitz = lipschitz };
+    *loss = (black_box){ .values = values, .release = release, .self = self, .lipschitz = lipschitz };
     pn_loss_init(&loss->base, &black_box_ops, &black_box_ops);
+    loss->base.dim = dim;
     *out = &loss->base;
     return PN_OK;
 }
@@ -53,5 +54,5 @@ pn_record_fn pn_loss_record(const pn_loss *loss, void **self, double *lipschitz)
         return NULL;
     *self = box->self;
     *lipschitz = box->lipschitz;
-    return box->value;
+    return box->values;
 }

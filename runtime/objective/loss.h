@@ -91,6 +91,7 @@ struct pn_loss {
     int references;
     pn_labels labels;
     size_t margins; /* linear predictors a record has: theta is [margins][p]; 0 for a black box */
+    size_t dim;     /* of a black box: entries of theta; 0: as many as a record has.  Other losses: 0 */
     bool quadratic; /* d2l/dz2 is 1: the gradient may come from the Gram matrix */
 };
 
@@ -119,15 +120,25 @@ pn_status pn_loss_certify(pn_loss *loss, pn_interval margin, pn_interval y, pn_l
 
 /* ---- black boxes ---- */
 
-/* l(theta, x, y) by a callback on the caller's thread: theta [p], x [p].  A status other than PN_OK ends the call with it. */
-typedef pn_status (*pn_record_fn)(void *self, const double *theta, const double *x, size_t p, double y, double *value,
-                                  pn_err *err);
+/* A record as a black box sees it. */
+typedef struct pn_record {
+    const double *x; /* [p] */
+    size_t p;
+    double y;
+    size_t row; /* from 0 */
+} pn_record;
+
+/* values[count] = l(theta_k, record), theta_k = thetas[k * dim ...]: all points of a record in one call, on the caller's thread.  Values that
+ * are not finite are passed on as they are; a status other than PN_OK ends the whole computation with it. */
+typedef pn_status (*pn_record_fn)(void *self, const double *thetas, size_t count, size_t dim, const pn_record *record,
+                                  double *values, pn_err *err);
 
 /**
+ * dim: entries of theta; 0: those of a record.
  * lipschitz: the declared l2 Lipschitz constant in theta, > 0 or 0 for none; solvers enforce it by clipping differences.
  * release(self) is called when the loss is freed; may be NULL.
  */
-pn_status pn_loss_black_box(pn_loss **out, pn_record_fn value, void (*release)(void *self), void *self,
+pn_status pn_loss_black_box(pn_loss **out, pn_record_fn values, void (*release)(void *self), void *self, size_t dim,
                             double lipschitz, pn_err *err);
 /** The callback of a black box; NULL for other losses. */
 pn_record_fn pn_loss_record(const pn_loss *loss, void **self, double *lipschitz);

@@ -83,9 +83,16 @@ static pn_status check_labels(const pn_dataset *data, const pn_loss *loss, pn_er
                    label_advice(&loss->labels));
 }
 
+static size_t theta_size(const pn_objective_parts *parts)
+{
+    if (parts->loss->dim)
+        return parts->loss->dim;
+    return (parts->loss->margins ? parts->loss->margins : 1) * parts->data->p;
+}
+
 static pn_status check_parts(const pn_objective_parts *parts, pn_err *err)
 {
-    size_t margins = parts->loss->margins ? parts->loss->margins : 1, dim = margins * parts->data->p;
+    size_t margins = parts->loss->margins ? parts->loss->margins : 1, dim = theta_size(parts);
     pn_status status = check_labels(parts->data, parts->loss, err);
 
     if (status != PN_OK)
@@ -93,6 +100,9 @@ static pn_status check_parts(const pn_objective_parts *parts, pn_err *err)
     if (parts->set && parts->set->dim != dim && margins > 1)
         return pn_fail(err, PN_EDIM, "objective: the set has dimension %zu, theta has %zu classes x %zu features = %zu",
                        parts->set->dim, margins, parts->data->p, dim);
+    if (parts->set && parts->set->dim != dim && parts->loss->dim)
+        return pn_fail(err, PN_EDIM, "objective: the set has dimension %zu, the loss says dim = %zu", parts->set->dim,
+                       dim);
     if (parts->set && parts->set->dim != dim)
         return pn_fail(err, PN_EDIM, "objective: the set has dimension %zu, the data has %zu features", parts->set->dim,
                        dim);
@@ -157,7 +167,7 @@ pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, 
     objective->set = parts->set ? pn_set_keep(parts->set) : NULL;
     objective->reg = parts->reg ? pn_regulariser_keep(parts->reg) : NULL;
     objective->clip = parts->clip;
-    objective->dim = (parts->loss->margins ? parts->loss->margins : 1) * parts->data->p;
+    objective->dim = theta_size(parts);
     objective->block_rows = clamp_size(BLOCK_BYTES / (8 * parts->data->p), 8, PN_BLOCK_ROWS_MAX) & ~(size_t)7;
     status = pn_objective_derive_bounds(objective, err);
     if (status == PN_OK && objective->clip > 0.0)

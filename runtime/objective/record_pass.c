@@ -37,7 +37,10 @@ static pn_status visit(pn_objective *objective, const pn_rows *rows, const pn_ba
 
         if (status == PN_OK)
             status =
-                call(context, theta, features(rows, i, room), objective->data->p, objective->data->y[i], &one, err);
+                call(context, theta, 1, objective->dim,
+                     &(pn_record){
+                         .x = features(rows, i, room), .p = objective->data->p, .y = objective->data->y[i], .row = i },
+                     &one, err);
         if (status != PN_OK)
             return status;
         if (!isfinite(one))

@@ -10,6 +10,7 @@
 #include <sodium.h>
 
 #include "core/alloc.h"
+#include "random/address.h"
 #include "random/stream.h"
 
 static void chacha20_fill(unsigned char *bytes, size_t n, const unsigned char key[PN_KEY_BYTES])
@@ -91,7 +92,8 @@ static size_t spend_key(pn_rng *rng, unsigned char *buffer, size_t n, unsigned c
 static void refill(pn_rng *rng)
 {
     pn_stream_enter(rng);
-    rng->next = spend_key(rng, rng->buffer, PN_REFILL_BYTES, rng->key);
+    rng->next = PN_REFILL_BYTES - rng->refill;
+    rng->next += spend_key(rng, rng->buffer + rng->next, rng->refill, rng->key);
 }
 
 /* ---- making ---- */
@@ -107,6 +109,7 @@ static pn_status new_stream(pn_rng **out, pn_err *err)
     if (!rng)
         return pn_fail(err, PN_ENOMEM, "rng: not enough memory for a stream of %zu bytes", sizeof *rng);
     rng->fill = chacha20_fill;
+    rng->refill = PN_REFILL_BYTES;
     rng->generation = atomic_load_explicit(&pn_process_generation, memory_order_relaxed);
     rng->owner = getpid();
     discard_buffers(rng);
@@ -186,6 +189,52 @@ void pn_rng_free(pn_rng *rng)
 bool pn_rng_simulated(const pn_rng *rng)
 {
     return rng->simulated;
+}
+
+/* ---- addresses ---- */
+
+void pn_address_key_draw(pn_address_key *key, pn_rng *rng)
+{
+    pn_rng_bytes(rng, key->bytes, sizeof key->bytes);
+    key->simulated = rng->simulated;
+}
+
+void pn_address_key_erase(pn_address_key *key)
+{
+    sodium_memzero(key, sizeof *key);
+}
+
+/* Enough for `words` words, the key of the next refill and the 5 % of words that samplers reject; whole lines. */
+static size_t refill_for(size_t words)
+{
+    size_t bytes = words > PN_REFILL_BYTES / 8 ? PN_REFILL_BYTES : 8 * (words + words / 16) + PN_KEY_BYTES + 64;
+
+    bytes -= bytes % 64;
+    return bytes < PN_REFILL_BYTES ? bytes : PN_REFILL_BYTES;
+}
+
+void pn_rng_address(pn_rng *rng, const pn_address_key *key, const uint64_t address[PN_ADDRESS_WORDS], size_t words)
+{
+    static const char purpose[crypto_generichash_blake2b_PERSONALBYTES] = "noise-address";
+    unsigned char message[8 * PN_ADDRESS_WORDS], keys[2 * PN_KEY_BYTES];
+
+    for (size_t i = 0; i < PN_ADDRESS_WORDS; i++)
+        store_little_endian(message + 8 * i, address[i]);
+    (void)crypto_generichash_blake2b_salt_personal(keys, sizeof keys, message, sizeof message, key->bytes,
+                                                   sizeof key->bytes, NULL, (const unsigned char *)purpose);
+    sodium_memzero(rng->buffer + rng->next, PN_REFILL_BYTES - rng->next);
+    sodium_memzero(rng->extra + rng->next_extra, PN_EXTRA_BYTES - rng->next_extra);
+    memcpy(rng->key, keys, PN_KEY_BYTES);
+    memcpy(rng->extra_key, keys + PN_KEY_BYTES, PN_KEY_BYTES);
+    if (key->simulated)
+        memcpy(rng->root, keys, PN_KEY_BYTES);
+    rng->refill = refill_for(words);
+    rng->next = PN_REFILL_BYTES;
+    rng->next_extra = PN_EXTRA_BYTES;
+    rng->simulated = key->simulated;
+    rng->generation = atomic_load_explicit(&pn_process_generation, memory_order_relaxed);
+    rng->owner = getpid();
+    sodium_memzero(keys, sizeof keys);
 }
 
 /* ---- drawing ---- */

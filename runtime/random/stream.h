@@ -23,6 +23,7 @@ struct pn_rng {
     unsigned generation; /* of the process that keyed it, see pn_process_generation */
     pid_t owner;
     bool simulated;
+    size_t refill;                   /* bytes generated at once: the end of the buffer */
     size_t next, next_extra;         /* first unused byte of the buffers */
     unsigned char key[PN_KEY_BYTES]; /* of the next refill */
     unsigned char extra_key[PN_KEY_BYTES];

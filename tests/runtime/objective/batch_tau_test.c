@@ -197,10 +197,12 @@ static void test_longest_rows(void)
 
 /* ---- what is refused ---- */
 
-static pn_status half(void *self, const double *theta, const double *x, size_t p, double y, double *value, pn_err *err)
+static pn_status half(void *self, const double *thetas, size_t count, size_t dim, const pn_record *record,
+                      double *values, pn_err *err)
 {
-    (void)self, (void)theta, (void)x, (void)p, (void)y, (void)err;
-    *value = 0.5;
+    (void)self, (void)thetas, (void)dim, (void)record, (void)err;
+    for (size_t k = 0; k < count; k++)
+        values[k] = 0.5;
     return PN_OK;
 }
 
@@ -259,7 +261,7 @@ static void test_refusals(void)
         check_refusals(objective, sparse, bounded);
         pn_objective_free(objective);
         pn_loss_free(loss);
-        CHECK(pn_loss_black_box(&loss, half, NULL, NULL, 1.0, &err) == PN_OK);
+        CHECK(pn_loss_black_box(&loss, half, NULL, NULL, 0, 1.0, &err) == PN_OK);
         CHECK(pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss }, &err) == PN_OK);
         CHECK(differences(objective, 0, 1.0, X, INFINITY, &err) == PN_EUNSUPPORTED);
         CHECK(pn_objective_snapshot(objective, X, NULL, NULL, NULL, NULL, &err) == PN_EUNSUPPORTED);

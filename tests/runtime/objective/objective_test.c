@@ -204,17 +204,19 @@ typedef struct box {
     double returns;
 } box;
 
-static pn_status box_value(void *ud, const double *theta, const double *x, size_t p, double y, double *value,
-                           pn_err *err)
+static pn_status box_value(void *ud, const double *thetas, size_t count, size_t dim, const pn_record *record,
+                           double *values, pn_err *err)
 {
     box *self = ud;
 
-    self->calls++;
-    if (self->calls == self->fail_at)
-        return pn_fail(err, PN_ECALLBACK, "the box broke");
-    *value = self->returns;
-    for (size_t j = 0; j < p; j++)
-        *value += theta[j] * x[j] * y;
+    for (size_t k = 0; k < count; k++) {
+        self->calls++;
+        if (self->calls == self->fail_at)
+            return pn_fail(err, PN_ECALLBACK, "the box broke");
+        values[k] = self->returns;
+        for (size_t j = 0; j < dim; j++)
+            values[k] += thetas[k * dim + j] * record->x[j] * record->y;
+    }
     return PN_OK;
 }
 
@@ -233,8 +235,8 @@ static void test_black_box(void)
     pn_err err;
 
     CHECK(make_data(&data, 11, 0, &err) == PN_OK);
-    CHECK(pn_loss_black_box(&loss, box_value, box_release, &self, NAN, &err) == PN_EINVAL);
-    CHECK(pn_loss_black_box(&loss, box_value, box_release, &self, 2.0, &err) == PN_OK);
+    CHECK(pn_loss_black_box(&loss, box_value, box_release, &self, 0, NAN, &err) == PN_EINVAL);
+    CHECK(pn_loss_black_box(&loss, box_value, box_release, &self, 0, 2.0, &err) == PN_OK);
     CHECK(pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss }, &err) == PN_OK);
     CHECK(pn_objective_bounds(objective)->source == PN_BOUND_DECLARED && !pn_objective_bounds(objective)->certified);
     CHECK(pn_objective_evaluate(objective, theta, &value, NULL, NULL, &err) == PN_ECALLBACK && value == 42.0);
@@ -275,7 +277,7 @@ static void test_cancelling(void)
     pn_err err;
 
     CHECK(pn_task_new(&task, 2, &err) == PN_OK && make_data(&data, N, 0, &err) == PN_OK);
-    CHECK(pn_loss_black_box(&loss[0], box_value, NULL, &self, 0.0, &err) == PN_OK);
+    CHECK(pn_loss_black_box(&loss[0], box_value, NULL, &self, 0, 0.0, &err) == PN_OK);
     CHECK(make_named(&loss[1], "hinge", 0, &err) == PN_OK);
     for (int k = 0; k < 2; k++) {
         pn_objective *objective = NULL;

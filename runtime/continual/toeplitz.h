@@ -1,0 +1,56 @@
+/* toeplitz.h -- lower-triangular Toeplitz factorizations A = R C of the prefix-sum matrix: coefficients, errors, sensitivities.  Numbers
+ * only: no data, no noise.
+ * C has the coefficients c_0 = 1, c_1, ... >= 0; R those of the partial sums of 1/c(x).  Factor: Var of one coordinate of N_t at
+ * sensitivity 1 and mu = 1.
+ * Depends on: core/, numeric/.  Used by: sqrt_prefix.c, banded_prefix.c, blt_prefix.c, tests.
+ * Sources: Fichtenberger, Henzinger, Upadhyay (2023); Choquette-Choo et al. (2023); Dvijotham et al. (2024).  Spec: tree-mechanism.md 3, 6. */
+#ifndef PN_CONTINUAL_TOEPLITZ_H
+#define PN_CONTINUAL_TOEPLITZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/status.h"
+
+/** c[count]: binom(2j, j) / 4^j.  b[count]: those of its inverse. */
+void pn_toeplitz_sqrt(size_t count, double *c);
+void pn_toeplitz_sqrt_inverse(size_t count, double *b);
+/** c[count] of buffers theta[m], omega[m]: c_0 = 1, c_j = sum_i omega_i theta_i^(j-1). */
+void pn_toeplitz_blt(size_t m, const double *theta, const double *omega, size_t count, double *c);
+
+/** r[count]: the first column of R for c[bands], zero from `bands` on.  O(count * bands). */
+void pn_toeplitz_inverse_sums(size_t bands, const double *c, size_t count, double *r);
+/** The same of buffers, by recursion.  O(count * m). */
+void pn_toeplitz_blt_sums(size_t m, const double *theta, const double *omega, size_t count, double *r);
+
+/** ||c||^2 over the first `count` coefficients: c[bands] zero from there on; of buffers in closed form. */
+double pn_toeplitz_square(size_t bands, const double *c, size_t count);
+double pn_toeplitz_blt_square(size_t m, const double *theta, const double *omega, size_t count);
+
+/**
+ * Upper bound on the l2 sensitivity over `horizon` leaves of C r, for at most q participations at least b leaves apart, each of norm 1:
+ * || sum_{j<q} C[:, 1 + j b] ||, which is the worst for coefficients that are >= 0 and do not increase.
+ * c[bands].  q >= 1, b >= 1.  Errors: PN_EUNSUPPORTED for q > 1 and coefficients that increase somewhere; PN_ENOMEM.
+ */
+pn_status pn_toeplitz_sensitivity(double *out, size_t bands, const double *c, size_t horizon, size_t q, size_t b,
+                                  pn_err *err);
+
+/** PN_EINVAL, with the parameter, unless 0 < theta < 1 and omega > 0, all different thetas, and the sums stay finite over the horizon. */
+pn_status pn_toeplitz_blt_check(const char *owner, size_t m, const double *theta, const double *omega, size_t horizon,
+                                pn_err *err);
+
+/* ---- the best coefficients (toeplitz_best.c) ---- */
+
+#define PN_BLT_BUFFERS_MAX 8
+
+/** Minimise the largest factor F_T over c_1 .. c_{bands-1}; c[bands], start: the sqrt coefficients.  Errors: PN_ENOMEM; PN_ECANCELLED. */
+pn_status pn_toeplitz_best_banded(size_t bands, size_t horizon, double *c, pn_err *err);
+/** Minimise the largest factor over theta[m], omega[m], which hold the start.  Errors as above. */
+pn_status pn_toeplitz_best_blt(size_t m, size_t horizon, double *theta, double *omega, pn_err *err);
+/** The table's parameters of the smallest tabulated horizon >= `horizon` for m buffers (1 .. PN_BLT_BUFFERS_MAX, fewer where the table
+ *  has fewer); false past its last row.  theta and omega have room for m; *found is how many there are. */
+bool pn_toeplitz_blt_table(size_t horizon, size_t m, size_t *found, double *theta, double *omega);
+/** The longest horizon of the table. */
+size_t pn_toeplitz_blt_longest(void);
+
+#endif

@@ -1,0 +1,87 @@
+/* zeroth_order.h -- what the plan, the bounds and the steps of private zeroth-order optimization share.  Private to zeroth_order*.c.
+ * rho here is the ARTICLE's (square-root) scale: rho^2/2-zCDP.  Conversion from options happens once, in zeroth_order_plan.c.
+ * Depends on: solver.h, continual/single_pass.h, objective/smoothed.h.
+ * Source: Zhang, Tran, Cutkosky (2024), Algorithms 1 to 3, Theorem 4.9; zeroth-order.md. */
+#ifndef PN_SOLVERS_ZEROTH_ORDER_H
+#define PN_SOLVERS_ZEROTH_ORDER_H
+
+#include "continual/single_pass.h"
+#include "objective/smoothed.h"
+#include "solvers/solver.h"
+
+/* ---- zeroth_order_bound.c: numbers only ---- */
+
+typedef enum zo_oracle { ZO_VARIANCE_REDUCED = 0, ZO_NAIVE } zo_oracle;
+typedef enum zo_sum { ZO_TREE = 0, ZO_HONAKER, ZO_SQRT, ZO_BLT, ZO_SUM_COUNT } zo_sum;
+
+/* A way to estimate gradients.  Naive: the sum is not used; iid means one direction a record. */
+typedef struct zo_method {
+    zo_oracle oracle;
+    pn_directions directions;
+    zo_sum sum;
+} zo_method;
+#define ZO_METHODS 10 /* variance-reduced: 2 directions times 4 sums; naive: one direction, orthogonal */
+extern const zo_method zo_methods[ZO_METHODS];
+void zo_method_name(zo_method method, char *text, size_t size); /* "variance-reduced, orthogonal, sqrt" */
+
+typedef struct zo_problem {
+    double records;   /* M that may be used */
+    double dim;       /* d */
+    double rho;       /* article's; INFINITY without privacy */
+    double lipschitz; /* L */
+    double gap;       /* bound on F(x0) - inf F, without the 2 L mu of smoothing, which is added */
+    double radius;    /* delta of the Goldstein measure that is aimed at */
+} zo_problem;
+
+/* What a run would use; NaN or 0 in what is given to zo_evaluate means "to be chosen". */
+typedef struct zo_choice {
+    zo_method method;
+    size_t epochs, rounds;  /* K, T */
+    size_t first, others;   /* B1, B2; naive: both are B */
+    double smoothing, ball; /* mu, D */
+    double step;            /* eta */
+    double sensitivity;     /* max(s1, s2) */
+    double sigma;           /* of a node, or of z; naive: of the gradient */
+    double noise;           /* rms of ||N_t||, mean over t */
+    double error;           /* e */
+    double bound;           /* BOUND: expected norm of the smoothed gradient averaged over the run's points */
+} zo_choice;
+
+/** Everything that follows from the method, K, T, B1, B2, mu and D of `choice`: step to bound.
+ *  Source: zeroth-order.md sections 4 to 6, and 2.2, 6, 7 of tree-mechanism.md for the variances. */
+void zo_evaluate(const zo_problem *problem, zo_choice *choice);
+/** The smallest bound over the grids of sections 5 and 6; false when there are too few records for any.  What `fixed` (may be NULL)
+ *  gives is kept. */
+bool zo_search(const zo_problem *problem, zo_method method, const zo_choice *fixed, zo_choice *best);
+/** The records at which the bound falls to `eps`, doubled from 2 on; INFINITY beyond 2^60. */
+double zo_records_for(const zo_problem *problem, zo_method method, double eps);
+/** The two terms of the data complexity of section 5, with this method's orders: without and with privacy. */
+void zo_complexity(const zo_problem *problem, zo_method method, double eps, double *nonprivate, double *private_term);
+/** Where bounds say nothing (BOUND >= L): T, batches, mu and D that do well in practice (section 5's profile, see the study in
+ *  zeroth_order_bound.c). */
+bool zo_practical(const zo_problem *problem, zo_method method, double distance, const zo_choice *fixed,
+                  zo_choice *choice);
+
+/* ---- the plan (zeroth_order_plan.c) ---- */
+
+typedef enum zo_output { ZO_RANDOM = 0, ZO_BEST, ZO_LAST } zo_output;
+
+typedef struct zo_plan {
+    pn_plan base; /* first */
+    size_t dim, passes;
+    zo_choice choice;
+    zo_output output;
+    pn_smoothing smoothing;
+    pn_prefix_design *design; /* of one epoch's prefix sums; naive: of one release */
+    const double *start;      /* [dim], the plan's own */
+} zo_plan;
+
+extern const pn_param zo_params[], zo_naive_params[];
+
+pn_status zo_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err);
+pn_status zo_naive_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                            const pn_arg *own, pn_err *err);
+void zo_plan_destroy(pn_plan *plan);
+
+#endif
