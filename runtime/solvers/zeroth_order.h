@@ -12,9 +12,12 @@
 /* ---- zeroth_order_bound.c: numbers only ---- */
 
 typedef enum zo_oracle { ZO_VARIANCE_REDUCED = 0, ZO_NAIVE } zo_oracle;
+
+/* ZO_TREE is the article's: plain, the root of 2^k leaves kept (pn_prefix_options.keep_root).  The root is dropped from ZO_HONAKER's,
+ * which is never worse than a plain tree without root. */
 typedef enum zo_sum { ZO_TREE = 0, ZO_HONAKER, ZO_SQRT, ZO_BLT, ZO_SUM_COUNT } zo_sum;
 
-/* A way to estimate gradients.  Naive: the sum is not used; iid means one direction a record. */
+/* A way to estimate gradients.  Naive: the sum is not used; PN_DIRECTIONS_ONE or _ORTHOGONAL. */
 typedef struct zo_method {
     zo_oracle oracle;
     pn_directions directions;
@@ -22,18 +25,19 @@ typedef struct zo_method {
 } zo_method;
 #define ZO_METHODS 10 /* variance-reduced: 2 directions times 4 sums; naive: one direction, orthogonal */
 extern const zo_method zo_methods[ZO_METHODS];
-void zo_method_name(zo_method method, char *text, size_t size); /* "variance-reduced, orthogonal, sqrt" */
+/** "variance-reduced, orthogonal, sqrt"; "naive, one direction". */
+void zo_method_name(zo_method method, char *text, size_t size);
 
 typedef struct zo_problem {
     double records;   /* M that may be used */
     double dim;       /* d */
     double rho;       /* article's; INFINITY without privacy */
     double lipschitz; /* L */
-    double gap;       /* bound on F(x0) - inf F, without the 2 L mu of smoothing, which is added */
+    double gap;       /* bound on F(x0) - inf F; what smoothing adds to it, at most L mu d/(d + 1), is added */
     double radius;    /* delta of the Goldstein measure that is aimed at */
 } zo_problem;
 
-/* What a run would use; NaN or 0 in what is given to zo_evaluate means "to be chosen". */
+/* What a run would use.  Sizes 0 and numbers NaN or 0 in what is given mean "to be chosen". */
 typedef struct zo_choice {
     zo_method method;
     size_t epochs, rounds;  /* K, T */
@@ -41,24 +45,32 @@ typedef struct zo_choice {
     double smoothing, ball; /* mu, D */
     double step;            /* eta */
     double sensitivity;     /* max(s1, s2) */
-    double sigma;           /* of a node, or of z; naive: of the gradient */
-    double noise;           /* rms of ||N_t||, mean over t */
-    double error;           /* e */
-    double bound;           /* BOUND: expected norm of the smoothed gradient averaged over the run's points */
+    double sigma;           /* of a coordinate of a node, or of z; naive: of the gradient */
+    double noise;           /* root of the mean over t of E||N_t||^2 */
+    double error;           /* e, root of the mean over t of E||g_t - grad F_mu(w_t)||^2 */
+    double bound;           /* BOUND on the expected norm of the smoothed gradient averaged over an epoch's points */
 } zo_choice;
 
-/** Everything that follows from the method, K, T, B1, B2, mu and D of `choice`: step to bound.
- *  Source: zeroth-order.md sections 4 to 6, and 2.2, 6, 7 of tree-mechanism.md for the variances. */
+/** What turns a leaf's sensitivity into the noise of prefixes over `rounds` leaves: *gain = sigma rho / sensitivity, *spread = mean over
+ *  t of Var(coordinate of N_t) / sigma^2.  False for buffers past the table. */
+bool zo_sum_noise(zo_sum sum, size_t rounds, double *gain, double *spread);
+/** Everything that follows from the method, K, T, B1, B2, mu and D of `choice`: step (kept where it is given) to bound; a bound of
+ *  INFINITY for a sum that has no such horizon.  Source: zeroth-order.md sections 4 to 6, and 2.2, 6, 7 of tree-mechanism.md. */
 void zo_evaluate(const zo_problem *problem, zo_choice *choice);
-/** The smallest bound over the grids of sections 5 and 6; false when there are too few records for any.  What `fixed` (may be NULL)
- *  gives is kept. */
+/** The same for any prefix sum: gain and spread as above, from its design. */
+void zo_evaluate_sum(const zo_problem *problem, double gain, double spread, zo_choice *choice);
+/** The smallest bound over the grids of sections 5 and 6; false when there are too few records for any, or no ball left beside the
+ *  smoothing.  What `fixed` (may be NULL) gives of K, T, B1, B2, mu, D, eta is kept. */
 bool zo_search(const zo_problem *problem, zo_method method, const zo_choice *fixed, zo_choice *best);
 /** The records at which the bound falls to `eps`, doubled from 2 on; INFINITY beyond 2^60. */
 double zo_records_for(const zo_problem *problem, zo_method method, double eps);
-/** The two terms of the data complexity of section 5, with this method's orders: without and with privacy. */
+/** The two terms of the records needed for `eps`, without constants and logarithms: what learning takes, what privacy adds. */
 void zo_complexity(const zo_problem *problem, zo_method method, double eps, double *nonprivate, double *private_term);
-/** Where bounds say nothing (BOUND >= L): T, batches, mu and D that do well in practice (section 5's profile, see the study in
- *  zeroth_order_bound.c). */
+
+/* ---- zeroth_order_practical.c ---- */
+
+/** Where bounds say nothing (BOUND >= L): T, batches, mu and D that do well in practice.  `distance`: how far the minimum may be from
+ *  the start.  What `fixed` (may be NULL) gives is kept.  False when there are too few records. */
 bool zo_practical(const zo_problem *problem, zo_method method, double distance, const zo_choice *fixed,
                   zo_choice *choice);
 
