@@ -93,29 +93,59 @@ static pn_status run_sweep(sweep *self, double *out, pn_task *task, pn_err *err)
     return status;
 }
 
-/* Black boxes: two means a direction. */
-static pn_status by_calls(const sweep *self, double *point, double *out, pn_task *task, pn_err *err)
+/* ---- black boxes: all points of a record in one call, as far as they fit ---- */
+
+#define POINTS_MOST 262144 /* numbers of the points of one pass: 2 MB */
+
+/* points[2 * count][dim]: theta moved ahead and back along directions first, first + 1 ... */
+static pn_status lay_points(const sweep *self, size_t first, size_t count, double *points, pn_err *err)
 {
     size_t dim = self->objective->dim;
+    pn_status status = PN_OK;
 
-    for (size_t k = 0; k < self->count; k++) {
-        double value[2];
+    for (size_t k = 0; status == PN_OK && k < 2 * count; k++) {
+        const double *direction = self->directions + (first + k / 2) * dim;
+        double step = k % 2 ? -self->radius : self->radius, *point = points + k * dim;
 
-        for (int side = 0; side < 2; side++) {
-            double step = side ? -self->radius : self->radius;
-            pn_status status;
-
-            for (size_t j = 0; j < dim; j++)
-                point[j] = self->theta[j] + step * self->directions[k * dim + j];
-            status = pn_check_point("objective", "theta moved along a direction", point, dim, err);
-            if (status == PN_OK)
-                status = pn_record_mean(self->objective, self->batch, point, &value[side], NULL, task, err);
-            if (status != PN_OK)
-                return status;
-        }
-        out[k] = 0.5 * ((value[0] - value[1]) / self->radius);
+        for (size_t j = 0; j < dim; j++)
+            point[j] = self->theta[j] + step * direction[j];
+        status = pn_check_point("objective", "theta moved along a direction", point, dim, err);
     }
-    return PN_OK;
+    return status;
+}
+
+/* means[2 * count] */
+static pn_status mean_passes(const sweep *self, size_t group, double *points, double *means, pn_task *task, pn_err *err)
+{
+    pn_status status = PN_OK;
+
+    for (size_t first = 0; status == PN_OK && first < self->count; first += group) {
+        size_t count = self->count - first < group ? self->count - first : group;
+
+        status = lay_points(self, first, count, points, err);
+        if (status == PN_OK)
+            status =
+                pn_record_means(self->objective, self->batch, points, 2 * count, means + 2 * first, NULL, task, err);
+    }
+    return status;
+}
+
+static pn_status by_calls(const sweep *self, double *out, pn_task *task, pn_err *err)
+{
+    size_t dim = self->objective->dim, group = POINTS_MOST / 2 / dim;
+    double *points, *means;
+    pn_status status;
+
+    group = group < 1 ? 1 : group < self->count ? group : self->count;
+    points = pn_alloc(2 * group, dim * sizeof *points);
+    means = pn_alloc(2 * self->count + 1, sizeof *means);
+    status = points && means ? mean_passes(self, group, points, means, task, err)
+                             : pn_fail(err, PN_ENOMEM, "objective: out of memory for points of %zu entries", dim);
+    for (size_t k = 0; status == PN_OK && k < self->count; k++)
+        out[k] = 0.5 * ((means[2 * k] - means[2 * k + 1]) / self->radius);
+    pn_free(points);
+    pn_free(means);
+    return status;
 }
 
 pn_status pn_objective_differences(pn_objective *objective, const pn_batch *batch, const double *theta,
@@ -129,7 +159,6 @@ pn_status pn_objective_differences(pn_objective *objective, const pn_batch *batc
                    .count = count,
                    .radius = radius };
     pn_status status = pn_check_point("objective", "theta", theta, objective->dim, err);
-    double *point;
 
     if (status == PN_OK)
         status = pn_check_point("objective", "directions", directions, count * objective->dim, err);
@@ -138,11 +167,7 @@ pn_status pn_objective_differences(pn_objective *objective, const pn_batch *batc
     if (status == PN_OK && (!(radius > 0.0) || isinf(radius)))
         status =
             pn_fail(err, PN_EINVAL, "objective: the radius of differences must be a positive number, got %g", radius);
-    if (status != PN_OK || objective->loss->margins > 0)
-        return status == PN_OK ? run_sweep(&self, out, task, err) : status;
-    point = pn_alloc(objective->dim, sizeof *point);
-    status = point ? by_calls(&self, point, out, task, err)
-                   : pn_fail(err, PN_ENOMEM, "objective: out of memory for a point of %zu entries", objective->dim);
-    pn_free(point);
-    return status;
+    if (status != PN_OK)
+        return status;
+    return objective->loss->margins > 0 ? run_sweep(&self, out, task, err) : by_calls(&self, out, task, err);
 }

@@ -125,7 +125,8 @@ typedef struct pn_record {
     const double *x; /* [p] */
     size_t p;
     double y;
-    size_t row; /* from 0 */
+    size_t row;    /* from 0 */
+    pn_task *task; /* what may stop a call that waits; NULL: nothing */
 } pn_record;
 
 /* values[count] = l(theta_k, record), theta_k = thetas[k * dim ...]: all points of a record in one call, on the caller's thread.  Values that

@@ -112,9 +112,10 @@ size_t pn_gram_depth(const pn_objective *objective);
 
 /* ---- record_pass.c: black boxes ---- */
 
-/* *value = mean of the callback over the batch. */
-pn_status pn_record_mean(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
-                         double *values, pn_task *task, pn_err *err);
+/* means[count] = means over the batch at thetas[count][dim], all points of a record in one call; of one point values[records],
+ * each record's loss, unless NULL.  Untouched on failure, but for values. */
+pn_status pn_record_means(pn_objective *objective, const pn_batch *batch, const double *thetas, size_t count,
+                          double *means, double *values, pn_task *task, pn_err *err);
 
 /* ---- pass.c ---- */
 

@@ -218,7 +218,7 @@ pn_status pn_objective_losses(pn_objective *objective, const pn_batch *batch, co
     if (status != PN_OK)
         return status;
     if (objective->loss->margins == 0)
-        return value ? pn_record_mean(objective, batch, theta, value, NULL, task, err) : PN_OK;
+        return value ? pn_record_means(objective, batch, theta, 1, value, NULL, task, err) : PN_OK;
     if (pn_gram_serves(objective, theta)) {
         pn_gram_evaluate(objective, theta, value, gradient);
         return PN_OK;
@@ -254,7 +254,7 @@ pn_status pn_objective_factors(pn_objective *objective, const double *theta, dou
     if (status != PN_OK)
         return status;
     if (objective->loss->margins == 0)
-        return values ? pn_record_mean(objective, NULL, theta, &mean, values, task, err) : PN_OK;
+        return values ? pn_record_means(objective, NULL, theta, 1, &mean, values, task, err) : PN_OK;
     return run_pass(&self, NULL, NULL, task, err);
 }
 

@@ -1,4 +1,4 @@
-/* record_pass.c -- the mean of a black box over records, called back on the caller's thread.
+/* record_pass.c -- the means of a black box over records at some points, called back on the caller's thread.
  * Depends on: objective_impl.h, data/rows.h.  Used by: pass.c, differences.c. */
 #include <math.h>
 #include <string.h>
@@ -22,40 +22,55 @@ static const double *features(const pn_rows *rows, size_t i, double *room)
     return room;
 }
 
-static pn_status visit(pn_objective *objective, const pn_rows *rows, const pn_batch *batch, const double *theta,
-                       double *room, double *value, double *values, pn_task *task, pn_err *err)
+/* One record through the callback: losses[count]. */
+static pn_status call_record(pn_objective *objective, const double *thetas, size_t count, const pn_record *record,
+                             double *losses, pn_err *err)
 {
-    size_t records = batch ? batch->count : objective->data->n;
-    double lipschitz, total = 0.0;
+    double lipschitz;
     void *context;
     pn_record_fn call = pn_loss_record(objective->loss, &context, &lipschitz);
+    pn_status status = call(context, thetas, count, objective->dim, record, losses, err);
+    size_t bad;
 
+    if (status != PN_OK)
+        return status;
+    bad = pn_first_nonfinite(losses, count);
+    return bad == count ? PN_OK
+                        : pn_fail(err, PN_EDOMAIN, "loss.%s: the function must return a finite number, got %g",
+                                  objective->loss->row->name, losses[bad]);
+}
+
+/* totals[count] = sum over the records in order; `losses` and `room` are scratch for a record's losses and features. */
+static pn_status visit(pn_objective *objective, const pn_rows *rows, const pn_batch *batch, const double *thetas,
+                       size_t count, double *totals, double *losses, double *room, double *values, pn_task *task,
+                       pn_err *err)
+{
+    size_t records = pn_batch_records(objective, batch);
+
+    memset(totals, 0, count * sizeof *totals);
     for (size_t r = 0; r < records; r++) {
         size_t i = batch ? batch->rows[r] : r;
-        double one = 0.0;
+        pn_record record = { .p = objective->data->p, .y = objective->data->y[i], .row = i, .task = task };
         pn_status status = pn_task_cancelled(task) ? pn_task_report(task, "black box", 0.0, 0.0, err) : PN_OK;
 
-        if (status == PN_OK)
-            status =
-                call(context, theta, 1, objective->dim,
-                     &(pn_record){
-                         .x = features(rows, i, room), .p = objective->data->p, .y = objective->data->y[i], .row = i },
-                     &one, err);
         if (status != PN_OK)
             return status;
-        if (!isfinite(one))
-            return pn_fail(err, PN_EDOMAIN, "loss.black_box: the function must return a finite number, got %g", one);
+        record.x = features(rows, i, room);
+        status = call_record(objective, thetas, count, &record, losses, err);
+        if (status != PN_OK)
+            return status;
         if (values)
-            values[r] = one;
-        total += one;
+            values[r] = losses[0];
+        for (size_t k = 0; k < count; k++)
+            totals[k] += losses[k];
     }
-    *value = total / (batch ? batch->denominator : (double)records);
     return PN_OK;
 }
 
-pn_status pn_record_mean(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
-                         double *values, pn_task *task, pn_err *err)
+pn_status pn_record_means(pn_objective *objective, const pn_batch *batch, const double *thetas, size_t count,
+                          double *means, double *values, pn_task *task, pn_err *err)
 {
+    size_t p = objective->data->p;
     pn_rows rows;
     double *room;
     pn_status status = pn_check_batch(objective, batch, err);
@@ -64,10 +79,12 @@ pn_status pn_record_mean(pn_objective *objective, const pn_batch *batch, const d
         status = pn_rows_open(&rows, objective->data, err);
     if (status != PN_OK)
         return status;
-    room = pn_alloc(objective->data->p, sizeof *room);
-    status = room
-                 ? visit(objective, &rows, batch, theta, room, value, values, task, err)
-                 : pn_fail(err, PN_ENOMEM, "objective: out of memory for a record of %zu features", objective->data->p);
+    room = pn_alloc(2 * count + p, sizeof *room);
+    status =
+        room ? visit(objective, &rows, batch, thetas, count, room, room + count, room + 2 * count, values, task, err)
+             : pn_fail(err, PN_ENOMEM, "objective: out of memory for a record of %zu features", p);
+    for (size_t k = 0; status == PN_OK && k < count; k++)
+        means[k] = room[k] / (batch ? batch->denominator : (double)objective->data->n);
     pn_free(room);
     pn_rows_close(&rows);
     return status;

@@ -200,7 +200,7 @@ static void test_gradient_error(void)
 /* ---- black boxes ---- */
 
 typedef struct box {
-    size_t calls, fail_at, released;
+    size_t calls, fail_at, released, visits, most;
     double returns;
 } box;
 
@@ -209,6 +209,8 @@ static pn_status box_value(void *ud, const double *thetas, size_t count, size_t 
 {
     box *self = ud;
 
+    self->visits++;
+    self->most = count > self->most ? count : self->most;
     for (size_t k = 0; k < count; k++) {
         self->calls++;
         if (self->calls == self->fail_at)
@@ -218,6 +220,21 @@ static pn_status box_value(void *ud, const double *thetas, size_t count, size_t 
             values[k] += thetas[k * dim + j] * record->x[j] * record->y;
     }
     return PN_OK;
+}
+
+/* The same of the first entries of a longer theta. */
+static pn_status box_head(void *ud, const double *thetas, size_t count, size_t dim, const pn_record *record,
+                          double *values, pn_err *err)
+{
+    box *self = ud;
+    size_t visits = self->visits, most = self->most;
+    pn_status status = PN_OK;
+
+    for (size_t k = 0; k < count && status == PN_OK; k++)
+        status = box_value(ud, thetas + k * dim, 1, record->p, record, values + k, err);
+    self->visits = visits + 1;
+    self->most = count > most ? count : most;
+    return status;
 }
 
 static void box_release(void *ud)
@@ -263,6 +280,51 @@ static void test_black_box(void)
     pn_loss_free(loss);
     pn_objective_free(objective);
     CHECK(self.released == 1);
+    pn_dataset_free(data);
+}
+
+/* Bit for bit what two means a direction give, in one visit to a record; a long theta takes its points in several visits. */
+static void test_black_box_differences(void)
+{
+    enum { LONG = 50000, COUNT = 5 };
+    static double theta[LONG], directions[COUNT * LONG];
+    double out[COUNT], point[LONG], ends[2];
+    box self = { .fail_at = 0 };
+    pn_dataset *data = NULL;
+    pn_err err;
+
+    for (size_t j = 0; j < COUNT * LONG; j++)
+        directions[j] = sin((double)j);
+    CHECK(make_data(&data, 11, 0, &err) == PN_OK);
+    for (int is_long = 0; is_long < 2; is_long++) {
+        size_t dim = is_long ? LONG : P;
+        pn_loss *loss = NULL;
+        pn_objective *objective = NULL;
+
+        CHECK(pn_loss_black_box(&loss, is_long ? box_head : box_value, NULL, &self, is_long ? LONG : 0, 2.0, &err) ==
+              PN_OK);
+        CHECK(pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss }, &err) == PN_OK);
+        CHECK(pn_objective_dim(objective) == dim);
+        self = (box){ .fail_at = 0 };
+        CHECK(pn_objective_differences(objective, NULL, theta, directions, COUNT, 0.125, out, NULL, &err) == PN_OK);
+        CHECK(self.calls == 2 * COUNT * 11);
+        CHECK(self.visits == (is_long ? 3 * 11 : 11) && self.most == (is_long ? 4 : 2 * COUNT));
+        for (size_t k = 0; k < COUNT; k++) {
+            for (int side = 0; side < 2; side++) {
+                for (size_t j = 0; j < dim; j++)
+                    point[j] = theta[j] + (side ? -0.125 : 0.125) * directions[k * dim + j];
+                CHECK(pn_objective_evaluate(objective, point, &ends[side], NULL, NULL, &err) == PN_OK);
+            }
+            CHECK(out[k] == 0.5 * ((ends[0] - ends[1]) / 0.125) && out[k] != 0.0);
+        }
+        self = (box){ .fail_at = 2 * COUNT * 11 }; /* the last: nothing is half written */
+        out[0] = 42.0;
+        CHECK(pn_objective_differences(objective, NULL, theta, directions, COUNT, 0.125, out, NULL, &err) ==
+              PN_ECALLBACK);
+        CHECK(out[0] == 42.0);
+        pn_objective_free(objective);
+        pn_loss_free(loss);
+    }
     pn_dataset_free(data);
 }
 
@@ -388,6 +450,7 @@ int main(void)
     test_bad_batches();
     test_gradient_error();
     test_black_box();
+    test_black_box_differences();
     test_cancelling();
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
         sweep(&scenarios[i]);
