@@ -222,11 +222,10 @@ static void read_table(lua_State *L, const pnl_callback *back, unsigned which, d
     }
 }
 
-void pnl_result_vec(lua_State *L, const pnl_callback *back, unsigned which, double *out, size_t n)
+void pnl_result_numbers(lua_State *L, const pnl_callback *back, unsigned which, double *out, size_t n)
 {
     bool plain = lua_istable(L, -1);
     pn_vec given = { NULL, 0 };
-    size_t bad;
 
     if (!plain && !pnl_test(L, -1, &pnl_vec_class))
         wrong_vec(L, back, which, n, pnl_got(L, -1));
@@ -240,11 +239,18 @@ void pnl_result_vec(lua_State *L, const pnl_callback *back, unsigned which, doub
         read_table(L, back, which, out, n);
     else if (n > 0)
         memcpy(out, given.data, n * sizeof *out);
+    lua_pop(L, 1);
+}
+
+void pnl_result_vec(lua_State *L, const pnl_callback *back, unsigned which, double *out, size_t n)
+{
+    size_t bad;
+
+    pnl_result_numbers(L, back, which, out, n);
     bad = pn_first_nonfinite(out, n);
     if (bad < n)
         pnl_error(L, "%s: %s must return finite numbers, got %s at entry %zu", back->owner, back->names[which],
                   isnan(out[bad]) ? "nan" : (out[bad] > 0.0 ? "inf" : "-inf"), bad + 1);
-    lua_pop(L, 1);
 }
 
 /* ---- whole calls ---- */

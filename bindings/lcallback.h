@@ -44,6 +44,8 @@ void pnl_push_copy(lua_State *L, const double *numbers, size_t n);
 double pnl_result_number(lua_State *L, const pnl_callback *back, unsigned which);
 bool pnl_result_boolean(lua_State *L, const pnl_callback *back, unsigned which);
 void pnl_result_vec(lua_State *L, const pnl_callback *back, unsigned which, double *out, size_t n);
+/** The same, but its entries may be infinite or NaN. */
+void pnl_result_numbers(lua_State *L, const pnl_callback *back, unsigned which, double *out, size_t n);
 
 /* ---- whole calls: one vector in (a copy), one result out ---- */
 

@@ -337,13 +337,17 @@ static const pnl_row library_rows[] = {
       "certified; where no bound is found the message says why, and clip= of pn.objective enforces one.  Errors name "
       "what came back from the function, with the place of the mistake." },
     { "black_box", pnl_loss_black_box, PNL_FUNCTION, PNL_RAW,
-      "pn.loss.black_box{value=function(theta, x, y) ... end, lipschitz=} -> loss",
-      "A loss that cannot be traced: called back for every record with the model [p], the record's features [p] and "
-      "its label; "
-      "returns a number.  It has values and differences, no gradients.  lipschitz: declared l2 Lipschitz constant in "
-      "theta, > 0, "
-      "which solvers enforce.  The function sees every record as it is.  An error in it stops the call and reaches the "
-      "caller as it is." },
+      "pn.loss.black_box{value=function(theta, x, y, row) ... end, values=, lipschitz=, dim=, name=} -> loss",
+      "A loss that cannot be traced: called back for every record with the model, the record's features [p], its label "
+      "and its position in the data set, from 1; returns a number.  In place of value, values(thetas, x, y, row) is "
+      "called once for all points that a record is asked at, the rows of the matrix thetas, and returns a vector with "
+      "one number for each: fewer calls, and matrix products inside.  dim: entries of theta where it is not as long as "
+      "a record, such as the weights of a network.  It has values and differences, no gradients.  lipschitz: declared "
+      "l2 "
+      "Lipschitz constant in theta, > 0, which solvers enforce.  Guarantees take the loss to be a function of theta "
+      "and "
+      "the record: use row to look up what belongs to that record, nothing else.  The function sees every record as it "
+      "is.  What it is given are copies.  An error in it stops the call and reaches the caller as it is." },
     PNL_ROW_END,
 };
 
