@@ -348,6 +348,21 @@ static const pnl_row library_rows[] = {
       "and "
       "the record: use row to look up what belongs to that record, nothing else.  The function sees every record as it "
       "is.  What it is given are copies.  An error in it stops the call and reaches the caller as it is." },
+    { "program", pnl_loss_program, PNL_FUNCTION, PNL_RAW,
+      "pn.loss.program{command={\"python3\", \"sim.py\"}, lipschitz=, dim=, timeout=, name=} -> loss",
+      "A loss that another program computes, such as a simulator, asked over a pipe in lines of text; otherwise as "
+      "black_box.  command: the program, looked up in PATH, and its arguments; no shell.  It is started when it is "
+      "first "
+      "asked, once.  It reads a line \"penumbra 1 DIM P\" and answers \"ready\".  Then every line is a request, "
+      "\"0.5 -1 | 1 2 3 | 1 | 17\": theta, features, label and position of a record, and it answers each with one "
+      "line, the "
+      "loss: a decimal number, nan or inf.  It must flush its output after every answer, in Python by print(loss, "
+      "flush=True); more requests may be waiting already.  At the end of its input it exits.  An answer must depend on "
+      "its "
+      "request alone.  timeout: seconds for one answer, \"ready\" included.  A program that ends, is late or "
+      "answers no number is killed, with what it started, and the call raises an error; the next use starts it anew.  "
+      "What it "
+      "writes to its standard error goes where penumbra's goes.  Ctrl-C stops the call and the program." },
     PNL_ROW_END,
 };
 

@@ -4,7 +4,7 @@
 
 #include "lcallback.h"
 #include "lobjective.h"
-#include "objective/loss.h"
+#include "objective/program_loss.h"
 
 /* ---- pn.loss.black_box ---- */
 
@@ -113,5 +113,73 @@ int pnl_loss_black_box(lua_State *L)
     else if (name)
         status = pn_loss_rename(*slot, name, &err);
     pnl_status(L, status, &err);
+    return 1;
+}
+
+/* ---- pn.loss.program ---- */
+
+static const char *const program_extra[] = { "command", "name", NULL };
+
+static const pn_param program_params[] = {
+    { "lipschitz", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "l2 Lipschitz constant of theta -> l, declared; solvers enforce it by clipping" },
+    { "dim", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL, "entries of theta; absent: as many as a record has" },
+    { "timeout", PN_REAL, PN_OPTIONAL, PN_POSITIVE, PN_PROGRAM_TIMEOUT, NULL,
+      "seconds that it may take for one answer" },
+    PN_PARAM_END,
+};
+
+static int wrong_command(lua_State *L, const char *got)
+{
+    return pnl_error(L, "loss.program: command must be a list of words, {\"python3\", \"sim.py\"}, got %s", got);
+}
+
+/* The words, ended by NULL, in a userdata left on the stack; the strings stand in the table of options. */
+static const char *const *read_command(lua_State *L)
+{
+    const char **words;
+    size_t count;
+
+    if (!lua_istable(L, 1))
+        wrong_command(L, "nothing");
+    if (lua_getfield(L, 1, "command") != LUA_TTABLE)
+        wrong_command(L, lua_isnil(L, -1) ? "nothing" : pnl_got(L, -1));
+    count = (size_t)lua_rawlen(L, -1);
+    if (count == 0)
+        wrong_command(L, "an empty table");
+    words = lua_newuserdatauv(L, (count + 1) * sizeof *words, 0);
+    for (size_t i = 0; i < count; i++) {
+        if (lua_rawgeti(L, -2, (lua_Integer)i + 1) != LUA_TSTRING)
+            wrong_command(L, lua_pushfstring(L, "%s as word %d", pnl_got(L, -1), (int)i + 1));
+        words[i] = lua_tostring(L, -1);
+        if (strlen(words[i]) != (size_t)lua_rawlen(L, -1) || (i == 0 && !words[i][0]))
+            wrong_command(L, lua_pushfstring(L, "%s as word %d", i || words[0][0] ? "a zero byte" : "an empty string",
+                                             (int)i + 1));
+        lua_pop(L, 1);
+    }
+    words[count] = NULL;
+    return words;
+}
+
+int pnl_loss_program(lua_State *L)
+{
+    pn_program_options options;
+    pn_arg args[3];
+    const char *name;
+    void **slot;
+    pn_err err;
+
+    lua_settop(L, 1);
+    pnl_options(L, 1, "loss.program", program_params, args, program_extra);
+    pnl_status(L, pn_args_check("loss.program", program_params, args, &err), &err);
+    options = (pn_program_options){ .command = read_command(L),
+                                    .dim = args[1].given ? args[1].count : 0,
+                                    .lipschitz = args[0].given ? args[0].real : 0.0,
+                                    .timeout = args[2].real };
+    name = pnl_loss_name(L, 1, "loss.program");
+    slot = pnl_newbox(L, &pnl_loss_class);
+    pnl_status(L, pn_loss_program((pn_loss **)slot, &options, &err), &err);
+    if (name)
+        pnl_status(L, pn_loss_rename(*slot, name, &err), &err);
     return 1;
 }

@@ -24,5 +24,6 @@ const char *pnl_loss_name(lua_State *L, int options, const char *owner);
 
 /* lloss_black_box.c */
 int pnl_loss_black_box(lua_State *L);
+int pnl_loss_program(lua_State *L);
 
 #endif
