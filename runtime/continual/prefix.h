@@ -67,7 +67,7 @@ typedef struct pn_prefix_options {
 
     const char *factorization;     /* NULL: chosen by horizon and dim; else a row of pn_prefix_table */
     pn_prefix_estimator estimator; /* binary */
-    bool estimator_given;          /* otherwise: honaker for an unknown horizon, else plain */
+    bool estimator_given;          /* otherwise: honaker for an unknown horizon or without a factorization, else plain */
     pn_prefix_memory memory;       /* binary, plain */
     pn_prefix_scale scale;         /* binary, plain or honaker, with sensitivities */
     bool keep_root;                /* binary: create the node of all 2^k leaves, for pn_prefix_complete */
