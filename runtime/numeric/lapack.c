@@ -189,3 +189,12 @@ done:
     pn_free(work);
     return status;
 }
+
+bool pn_positive_definite(double *A, size_t n)
+{
+    bool alone = pn_blas_alone(n);
+    lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)n, A, (lapack_int)n);
+
+    pn_blas_alone_end(alone);
+    return info == 0;
+}

@@ -1,7 +1,10 @@
 /* lapack.h -- singular values, eigenvalues and linear equations.  Depends on: core/view.h, LAPACKE.
- * Used by: lanczos.c, geometry (sets of matrices), solvers, bindings. */
+ * Used by: lanczos.c, geometry (sets of matrices), objective, solvers, bindings. */
 #ifndef PN_NUMERIC_LAPACK_H
 #define PN_NUMERIC_LAPACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "core/status.h"
 #include "core/view.h"
@@ -38,5 +41,10 @@ pn_status pn_tridiagonal_top(double *value, double *vector, const double *diagon
  * Source: LAPACK dgetrf, dgecon, dgetrs.
  */
 pn_status pn_linear_solve(double *x, pn_mat A, const double *b, pn_err *err);
+
+/** Whether the symmetric A[n * n], of which one triangle is read, has a Cholesky factor; A is overwritten.  If so, its smallest
+ *  eigenvalue is above -n (n + 2) 2^-53 times its largest diagonal entry.  n within LAPACK's index type.  Source: LAPACK dpotrf;
+ *  Higham (2002), Theorem 10.3. */
+bool pn_positive_definite(double *A, size_t n);
 
 #endif

@@ -1,7 +1,8 @@
 /* block.c -- the two products of a block of records, dense or sparse, double or float, in place or picked by number.
- * Depends on: objective_impl.h, numeric/simd.h.  Used by: pass.c, differences.c. */
+ * Depends on: objective_impl.h, data/rows.h, numeric/simd.h.  Used by: pass.c, batch.c, differences.c, smoothed*.c, record_pass.c. */
 #include <string.h>
 
+#include "data/rows.h"
 #include "objective/objective_impl.h"
 
 static size_t record(const pn_block *block, size_t r)
@@ -107,6 +108,18 @@ void pn_block_margins(const pn_objective *objective, const pn_block *block, cons
 {
     for (size_t k = 0; k < objective->loss->margins; k++)
         pn_block_times(block, w + k * objective->data->p, z + k * block->count);
+}
+
+void pn_record_features(const pn_dataset *data, size_t i, double *x)
+{
+    if (data->sparse) {
+        memset(x, 0, data->p * sizeof *x);
+        sparse_add(data, i, 1.0, x);
+    } else if (data->single) {
+        pn_widen(x, data->single + i * data->p, data->p);
+    } else {
+        memcpy(x, data->dense + i * data->p, data->p * sizeof *x);
+    }
 }
 
 /* ---- the blocks of a pass ---- */

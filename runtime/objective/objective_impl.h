@@ -71,6 +71,8 @@ void pn_block_add(const pn_block *block, const double *weight, double *g);
 void pn_block_gather(pn_block *block, double *room);
 /* z[k * count + r] = <x_r, row k of w> for every margin k */
 void pn_block_margins(const pn_objective *objective, const pn_block *block, const double *w, double *z);
+/* x[p] = the features of record i, as doubles and with the zeros. */
+void pn_record_features(const pn_dataset *data, size_t i, double *x);
 /* The records of a pass, and the doubles of room that gathering a block of them takes. */
 size_t pn_batch_records(const pn_objective *objective, const pn_batch *batch);
 size_t pn_batch_room(const pn_objective *objective, const pn_batch *batch);

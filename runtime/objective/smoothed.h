@@ -45,6 +45,13 @@ typedef struct pn_smoothing {
 double pn_smoothed_norm(const pn_smoothing *how, size_t dim);
 double pn_smoothed_difference_norm(const pn_smoothing *how, size_t dim, double distance);
 
+/** Public bound on the l2 norm of computed - exact of the mean over `count` records, where exact is the mean of what each record adds, of
+ *  norm <= `norm` (of the two above).  Not above for one coordinate either. */
+double pn_smoothed_error(const pn_smoothing *how, size_t dim, size_t count, double norm);
+/** Bound on || out - out' ||_2 of the two means as computed when one of `count` records is replaced: 2 norm / count and twice the
+ *  error. */
+double pn_smoothed_sensitivity(const pn_smoothing *how, size_t dim, size_t count, double norm);
+
 /** Proved bound on E || mean over `count` records - E ||^2, records drawn independently, the same groups as a call of `count` makes;
  *  of differences at `distance`.  The loss is L-Lipschitz.  Source: zeroth-order.md section 3, sharing: smoothed.c. */
 double pn_smoothed_variance(const pn_smoothing *how, size_t dim, size_t count);
@@ -53,7 +60,7 @@ double pn_smoothed_difference_variance(const pn_smoothing *how, size_t dim, size
 /**
  * out[dim] = mean over the records rows[count] of their terms at theta[dim] (of differences: of theta minus `other`), reduced in a fixed
  * order.  r is left out.
- *   key, call   where the directions of this call are: the same (key, call) and position in `rows` are the same directions.
+ *   key, call   where the directions of this call are: the same key, call, count and position in `rows` are the same directions.
  *   evaluations *evaluations (may be NULL) += loss values computed.
  *   bad         *bad (may be NULL) += coefficients that were not numbers: raw, never to be shown in a private run.
  * Losses with margins: in threads, 2 (4) loss values a direction and O(dim^2) for the directions of a record.  Black boxes: on the
