@@ -82,6 +82,22 @@ bool pn_block_next(pn_block *block, const pn_objective *objective, const pn_batc
 /* labels[r], in place or copied to `room` [count] */
 const double *pn_block_labels(const pn_block *block, double *room);
 
+/* ---- moved.c: losses of records whose margins move along directions ---- */
+
+typedef struct pn_moved {
+    const pn_loss *loss;
+    size_t records, lines, sides; /* sides: 2, theta + radius u and theta - radius u; 4: the same at another point */
+    double radius;
+    const double *z[2];  /* [margins][records] at theta, at the other point */
+    const double *steps; /* [margins][records * lines]: <x_r, u_j> */
+    const double *y;     /* [records] */
+} pn_moved;
+
+/* values[side][count] of the pairs (r, j) = begin, begin + 1 ..., r * lines + j, of which at most PN_LOSS_BLOCK / sides: returns how
+ * many.  room: PN_MOVED_ROOM(margins) doubles. */
+size_t pn_moved_losses(const pn_moved *of, size_t begin, double *room, double *values);
+#define PN_MOVED_ROOM(margins) (((margins) + 1) * PN_LOSS_BLOCK)
+
 /* ---- clip.c ---- */
 
 #define PN_TAU_LEAST 0x1p-960 /* no product of a scaled factor and a row loses digits that a norm has no room for */

@@ -9,16 +9,17 @@
 
 #define PANEL 64 /* records of a group at once */
 
-/* A worker's memory.  `points` are the pairs (record, direction) of a panel; arrays of K margins are [K][points]. */
+/* A worker's memory, for a panel of records. */
 typedef struct room {
-    double *unit;                 /* directions */
-    double *x;                    /* [records * p] */
-    double *z, *other, *steps;    /* [K][points]: margins at theta, at the other point, of the directions */
-    double *y, *c;                /* [points] */
-    double *moved, *values, *who; /* [K * PN_LOSS_BLOCK], [PN_LOSS_BLOCK]: a slice's margins, losses and labels */
-    double *term, *total;         /* [dim]; [lines]: coefficients of a group */
-    double *apart;                /* [dim + K * lines]: x in a row of zeros, steps in another order */
-    double *transposed;           /* [dim * lines] of a group */
+    double *unit;                    /* directions */
+    double *x, *y;                   /* [records * p], [records] */
+    double *z, *other;               /* [K][records]: margins at theta, at the other point */
+    double *steps;                   /* [K][records * lines]: margins of the directions */
+    double *c;                       /* [records * lines]: coefficients */
+    double *slice, *values;          /* of pn_moved_losses */
+    double *term, *total;            /* [dim]; [lines]: coefficients of a group */
+    double *apart;                   /* [dim + K * lines]: x in a row of zeros, steps in another order */
+    double *transposed;              /* [dim * lines] of a group */
 } room;
 
 static size_t panel_rows(const pn_smoothed_run *run)
@@ -37,18 +38,17 @@ static double *take(double *memory, size_t *at, size_t count)
 /* Where everything is in `memory` (NULL: only count), and how many doubles that takes. */
 static size_t lay_out(const pn_smoothed_run *run, double *memory, room *out)
 {
-    size_t margins = run->objective->loss->margins, rows = panel_rows(run), points = rows * run->lines, at = 0;
+    size_t margins = run->objective->loss->margins, rows = panel_rows(run), at = 0;
 
     out->unit = take(memory, &at, pn_smoothed_unit_room(run));
     out->x = take(memory, &at, rows * run->objective->data->p);
-    out->z = take(memory, &at, margins * points);
-    out->other = take(memory, &at, run->other ? margins * points : 0);
-    out->steps = take(memory, &at, margins * points);
-    out->y = take(memory, &at, points);
-    out->c = take(memory, &at, points);
-    out->moved = take(memory, &at, margins * PN_LOSS_BLOCK);
+    out->y = take(memory, &at, rows);
+    out->z = take(memory, &at, margins * rows);
+    out->other = take(memory, &at, run->other ? margins * rows : 0);
+    out->steps = take(memory, &at, margins * rows * run->lines);
+    out->c = take(memory, &at, rows * run->lines);
+    out->slice = take(memory, &at, PN_MOVED_ROOM(margins));
     out->values = take(memory, &at, PN_LOSS_BLOCK);
-    out->who = take(memory, &at, PN_LOSS_BLOCK);
     out->term = take(memory, &at, run->kind.dim);
     out->total = take(memory, &at, run->lines);
     out->apart = take(memory, &at, run->kind.dim + margins * run->lines);
@@ -69,22 +69,17 @@ size_t pn_smoothed_margins_room(const pn_smoothed_run *run)
 static void load(const pn_smoothed_run *run, size_t first, size_t count, const room *at)
 {
     const pn_dataset *data = run->objective->data;
-    size_t lines = run->lines, points = count * lines, p = data->p;
 
     for (size_t r = 0; r < count; r++) {
         size_t i = run->call->rows[first + r];
-        double *x = at->x + r * p;
+        double *x = at->x + r * data->p;
 
         pn_record_features(data, i, x);
-        for (size_t j = 0; j < lines; j++)
-            at->y[r * lines + j] = data->y[i];
+        at->y[r] = data->y[i];
         for (size_t k = 0; k < run->objective->loss->margins; k++) {
-            double z = pn_dot(p, x, run->theta + k * p), other = run->other ? pn_dot(p, x, run->other + k * p) : 0.0;
-
-            for (size_t j = 0; j < lines; j++)
-                at->z[k * points + r * lines + j] = z;
-            for (size_t j = 0; run->other && j < lines; j++)
-                at->other[k * points + r * lines + j] = other;
+            at->z[k * count + r] = pn_dot(data->p, x, run->theta + k * data->p);
+            if (run->other)
+                at->other[k * count + r] = pn_dot(data->p, x, run->other + k * data->p);
         }
     }
 }
@@ -148,36 +143,19 @@ static void step_group(const pn_smoothed_run *run, size_t count, const room *at)
 
 /* ---- coefficients ---- */
 
-/* The losses of the points begin .. begin + count - 1 on every side. */
-static void evaluate(const pn_smoothed_run *run, const room *at, size_t points, size_t begin, size_t count)
+static void coefficients(const pn_smoothed_run *run, const room *at, size_t records, uint64_t *bad)
 {
-    const pn_loss *loss = run->objective->loss;
-    size_t all = run->sides * count;
+    const pn_moved moved = { .loss = run->objective->loss,
+                             .records = records,
+                             .lines = run->lines,
+                             .sides = run->sides,
+                             .radius = run->how->radius,
+                             .z = { at->z, at->other },
+                             .steps = at->steps,
+                             .y = at->y };
 
-    for (size_t side = 0; side < run->sides; side++) {
-        const double *from = side < 2 ? at->z : at->other;
-        double step = side % 2 ? -run->how->radius : run->how->radius;
-
-        memcpy(at->who + side * count, at->y + begin, count * sizeof(double));
-        for (size_t k = 0; k < loss->margins; k++) {
-            const double *z = from + k * points + begin, *u = at->steps + k * points + begin;
-            double *moved = at->moved + k * all + side * count;
-
-            for (size_t t = 0; t < count; t++)
-                moved[t] = z[t] + step * u[t];
-        }
-    }
-    loss->ops->evaluate(loss, all, at->moved, at->who, at->values, NULL);
-}
-
-static void coefficients(const pn_smoothed_run *run, const room *at, size_t points, uint64_t *bad)
-{
-    size_t most = PN_LOSS_BLOCK / run->sides;
-
-    for (size_t begin = 0; begin < points; begin += most) {
-        size_t count = points - begin < most ? points - begin : most;
-
-        evaluate(run, at, points, begin, count);
+    for (size_t begin = 0, count; begin < records * run->lines; begin += count) {
+        count = pn_moved_losses(&moved, begin, at->slice, at->values);
         for (size_t t = 0; t < count; t++)
             at->c[begin + t] = pn_smoothed_coefficient(run, at->values + t, count, bad);
     }
@@ -190,7 +168,7 @@ static void run_unit(const pn_smoothed_run *run, size_t first, size_t count, con
 {
     load(run, first, count, at);
     step_each(run, count, at);
-    coefficients(run, at, count * run->lines, bad);
+    coefficients(run, at, count, bad);
     for (size_t r = 0; r < count; r++) {
         pn_direction_set set = pn_smoothed_set(run, count, r, at->unit);
 
@@ -213,7 +191,7 @@ static void run_group(const pn_smoothed_run *run, size_t first, size_t count, co
 
         load(run, first + begin, panel, at);
         step_group(run, panel, at);
-        coefficients(run, at, panel * lines, bad);
+        coefficients(run, at, panel, bad);
         for (size_t r = 0; r < panel; r++)
             pn_axpy(lines, 1.0, at->c + r * lines, at->total);
     }
