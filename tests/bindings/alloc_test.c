@@ -134,6 +134,18 @@ static const script scripts[] = {
       "local bad = pn.objective { data = d, loss = pn.loss.black_box { value = function() error('enough', 0) end } }\n"
       "local fine, problem = pcall(bad.value, bad, { 1, 1 })\n"
       "if problem ~= 'enough' then error(problem, 0) end\n" },
+    { "black boxes of many points",
+      "local pn = ...\n"
+      "local d = pn.data.from({ { 3, 4 }, { 1, 0 } }, { 1, -1 })\n"
+      "local function values(T, x, y, row) return T * x * row end\n"
+      "local l = pn.loss.black_box { values = values, dim = 2, name = 'linear' }\n"
+      "local obj = pn.objective { data = d, loss = l }\n"
+      "assert(obj:differences({ 0, 0 }, pn.mat { { 1, 0 }, { 0, 1 } }, 1)[1] == 2.5 and l.name == 'linear')\n" },
+    { "programs", "local pn = ...\n"
+                  "local d = pn.data.from({ { 3, 4 }, { 1, 0 } }, { 1, -1 })\n"
+                  "local body = 'read -r hello; echo ready; while read -r line; do echo 3; done'\n"
+                  "local l = pn.loss.program { command = { 'sh', '-c', body }, name = 'three' }\n"
+                  "assert(pn.objective { data = d, loss = l }:value({ 1, 1 }) == 3 and tostring(l))\n" },
     { "sets that users write",
       "local pn = ...\n"
       "local function f(v) return v * (1 / math.max(1, v:norm())) end\n"
