@@ -2,7 +2,7 @@
  * only: no data, no noise.
  * C has the coefficients c_0 = 1, c_1, ... >= 0; R those of the partial sums of 1/c(x).  Factor: Var of one coordinate of N_t at
  * sensitivity 1 and mu = 1.
- * Depends on: core/, numeric/.  Used by: sqrt_prefix.c, banded_prefix.c, blt_prefix.c, tests.
+ * Depends on: core/.  Used by: sqrt_prefix.c, banded_prefix.c, blt_prefix.c, tests.
  * Sources: Fichtenberger, Henzinger, Upadhyay (2023); Choquette-Choo et al. (2023); Dvijotham et al. (2024).  Spec: tree-mechanism.md 3, 6. */
 #ifndef PN_CONTINUAL_TOEPLITZ_H
 #define PN_CONTINUAL_TOEPLITZ_H
@@ -18,9 +18,11 @@ void pn_toeplitz_sqrt_inverse(size_t count, double *b);
 /** c[count] of buffers theta[m], omega[m]: c_0 = 1, c_j = sum_i omega_i theta_i^(j-1). */
 void pn_toeplitz_blt(size_t m, const double *theta, const double *omega, size_t count, double *c);
 
+/** x[count] <- C^-1 x for c[bands], c_0 = 1, zero from `bands` on.  O(count * bands). */
+void pn_toeplitz_solve(size_t bands, const double *c, size_t count, double *x);
 /** r[count]: the first column of R for c[bands], zero from `bands` on.  O(count * bands). */
 void pn_toeplitz_inverse_sums(size_t bands, const double *c, size_t count, double *r);
-/** The same of buffers, by recursion.  O(count * m). */
+/** The same of m <= PN_BLT_BUFFERS_MAX buffers, by recursion.  O(count * m). */
 void pn_toeplitz_blt_sums(size_t m, const double *theta, const double *omega, size_t count, double *r);
 
 /** ||c||^2 over the first `count` coefficients: c[bands] zero from there on; of buffers in closed form. */
@@ -35,17 +37,23 @@ double pn_toeplitz_blt_square(size_t m, const double *theta, const double *omega
 pn_status pn_toeplitz_sensitivity(double *out, size_t bands, const double *c, size_t horizon, size_t q, size_t b,
                                   pn_err *err);
 
-/** PN_EINVAL, with the parameter, unless 0 < theta < 1 and omega > 0, all different thetas, and the sums stay finite over the horizon. */
-pn_status pn_toeplitz_blt_check(const char *owner, size_t m, const double *theta, const double *omega, size_t horizon,
-                                pn_err *err);
-
-/* ---- the best coefficients (toeplitz_best.c) ---- */
-
 #define PN_BLT_BUFFERS_MAX 8
 
-/** Minimise the largest factor F_T over c_1 .. c_{bands-1}; c[bands], start: the sqrt coefficients.  Errors: PN_ENOMEM; PN_ECANCELLED. */
+/**
+ * PN_EINVAL, with the parameter, unless 1 <= m <= PN_BLT_BUFFERS_MAX, 0 < theta < 1, all different, omega > 0, and c(-1) =
+ * 1 - sum_i omega_i / (1 + theta_i) > 0: just then the sums of 1/c(x) stay bounded however many there are.
+ */
+pn_status pn_toeplitz_blt_check(const char *owner, size_t m, const double *theta, const double *omega, pn_err *err);
+
+/* ---- the best coefficients (toeplitz_best.c, blt_table.c) ---- */
+
+/** Minimise the largest factor F_horizon over c_1 .. c_{bands-1} > 0; out: c[bands], zero from the horizon on.  Starts at the sqrt
+ *  coefficients; the same numbers on every run.  O(horizon * bands) for each of some hundred steps.  Errors: PN_ENOMEM. */
 pn_status pn_toeplitz_best_banded(size_t bands, size_t horizon, double *c, pn_err *err);
-/** Minimise the largest factor over theta[m], omega[m], which hold the start.  Errors as above. */
+/** Buffers to start from, 1 <= m <= PN_BLT_BUFFERS_MAX: the sqrt coefficients, an integral over decays, by m of them. */
+void pn_toeplitz_blt_start(size_t m, size_t horizon, double *theta, double *omega);
+/** Minimise the largest factor over theta[m], omega[m], which hold the start; sorted by falling theta.  O(horizon * m) for each of some
+ *  hundred steps.  Errors: PN_ENOMEM. */
 pn_status pn_toeplitz_best_blt(size_t m, size_t horizon, double *theta, double *omega, pn_err *err);
 /** The table's parameters of the smallest tabulated horizon >= `horizon` for m buffers (1 .. PN_BLT_BUFFERS_MAX, fewer where the table
  *  has fewer); false past its last row.  theta and omega have room for m; *found is how many there are. */
