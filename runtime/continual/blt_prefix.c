@@ -1,0 +1,229 @@
+/* blt_prefix.c -- prefix sums by buffers: c_j = sum_i omega_i theta_i^(j-1), so the noise of all earlier leaves is in m vectors.
+ *     w = K - round(sum_i omega_i q_i),   q_i = theta_i q_i + w.
+ * Depends on: toeplitz_prefix.h.  Used by: prefix.c's table.
+ * Source: Dvijotham, McMahan, Pillutla, Steinke, Thakurta (2024).  Spec: tree-mechanism.md 2.3, 6. */
+#include <math.h>
+#include <stdio.h>
+
+#include "continual/toeplitz_prefix.h"
+#include "core/alloc.h"
+
+#define DEFAULT_BUFFERS 4
+
+typedef struct blt_method {
+    pn_toeplitz_method shared;
+    size_t m;
+    double theta[PN_BLT_BUFFERS_MAX], omega[PN_BLT_BUFFERS_MAX];
+} blt_method;
+
+static void blt_destroy(pn_prefix_method *self)
+{
+    pn_toeplitz_method_free((pn_toeplitz_method *)self);
+}
+
+/* ---- the price ---- */
+
+/* growth of w, and that of each buffer: absolute sums of what a first 1 in the place of K leads to. */
+static double growths(const blt_method *self, double *buffers)
+{
+    double q[PN_BLT_BUFFERS_MAX] = { 0.0 }, growth = 0.0;
+
+    for (size_t i = 0; i < self->m; i++)
+        buffers[i] = 0.0;
+    for (uint64_t t = 0; t < self->shared.base.horizon; t++) {
+        double w = t == 0 ? 1.0 : 0.0;
+
+        for (size_t i = 0; i < self->m; i++)
+            w -= self->omega[i] * q[i];
+        for (size_t i = 0; i < self->m; i++) {
+            q[i] = self->theta[i] * q[i] + w;
+            buffers[i] += fabs(q[i]);
+        }
+        growth += fabs(w);
+    }
+    return growth;
+}
+
+/* A buffer rounds twice a push, by 2^-53 of its size, and remembers that for 1 / (1 - theta) pushes; the sum over buffers has m
+ * products.  A change D of some w's adds at most its own sum to each buffer. */
+static pn_toeplitz_error sum_error(const blt_method *self, const double *buffers)
+{
+    pn_toeplitz_error error = { 0.0, 0.0 };
+
+    for (size_t i = 0; i < self->m; i++) {
+        double unit = 0x1p-53 * (2.0 / (1.0 - self->theta[i]) + (double)self->m + 1.0) * self->omega[i] * 1.01;
+
+        error.relative += unit;
+        error.steps += unit * pn_toeplitz_reach(buffers[i]);
+    }
+    return error;
+}
+
+static pn_status sensitivity_of(double *out, const blt_method *self, const pn_prefix_options *options, pn_err *err)
+{
+    size_t horizon = options->horizon;
+    double *c;
+    pn_status status;
+
+    if (options->participations <= 1) {
+        *out = sqrt(pn_toeplitz_blt_square(self->m, self->theta, self->omega, horizon)) * (1.0 + 0x1p-40);
+        return PN_OK;
+    }
+    c = pn_alloc(horizon, sizeof *c);
+    if (!c)
+        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for %zu coefficients", horizon);
+    pn_toeplitz_blt(self->m, self->theta, self->omega, horizon, c);
+    status = pn_toeplitz_sensitivity(out, horizon, c, horizon, options->participations, options->separation, err);
+    *out *= 1.0 + 0x1p-40; /* powers by repeated products */
+    pn_free(c);
+    return status;
+}
+
+static pn_status price(blt_method *self, const pn_prefix_options *options, pn_err *err)
+{
+    double buffers[PN_BLT_BUFFERS_MAX], sensitivity;
+    pn_status status = pn_toeplitz_check_growth(growths(self, buffers), err);
+
+    if (status == PN_OK)
+        status = sensitivity_of(&sensitivity, self, options, err);
+    if (status != PN_OK)
+        return status;
+    pn_toeplitz_blt_sums(self->m, self->theta, self->omega, options->horizon, self->shared.variances);
+    pn_toeplitz_price(&self->shared, options, sensitivity, sum_error(self, buffers));
+    return PN_OK;
+}
+
+/* ---- making ---- */
+
+static pn_status given_parameters(blt_method *self, pn_prefix_options *options, pn_err *err)
+{
+    size_t m = options->theta.n;
+
+    if (m != options->omega.n)
+        return pn_fail(err, PN_EDIM, "prefix: theta has %zu entries, omega has %zu", m, options->omega.n);
+    if (options->buffers > 0 && options->buffers != m)
+        return pn_fail(err, PN_EINVAL, "prefix: buffers is %zu, but theta has %zu entries", options->buffers, m);
+    self->m = m;
+    options->buffers = m;
+    if (m <= PN_BLT_BUFFERS_MAX) {
+        memcpy(self->theta, options->theta.data, m * sizeof(double));
+        memcpy(self->omega, options->omega.data, m * sizeof(double));
+    }
+    return pn_toeplitz_blt_check("prefix", m, options->theta.data, options->omega.data, err);
+}
+
+static pn_status table_parameters(blt_method *self, pn_prefix_options *options, pn_err *err)
+{
+    if (options->buffers == 0)
+        options->buffers = DEFAULT_BUFFERS;
+    if (options->buffers > PN_BLT_BUFFERS_MAX)
+        return pn_fail(err, PN_EINVAL, "prefix: buffers must be 1 to %d, got %zu", PN_BLT_BUFFERS_MAX,
+                       options->buffers);
+    if (!pn_toeplitz_blt_table(options->horizon, options->buffers, &self->m, self->theta, self->omega))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "prefix: there are parameters of buffers for horizons up to %zu, got %zu: give theta and omega, or "
+                       "use factorization \"binary\"",
+                       pn_toeplitz_blt_longest(), options->horizon);
+    return PN_OK;
+}
+
+static pn_status blt_create(pn_prefix_method **out, pn_prefix_options *options, pn_err *err)
+{
+    pn_toeplitz_method *shared;
+    blt_method *self;
+    pn_status status = pn_toeplitz_method_new(&shared, sizeof *self, &pn_prefix_blt, options, err);
+
+    *out = NULL;
+    if (status != PN_OK)
+        return status;
+    self = (blt_method *)shared;
+    if (options->theta.n > 0 || options->omega.n > 0)
+        status = given_parameters(self, options, err);
+    else
+        status = table_parameters(self, options, err);
+    if (status == PN_OK)
+        status = price(self, options, err);
+    if (status != PN_OK) {
+        blt_destroy(&shared->base);
+        return status;
+    }
+    *out = &shared->base;
+    return PN_OK;
+}
+
+/* ---- pushing ---- */
+
+static size_t blt_words(const pn_prefix_method *self, uint64_t t)
+{
+    (void)t;
+    return ((const blt_method *)self)->m;
+}
+
+/* One pass for a number of buffers that the compiler knows: all of a coordinate stays in registers. */
+static inline void push_known(const blt_method *self, size_t m, double *restrict q, const pn_prefix_step *step)
+{
+    const size_t stride = step->stride, count = step->count;
+    const int64_t *restrict noise = step->noise, *restrict whole = step->whole;
+    const double length = self->shared.base.step;
+    double *restrict prefix = step->prefix;
+    double theta[PN_BLT_BUFFERS_MAX], omega[PN_BLT_BUFFERS_MAX];
+
+    for (size_t i = 0; i < m; i++) {
+        theta[i] = self->theta[i];
+        omega[i] = self->omega[i];
+    }
+    for (size_t k = 0; k < count; k++) {
+        double mixed = 0.0, w;
+        int64_t increment;
+
+        for (size_t i = 0; i < m; i++)
+            mixed += omega[i] * q[i * stride + k];
+        increment = pn_toeplitz_increment(noise[k], mixed);
+        w = pn_toeplitz_double(increment);
+        for (size_t i = 0; i < m; i++)
+            q[i * stride + k] = theta[i] * q[i * stride + k] + w;
+        prefix[k] += (double)(whole[k] + increment) * length;
+    }
+}
+
+static void blt_push(const pn_prefix_method *method, void *state, const pn_prefix_step *step)
+{
+    const blt_method *self = (const blt_method *)method;
+
+    pn_prefix_noise(step, 0, step->t, step->noise);
+    pn_prefix_round(step, method->step, step->whole);
+    switch (self->m) {
+    case 1: push_known(self, 1, state, step); break;
+    case 2: push_known(self, 2, state, step); break;
+    case 3: push_known(self, 3, state, step); break;
+    case 4: push_known(self, 4, state, step); break;
+    case 5: push_known(self, 5, state, step); break;
+    default: push_known(self, self->m, state, step);
+    }
+}
+
+/* ---- the row ---- */
+
+static void blt_describe(const pn_prefix_method *self, char *text, size_t size)
+{
+    (void)snprintf(text, size, "%zu buffers", ((const blt_method *)self)->m);
+}
+
+static uint64_t blt_longest(const pn_prefix_options *options)
+{
+    return options->theta.n > 0 ? PN_TOEPLITZ_LONGEST : pn_toeplitz_blt_longest();
+}
+
+const pn_prefix_ops pn_prefix_blt = {
+    .name = "blt",
+    .doc = "buffered linear Toeplitz factorization: close to the least error, in as many vectors as there are buffers "
+           "(Dvijotham et al. 2024)",
+    .longest = blt_longest,
+    .create = blt_create,
+    .destroy = blt_destroy,
+    .variance = pn_toeplitz_variance,
+    .variances = pn_toeplitz_variances,
+    .words = blt_words,
+    .push = blt_push,
+    .describe = blt_describe,
+};
