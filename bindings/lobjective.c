@@ -67,9 +67,7 @@ static int objective_new(lua_State *L)
     return 1;
 }
 
-/* Checks that the argument is a point of the right size: a vec, a list, or a mat with a row for each class.  A callback may not
- * close it, nor the objective, while the call runs. */
-static pn_vec point_argument(lua_State *L, const pn_objective *objective, int index, const char *who, const char *what)
+pn_vec pnl_objective_point(lua_State *L, const pn_objective *objective, int index, const char *who, const char *what)
 {
     size_t dim = pn_objective_dim(objective), margins = pn_objective_loss(objective)->margins;
     pn_vec theta;
@@ -160,7 +158,7 @@ static const pn_batch *batch_argument(lua_State *L, int index, const char *who, 
 static int objective_value(lua_State *L)
 {
     pn_objective *self = self_of(L);
-    pn_vec theta = point_argument(L, self, 2, "objective:value", "theta");
+    pn_vec theta = pnl_objective_point(L, self, 2, "objective:value", "theta");
     pn_batch room;
     const pn_batch *batch = batch_argument(L, 3, "objective:value", &room);
     double value = 0.0;
@@ -179,7 +177,7 @@ static int objective_value(lua_State *L)
 static int objective_gradient(lua_State *L)
 {
     pn_objective *self = self_of(L);
-    pn_vec theta = point_argument(L, self, 2, "objective:gradient", "theta");
+    pn_vec theta = pnl_objective_point(L, self, 2, "objective:gradient", "theta");
     pn_batch room;
     const pn_batch *batch = batch_argument(L, 3, "objective:gradient", &room);
     double *gradient = pnl_new_vec(L, theta.n);
@@ -197,8 +195,8 @@ static int objective_gradient(lua_State *L)
 static int objective_hvp(lua_State *L)
 {
     pn_objective *self = self_of(L);
-    pn_vec theta = point_argument(L, self, 2, "objective:hvp", "theta");
-    pn_vec v = point_argument(L, self, 3, "objective:hvp", "v");
+    pn_vec theta = pnl_objective_point(L, self, 2, "objective:hvp", "theta");
+    pn_vec v = pnl_objective_point(L, self, 3, "objective:hvp", "v");
     pn_batch room;
     const pn_batch *batch = batch_argument(L, 4, "objective:hvp", &room);
     double *out = pnl_new_vec(L, theta.n);
@@ -215,7 +213,7 @@ static int objective_hvp(lua_State *L)
 static int objective_losses(lua_State *L)
 {
     pn_objective *self = self_of(L);
-    pn_vec theta = point_argument(L, self, 2, "objective:losses", "theta");
+    pn_vec theta = pnl_objective_point(L, self, 2, "objective:losses", "theta");
     double *values = pnl_new_vec(L, pn_objective_data(self)->n);
     pn_err err;
     pn_status status;
@@ -230,7 +228,7 @@ static int objective_losses(lua_State *L)
 static int objective_factors(lua_State *L)
 {
     pn_objective *self = self_of(L);
-    pn_vec theta = point_argument(L, self, 2, "objective:factors", "theta");
+    pn_vec theta = pnl_objective_point(L, self, 2, "objective:factors", "theta");
     size_t margins = pn_objective_loss(self)->margins, n = pn_objective_data(self)->n;
     double *factors = margins > 1 ? pnl_new_mat(L, margins, n) : pnl_new_vec(L, n);
     pn_err err;
@@ -246,7 +244,7 @@ static int objective_factors(lua_State *L)
 static int objective_differences(lua_State *L)
 {
     pn_objective *self = self_of(L);
-    pn_vec theta = point_argument(L, self, 2, "objective:differences", "theta");
+    pn_vec theta = pnl_objective_point(L, self, 2, "objective:differences", "theta");
     pn_mat directions = pnl_check_mat(L, 3);
     double radius = pnl_check_finite(L, 4, "objective:differences: radius"), *out;
     pn_batch room;
@@ -271,7 +269,7 @@ static int objective_differences(lua_State *L)
 static int objective_accuracy(lua_State *L)
 {
     pn_objective *self = self_of(L);
-    pn_vec theta = point_argument(L, self, 2, "objective:accuracy", "theta");
+    pn_vec theta = pnl_objective_point(L, self, 2, "objective:accuracy", "theta");
     double accuracy = 0.0;
     pn_err err;
     pn_status status;
@@ -443,6 +441,7 @@ void pnl_open_objective(lua_State *L)
     pnl_open_loss(L);
     pnl_open_reg(L);
     pnl_register(L, &pnl_objective_class);
+    pnl_open_stationarity(L);
     lua_pushcfunction(L, objective_new);
     lua_setfield(L, -2, "objective");
     pnl_reference(

@@ -235,6 +235,8 @@ static progress judge(const wolfe *w, double size, double gap, double *distance)
     }
     if (gap <= 1e-15 * sqrt(w->oracle->scale) * *distance)
         return DONE;
+    if (fmin(*distance, gap / *distance) <= w->oracle->near && w->oracle->near > 0.0)
+        return DONE;
     return is_member(w) ? STUCK : GOING;
 }
 
