@@ -32,9 +32,9 @@ static void expect(const double *points, size_t m, size_t dim, double want)
 static void closed_forms(void)
 {
     const double one[] = { 3.0, -4.0 }, origin[] = { 0.0, 0.0, 0.0 };
-    const double segment[] = { 1.0, 2.0, 1.0, -1.0 };                          /* (1, 0) lies on it */
-    const double ray[] = { 2.0, 4.0, 1.0, 2.0, 5.0, 10.0, 1.0, 2.0 };          /* on a line through the origin */
-    const double through[] = { 2.0, 4.0, -1.0, -2.0, 5.0, 10.0 };              /* the origin between them */
+    const double segment[] = { 1.0, 2.0, 1.0, -1.0 };                            /* (1, 0) lies on it */
+    const double ray[] = { 2.0, 4.0, 1.0, 2.0, 5.0, 10.0, 1.0, 2.0 };            /* on a line through the origin */
+    const double through[] = { 2.0, 4.0, -1.0, -2.0, 5.0, 10.0 };                /* the origin between them */
     const double aside[] = { 0.0, 1.0, 1.0, 1.0, 2.0, 1.0, 3.0, 1.0, 1.5, 1.0 }; /* on a line past it */
     const double same[] = { 1.0, 1.0, 1.0, 1.0, 1.0, 1.0 };
     const double signs[] = { 1.0, 2.0, -1.0, 2.0, 1.0, -2.0, -1.0, -2.0 }; /* gradients of |x1| + 2 |x2| about 0 */
@@ -255,7 +255,8 @@ static void threads_and_cancel(void)
 
     for (unsigned threads = 1; threads <= 3; threads++) {
         CHECK(pn_task_new(&task, threads, &err) == PN_OK);
-        CHECK(pn_nearest_in_hull(points, 9000, 60, 1e-10, y[threads - 1], &norm[threads - 1], &gap, task, &err) == PN_OK);
+        CHECK(pn_nearest_in_hull(points, 9000, 60, 1e-10, y[threads - 1], &norm[threads - 1], &gap, task, &err) ==
+              PN_OK);
         pn_task_free(task);
     }
     CHECK(memcmp(y[0], y[1], sizeof y[0]) == 0 && memcmp(y[0], y[2], sizeof y[0]) == 0 && norm[0] == norm[2]);

@@ -122,7 +122,7 @@ static void item_seven(void)
         out = measure(&bounded, points[k], how, 3);
         CHECK_CLOSE(out.hull, hulls[k], 1e-9);
         CHECK(out.guaranteed && out.low <= means[k] && means[k] <= out.high); /* false alarms: 1e-6 each */
-        CHECK(out.high <= 4.0 * (1.0 + 1e-9));                               /* the Lipschitz constant */
+        CHECK(out.high <= 4.0 * (1.0 + 1e-9));                                /* the Lipschitz constant */
         CHECK(out.high - out.low < 1.6);
     }
     clear(&plain);
@@ -167,12 +167,10 @@ static void coverage(void)
         CHECK(load(&self, ones, 2, 1, batches ? apart : kink, 1.0, &err) == PN_OK);
         CHECK(name_loss(&self, "absolute", &err) == PN_OK && assemble(&self, 0.0, &err) == PN_OK);
         for (uint64_t seed = 1; seed <= 1000; seed++) {
-            pn_stationarity out = measure(&self, &origin,
-                                          (pn_stationarity_options){ .radius = 0.5,
-                                                                     .samples = 200,
-                                                                     .confidence = 0.9,
-                                                                     .batch = batches ? 1 : 0 },
-                                          seed);
+            pn_stationarity out = measure(
+                &self, &origin,
+                (pn_stationarity_options){ .radius = 0.5, .samples = 200, .confidence = 0.9, .batch = batches ? 1 : 0 },
+                seed);
 
             CHECK(out.guaranteed && out.batch == (batches ? 1u : 0u) && out.exact == !batches);
             CHECK_CLOSE(out.largest, 1.0, 1e-9);
@@ -197,7 +195,7 @@ static void smooth_losses(void)
     out = measure(&self, theta, (pn_stationarity_options){ .radius = 1e-3, .confidence = 1.0 - 1e-6 }, 5);
     CHECK(out.samples == 100 && out.exact && out.guaranteed);
     CHECK(out.low <= sqrt(2.0) && sqrt(2.0) <= out.high); /* (-2/2, 2/2); false alarm 1e-6 */
-    CHECK(out.high - out.low < 0.05);                      /* 2 x 0.93 x the smoothness 16 x 1e-3 */
+    CHECK(out.high - out.low < 0.05);                     /* 2 x 0.93 x the smoothness 16 x 1e-3 */
     CHECK(out.hull < sqrt(2.0) && out.hull > sqrt(2.0) - 1e-3);
     clear(&self);
 }
@@ -215,7 +213,8 @@ static void beyond_the_set(void)
     CHECK(load(&self, X, 1, 1, y, 1.0, &err) == PN_OK && name_loss(&self, "squared", &err) == PN_OK);
     CHECK(assemble(&self, 0.0, &err) == PN_OK);
     out = measure(&self, &theta, (pn_stationarity_options){ .radius = 5.0, .samples = 1000 }, 5);
-    CHECK(out.largest > 4.9 && out.largest < 5.1 && out.hull <= 1e-9); /* 1000 draws below 4.9 / 5.1 of the range: 1e-17 */
+    CHECK(out.largest > 4.9 && out.largest < 5.1 &&
+          out.hull <= 1e-9); /* 1000 draws below 4.9 / 5.1 of the range: 1e-17 */
     clear(&self);
 }
 
@@ -231,7 +230,7 @@ static void regularisers(void)
     CHECK(load(&self, X, 1, 2, y, 1.0, &err) == PN_OK && name_loss(&self, "absolute", &err) == PN_OK);
     CHECK(pn_regulariser_new(&self.reg, "l2", args, &err) == PN_OK && assemble(&self, 0.0, &err) == PN_OK);
     out = measure(&self, theta, (pn_stationarity_options){ .radius = 0.5, .samples = 3000, .batch = 1 }, 5);
-    CHECK_CLOSE(out.mean, 2.5, 0.05); /* lambda theta; its deviation is below 0.25 / sqrt(3000) = 0.0046 */
+    CHECK_CLOSE(out.mean, 2.5, 0.05);  /* lambda theta; its deviation is below 0.25 / sqrt(3000) = 0.0046 */
     CHECK_CLOSE(out.hull, 2.25, 0.02); /* lambda (||theta|| - delta) */
     CHECK(out.guaranteed && out.low < 2.5 && out.high > 2.5 && out.batch == 0 && out.exact);
     clear(&self);
@@ -365,7 +364,8 @@ static void refuse(const problem *self, const double *theta, pn_stationarity_opt
 
 static void refusals(void)
 {
-    const double theta[2] = { 0.1, 0.2 }, bad[2] = { 0.1, NAN }, far[2] = { 0.0, 1e20 }, bads[] = { 0.0, -1.0, NAN, INFINITY };
+    const double theta[2] = { 0.1, 0.2 }, bad[2] = { 0.1, NAN }, far[2] = { 0.0, 1e20 },
+                 bads[] = { 0.0, -1.0, NAN, INFINITY };
     const double chances[] = { 1.0, -0.5, NAN };
     box inside = { 0 };
     problem self = bent(4.0), clipped = { 0 }, black = boxed(&inside, 4.0);
@@ -402,8 +402,8 @@ static void cancelling(void)
     pn_err err;
 
     CHECK(pn_task_new(&inside.task, 2, &err) == PN_OK);
-    CHECK(ask(&out, &self, theta, (pn_stationarity_options){ .radius = 1.0, .samples = 100000 }, 1, inside.task, &err) ==
-          PN_ECANCELLED);
+    CHECK(ask(&out, &self, theta, (pn_stationarity_options){ .radius = 1.0, .samples = 100000 }, 1, inside.task,
+              &err) == PN_ECANCELLED);
     CHECK(inside.calls < 600 && out.mean == 7.0);
     pn_task_free(inside.task);
     clear(&self);
@@ -422,13 +422,14 @@ static pn_status scenario(void *ud, pn_err *err)
 
     if (status == PN_OK)
         status = *kind == 1 ? pn_loss_black_box(&self.loss, box_value, NULL, &inside, 0, 4.0, err)
-                            : name_loss(&self, "logistic", err); /* nothing of it wants explaining, which may fail and be left out */
+                            : name_loss(&self, "logistic",
+                                        err); /* nothing of it wants explaining, which may fail and be left out */
     if (status == PN_OK)
         status = assemble(&self, 0.0, err);
     if (status == PN_OK)
-        status = ask(&out, &self, theta,
-                     (pn_stationarity_options){ .radius = 0.3, .samples = 20, .batch = *kind == 2 ? 2 : 0 }, 1, NULL,
-                     err);
+        status =
+            ask(&out, &self, theta,
+                (pn_stationarity_options){ .radius = 0.3, .samples = 20, .batch = *kind == 2 ? 2 : 0 }, 1, NULL, err);
     clear(&self);
     return status;
 }
