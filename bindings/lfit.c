@@ -309,7 +309,8 @@ static const pnl_row fit_rows[] = {
     { "trace", fit_trace, PNL_FIELD, PNL_PAID, "fit.trace -> table",
       "One row a step: step, atom (the chosen vertex), step_size, gradients; value and gap only where the run was not "
       "private "
-      "or its noise was simulated." },
+      "or its noise was simulated; certificate where an epoch of zeroth_order ended: the norm of its mean released "
+      "gradient." },
     { "plan", fit_plan, PNL_FIELD, PNL_NOTHING, "fit.plan -> plan", "The plan that was run." },
     { "value", fit_value, PNL_FIELD, PNL_RAW, "fit.value -> number",
       "The objective at theta, computed from the exact data when it is asked for." },

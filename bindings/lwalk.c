@@ -24,13 +24,14 @@ static void set_integer(lua_State *L, const char *name, size_t value)
 
 void pnl_push_row(lua_State *L, const pn_trace_row *row, const double *theta, size_t p)
 {
-    lua_createtable(L, 0, 7);
+    lua_createtable(L, 0, 8);
     set_integer(L, "step", row->step);
     if (row->atom)
         set_integer(L, "atom", row->atom);
     set_number(L, "step_size", row->step_size);
     set_number(L, "value", row->value);
     set_number(L, "gap", row->gap);
+    set_number(L, "certificate", row->certificate);
     set_integer(L, "gradients", (size_t)row->gradients);
     if (theta) {
         double *copy = pnl_new_vec(L, p);
@@ -252,7 +253,7 @@ static const pnl_row walk_rows[] = {
     { "step", walk_step, PNL_METHOD, PNL_PAID, "walk:step() -> state or nil",
       "One step: charges, draws, moves. nil after the last. state: step, atom, step_size, gradients, theta; value and "
       "gap "
-      "only without privacy or with simulated noise." },
+      "only without privacy or with simulated noise; certificate where an epoch of zeroth_order ended." },
     { "fit", walk_fit, PNL_METHOD, PNL_PAID, "walk:fit() -> fit",
       "The result of the steps made so far; the walk may go on." },
     { "__call", walk_step, PNL_META, PNL_PAID, "for state in plan:steps() do ... end", "As walk:step()." },

@@ -56,8 +56,7 @@ double pn_gradient_noise_rho(const pn_request *request)
     return mu * mu / 2.0;
 }
 
-/* A filter that adds up Renyi divergences has begun: noise for its remaining epsilon is priced by zCDP there. */
-static bool renyi_ledger(const pn_request *request)
+bool pn_request_is_renyi(const pn_request *request)
 {
     return request->ledger && request->kind == PN_EPSILON_DELTA && pn_ledger_entries(request->ledger) > 0 &&
            !pn_ledger_gaussian(request->ledger);
@@ -104,7 +103,7 @@ double pn_gradient_noise_tight(const pn_gradient_noise *noise, const pn_request 
                                   .dim = noise->dim,
                                   .count = steps };
 
-    if (renyi_ledger(request))
+    if (pn_request_is_renyi(request))
         want.rho = pn_zcdp_rho(request->epsilon, pn_ideal_delta(request->delta)) * (1.0 - 1e-9);
     sigma = pn_calibrate_gaussian_releases(&want);
     if (!isnan(sigma) || request->kind == PN_RHO)

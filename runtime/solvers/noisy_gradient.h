@@ -60,6 +60,8 @@ double pn_gradient_noise_least(const pn_gradient_noise *noise, const pn_request 
 
 /** rho, or mu^2/2 for epsilon and delta: sigma is close to sensitivity sqrt(steps / (2 rho)).  Used to choose the steps. */
 double pn_gradient_noise_rho(const pn_request *request);
+/** A filter that adds up Renyi divergences has begun in the ledger: noise for its remaining epsilon is priced by zCDP there. */
+bool pn_request_is_renyi(const pn_request *request);
 
 /** PN_EUNSUPPORTED unless the request is one that Gaussian noise and the calibration option can serve; attach asks as well. */
 pn_status pn_gradient_noise_check(const pn_plan *plan, const pn_arg *common, pn_err *err);

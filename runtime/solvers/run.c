@@ -162,7 +162,7 @@ pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err
     if ((status = reserve_row(walk, err)) != PN_OK)
         return status;
     memset(row, 0, sizeof *row);
-    row->value = row->gap = NAN;
+    row->value = row->gap = row->certificate = NAN;
     walk->stepping = true;
     status = walk->plan->solver->step(walk->state, &walk->context, row, err);
     walk->stepping = false;

@@ -11,7 +11,8 @@
 /* clang-format off: one solver, one line */
 extern const pn_solver_ops pn_solver_frank_wolfe, pn_solver_frank_wolfe_convex, pn_solver_mirror_descent,
     pn_solver_accelerated_mirror_descent, pn_solver_gradient_descent, pn_solver_sgd, pn_solver_svrg, pn_solver_svrg_pp,
-    pn_solver_objective_perturbation, pn_solver_output_perturbation;
+    pn_solver_objective_perturbation, pn_solver_output_perturbation, pn_solver_zeroth_order,
+    pn_solver_zeroth_order_naive;
 
 static const pn_solver_ops *const solver_table[] = {
     &pn_solver_frank_wolfe,
@@ -24,6 +25,8 @@ static const pn_solver_ops *const solver_table[] = {
     &pn_solver_svrg_pp,
     &pn_solver_objective_perturbation,
     &pn_solver_output_perturbation,
+    &pn_solver_zeroth_order,
+    &pn_solver_zeroth_order_naive,
     NULL,
 };
 /* clang-format on */
@@ -287,7 +290,7 @@ static pn_status check_private(const char *owner, const pn_solver_ops *solver, c
         return PN_OK;
     if (!solver->is_private)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: has no private form; give privacy=false", owner);
-    if (!bounds->certified)
+    if (!bounds->certified && !solver->clips_values)
         return pn_fail(err, PN_EPRIVACY, "%s: the sensitivity cannot be certified: %s", owner, bounds->missing);
     if (request->ledger && pn_ledger_budget(request->ledger)->neighbours != request->neighbours)
         return pn_fail(err, PN_EPRIVACY, "%s: neighbours is \"%s\", the ledger's is \"%s\"; they must agree", owner,

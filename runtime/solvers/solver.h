@@ -72,7 +72,8 @@ struct pn_plan {
     bool worthless;        /* no budget can pay for what it gives, whatever the event says: simulated runs only */
     double bound;          /* on the expected excess risk, by the theorem; NaN when none */
     double predicted;      /* excess risk to be expected, from public numbers alone and without guarantee; 0: unknown */
-    double gradients;      /* per-record gradient evaluations that the run will count; 0: unknown */
+    double gradients;      /* per-record gradient evaluations that the run will count, of solvers by values evaluations of
+                              the loss; 0: unknown */
     double sigma;          /* noise on each coordinate of the mean gradient in a step; 0: none, or not one number */
     const char *accountant; /* static: who priced it when that is no sum of charges ("pld"); NULL otherwise */
     pn_plan_line lines[PN_PLAN_LINES];
@@ -108,7 +109,8 @@ typedef struct pn_trace_row {
     size_t atom; /* chosen vertex from 1, 0 when the solver has none; paid */
     double step_size;
     double value, gap;  /* raw: objective before the step, duality gap */
-    uint64_t gradients; /* per-record gradient evaluations so far */
+    double certificate; /* paid: norm of the mean of the released gradients of an epoch that this step ended; NaN without */
+    uint64_t gradients; /* per-record gradient evaluations so far; of solvers by values: of the loss */
 } pn_trace_row;
 
 struct pn_state {
@@ -127,6 +129,7 @@ struct pn_solver_ops {
     const char *source;     /* paper, algorithm, theorem */
     const pn_param *params; /* its own options; the common ones are pn_solver_common */
     bool is_private;        /* has a private form */
+    bool clips_values;      /* it bounds what a record does by itself: no certified gradient is asked for */
 
     /* args: first the common table's values, then its own.  Fills out->... (allocated by the solver, pn_plan embedded first) */
     pn_status (*plan)(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,

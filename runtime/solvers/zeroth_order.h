@@ -85,10 +85,61 @@ typedef struct zo_plan {
     zo_output output;
     pn_smoothing smoothing;
     pn_prefix_design *design; /* of one epoch's prefix sums; naive: of one release */
-    const double *start;      /* [dim], the plan's own */
+    pn_single_pass_options slices;
+    double *start; /* [dim] owned */
 } zo_plan;
 
+/* Rows of the two tables.  Those of the naive one are the first of the other. */
+enum {
+    ZO_SMOOTHING = 0,
+    ZO_DIRECTIONS,
+    ZO_RADIUS,
+    ZO_LIPSCHITZ,
+    ZO_STATIONARITY,
+    ZO_TARGET,
+    ZO_GAP,
+    ZO_DISTANCE,
+    ZO_EPOCHS,
+    ZO_ROUNDS,
+    ZO_BATCH,
+    ZO_STEP,
+    ZO_PASSES,
+    ZO_OUTPUT,
+    ZO_GROUP,
+    ZO_LEVEL,
+    ZO_STRICT,
+    ZO_NAIVE_COUNT,
+    ZO_FIRST_BATCH = ZO_NAIVE_COUNT,
+    ZO_ORACLE,
+    ZO_PREFIX /* the first of the rows of pn_prefix_params */
+};
 extern const pn_param zo_params[], zo_naive_params[];
+
+/* A plan in the making. */
+typedef struct zo_work {
+    zo_plan *plan;
+    const char *owner; /* "solve.zeroth_order" */
+    const pn_arg *common, *own;
+    bool naive, is_private, paper;
+    zo_problem problem; /* of one pass */
+    zo_choice fixed;    /* what options say */
+    pn_prefix_options prefix;
+    const char *slope_source;        /* where L is from */
+    bool slope_guessed, slope_holds; /* nothing bounds the loss; L is certified or declared of the loss itself */
+    double regulariser_slope;        /* Lipschitz constant of r; +inf */
+    double distance;                 /* from the start to where it may end */
+    bool distance_given, gap_known;
+    zo_choice best[ZO_METHODS]; /* of each method, where found */
+    bool found[ZO_METHODS], allowed[ZO_METHODS];
+    bool practical;                              /* no method has a bound below L */
+    double first_sensitivity, other_sensitivity; /* s1, s2: of leaves, as computed */
+} zo_work;
+
+/** Sensitivities, the design, the plan's event, charges and sigma, and what the noise makes of step, error and bound.
+ *  Errors: those of pn_prefix_design_new; PN_EUNSUPPORTED for a budget without delta. */
+pn_status zo_make_design(zo_work *at, pn_err *err);
+/** The lines, warnings and settings. */
+void zo_explain(zo_work *at);
 
 pn_status zo_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err);

@@ -1,0 +1,231 @@
+/* zeroth_order_noise.c -- what a record moves in zeroth-order optimization, the noise that hides it, and what both leave of the bound.
+ * Depends on: zeroth_order.h, noisy_gradient.h.  Used by: zeroth_order_plan.c.  Spec: zeroth-order.md sections 3 to 6. */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/mutant.h"
+#include "privacy/accountant.h"
+#include "solvers/noisy_gradient.h"
+#include "solvers/zeroth_order.h"
+
+/* ---- sensitivity ---- */
+
+/* Of the mean over `batch` records whose terms have norm `norm`, as computed.  Replacing one moves it by two terms; under zero_out a
+ * record that is out adds nothing while the divisor stays, and that is one term.  Both data sets round. */
+static double leaf_sensitivity(const zo_work *at, double norm, size_t batch)
+{
+    const zo_plan *plan = at->plan;
+    double terms = plan->base.request.neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+    double rounding = 2.0 * pn_smoothed_error(&plan->smoothing, plan->dim, batch, norm);
+
+    if (PN_MUTANT("leaf_sensitivity_half"))
+        terms *= 0.5;
+    return (terms * norm / (double)batch + rounding) * (1.0 + 0x1p-50);
+}
+
+/* On every entry of a leaf. */
+static double entry_bound(const zo_work *at, double norm, size_t batch)
+{
+    return (norm + pn_smoothed_error(&at->plan->smoothing, at->plan->dim, batch, norm)) * (1.0 + 0x1p-50);
+}
+
+static void read_sensitivity(zo_work *at)
+{
+    const zo_plan *plan = at->plan;
+    const zo_choice *choice = &plan->choice;
+    double gradient = pn_smoothed_norm(&plan->smoothing, plan->dim);
+    double difference = pn_smoothed_difference_norm(&plan->smoothing, plan->dim, 2.0 * choice->ball);
+    bool later = choice->method.oracle == ZO_VARIANCE_REDUCED && choice->rounds > 1;
+
+    at->first_sensitivity = leaf_sensitivity(at, gradient, choice->first);
+    at->other_sensitivity = later ? leaf_sensitivity(at, difference, choice->others) : 0.0;
+    at->prefix.sensitivity = fmax(at->first_sensitivity, at->other_sensitivity);
+    at->prefix.bound = fmax(entry_bound(at, gradient, choice->first), later ? entry_bound(at, difference, choice->others) : 0.0);
+}
+
+/* ---- the design ---- */
+
+static void name_method(zo_work *at)
+{
+    pn_prefix_options *prefix = &at->prefix;
+    static const char *const names[] = {
+        [ZO_TREE] = "binary", [ZO_HONAKER] = "binary", [ZO_SQRT] = "sqrt", [ZO_BLT] = "blt"
+    };
+    zo_sum sum = at->plan->choice.method.sum;
+
+    if (at->plan->choice.method.oracle == ZO_NAIVE) { /* one leaf a stream: the sum is the leaf */
+        *prefix = (pn_prefix_options){ .factorization = "binary", .estimator_given = true };
+        return;
+    }
+    if (!prefix->factorization)
+        prefix->factorization = names[sum];
+    if ((sum == ZO_TREE || sum == ZO_HONAKER) && !prefix->estimator_given) {
+        prefix->estimator = sum == ZO_TREE ? PN_PREFIX_PLAIN : PN_PREFIX_HONAKER;
+        prefix->estimator_given = true;
+    }
+    prefix->keep_root = prefix->keep_root || at->paper;
+}
+
+/* rho of the whole run, for budgets that are split between passes or were begun by others. */
+static double rho_of_run(const pn_request *request)
+{
+    if (pn_request_is_renyi(request))
+        return pn_zcdp_rho(request->epsilon, pn_ideal_delta(request->delta));
+    return pn_gradient_noise_rho(request);
+}
+
+static bool affordable(const pn_request *request, pn_event *event, size_t charges)
+{
+    if (request->kind == PN_RHO)
+        return (double)charges * event->ops->zcdp(event) <= request->rho;
+    return pn_event_epsilon(event, charges, request->delta, NULL) <= request->epsilon;
+}
+
+/* Equal parts of rho, a little less than all of it: tails and rounding want their share of every charge. */
+static pn_status design_for_passes(zo_work *at, pn_err *err)
+{
+    zo_plan *plan = at->plan;
+    const pn_request *request = &plan->base.request;
+    double part = rho_of_run(request) / (double)plan->passes;
+
+    for (double less = 1e-9; less < 0.9; less *= 4.0) {
+        pn_status status;
+
+        at->prefix.rho = part * (1.0 - less);
+        status = pn_prefix_design_new(&plan->design, &at->prefix, err);
+        if (status != PN_OK || affordable(request, pn_prefix_event(plan->design), plan->passes))
+            return status;
+        pn_prefix_design_free(plan->design);
+        plan->design = NULL;
+    }
+    return pn_fail(err, PN_EBUDGET, "%s: the budget is too small for %zu passes; use fewer", at->owner, plan->passes);
+}
+
+static pn_status new_design(zo_work *at, pn_err *err)
+{
+    const pn_request *request = &at->plan->base.request;
+    pn_prefix_options *prefix = &at->prefix;
+
+    if (!at->is_private) {
+        prefix->noiseless = true;
+        prefix->bound = 0.0;
+        if (!isfinite(prefix->sensitivity)) /* nothing is clipped */
+            prefix->sensitivity = 1.0;
+        return pn_prefix_design_new(&at->plan->design, prefix, err);
+    }
+    if (at->plan->passes > 1 || pn_request_is_renyi(request))
+        return design_for_passes(at, err);
+    if (request->kind == PN_RHO) {
+        prefix->rho = request->rho;
+    } else {
+        prefix->epsilon = request->epsilon;
+        prefix->delta = request->delta;
+    }
+    return pn_prefix_design_new(&at->plan->design, prefix, err);
+}
+
+/* Leaf by leaf where noise follows it. */
+static pn_status add_sensitivities(zo_work *at, double **all, pn_err *err)
+{
+    size_t horizon = at->prefix.horizon;
+
+    if (at->prefix.scale != PN_PREFIX_BY_NODE)
+        return PN_OK;
+    *all = pn_alloc(horizon, sizeof **all);
+    if (!*all)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu rounds", at->owner, horizon);
+    for (size_t t = 0; t < horizon; t++)
+        (*all)[t] = t == 0 ? at->first_sensitivity : at->other_sensitivity;
+    at->prefix.sensitivities = *all;
+    at->prefix.sensitivity = 0.0;
+    return PN_OK;
+}
+
+/* ---- error, step and bound ---- */
+
+/* The mean over rounds of the variance of a coordinate's noise. */
+static pn_status mean_variance(const zo_work *at, double *mean, pn_err *err)
+{
+    size_t rounds = at->prefix.horizon;
+    double *all, sum = 0.0;
+
+    *mean = 0.0;
+    if (!at->is_private)
+        return PN_OK;
+    all = pn_alloc(rounds, sizeof *all);
+    if (!all)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu rounds", at->owner, rounds);
+    pn_prefix_variances(at->plan->design, rounds, all);
+    for (size_t t = 0; t < rounds; t++)
+        sum += all[t];
+    pn_free(all);
+    *mean = sum / (double)rounds;
+    return PN_OK;
+}
+
+/* e^2, from what runs: this smoothing with its groups, these batches, this design. */
+static double square_error(const zo_work *at)
+{
+    const zo_plan *plan = at->plan;
+    const zo_choice *choice = &plan->choice;
+    pn_smoothing how = plan->smoothing;
+    double later, error;
+
+    how.lipschitz = at->problem.lipschitz; /* also where nothing is clipped */
+    error = pn_smoothed_variance(&how, plan->dim, choice->first);
+    if (choice->method.oracle == ZO_NAIVE || choice->rounds == 1)
+        return error + choice->noise * choice->noise;
+    later = pn_smoothed_difference_variance(&how, plan->dim, choice->others, 2.0 * choice->ball);
+    return error + later * ((double)choice->rounds - 1.0) / 2.0 + choice->noise * choice->noise;
+}
+
+/* The regret of any step eta is D^2/(2 eta) + eta T G^2/2; zeroth-order.md section 5 has it at the best one.  The errors of prefix sums
+ * depend on each other, those of fresh gradients do not. */
+static void finish_choice(zo_work *at)
+{
+    zo_plan *plan = at->plan;
+    zo_choice *choice = &plan->choice;
+    double T = (double)choice->rounds, D = choice->ball, e2 = square_error(at);
+    double slope = at->problem.lipschitz + (isfinite(at->regulariser_slope) ? at->regulariser_slope : 0.0);
+    bool naive = choice->method.oracle == ZO_NAIVE;
+    double G = naive ? sqrt(slope * slope + e2) : slope + sqrt(e2), eta, oracle;
+
+    choice->error = sqrt(e2);
+    if (!(at->own[ZO_STEP].given || (at->practical && choice->step > 0.0 && isfinite(choice->step))))
+        choice->step = D / (G * sqrt(T));
+    eta = choice->step;
+    oracle = naive ? sqrt(e2) / sqrt(T) : 2.0 * sqrt(e2);
+    choice->bound = (at->problem.gap + 2.0 * slope * choice->smoothing) / (D * T * (double)choice->epochs) +
+                    D / (2.0 * eta * T) + eta * G * G / (2.0 * D) + oracle;
+}
+
+pn_status zo_make_design(zo_work *at, pn_err *err)
+{
+    zo_plan *plan = at->plan;
+    zo_choice *choice = &plan->choice;
+    bool naive = choice->method.oracle == ZO_NAIVE;
+    double *all = NULL, variance;
+    pn_status status;
+
+    name_method(at);
+    at->prefix.dim = plan->dim;
+    at->prefix.horizon = naive ? 1 : choice->rounds;
+    at->prefix.neighbours = plan->base.request.neighbours;
+    read_sensitivity(at);
+    choice->sensitivity = at->prefix.sensitivity;
+    status = add_sensitivities(at, &all, err);
+    if (status == PN_OK)
+        status = new_design(at, err);
+    pn_free(all);
+    if (status == PN_OK)
+        status = mean_variance(at, &variance, err);
+    if (status != PN_OK)
+        return status;
+    choice->sigma = pn_prefix_sigma(plan->design);
+    choice->noise = sqrt((double)plan->dim * variance);
+    plan->base.sigma = sqrt(variance);
+    plan->base.event = at->is_private ? pn_event_keep(pn_prefix_event(plan->design)) : NULL;
+    plan->base.charges = plan->passes;
+    finish_choice(at);
+    return PN_OK;
+}
