@@ -196,6 +196,6 @@ pn_status pn_prefix_make(pn_prefix **out, pn_prefix_design *design, uint64_t cou
 
 /* ---- rows ---- */
 
-extern const pn_prefix_ops pn_prefix_binary;
+extern const pn_prefix_ops pn_prefix_binary, pn_prefix_sqrt, pn_prefix_banded, pn_prefix_blt;
 
 #endif
