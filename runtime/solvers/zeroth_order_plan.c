@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "continual/prefix_rows.h"
 #include "core/alloc.h"
 #include "objective/directions.h"
 #include "solvers/first_order.h"
