@@ -22,4 +22,12 @@ static inline bool pn_mutant_on(const char *name)
 #define PN_MUTANT(name) false
 #endif
 
+/* A fault of its own kind: the process ends here, as by kill -9. */
+#ifdef PN_MUTANTS
+#include <signal.h>
+#define PN_CRASH(point) ((void)(pn_mutant_on(point) && raise(SIGKILL)))
+#else
+#define PN_CRASH(point) ((void)0)
+#endif
+
 #endif

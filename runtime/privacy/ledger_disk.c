@@ -1,5 +1,5 @@
 /* ledger_disk.c -- what a ledger asks of the disk.  Depends on: ledger_disk.h, core/, libsodium, POSIX.
- * Used by: ledger_file.c. */
+ * Used by: ledger_file.c, continual/checkpoint_file.c. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
@@ -84,6 +84,26 @@ int pn_disk_sync_entry(const char *path)
     return error;
 }
 
+bool pn_disk_in_place(int fd, const char *path)
+{
+    struct stat mine, there;
+
+    return fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_ino == there.st_ino &&
+           mine.st_dev == there.st_dev;
+}
+
+int pn_disk_name(const char *other, const char *path, bool replace, bool *named)
+{
+    int error = replace ? EPERM : link(other, path) == 0 ? 0 : errno;
+
+    if (error == EPERM || error == ENOTSUP || error == ENOSYS) /* a file system without links, or what is to be replaced */
+        error = rename(other, path) == 0 ? 0 : errno;
+    if (named)
+        *named = error == 0;
+    (void)unlink(other);
+    return error ? error : pn_disk_sync_entry(path);
+}
+
 /* ---- reading ---- */
 
 int pn_disk_open(const char *path, bool create, unsigned mode)
@@ -99,18 +119,18 @@ int pn_disk_open(const char *path, bool create, unsigned mode)
     return fd;
 }
 
-pn_status pn_disk_read(int fd, const char *path, char **data, size_t *size, pn_err *err)
+pn_status pn_disk_read(int fd, const char *owner, const char *path, char **data, size_t *size, pn_err *err)
 {
     struct stat info;
     size_t used = 0;
 
     *data = NULL;
     if (fstat(fd, &info) != 0)
-        return pn_fail(err, PN_EIO, "ledger: %.300s: cannot be read: %s", path, strerror(errno));
+        return pn_fail(err, PN_EIO, "%s: %.300s: cannot be read: %s", owner, path, strerror(errno));
     *size = (size_t)info.st_size;
     *data = pn_alloc(*size + 1, 1);
     if (!*data)
-        return pn_fail(err, PN_ENOMEM, "ledger: %.300s: out of memory for %zu bytes", path, *size);
+        return pn_fail(err, PN_ENOMEM, "%s: %.300s: out of memory for %zu bytes", owner, path, *size);
     while (used < *size) {
         ssize_t got = pread(fd, *data + used, *size - used, (off_t)used);
 
@@ -119,7 +139,7 @@ pn_status pn_disk_read(int fd, const char *path, char **data, size_t *size, pn_e
         if (got < 0) {
             pn_free(*data);
             *data = NULL;
-            return pn_fail(err, PN_EIO, "ledger: %.300s: cannot be read: %s", path, strerror(errno));
+            return pn_fail(err, PN_EIO, "%s: %.300s: cannot be read: %s", owner, path, strerror(errno));
         }
         if (got == 0)
             break;
@@ -180,14 +200,12 @@ static int write_key(const unsigned char key[PN_KEY_BYTES], const char *path, co
     if (!error)
         error = pn_disk_sync(fd);
     (void)close(fd);
-    if (!error && link(other, path) != 0)
-        error = errno;
-    if (error == EPERM || error == ENOTSUP || error == ENOSYS) /* a file system without links */
-        error = rename(other, path) == 0 ? 0 : errno;
+    if (!error)
+        error = pn_disk_name(other, path, false, NULL);
     (void)unlink(other);
     sodium_memzero(hex, sizeof hex);
     sodium_memzero(text, sizeof text);
-    return error ? error : pn_disk_sync_entry(path);
+    return error;
 }
 
 pn_status pn_disk_make_key(unsigned char key[PN_KEY_BYTES], const char *path, pn_err *err)

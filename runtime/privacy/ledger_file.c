@@ -16,14 +16,6 @@
 #include "core/mutant.h"
 #include "privacy/ledger_store.h"
 
-/* A fault for tests: the process ends here, as by kill -9. */
-static void crash(const char *point)
-{
-    (void)point;
-    if (PN_MUTANT(point))
-        (void)raise(SIGKILL);
-}
-
 /* ---- authentication ---- */
 
 /* mac = H(before, text) */
@@ -88,7 +80,7 @@ int pn_store_write_head(const pn_store *store)
         (void)raise(SIGKILL);
     }
     error = pn_disk_write(store->head, slot, PN_SLOT, (store->count & 1) * PN_SLOT);
-    crash("crash_before_head_sync");
+    PN_CRASH("crash_before_head_sync");
     return error ? error : pn_disk_sync(store->head);
 }
 
@@ -119,7 +111,7 @@ pn_status pn_store_read_head(const pn_store *store, pn_head *best, pn_err *err)
     best->count = 0;
     if (store->head < 0)
         return PN_OK;
-    status = pn_disk_read(store->head, store->head_path, &data, &size, err);
+    status = pn_disk_read(store->head, "ledger", store->head_path, &data, &size, err);
     for (size_t i = 0; status == PN_OK && i < 2 && size >= (i + 1) * PN_SLOT; i++) {
         data[(i + 1) * PN_SLOT - 1] = '\0';
         read_slot(store, data + i * PN_SLOT, best);
@@ -232,7 +224,7 @@ static pn_status write_record(pn_store *store, const char *line, size_t length, 
 {
     int error;
 
-    crash("crash_before_write");
+    PN_CRASH("crash_before_write");
     if (PN_MUTANT("crash_in_write")) {
         (void)pn_disk_write(store->fd, line, length / 2, store->end);
         (void)raise(SIGKILL);
@@ -240,20 +232,17 @@ static pn_status write_record(pn_store *store, const char *line, size_t length, 
     error = pn_disk_write(store->fd, line, length, store->end);
     if (error)
         return take_back(store, error, err);
-    crash("crash_before_sync");
+    PN_CRASH("crash_before_sync");
     error = pn_disk_sync(store->fd);
     if (error)
         return give_up(store, store->path, error, err);
-    crash("crash_before_head");
+    PN_CRASH("crash_before_head");
     return PN_OK;
 }
 
 bool pn_store_in_place(const pn_store *store)
 {
-    struct stat mine, there;
-
-    return fstat(store->fd, &mine) == 0 && stat(store->path, &there) == 0 && mine.st_ino == there.st_ino &&
-           mine.st_dev == there.st_dev;
+    return pn_disk_in_place(store->fd, store->path);
 }
 
 pn_status pn_store_append(pn_store *store, const char *record, pn_err *err)
@@ -289,6 +278,6 @@ pn_status pn_store_append(pn_store *store, const char *record, pn_err *err)
         error = pn_store_write_head(store);
         status = error ? give_up(store, store->head_path, error, err) : PN_OK;
     }
-    crash("crash_after_head");
+    PN_CRASH("crash_after_head");
     return status;
 }

@@ -210,7 +210,7 @@ static pn_status open_content(pn_store *store, bool create, bool *is_new, pn_err
 {
     unsigned char name[PN_MAC_BYTES];
     size_t size;
-    pn_status status = pn_disk_read(store->fd, store->path, &store->content, &size, err);
+    pn_status status = pn_disk_read(store->fd, "ledger", store->path, &store->content, &size, err);
 
     if (status != PN_OK)
         return status;

@@ -1,0 +1,515 @@
+/* checkpoint_file.c -- two sectors and a state: making, opening, committing.  Depends on: checkpoint_file.h, privacy/ledger_disk.h,
+ * libsodium, POSIX.  Used by: checkpoint.c. */
+#define _GNU_SOURCE /* statx: when a file was made */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "continual/checkpoint_file.h"
+#include "core/alloc.h"
+#include "core/mutant.h"
+#include "privacy/ledger_disk.h"
+
+#define MAGIC   "penumbra stream\n"
+#define VERSION 1
+#define ORDER   UINT64_C(0x0102030405060708)
+#define SECTOR  512
+#define STATES  (2 * SECTOR) /* where states begin */
+#define DIGEST  32
+
+/* Where a file is, as far as the system can tell.  A file that is moved keeps it, a copy does not. */
+typedef struct place {
+    uint64_t inode, device;
+    uint64_t born, nanoseconds; /* 0 where the file system does not say */
+} place;
+
+/* As in the file: no padding, numbers as the machine has them. */
+typedef struct sector {
+    char magic[16];
+    uint64_t version, order, sequence, mode;
+    unsigned char id[PN_CHECKPOINT_ID];
+    place place;
+    uint64_t offset, size; /* of the state */
+    unsigned char state[DIGEST];
+    unsigned char rest[SECTOR - 16 - 4 * 8 - PN_CHECKPOINT_ID - 4 * 8 - 2 * 8 - 2 * DIGEST];
+    unsigned char digest[DIGEST]; /* of everything before */
+} sector;
+
+_Static_assert(sizeof(sector) == SECTOR, "a sector has no padding");
+
+struct pn_checkpoint_file {
+    char *path;
+    int fd;
+    sector now; /* what counts */
+    const char *broken;
+};
+
+static pn_status cannot(const char *path, const char *what, int error, pn_err *err)
+{
+    return pn_fail(err, PN_EIO, "tree: %.300s: cannot be %s: %s", path, what, strerror(error));
+}
+
+/* ---- sectors ---- */
+
+static void digest_of(unsigned char out[DIGEST], const void *data, size_t size)
+{
+    (void)crypto_generichash(out, DIGEST, data, size, NULL, 0);
+}
+
+static void seal(sector *s)
+{
+    digest_of(s->digest, s, offsetof(sector, digest));
+}
+
+static bool is_whole(const sector *s)
+{
+    unsigned char want[DIGEST];
+
+    digest_of(want, s, offsetof(sector, digest));
+    return memcmp(want, s->digest, DIGEST) == 0;
+}
+
+static int find_place(place *out, int fd)
+{
+    struct stat info;
+#ifdef STATX_BTIME
+    struct statx more;
+#endif
+
+    *out = (place){ 0 };
+    if (fstat(fd, &info) != 0)
+        return errno;
+    out->inode = (uint64_t)info.st_ino;
+    out->device = (uint64_t)info.st_dev;
+#ifdef STATX_BTIME
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME)) {
+        out->born = (uint64_t)more.stx_btime.tv_sec;
+        out->nanoseconds = more.stx_btime.tv_nsec;
+    }
+#endif
+    return 0;
+}
+
+/* The number of a device may change when a machine is started again: the time of birth is the better mark. */
+static bool same_place(const place *a, const place *b)
+{
+    if (a->born || b->born)
+        return a->inode == b->inode && a->born == b->born && a->nanoseconds == b->nanoseconds;
+    return a->inode == b->inode && a->device == b->device;
+}
+
+/* ---- making ---- */
+
+static pn_checkpoint_file *new_file(const char *path)
+{
+    pn_checkpoint_file *file = pn_calloc(1, sizeof *file);
+
+    if (!file)
+        return NULL;
+    file->fd = -1;
+    file->path = pn_alloc(strlen(path) + 1, 1);
+    if (!file->path) {
+        pn_free(file);
+        return NULL;
+    }
+    memcpy(file->path, path, strlen(path) + 1);
+    return file;
+}
+
+void pn_checkpoint_close(pn_checkpoint_file *file)
+{
+    if (!file)
+        return;
+    if (file->fd >= 0)
+        (void)close(file->fd);
+    pn_free(file->path);
+    pn_free(file);
+}
+
+const char *pn_checkpoint_path(const pn_checkpoint_file *file)
+{
+    return file->path;
+}
+
+const unsigned char *pn_checkpoint_id(const pn_checkpoint_file *file)
+{
+    return file->now.id;
+}
+
+pn_checkpoint_mode pn_checkpoint_mode_of(const pn_checkpoint_file *file)
+{
+    return (pn_checkpoint_mode)file->now.mode;
+}
+
+static int lock(int fd)
+{
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
+/* All of the file under another name; nobody else knows it, so the order of writes is free. */
+static int write_new(pn_checkpoint_file *file, const char *other, const void *state)
+{
+    int error;
+
+    file->fd = pn_disk_open(other, true, 0600);
+    error = file->fd < 0 ? errno : fchmod(file->fd, 0600) == 0 ? 0 : errno;
+    if (!error)
+        error = lock(file->fd);
+    if (!error)
+        error = find_place(&file->now.place, file->fd);
+    seal(&file->now);
+    if (!error)
+        error = pn_disk_write(file->fd, state, (size_t)file->now.size, STATES);
+    PN_CRASH("stream_crash_making");
+    if (!error)
+        error = pn_disk_write(file->fd, &file->now, SECTOR, 0);
+    if (!error)
+        error = pn_disk_write(file->fd, &file->now, SECTOR, SECTOR);
+    if (!error)
+        error = fsync(file->fd) == 0 ? 0 : errno;
+    PN_CRASH("stream_crash_made");
+    return error;
+}
+
+/* Only the mark that this very stream left when it was taken out of here may be overwritten. */
+static pn_status check_replaced(const char *path, const unsigned char id[PN_CHECKPOINT_ID], bool *there, pn_err *err)
+{
+    struct stat info;
+    sector old;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    ssize_t got;
+
+    *there = fd >= 0;
+    if (fd < 0 && errno == ENOENT)
+        return PN_OK;
+    if (fd < 0)
+        return cannot(path, "written", errno, err);
+    got = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? pread(fd, &old, SECTOR, SECTOR) : -1;
+    (void)close(fd);
+    if (got == SECTOR && is_whole(&old) && old.mode == PN_CHECKPOINT_TAKEN && memcmp(old.id, id, sizeof old.id) == 0)
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL, "tree: %.300s: there is a file already that is not this stream's; give another path",
+                   path);
+}
+
+static pn_status publish(pn_checkpoint_file *file, const void *state, bool replace, bool *published, pn_err *err)
+{
+    char name[2 * 8 + 1], *other = pn_alloc(strlen(file->path) + sizeof name + 8, 1);
+    unsigned char random[8];
+    pn_status status = PN_OK;
+    int error;
+
+    if (!other)
+        return pn_fail(err, PN_ENOMEM, "tree: out of memory for a path");
+    randombytes_buf(random, sizeof random);
+    (void)sodium_bin2hex(name, sizeof name, random, sizeof random);
+    (void)sprintf(other, "%s.%s.new", file->path, name);
+    error = write_new(file, other, state);
+    if (!error)
+        error = pn_disk_name(other, file->path, replace, published);
+    PN_CRASH("stream_crash_named");
+    if (error == EEXIST) {
+        status = pn_fail(err, PN_EINVAL, "tree: %.300s: somebody else has just made this file; give another path",
+                         file->path);
+    } else if (error) {
+        status = cannot(file->path, *published ? "made durable" : "written", error, err);
+    }
+    if (error && !*published && file->fd >= 0) { /* nothing to go on from may stay behind, under any name */
+        (void)!ftruncate(file->fd, 0);
+        (void)unlink(other);
+    }
+    pn_free(other);
+    return status;
+}
+
+pn_status pn_checkpoint_make(pn_checkpoint_file **out, const char *path, const unsigned char id[PN_CHECKPOINT_ID],
+                             pn_checkpoint_mode mode, const void *state, size_t size, bool *published, pn_err *err)
+{
+    pn_checkpoint_file *file;
+    bool there;
+    pn_status status = check_replaced(path, id, &there, err);
+
+    *out = NULL;
+    *published = false;
+    if (status != PN_OK)
+        return status;
+    file = new_file(path);
+    if (!file)
+        return pn_fail(err, PN_ENOMEM, "tree: out of memory for a file");
+    memcpy(file->now.magic, MAGIC, sizeof file->now.magic);
+    file->now.version = VERSION;
+    file->now.order = ORDER;
+    file->now.sequence = 1;
+    file->now.mode = (uint64_t)mode;
+    memcpy(file->now.id, id, PN_CHECKPOINT_ID);
+    file->now.offset = STATES;
+    file->now.size = size;
+    digest_of(file->now.state, state, size);
+    status = publish(file, state, there, published, err);
+    if (status != PN_OK) {
+        pn_checkpoint_close(file);
+        return status;
+    }
+    *out = file;
+    return PN_OK;
+}
+
+/* ---- opening ---- */
+
+static pn_status cannot_open(const char *path, int error, pn_err *err)
+{
+    if (error == ENOENT)
+        return pn_fail(err, PN_EIO, "tree: %.300s: there is no such checkpoint", path);
+    if (error == EISDIR || error == ENOTSUP)
+        return pn_fail(err, PN_EPARSE, "tree: %.300s: is no regular file, so no checkpoint", path);
+    return cannot(path, "opened for reading and writing", error, err);
+}
+
+static pn_status open_locked(pn_checkpoint_file *file, pn_err *err)
+{
+    int error;
+
+    file->fd = pn_disk_open(file->path, false, 0);
+    if (file->fd < 0)
+        return cannot_open(file->path, errno, err);
+    error = lock(file->fd);
+    if (error == EWOULDBLOCK)
+        return pn_fail(
+            err, PN_EIO,
+            "tree: %.300s: a stream that is alive keeps itself in this file, here or in another process; go on "
+            "with that one, or let go of it",
+            file->path);
+    if (error)
+        return cannot(file->path, "locked", error, err);
+    if (!pn_disk_in_place(file->fd, file->path))
+        return pn_fail(err, PN_EIO, "tree: %.300s: was replaced while it was opened; try again", file->path);
+    return PN_OK;
+}
+
+/* The state of a whole sector lies in the file and is what it was. */
+static bool holds(const sector *s, const unsigned char *data, size_t size)
+{
+    unsigned char want[DIGEST];
+
+    if (!is_whole(s) || s->mode < PN_CHECKPOINT_PARKED || s->mode > PN_CHECKPOINT_TAKEN || s->offset < STATES ||
+        s->offset % 16 != 0 || s->offset > size || s->size > size - s->offset)
+        return false;
+    digest_of(want, data + s->offset, (size_t)s->size);
+    return memcmp(want, s->state, DIGEST) == 0;
+}
+
+static pn_status check_kind(const char *path, const sector *first, const sector *second, pn_err *err)
+{
+    bool known[2] = { memcmp(first->magic, MAGIC, sizeof first->magic) == 0,
+                      memcmp(second->magic, MAGIC, sizeof second->magic) == 0 };
+    const sector *s = known[1] ? second : first;
+
+    if (!known[0] && !known[1])
+        return pn_fail(err, PN_EPARSE, "tree: %.300s: this is no checkpoint of a stream", path);
+    if (s->order != ORDER)
+        return pn_fail(err, PN_EPARSE,
+                       "tree: %.300s: was written on a machine with another order of bytes, or changed; go on there",
+                       path);
+    if (s->version != VERSION)
+        return pn_fail(err, PN_EPARSE, "tree: %.300s: is of format %llu, or changed; this program reads format %d",
+                       path, (unsigned long long)s->version, VERSION);
+    return PN_OK;
+}
+
+/* The second sector counts; the first is there for when a crash of the machine tore the second. */
+static pn_status choose(pn_checkpoint_file *file, const unsigned char *data, size_t size, pn_err *err)
+{
+    sector first, second;
+    const sector *counts;
+    pn_status status;
+
+    if (size < STATES)
+        return pn_fail(err, PN_EPARSE, "tree: %.300s: this is no checkpoint of a stream, or it was cut off",
+                       file->path);
+    memcpy(&first, data, SECTOR);
+    memcpy(&second, data + SECTOR, SECTOR);
+    status = check_kind(file->path, &first, &second, err);
+    if (status != PN_OK)
+        return status;
+    counts = is_whole(&second) ? &second : &first;
+    if (!holds(counts, data, size))
+        return pn_fail(
+            err, PN_EPARSE,
+            "tree: %.300s: was changed or cut off; going on from an older copy would draw noise twice, so this "
+            "stream is over (what it has released stays good)",
+            file->path);
+    file->now = *counts;
+    return PN_OK;
+}
+
+static pn_status check_use(const pn_checkpoint_file *file, pn_err *err)
+{
+    place here;
+    int error = find_place(&here, file->fd);
+
+    if (error)
+        return cannot(file->path, "read", error, err);
+    if (file->now.mode == PN_CHECKPOINT_TAKEN)
+        return pn_fail(
+            err, PN_EPRIVACY,
+            "tree: %.300s: was resumed before; a second stream from the same state would reuse noise.  Go on with "
+            "the first, and save it again",
+            file->path);
+    if (!same_place(&here, &file->now.place))
+        return pn_fail(
+            err, PN_EPRIVACY,
+            "tree: %.300s: is a copy of the file that was written; two streams from the same state would reuse "
+            "noise.  Resume the file itself (it may be renamed, not copied)",
+            file->path);
+    return PN_OK;
+}
+
+static pn_status read_file(pn_checkpoint_file *file, void **state, size_t *size, pn_err *err)
+{
+    char *data;
+    size_t all;
+    pn_status status = pn_disk_read(file->fd, "tree", file->path, &data, &all, err);
+
+    if (status != PN_OK)
+        return status;
+    status = choose(file, (const unsigned char *)data, all, err);
+    if (status == PN_OK)
+        status = check_use(file, err);
+    if (status == PN_OK) {
+        *size = (size_t)file->now.size;
+        memmove(data, data + file->now.offset, *size);
+        sodium_memzero(data + *size, all - *size);
+        *state = data;
+        return PN_OK;
+    }
+    sodium_memzero(data, all);
+    pn_free(data);
+    return status;
+}
+
+pn_status pn_checkpoint_open(pn_checkpoint_file **out, const char *path, void **state, size_t *size, pn_err *err)
+{
+    pn_checkpoint_file *file = new_file(path);
+    pn_status status;
+
+    *out = NULL;
+    *state = NULL;
+    if (!file)
+        return pn_fail(err, PN_ENOMEM, "tree: out of memory for a file");
+    status = open_locked(file, err);
+    if (status == PN_OK)
+        status = read_file(file, state, size, err);
+    if (status != PN_OK) {
+        pn_checkpoint_close(file);
+        return status;
+    }
+    *out = file;
+    return PN_OK;
+}
+
+/* ---- committing ---- */
+
+/* Behind what counts, or before it where there is room. */
+static uint64_t free_offset(const sector *now, size_t size)
+{
+    uint64_t end = now->offset + now->size;
+
+    return size <= now->offset - STATES ? STATES : (end + SECTOR - 1) / SECTOR * SECTOR;
+}
+
+/* Nobody can tell any more what the disk has: nothing may be handed out, and what is read on opening counts. */
+static pn_status give_up(pn_checkpoint_file *file, int error, pn_err *err)
+{
+    file->broken = "it could not be made durable";
+    return pn_fail(
+        err, PN_EIO,
+        "tree: %.300s: cannot be made durable: %s; nothing was released, and this stream takes no more leaves; "
+        "let go of it and resume the file",
+        file->path, strerror(error));
+}
+
+static pn_status prepare(pn_checkpoint_file *file, const sector *next, const void *state, pn_err *err)
+{
+    int error;
+
+    PN_CRASH("stream_crash_before");
+    if (PN_MUTANT("stream_crash_in_state")) {
+        (void)pn_disk_write(file->fd, state, (size_t)next->size / 2, (size_t)next->offset);
+        PN_CRASH("stream_crash_in_state");
+    }
+    error = pn_disk_write(file->fd, state, (size_t)next->size, (size_t)next->offset);
+    PN_CRASH("stream_crash_after_state");
+    if (PN_MUTANT("stream_crash_in_first")) {
+        (void)pn_disk_write(file->fd, next, SECTOR / 4, 0);
+        PN_CRASH("stream_crash_in_first");
+    }
+    if (!error)
+        error = pn_disk_write(file->fd, next, SECTOR, 0);
+    if (error) /* the second sector and its state are as they were */
+        return pn_fail(err, PN_EIO, "tree: %.300s: cannot be written: %s; nothing was released", file->path,
+                       strerror(error));
+    PN_CRASH("stream_crash_first");
+    error = pn_disk_sync(file->fd);
+    PN_CRASH("stream_crash_prepared");
+    return error ? give_up(file, error, err) : PN_OK;
+}
+
+static pn_status confirm(pn_checkpoint_file *file, const sector *next, pn_err *err)
+{
+    int error;
+
+    if (PN_MUTANT("stream_crash_in_second")) {
+        (void)pn_disk_write(file->fd, next, SECTOR / 4, SECTOR);
+        PN_CRASH("stream_crash_in_second");
+    }
+    error = pn_disk_write(file->fd, next, SECTOR, SECTOR);
+    PN_CRASH("stream_crash_second");
+    if (!error)
+        error = pn_disk_sync(file->fd);
+    PN_CRASH("stream_crash_after");
+    return error ? give_up(file, error, err) : PN_OK;
+}
+
+pn_status pn_checkpoint_commit(pn_checkpoint_file *file, pn_checkpoint_mode mode, const void *state, size_t size,
+                               pn_err *err)
+{
+    sector next = file->now;
+    pn_status status;
+
+    if (file->broken)
+        return pn_fail(err, PN_EIO, "tree: %.300s: takes no more leaves: %s; let go of this stream and resume the file",
+                       file->path, file->broken);
+    if (!pn_disk_in_place(file->fd, file->path))
+        return pn_fail(
+            err, PN_EIO,
+            "tree: %.300s: is no longer the file that this stream keeps itself in (removed, moved, replaced, or "
+            "a relative path after a change of directory); put it back; nothing was released",
+            file->path);
+    next.sequence++;
+    next.mode = (uint64_t)mode;
+    next.offset = free_offset(&file->now, size);
+    next.size = size;
+    digest_of(next.state, state, size);
+    seal(&next);
+    status = prepare(file, &next, state, err);
+    if (status == PN_OK)
+        status = confirm(file, &next, err);
+    if (status != PN_OK)
+        return status;
+    file->now = next;
+    if (mode == PN_CHECKPOINT_TAKEN) /* sums and key are nobody's business any more */
+        (void)!ftruncate(file->fd, STATES);
+    return PN_OK;
+}
