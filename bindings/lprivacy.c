@@ -1,5 +1,5 @@
 /* lprivacy.c -- opens the parts of privacy in order, and checks the arguments that they share.
- * Depends on: lprivacy.h, lprivacy_check.h.  Used by: module.c, levent.c, laccountant.c, lledger.c, lcalibrate.c. */
+ * Depends on: lprivacy.h, lprivacy_check.h.  Used by: module.c, levent.c, laccountant.c, lledger.c, lcalibrate.c, lrelease.c, ltree.c. */
 #include <math.h>
 
 #include "lprivacy.h"
@@ -77,6 +77,32 @@ pn_event *pnl_check_event(lua_State *L, int index)
     if (pnl_test(L, index, &pnl_mechanism_class))
         luaL_error(L, "expected a pn.event, got a pn.mechanism; give its event, as in m.event");
     return pnl_check(L, index, &pnl_event_class);
+}
+
+pn_vec pnl_check_query(lua_State *L, int index, const char *owner, const char *what, bool *scalar)
+{
+    static const char expected[] = "%s: the %s must be a number, a vector or a table of numbers, got %s";
+    size_t n = 1;
+    double *copy;
+
+    *scalar = lua_type(L, index) == LUA_TNUMBER;
+    if (pnl_test(L, index, &pnl_vec_class))
+        return pnl_check_vec(L, index);
+    if (!*scalar && lua_type(L, index) != LUA_TTABLE)
+        pnl_error(L, expected, owner, what,
+                  lua_isuserdata(L, index) ? pnl_got(L, index) : luaL_typename(L, index)); /* no value: types only */
+    if (!*scalar)
+        n = lua_rawlen(L, index);
+    copy = lua_newuserdatauv(L, (n ? n : 1) * sizeof *copy, 0);
+    if (*scalar)
+        copy[0] = lua_tonumber(L, index);
+    for (size_t i = 0; i < n && !*scalar; i++) {
+        if (lua_rawgeti(L, index, (lua_Integer)i + 1) != LUA_TNUMBER)
+            pnl_error(L, expected, owner, what, "a table with something else in it");
+        copy[i] = lua_tonumber(L, -1);
+        lua_pop(L, 1);
+    }
+    return (pn_vec){ copy, n };
 }
 
 void pnl_open_privacy(lua_State *L)

@@ -1,5 +1,5 @@
 /* lprivacy_check.h -- arguments that the privacy bindings share.  Depends on: pnl.h, privacy/event.h.
- * Used by: levent.c, laccountant.c, lledger.c, lcalibrate.c. */
+ * Used by: levent.c, laccountant.c, lledger.c, lcalibrate.c, lrelease.c, ltree.c. */
 #ifndef PNL_LPRIVACY_CHECK_H
 #define PNL_LPRIVACY_CHECK_H
 
@@ -23,6 +23,10 @@ void pnl_enter_row(lua_State *L, const char *library, const char *name, const ch
 
 /** The event at `index`. */
 pn_event *pnl_check_event(lua_State *L, int index);
+
+/** Private numbers at `index`: a number, a table of numbers (copied; left on the stack) or a pn.vec (borrowed).  Raises "owner: the
+ *  WHAT must be ..." with types only, never a value or a place. */
+pn_vec pnl_check_query(lua_State *L, int index, const char *owner, const char *what, bool *scalar);
 
 /** Push the event's text. */
 void pnl_push_event_text(lua_State *L, const pn_event *event);

@@ -220,35 +220,6 @@ static void resolve(lua_State *L, release_call *call)
     call->rng = pnl_rng(L, call->rng_index);
 }
 
-/* A number, a table or a pn.vec at `index`.  Messages name types, never values or places. */
-static void read_query(lua_State *L, int index, release_call *call)
-{
-    static const char expected[] = "%s: the query must be a number, a vector or a table of numbers, got %s";
-    size_t n = 1;
-    double *copy;
-
-    if (pnl_test(L, index, &pnl_vec_class)) {
-        call->query = pnl_check_vec(L, index);
-        return;
-    }
-    call->scalar = lua_type(L, index) == LUA_TNUMBER;
-    if (!call->scalar && lua_type(L, index) != LUA_TTABLE)
-        pnl_error(L, expected, call->name,
-                  lua_isuserdata(L, index) ? pnl_got(L, index) : luaL_typename(L, index)); /* no value: types only */
-    if (!call->scalar)
-        n = lua_rawlen(L, index);
-    copy = lua_newuserdatauv(L, (n ? n : 1) * sizeof *copy, 0);
-    call->query = (pn_vec){ copy, n };
-    if (call->scalar)
-        copy[0] = lua_tonumber(L, index);
-    for (size_t i = 0; i < n && !call->scalar; i++) {
-        if (lua_rawgeti(L, index, (lua_Integer)i + 1) != LUA_TNUMBER)
-            pnl_error(L, expected, call->name, "a table with something else in it");
-        copy[i] = lua_tonumber(L, -1);
-        lua_pop(L, 1);
-    }
-}
-
 /* ---- release ---- */
 
 /* Buffers for what the mechanism gives, on the stack. */
@@ -302,7 +273,7 @@ int pnl_mechanism_release(lua_State *L)
     call.name = call.mechanism->ops->name;
     call.gives = call.mechanism->ops->output;
     lua_settop(L, 3);
-    read_query(L, 2, &call);
+    call.query = pnl_check_query(L, 2, call.name, "query", &call.scalar);
     read_options(L, 3, &call);
     reserve(L, &call, &out);
     place = lua_gettop(L);

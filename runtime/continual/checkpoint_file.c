@@ -54,7 +54,7 @@ struct pn_checkpoint_file {
 
 static pn_status cannot(const char *path, const char *what, int error, pn_err *err)
 {
-    return pn_fail(err, PN_EIO, "tree: %.300s: cannot be %s: %s", path, what, strerror(error));
+    return pn_fail(err, PN_EIO, "prefix: %.300s: cannot be %s: %s", path, what, strerror(error));
 }
 
 /* ---- sectors ---- */
@@ -200,8 +200,8 @@ static pn_status check_replaced(const char *path, const unsigned char id[PN_CHEC
     (void)close(fd);
     if (got == SECTOR && is_whole(&old) && old.mode == PN_CHECKPOINT_TAKEN && memcmp(old.id, id, sizeof old.id) == 0)
         return PN_OK;
-    return pn_fail(err, PN_EINVAL, "tree: %.300s: there is a file already that is not this stream's; give another path",
-                   path);
+    return pn_fail(err, PN_EINVAL,
+                   "prefix: %.300s: there is a file already that is not this stream's; give another path", path);
 }
 
 static pn_status publish(pn_checkpoint_file *file, const void *state, bool replace, bool *published, pn_err *err)
@@ -212,7 +212,7 @@ static pn_status publish(pn_checkpoint_file *file, const void *state, bool repla
     int error;
 
     if (!other)
-        return pn_fail(err, PN_ENOMEM, "tree: out of memory for a path");
+        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for a path");
     randombytes_buf(random, sizeof random);
     (void)sodium_bin2hex(name, sizeof name, random, sizeof random);
     (void)sprintf(other, "%s.%s.new", file->path, name);
@@ -221,7 +221,7 @@ static pn_status publish(pn_checkpoint_file *file, const void *state, bool repla
         error = pn_disk_name(other, file->path, replace, published);
     PN_CRASH("stream_crash_named");
     if (error == EEXIST) {
-        status = pn_fail(err, PN_EINVAL, "tree: %.300s: somebody else has just made this file; give another path",
+        status = pn_fail(err, PN_EINVAL, "prefix: %.300s: somebody else has just made this file; give another path",
                          file->path);
     } else if (error) {
         status = cannot(file->path, *published ? "made durable" : "written", error, err);
@@ -247,7 +247,7 @@ pn_status pn_checkpoint_make(pn_checkpoint_file **out, const char *path, const u
         return status;
     file = new_file(path);
     if (!file)
-        return pn_fail(err, PN_ENOMEM, "tree: out of memory for a file");
+        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for a file");
     memcpy(file->now.magic, MAGIC, sizeof file->now.magic);
     file->now.version = VERSION;
     file->now.order = ORDER;
@@ -271,9 +271,9 @@ pn_status pn_checkpoint_make(pn_checkpoint_file **out, const char *path, const u
 static pn_status cannot_open(const char *path, int error, pn_err *err)
 {
     if (error == ENOENT)
-        return pn_fail(err, PN_EIO, "tree: %.300s: there is no such checkpoint", path);
+        return pn_fail(err, PN_EIO, "prefix: %.300s: there is no such checkpoint", path);
     if (error == EISDIR || error == ENOTSUP)
-        return pn_fail(err, PN_EPARSE, "tree: %.300s: is no regular file, so no checkpoint", path);
+        return pn_fail(err, PN_EPARSE, "prefix: %.300s: is no regular file, so no checkpoint", path);
     return cannot(path, "opened for reading and writing", error, err);
 }
 
@@ -288,13 +288,13 @@ static pn_status open_locked(pn_checkpoint_file *file, pn_err *err)
     if (error == EWOULDBLOCK)
         return pn_fail(
             err, PN_EIO,
-            "tree: %.300s: a stream that is alive keeps itself in this file, here or in another process; go on "
+            "prefix: %.300s: a stream that is alive keeps itself in this file, here or in another process; go on "
             "with that one, or let go of it",
             file->path);
     if (error)
         return cannot(file->path, "locked", error, err);
     if (!pn_disk_in_place(file->fd, file->path))
-        return pn_fail(err, PN_EIO, "tree: %.300s: was replaced while it was opened; try again", file->path);
+        return pn_fail(err, PN_EIO, "prefix: %.300s: was replaced while it was opened; try again", file->path);
     return PN_OK;
 }
 
@@ -317,13 +317,13 @@ static pn_status check_kind(const char *path, const sector *first, const sector 
     const sector *s = known[1] ? second : first;
 
     if (!known[0] && !known[1])
-        return pn_fail(err, PN_EPARSE, "tree: %.300s: this is no checkpoint of a stream", path);
+        return pn_fail(err, PN_EPARSE, "prefix: %.300s: this is no checkpoint of a stream", path);
     if (s->order != ORDER)
         return pn_fail(err, PN_EPARSE,
-                       "tree: %.300s: was written on a machine with another order of bytes, or changed; go on there",
+                       "prefix: %.300s: was written on a machine with another order of bytes, or changed; go on there",
                        path);
     if (s->version != VERSION)
-        return pn_fail(err, PN_EPARSE, "tree: %.300s: is of format %llu, or changed; this program reads format %d",
+        return pn_fail(err, PN_EPARSE, "prefix: %.300s: is of format %llu, or changed; this program reads format %d",
                        path, (unsigned long long)s->version, VERSION);
     return PN_OK;
 }
@@ -336,7 +336,7 @@ static pn_status choose(pn_checkpoint_file *file, const unsigned char *data, siz
     pn_status status;
 
     if (size < STATES)
-        return pn_fail(err, PN_EPARSE, "tree: %.300s: this is no checkpoint of a stream, or it was cut off",
+        return pn_fail(err, PN_EPARSE, "prefix: %.300s: this is no checkpoint of a stream, or it was cut off",
                        file->path);
     memcpy(&first, data, SECTOR);
     memcpy(&second, data + SECTOR, SECTOR);
@@ -347,7 +347,7 @@ static pn_status choose(pn_checkpoint_file *file, const unsigned char *data, siz
     if (!holds(counts, data, size))
         return pn_fail(
             err, PN_EPARSE,
-            "tree: %.300s: was changed or cut off; going on from an older copy would draw noise twice, so this "
+            "prefix: %.300s: was changed or cut off; going on from an older copy would draw noise twice, so this "
             "stream is over (what it has released stays good)",
             file->path);
     file->now = *counts;
@@ -364,13 +364,13 @@ static pn_status check_use(const pn_checkpoint_file *file, pn_err *err)
     if (file->now.mode == PN_CHECKPOINT_TAKEN)
         return pn_fail(
             err, PN_EPRIVACY,
-            "tree: %.300s: was resumed before; a second stream from the same state would reuse noise.  Go on with "
+            "prefix: %.300s: was resumed before; a second stream from the same state would reuse noise.  Go on with "
             "the first, and save it again",
             file->path);
     if (!same_place(&here, &file->now.place))
         return pn_fail(
             err, PN_EPRIVACY,
-            "tree: %.300s: is a copy of the file that was written; two streams from the same state would reuse "
+            "prefix: %.300s: is a copy of the file that was written; two streams from the same state would reuse "
             "noise.  Resume the file itself (it may be renamed, not copied)",
             file->path);
     return PN_OK;
@@ -380,7 +380,7 @@ static pn_status read_file(pn_checkpoint_file *file, void **state, size_t *size,
 {
     char *data;
     size_t all;
-    pn_status status = pn_disk_read(file->fd, "tree", file->path, &data, &all, err);
+    pn_status status = pn_disk_read(file->fd, "prefix", file->path, &data, &all, err);
 
     if (status != PN_OK)
         return status;
@@ -407,7 +407,7 @@ pn_status pn_checkpoint_open(pn_checkpoint_file **out, const char *path, void **
     *out = NULL;
     *state = NULL;
     if (!file)
-        return pn_fail(err, PN_ENOMEM, "tree: out of memory for a file");
+        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for a file");
     status = open_locked(file, err);
     if (status == PN_OK)
         status = read_file(file, state, size, err);
@@ -435,7 +435,7 @@ static pn_status give_up(pn_checkpoint_file *file, int error, pn_err *err)
     file->broken = "it could not be made durable";
     return pn_fail(
         err, PN_EIO,
-        "tree: %.300s: cannot be made durable: %s; nothing was released, and this stream takes no more leaves; "
+        "prefix: %.300s: cannot be made durable: %s; nothing was released, and this stream takes no more leaves; "
         "let go of it and resume the file",
         file->path, strerror(error));
 }
@@ -458,8 +458,11 @@ static pn_status prepare(pn_checkpoint_file *file, const sector *next, const voi
     if (!error)
         error = pn_disk_write(file->fd, next, SECTOR, 0);
     if (error) /* the second sector and its state are as they were */
-        return pn_fail(err, PN_EIO, "tree: %.300s: cannot be written: %s; nothing was released", file->path,
-                       strerror(error));
+        return pn_fail(
+            err, PN_EIO,
+            "prefix: %.300s: cannot be written: %s; nothing was released; the file is as it was: make room, let "
+            "go of this stream and resume it from there",
+            file->path, strerror(error));
     PN_CRASH("stream_crash_first");
     error = pn_disk_sync(file->fd);
     PN_CRASH("stream_crash_prepared");
@@ -489,12 +492,13 @@ pn_status pn_checkpoint_commit(pn_checkpoint_file *file, pn_checkpoint_mode mode
     pn_status status;
 
     if (file->broken)
-        return pn_fail(err, PN_EIO, "tree: %.300s: takes no more leaves: %s; let go of this stream and resume the file",
+        return pn_fail(err, PN_EIO,
+                       "prefix: %.300s: takes no more leaves: %s; let go of this stream and resume the file",
                        file->path, file->broken);
     if (!pn_disk_in_place(file->fd, file->path))
         return pn_fail(
             err, PN_EIO,
-            "tree: %.300s: is no longer the file that this stream keeps itself in (removed, moved, replaced, or "
+            "prefix: %.300s: is no longer the file that this stream keeps itself in (removed, moved, replaced, or "
             "a relative path after a change of directory); put it back; nothing was released",
             file->path);
     next.sequence++;

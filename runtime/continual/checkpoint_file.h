@@ -45,8 +45,7 @@ pn_status pn_checkpoint_make(pn_checkpoint_file **out, const char *path, const u
  */
 pn_status pn_checkpoint_open(pn_checkpoint_file **out, const char *path, void **state, size_t *size, pn_err *err);
 
-/** Replace mode and state, durably.  Errors: PN_EIO: what the file held counts, and it may be tried again unless the message says
- *  that this is over. */
+/** Replace mode and state, durably.  Errors: PN_EIO: nothing is to be handed out; the file holds what it held, or the new state. */
 pn_status pn_checkpoint_commit(pn_checkpoint_file *file, pn_checkpoint_mode mode, const void *state, size_t size,
                                pn_err *err);
 

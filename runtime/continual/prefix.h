@@ -132,6 +132,10 @@ bool pn_prefix_is_paid(const pn_prefix *stream);
  */
 pn_status pn_prefix_push(pn_prefix *stream, const double *leaf, double *out, pn_task *task, pn_err *err);
 
+/** Whether pn_prefix_push would take this leaf if the stream was paid for: what fails here would fail there, and nothing need be paid
+ *  before it is mended.  Errors: those of pn_prefix_push but for the payment. */
+pn_status pn_prefix_admits(const pn_prefix *stream, const double *leaf, pn_err *err);
+
 /** The release after the last push again: the same numbers, never fresh noise.  Errors: PN_EINVAL before the first push. */
 pn_status pn_prefix_read(const pn_prefix *stream, double *out, pn_err *err);
 uint64_t pn_prefix_count(const pn_prefix *stream);
