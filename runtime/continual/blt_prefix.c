@@ -120,10 +120,11 @@ static pn_status table_parameters(blt_method *self, pn_prefix_options *options, 
         return pn_fail(err, PN_EINVAL, "prefix: buffers must be 1 to %d, got %zu", PN_BLT_BUFFERS_MAX,
                        options->buffers);
     if (!pn_toeplitz_blt_table(options->horizon, options->buffers, &self->m, self->theta, self->omega))
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "prefix: there are parameters of buffers for horizons up to %zu, got %zu: give theta and omega, or "
-                       "use factorization \"binary\"",
-                       pn_toeplitz_blt_longest(), options->horizon);
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "prefix: there are parameters of buffers for horizons up to %zu, got %zu: give theta and omega, or "
+            "use factorization \"binary\"",
+            pn_toeplitz_blt_longest(), options->horizon);
     return PN_OK;
 }
 
@@ -193,12 +194,23 @@ static void blt_push(const pn_prefix_method *method, void *state, const pn_prefi
     pn_prefix_noise(step, 0, step->t, step->noise);
     pn_prefix_round(step, method->step, step->whole);
     switch (self->m) {
-    case 1: push_known(self, 1, state, step); break;
-    case 2: push_known(self, 2, state, step); break;
-    case 3: push_known(self, 3, state, step); break;
-    case 4: push_known(self, 4, state, step); break;
-    case 5: push_known(self, 5, state, step); break;
-    default: push_known(self, self->m, state, step);
+    case 1:
+        push_known(self, 1, state, step);
+        break;
+    case 2:
+        push_known(self, 2, state, step);
+        break;
+    case 3:
+        push_known(self, 3, state, step);
+        break;
+    case 4:
+        push_known(self, 4, state, step);
+        break;
+    case 5:
+        push_known(self, 5, state, step);
+        break;
+    default:
+        push_known(self, self->m, state, step);
     }
 }
 

@@ -170,18 +170,6 @@ static pn_status not_ours(const char *path, pn_err *err)
                    "prefix: %.300s: its contents do not fit together; this is no checkpoint of a stream", path);
 }
 
-static bool counts_fit(const image *fixed)
-{
-    uint64_t before;
-
-    if (fixed->horizon > 0)
-        return fixed->epoch == 0 && fixed->count <= fixed->horizon;
-    if (fixed->epoch >= 48 || fixed->count > PN_PREFIX_LONGEST)
-        return false;
-    before = (UINT64_C(1) << fixed->epoch) - 1;
-    return fixed->epoch == 0 || (fixed->count >= before && fixed->count <= 2 * before + 1);
-}
-
 /* The digest says that these bytes were written by somebody who knew the format; sizes are checked all the same. */
 static bool read_fixed(image *fixed, const unsigned char *data, size_t size)
 {
@@ -193,7 +181,8 @@ static bool read_fixed(image *fixed, const unsigned char *data, size_t size)
     if (fixed->bytes != size || fixed->sensitivities > most || fixed->coefficients > most || fixed->theta > most ||
         fixed->omega > most || fixed->state_bytes > size || fixed->neighbours > PN_ZERO_OUT ||
         fixed->estimator > PN_PREFIX_FULL || fixed->memory > PN_PREFIX_REGENERATE || fixed->scale > PN_PREFIX_BY_NODE ||
-        fixed->growth > PN_PREFIX_ENDLESS || fixed->fit > PN_PREFIX_OPTIMAL || !counts_fit(fixed) ||
+        fixed->growth > PN_PREFIX_ENDLESS || fixed->fit > PN_PREFIX_OPTIMAL ||
+        fixed->count > (fixed->horizon > 0 ? fixed->horizon : PN_PREFIX_LONGEST) ||
         !memchr(fixed->factorization, '\0', sizeof fixed->factorization))
         return false;
     return fixed->sensitivities == 0 || fixed->sensitivities == fixed->horizon
@@ -270,7 +259,7 @@ static pn_status read_stream(pn_prefix *stream, const image *from, const unsigne
             "prefix: %.300s: was written by a version of this library that chooses other noise (sigma %.17g there, "
             "%.17g here); resume it with that version",
             path, from->design_sigma, pn_prefix_sigma(stream->design));
-    if (stream->state_bytes != from->state_bytes)
+    if (stream->state_bytes != from->state_bytes || stream->epoch != from->epoch)
         return not_ours(path, err);
     if (stream->state_bytes > 0)
         memcpy(stream->state, data + from->bytes - from->state_bytes, stream->state_bytes);
@@ -293,7 +282,7 @@ static pn_status read_image(pn_prefix **out, const unsigned char *data, size_t s
     options = read_options(&fixed, data + padded(sizeof fixed));
     status = pn_prefix_design_new(&design, &options, err);
     if (status == PN_OK)
-        status = pn_prefix_make(out, design, fixed.epoch, err);
+        status = pn_prefix_make(out, design, fixed.count, err);
     if (status == PN_OK)
         status = read_stream(*out, &fixed, data, path, err);
     pn_prefix_design_free(design);

@@ -6,7 +6,8 @@
 
 #include "continual/prefix_impl.h"
 
-static const pn_prefix_ops *const table[] = { &pn_prefix_binary, &pn_prefix_sqrt, &pn_prefix_banded, &pn_prefix_blt, NULL };
+static const pn_prefix_ops *const table[] = { &pn_prefix_binary, &pn_prefix_sqrt, &pn_prefix_banded, &pn_prefix_blt,
+                                              NULL };
 
 const pn_prefix_ops *const *pn_prefix_table(void)
 {

@@ -155,7 +155,8 @@ double pn_prefix_doubling_words(const pn_prefix_design *design, uint64_t t);
 
 typedef struct pn_prefix_worker pn_prefix_worker;
 
-/* Called when the state after a push is complete and before its release is handed out; a failure ends the stream. */
+/* Called when the state after a push, or a completion, is complete and before its release is handed out; a failure ends the stream,
+ * and nobody gets the release from it. */
 typedef struct pn_prefix_follower {
     pn_status (*pushed)(void *self, const pn_prefix *stream, pn_err *err);
     void (*destroy)(void *self);
@@ -183,7 +184,8 @@ struct pn_prefix {
     /* Made anew by whoever resumes. */
     pn_prefix_method *method; /* the design's, or of doubling the stream's own */
     pid_t owner;
-    const char *closed; /* NULL, or why it takes no more pushes: "it was saved to a file"; static text */
+    const char *closed; /* NULL, or why it takes no more pushes: "it was saved to ..."; static text or the follower's */
+    bool withheld;      /* the last release is not in the file that follows: nobody may have it */
     pn_prefix_follower follower;
     pn_prefix_worker **workers; /* scratch */
     unsigned worker_count;

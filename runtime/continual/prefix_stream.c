@@ -255,9 +255,12 @@ static pn_status check_open(const pn_prefix *stream, pn_err *err)
     if (stream->ended)
         return pn_fail(err, PN_EBUDGET, "prefix: the stream was completed after %llu leaves and takes no more",
                        (unsigned long long)stream->count);
-    if (!pn_prefix_is_paid(stream))
-        return pn_fail(err, PN_EPRIVACY, "prefix: the stream has not been paid for");
     return check_owner(stream, err);
+}
+
+static pn_status check_paid(const pn_prefix *stream, pn_err *err)
+{
+    return pn_prefix_is_paid(stream) ? PN_OK : pn_fail(err, PN_EPRIVACY, "prefix: the stream has not been paid for");
 }
 
 static pn_status check_room(const pn_prefix *stream, pn_err *err)
@@ -267,8 +270,10 @@ static pn_status check_room(const pn_prefix *stream, pn_err *err)
 
     if (stream->count < horizon)
         return PN_OK;
-    return pn_fail(err, PN_EBUDGET, "prefix: all %llu leaves of the horizon have been pushed",
-                   (unsigned long long)horizon);
+    return pn_fail(
+        err, PN_EBUDGET,
+        "prefix: all %llu leaves of the horizon have been pushed; more need another stream, with a price of its own",
+        (unsigned long long)horizon);
 }
 
 static pn_status check_leaf(const pn_prefix *stream, const double *leaf, pn_err *err)
@@ -463,20 +468,29 @@ static pn_status hand_out(pn_prefix *stream, double *out, pn_err *err)
     if (!stream->follower.pushed)
         return PN_OK;
     status = stream->follower.pushed(stream->follower.self, stream, err);
-    if (status != PN_OK)
-        stream->closed = "its file could not be written";
+    if (status != PN_OK) {
+        stream->closed = "its file could not be written; resume it from there";
+        stream->withheld = true;
+    }
     return status == PN_OK && out ? pn_prefix_read(stream, out, err) : status;
+}
+
+pn_status pn_prefix_admits(const pn_prefix *stream, const double *leaf, pn_err *err)
+{
+    pn_status status = check_open(stream, err);
+
+    if (status == PN_OK)
+        status = check_room(stream, err);
+    return status == PN_OK ? check_leaf(stream, leaf, err) : status;
 }
 
 pn_status pn_prefix_push(pn_prefix *stream, const double *leaf, double *out, pn_task *task, pn_err *err)
 {
     push_call call = { stream, leaf, out };
-    pn_status status = check_open(stream, err);
+    pn_status status = pn_prefix_admits(stream, leaf, err);
 
     if (status == PN_OK)
-        status = check_room(stream, err);
-    if (status == PN_OK)
-        status = check_leaf(stream, leaf, err);
+        status = check_paid(stream, err);
     if (status == PN_OK)
         status = check_task(task, err);
     if (status == PN_OK)
@@ -494,7 +508,11 @@ pn_status pn_prefix_push(pn_prefix *stream, const double *leaf, double *out, pn_
 
 static pn_status check_begun(const pn_prefix *stream, pn_err *err)
 {
-    return stream->count > 0 ? PN_OK : pn_fail(err, PN_EINVAL, "prefix: nothing has been pushed yet");
+    if (stream->withheld)
+        return pn_fail(err, PN_EIO,
+                       "prefix: the last release is not in its file, so it is withheld; resume the stream from there");
+    return stream->count > 0 ? PN_OK
+                             : pn_fail(err, PN_EINVAL, "prefix: nothing has been pushed yet; push a leaf, then read");
 }
 
 pn_status pn_prefix_read(const pn_prefix *stream, double *out, pn_err *err)
@@ -541,6 +559,8 @@ pn_status pn_prefix_complete(pn_prefix *stream, double *out, double *variance, p
     if (status == PN_OK)
         status = check_open(stream, err);
     if (status == PN_OK)
+        status = check_paid(stream, err);
+    if (status == PN_OK)
         status = check_task(task, err);
     if (status == PN_OK)
         status = more_workers(stream, task, err);
@@ -582,6 +602,9 @@ pn_status pn_prefix_all(const pn_prefix *stream, double *out, pn_task *task, pn_
     if (doubles == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "prefix: only a binary tree with estimator \"full\" estimates all prefixes");
+    status = check_begun(stream, err);
+    if (status != PN_OK)
+        return status;
     if (stream->count < method->horizon)
         return pn_fail(err, PN_EINVAL,
                        "prefix: all prefixes are estimated after the last of %llu leaves, and %llu are there",

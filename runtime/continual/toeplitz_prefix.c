@@ -15,9 +15,10 @@ pn_status pn_toeplitz_method_new(pn_toeplitz_method **out, size_t size, const pn
 
     *out = NULL;
     if (options->horizon > PN_TOEPLITZ_LONGEST)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "prefix: horizon must be at most %llu with factorization \"%s\", got %zu; \"binary\" has no limit",
-                       (unsigned long long)PN_TOEPLITZ_LONGEST, ops->name, options->horizon);
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "prefix: horizon must be at most %llu with factorization \"%s\", got %zu; \"binary\" has no limit",
+            (unsigned long long)PN_TOEPLITZ_LONGEST, ops->name, options->horizon);
     self = pn_calloc(1, size);
     if (!self)
         return pn_fail(err, PN_ENOMEM, "prefix: out of memory");
@@ -67,10 +68,11 @@ pn_status pn_toeplitz_check_growth(double growth, pn_err *err)
 {
     if (growth <= GROWTH_LIMIT)
         return PN_OK;
-    return pn_fail(err, PN_EINVAL,
-                   "prefix: the inverse of these coefficients makes noise larger, by up to %g (at most %g is supported): "
-                   "smaller coefficients after the first do not",
-                   growth, GROWTH_LIMIT);
+    return pn_fail(
+        err, PN_EINVAL,
+        "prefix: the inverse of these coefficients makes noise larger, by up to %g (at most %g is supported): "
+        "smaller coefficients after the first do not",
+        growth, GROWTH_LIMIT);
 }
 
 double pn_toeplitz_variance(const pn_prefix_method *self, uint64_t t)
