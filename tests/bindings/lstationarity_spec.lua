@@ -40,7 +40,20 @@ describe("pn.stationarity", function()
     assert.is_false(s.exact or s.guaranteed)
     assert.equal(1e-4, s.smoothing)
     assert.equal(0, s.mean) -- flat around 0
+    local bounded = pn.data.from({{2, 0}, {0, 4}}, {0, 0}):clip_rows("l2", 4):clip_labels(-1, 1)
+    s = measure(bent(jumps, {data = bounded}), {0, 0}, {radius = 0.01})
+    assert.is_true(s.exact and s.guaranteed and s.high == 0) -- where it is certified not to
+    s = measure(bent(jumps, {data = bounded}), {0, 0}, {radius = 0.3}) -- its slope 0 bounds nothing
+    assert.is_false(s.exact or s.guaranteed)
     assert.is_true(measure(bent(jumps), {0.5, 0}, {radius = 0.01}).largest > 100) -- 3 / 2 over twice 1e-4
+  end)
+
+  it("calls nothing exact when the regulariser jumps", function()
+    local step = pn.reg.separable(function(w) return pn.where(pn.le(w, 0.2), 0, 1) end)
+    local d = pn.data.from({{2, 0}, {0, 4}}, {0, 0}):clip_rows("l2", 4):clip_labels(-1, 1)
+    local s = measure(bent(nil, {data = d, reg = step}), {0.2, 0.3}, {radius = 0.1})
+    assert.is_false(s.exact or s.guaranteed)
+    assert.is_true(measure(bent(nil, {data = d, reg = step}), {0.05, 0.05}, {radius = 0.05}).exact)
   end)
 
   it("has fields that say what was done", function()

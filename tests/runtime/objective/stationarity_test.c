@@ -181,6 +181,24 @@ static void coverage(void)
     }
 }
 
+/* X = 1 with chance 0.9, else -1: s is near 0.6, and l = ln 40, R = 2, m = 20000 make the half-length 0.0120.  The pairs' mean is 0.36
+ * with a standard deviation of 0.0077; five of them move the half-length by less than 0.0008. */
+static void length_by_variance(void)
+{
+    static const double one[1] = { 1.0 }, zero[1] = { 0.0 };
+    const double theta = 0.4;
+    problem self = { 0 };
+    pn_stationarity out;
+    pn_err err;
+
+    CHECK(load(&self, one, 1, 1, zero, 1.0, &err) == PN_OK && name_loss(&self, "absolute", &err) == PN_OK);
+    CHECK(assemble(&self, 0.0, &err) == PN_OK);
+    out = measure(&self, &theta, (pn_stationarity_options){ .radius = 0.5, .samples = 20000, .confidence = 0.9 }, 2);
+    CHECK_CLOSE(0.5 * (out.high - out.low), 0.0120, 0.0009);
+    CHECK_CLOSE(out.mean, 0.8, 0.025); /* 0.6 / sqrt(20000) = 0.0042 */
+    clear(&self);
+}
+
 /* (theta - 3)^2 / 2 + (theta2 + 1)^2 / 2 has grad f_delta = grad f: the smoothness makes the interval short. */
 static void smooth_losses(void)
 {
@@ -197,6 +215,8 @@ static void smooth_losses(void)
     CHECK(out.low <= sqrt(2.0) && sqrt(2.0) <= out.high); /* (-2/2, 2/2); false alarm 1e-6 */
     CHECK(out.high - out.low < 0.05);                     /* 2 x 0.93 x the smoothness 16 x 1e-3 */
     CHECK(out.hull < sqrt(2.0) && out.hull > sqrt(2.0) - 1e-3);
+    out = measure(&self, theta, (pn_stationarity_options){ .radius = 1e-3, .batch = 1 }, 5);
+    CHECK(out.high - out.low > 0.5 && !out.exact); /* records differ however small the ball is */
     clear(&self);
 }
 
@@ -227,12 +247,13 @@ static void regularisers(void)
     pn_stationarity out;
     pn_err err;
 
-    CHECK(load(&self, X, 1, 2, y, 1.0, &err) == PN_OK && name_loss(&self, "absolute", &err) == PN_OK);
+    CHECK(load(&self, X, 1, 2, y, 1e-9, &err) == PN_OK && name_loss(&self, "absolute", &err) == PN_OK);
     CHECK(pn_regulariser_new(&self.reg, "l2", args, &err) == PN_OK && assemble(&self, 0.0, &err) == PN_OK);
     out = measure(&self, theta, (pn_stationarity_options){ .radius = 0.5, .samples = 3000, .batch = 1 }, 5);
     CHECK_CLOSE(out.mean, 2.5, 0.05);  /* lambda theta; its deviation is below 0.25 / sqrt(3000) = 0.0046 */
     CHECK_CLOSE(out.hull, 2.25, 0.02); /* lambda (||theta|| - delta) */
     CHECK(out.guaranteed && out.low < 2.5 && out.high > 2.5 && out.batch == 0 && out.exact);
+    CHECK_CLOSE(0.5 * (out.high - out.low), 0.0105, 0.001); /* R = 0.5, s^2 = 0.25^2 / 2, l = ln 80 */
     clear(&self);
 }
 
@@ -439,6 +460,7 @@ int main(void)
     item_seven();
     constant_gradient();
     coverage();
+    length_by_variance();
     smooth_losses();
     beyond_the_set();
     regularisers();
