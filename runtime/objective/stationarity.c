@@ -1,11 +1,12 @@
 /* stationarity.c -- gradients at random points of a ball, their mean, an interval for what it estimates, and the least norm of
  * their hull.  Not private.
- * Depends on: objective.h, geometry/set.h, random/sample.h.  Used by: stationarity.h's callers. */
+ * Depends on: objective.h, smoothed.h, random/sample.h.  Used by: stationarity.h's callers. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "numeric/blas.h"
+#include "objective/smoothed.h"
 #include "objective/stationarity.h"
 #include "random/sample.h"
 
@@ -267,8 +268,8 @@ static void find_interval(const probe *self, const double *mean, pn_stationarity
         reach = seen_reach(self, mean);
     away = deviation(self, reach);
     if (self->differences)
-        away += 0.5 * (double)self->dim * (out->guaranteed ? slope : out->largest) *
-                (self->how.smoothing / self->how.radius);
+        away += 0.5 * sqrt((double)self->dim) * pn_smoothed_curvature(self->dim) *
+                (out->guaranteed ? slope : out->largest) * (self->how.smoothing / self->how.radius);
     out->high = out->guaranteed ? fmin(out->mean + away, slope) : out->mean + away;
     out->low = fmin(fmax(0.0, out->mean - away), out->high);
 }

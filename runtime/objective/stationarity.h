@@ -1,7 +1,7 @@
 /* stationarity.h -- how stationary is a point of a nonsmooth, nonconvex objective: the Goldstein measure, estimated without privacy.
  * The Goldstein measure at radius delta is the least norm in the convex hull of all (sub)gradients within delta of theta.
  * The objective's constraint set plays no part: at a minimum on the set's boundary the measure need not be small.
- * Depends on: objective.h, random/.  Used by: bindings, tests.  Source: Goldstein (1977); zeroth-order.md section 7. */
+ * Depends on: objective.h, smoothed.h, random/.  Used by: bindings, tests.  Source: Goldstein (1977); zeroth-order.md section 7. */
 #ifndef PN_OBJECTIVE_STATIONARITY_H
 #define PN_OBJECTIVE_STATIONARITY_H
 
@@ -48,8 +48,9 @@ typedef struct pn_stationarity {
  * and beta = 1 - confidence, the k = floor(m/2) numbers ||X_{2i-1} - X_{2i}||^2 / 2 in [0, R^2/2] have mean s^2 = E ||X - g||^2, so that by
  * the lower tail of nonnegative numbers s <= c/2 + sqrt(c^2/4 + their mean), c = R sqrt(ln(2/beta) / k), but for beta/2; and
  * | ||mean X|| - ||g|| | <= R l/(3m) + sqrt((R l/(3m))^2 + 2 s^2 l/m), l = ln(4/beta), but for beta/2.  A batch drawn anew for each point
- * changes nothing in this but rho.  Differences: rho = sqrt(d) L, and since grad f_delta is d^(1/2) L/delta -Lipschitz, the mean of their
- * X is within d L mu / (2 delta) of g, which is added.  When no L is known, the largest distance of an X from their mean takes rho's place.
+ * changes nothing in this but rho.  Differences: rho = sqrt(d) L, and since grad f_delta is a L/delta -Lipschitz, a of
+ * pn_smoothed_curvature, the mean of their X is within sqrt(d) a L mu / (2 delta) of g, which is added.  When no L is known, the largest
+ * distance of an X from their mean takes rho's place.
  *
  * Cost: m passes over the records, 2 d m with differences; 8 m d bytes; up to some d steps of O(m d + d^2) for the hull.
  * NOT private: nothing is charged, and every number is computed from the exact data.

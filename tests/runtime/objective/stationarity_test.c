@@ -320,7 +320,8 @@ static void differences(void)
     clear(&unknown);
 }
 
-/* Without variance the length is known: s = c, R = 2 sqrt(2) 4, and d L mu / (2 delta) = 0.2 for mu = delta / 20. */
+/* Without variance the length is known: s = c, R = 2 sqrt(2) 4, and sqrt(2) a L mu / (2 delta) = 0.8 / (pi sqrt(2)) for mu = delta / 20, as a = 4 / pi
+ * in the plane. */
 static void difference_interval(void)
 {
     const double theta[2] = { 0.2, 0.3 };
@@ -329,7 +330,7 @@ static void difference_interval(void)
     pn_stationarity out =
         measure(&self, theta, (pn_stationarity_options){ .radius = 0.1, .samples = 2000, .smoothing = 0.005 }, 1);
 
-    CHECK_CLOSE(out.low, sqrt(5.0) - 0.03853340915 * sqrt(2.0) - 0.2, 1e-8);
+    CHECK_CLOSE(out.low, sqrt(5.0) - 0.03853340915 * sqrt(2.0) - 0.8 / (M_PI * sqrt(2.0)), 1e-8);
     CHECK(out.smoothing == 0.005);
     clear(&self);
 }
