@@ -330,7 +330,7 @@ static void difference_interval(void)
     pn_stationarity out =
         measure(&self, theta, (pn_stationarity_options){ .radius = 0.1, .samples = 2000, .smoothing = 0.005 }, 1);
 
-    CHECK_CLOSE(out.low, sqrt(5.0) - 0.03853340915 * sqrt(2.0) - 0.8 / (M_PI * sqrt(2.0)), 1e-8);
+    CHECK_CLOSE(out.low, sqrt(5.0) - 0.03853340915 * sqrt(2.0) - 0.8 / (3.14159265358979 * sqrt(2.0)), 1e-8);
     CHECK(out.smoothing == 0.005);
     clear(&self);
 }
