@@ -29,7 +29,8 @@ static const char doc[] =
     "mixture of gradients within `radius`, from gradients at random points of that ball.  hull is the least norm over "
     "the mixtures of those gradients, mean that of their average; with exact gradients both are upper bounds of the "
     "measure, and no lower ones.  NOT private: computed from the exact data, nothing is charged.  Black boxes and "
-    "losses that jump: central differences, which make both approximate.  The constraint set is ignored; the "
+    "losses that jump: central differences, which make both approximate.  With batch= hull may be far below the "
+    "measure.  The constraint set is ignored; the "
     "objective may not have clip=.  Costs `samples` passes over the records, with differences 2 dim times as many.";
 
 static const char source[] =
@@ -128,22 +129,30 @@ static int field_private(lua_State *L)
     return push_flag(L, false);
 }
 
+/* What hull is to the measure. */
+static const char *meaning(const pn_stationarity *self)
+{
+    if (self->batch)
+        return "which may be far below the Goldstein measure: batches differ";
+    return self->exact ? "an upper bound of the Goldstein measure; no lower bound of it"
+                       : "about an upper bound of the Goldstein measure; no lower bound of it";
+}
+
 static int in_words(lua_State *L)
 {
     const pn_stationarity *self = self_of(L);
+    double least = self->hull > 1e-10 * self->largest ? self->hull : 0.0; /* as well as it is computed */
     char head[200], hull[300], mean[400];
 
     (void)snprintf(head, sizeof head, "stationarity: a mixture of %s within %.4g of theta has norm %.6g (%zu drawn)",
                    self->differences ? "differences"
                    : self->batch     ? "batch gradients"
                                      : "gradients",
-                   self->radius, self->hull, self->samples);
-    (void)snprintf(hull, sizeof hull, "\n  hull    %.6g, %s; no lower bound of it", self->hull,
-                   self->exact ? "an upper bound of the Goldstein measure"
-                               : "about an upper bound of the Goldstein measure");
+                   self->radius, least, self->samples);
+    (void)snprintf(hull, sizeof hull, "\n  hull    %.6g, %s", least, meaning(self));
     (void)snprintf(mean, sizeof mean,
                    "\n  mean    %.6g; the gradient of f averaged over the ball has a norm in [%.6g, %.6g]\n"
-                   "          with confidence %.6g%s",
+                   "          with confidence %.10g%s",
                    self->mean, self->low, self->high, self->confidence,
                    self->guaranteed ? "" : ", if no gradient is further off than those seen: not guaranteed");
     lua_pushfstring(L, "%s%s%s\n  raw     computed from the exact data: NOT private, not to be released", head, hull,

@@ -26,15 +26,15 @@ typedef struct pn_stationarity_options {
 typedef struct pn_stationarity {
     double mean;      /* || mean of the gradients || */
     double low, high; /* of || gradient of f smoothed over the ball ||, of which mean is an estimate, at `confidence` */
-    bool
-        guaranteed; /* low and high rest on a certified or declared Lipschitz constant; false: on the gradients that were seen, which
-                         proves nothing */
-    double hull; /* least norm in the convex hull of the sampled gradients, to within gap; never above mean */
-    double gap;  /* hull - gap is a lower bound of that least norm, not of the measure */
-    bool
-        exact; /* hull and mean are upper bounds of the measure at radius: gradients of all records of a loss without jumps */
+    double hull;      /* least norm in the convex hull of the sampled gradients, to within gap; never above mean */
+    double gap;       /* hull - gap is a lower bound of that least norm, not of the measure */
+    double largest;   /* largest norm of a sampled gradient */
+    /* low and high rest on a certified or declared Lipschitz constant; false: on the gradients that were seen, which proves nothing */
+    bool guaranteed;
+    /* hull and mean are upper bounds of the measure at radius: gradients of all records of an f that does not jump.  Differences make
+     * that approximate; with batches hull may be far below the measure, as batches differ. */
+    bool exact;
     bool differences;                     /* differences took the place of gradients */
-    double largest;                       /* largest norm of a sampled gradient */
     double radius, smoothing, confidence; /* as used; smoothing 0 without differences */
     size_t samples, batch;                /* as used; batch 0: all records */
 } pn_stationarity;

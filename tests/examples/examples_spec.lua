@@ -34,6 +34,14 @@ describe("the example", function()
     says(text, "200 x 2", "neighbours replace_one", "remaining")
   end)
 
+  it("stationarity shows a measure that vanishes where gradients do not", function()
+    local text, ok = run "stationarity"
+    assert.is_true(ok, text)
+    says(text, "an upper bound of the Goldstein measure", "NOT private")
+    local gradient, hull = text:match "\n +20 +[%d.]+ +([%d.]+) +[%d.]+ +([%d.]+)\n"
+    assert.is_true(tonumber(gradient) > 1e-3 and tonumber(hull) < 1e-3, text)
+  end)
+
   it("private_logistic states the accuracy with and without privacy", function()
     local text, ok = run("private_logistic", "", "ITERATIONS=20")
     assert.is_true(ok, text)
