@@ -1,7 +1,7 @@
--- stationarity.lua -- how near a point is to a stationary one, when the loss has kinks and flat parts: the absolute residual, capped.
+-- stationarity.lua -- how near a point is to a stationary one, when the loss has kinks and flat parts: the capped absolute residual.
 --   penumbra examples/stationarity.lua
--- Gradients do not go to 0 at the minimum of a loss with kinks; mixtures of the gradients near it do.  That is what Goldstein's measure
--- takes: the least norm of a mixture of gradients within a radius.  It is computed from the exact data: a diagnosis, not a release.
+-- Gradients need not go to 0 at the minimum of a loss with kinks; mixtures of the gradients near it do.  Goldstein's measure is the
+-- least norm of a mixture of gradients within a radius.  It is computed from the exact data: a diagnosis, not a release.
 local pn = require "penumbra"
 
 local data = pn.data.synthetic.lasso { n = 500, p = 5, sparsity = 3, noise = 0.1, seed = 7 }

@@ -113,7 +113,8 @@ describe("pn.stationarity", function()
     local function mean(rng) return pn.stationarity(bent(), {0.05, 0.05}, {radius = 0.1, rng = rng}).mean end
     assert.equal(mean(pn.rng.seeded(5)), mean(pn.rng.seeded(5)))
     assert.not_equal(mean(pn.rng.seeded(5)), mean(pn.rng.seeded(6)))
-    local seen = {} -- how many of a hundred points lie beyond a kink: one count has a chance below 0.1, twelve equal ones below 1e-11
+    -- How many of a hundred points lie beyond a kink: one count has a chance below 0.1, twelve equal ones below 1e-11.
+    local seen = {}
     for _ = 1, 12 do seen[mean()] = true end
     assert.truthy(next(seen, next(seen)))
   end)
@@ -173,7 +174,7 @@ describe("pn.stationarity", function()
   it("survives a loss that closes what is in use", function()
     local obj, theta, rng
     obj = bent(black_box(function()
-      for _, used in ipairs {obj, theta, rng} do local closed <close> = used end
+      for _, used in ipairs {obj, theta, rng} do local _ <close> = used end
       return 0
     end))
     theta, rng = pn.vec {0.1, 0.2}, pn.rng.seeded(1)
