@@ -1,4 +1,4 @@
--- stationarity.lua -- how near a point is to a stationary one, when the loss has kinks and flat parts: the capped absolute residual.
+-- stationarity.lua -- how near to a stationary point one is, where the loss has kinks and flat parts: the capped absolute residual.
 --   penumbra examples/stationarity.lua
 -- Gradients need not go to 0 at the minimum of a loss with kinks; mixtures of the gradients near it do.  Goldstein's measure is the
 -- least norm of a mixture of gradients within a radius.  It is computed from the exact data: a diagnosis, not a release.
