@@ -11,8 +11,8 @@
 #include "numeric/blas_threads.h"
 #include "objective/objective_impl.h"
 
-#define PANEL      256             /* directions of a product */
-#define BLOCK_ROWS 128             /* records of one, */
+#define PANEL      512
+#define BLOCK_ROWS 256
 #define GATHER     ((size_t)1 << 20) /* of which so many entries fit, if they have to be gathered */
 
 typedef struct sweep {

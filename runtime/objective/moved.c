@@ -1,6 +1,6 @@
 /* moved.c -- losses of records that are moved along directions, forth and back: many pairs of a record and a direction at once, of which
  * only margins are needed.
- * Depends on: objective_impl.h.  Used by: differences.c, smoothed_margins.c. */
+ * Depends on: objective_impl.h, numeric/simd.h.  Used by: differences.c, smoothed_margins.c. */
 #include <string.h>
 
 #include "objective/objective_impl.h"
@@ -9,16 +9,17 @@
 static void move(const pn_moved *of, size_t k, size_t begin, size_t count, double *out)
 {
     const double *steps = of->steps + k * of->records * of->lines;
+    const pn_chain_fn times_plus = pn_simd_best()->chain[2][0];
 
     for (size_t t = 0; t < count;) {
-        size_t r = (begin + t) / of->lines, left = (r + 1) * of->lines - (begin + t);
-        size_t end = t + (left < count - t ? left : count - t);
+        size_t r = (begin + t) / of->lines, end = (r + 1) * of->lines - begin;
 
+        end = end < count ? end : count;
         for (size_t side = 0; side < of->sides; side++) {
             double z = of->z[side / 2][k * of->records + r], step = side % 2 ? -of->radius : of->radius;
 
-            for (size_t i = t; i < end; i++)
-                out[side * count + i] = z + step * steps[begin + i];
+            times_plus(end - t, (const double *const[]){ steps + begin + t, &step, &z }, (const size_t[]){ 1, 0, 0 },
+                       out + side * count + t);
         }
         t = end;
     }
@@ -26,8 +27,12 @@ static void move(const pn_moved *of, size_t k, size_t begin, size_t count, doubl
 
 static void label(const pn_moved *of, size_t begin, size_t count, double *out)
 {
-    for (size_t t = 0; t < count; t++)
-        out[t] = of->y[(begin + t) / of->lines];
+    for (size_t t = 0; t < count;) {
+        size_t r = (begin + t) / of->lines, end = (r + 1) * of->lines - begin;
+
+        for (end = end < count ? end : count; t < end; t++)
+            out[t] = of->y[r];
+    }
     for (size_t side = 1; side < of->sides; side++)
         memcpy(out + side * count, out, count * sizeof *out);
 }
