@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "continual/toeplitz.h"
+#include "core/alloc.h"
 #include "solvers/zeroth_order.h"
 
 #define PI             3.14159265358979323846
@@ -114,13 +115,24 @@ static void sqrt_noise(size_t rounds, double *gain, double *spread)
     *spread = (1.0 + 0.25 / t) * square - t * next;
 }
 
-/* Until there is a table of buffers. */
+/* The table's buffers, calibrated for these rounds: ||c||, and partial sums of 1/c(x). */
 static bool buffer_noise(size_t rounds, double *gain, double *spread)
 {
-    (void)rounds;
-    (void)gain;
-    (void)spread;
-    return false;
+    double theta[PN_BLT_BUFFERS_MAX], omega[PN_BLT_BUFFERS_MAX], *r, total = 0.0;
+    size_t found, j;
+
+    if (!pn_toeplitz_blt_table(rounds, BUFFERS, &found, theta, omega))
+        return false;
+    r = pn_alloc(rounds, sizeof *r);
+    if (!r)
+        return false;
+    pn_toeplitz_blt_sums(found, theta, omega, rounds, r);
+    for (j = 0; j < rounds; j++)
+        total += (double)(rounds - j) * r[j] * r[j];
+    pn_free(r);
+    *gain = sqrt(pn_toeplitz_blt_square(found, theta, omega, rounds));
+    *spread = total / (double)rounds;
+    return true;
 }
 
 bool zo_sum_noise(zo_sum sum, size_t rounds, double *gain, double *spread)
@@ -137,61 +149,41 @@ bool zo_sum_noise(zo_sum sum, size_t rounds, double *gain, double *spread)
     return true;
 }
 
-/* ---- estimators ---- */
-
-/* Root of the largest norm^2 / L^2 of the orthogonal estimate: exact for two directions, else beaten by the Poincare inequality. */
-static double unit_norm(const zo_problem *problem, pn_directions directions)
-{
-    return problem->lipschitz * (directions == PN_DIRECTIONS_ORTHOGONAL ? sqrt(problem->dim) : problem->dim);
-}
-
-static double unit_variance(const zo_problem *problem, pn_directions directions)
-{
-    double d = problem->dim, l2 = problem->lipschitz * problem->lipschitz;
-
-    if (d < 2.0)
-        return l2;
-    if (directions == PN_DIRECTIONS_ONE)
-        return l2 * d * d / (d - 1.0);
-    if (directions == PN_DIRECTIONS_IID)
-        return l2 * (d / (d - 1.0) + 1.0 - 1.0 / d);
-    return l2 * fmin(d < 3.0 ? 4.0 - 2.0 * sqrt(2.0) : d / 2.0, d / (d - 1.0));
-}
-
-static double unit_difference_variance(const zo_problem *problem, pn_directions directions, double ratio)
-{
-    double d = problem->dim, l2 = problem->lipschitz * problem->lipschitz;
-
-    return l2 * ratio * ratio * d * (directions == PN_DIRECTIONS_IID ? 2.0 - 1.0 / d : 1.0);
-}
-
 /* ---- bounds ---- */
 
-/* Norms, not differences of two records: twice that is what a replaced record moves. */
+static pn_smoothing smoothing_of(const zo_problem *problem, const zo_choice *choice)
+{
+    return (pn_smoothing){ .directions = choice->method.directions,
+                           .radius = choice->smoothing,
+                           .lipschitz = problem->lipschitz };
+}
+
 static void evaluate_chain(const zo_problem *problem, double gain, double spread, zo_choice *choice)
 {
-    pn_directions how = choice->method.directions;
-    double ratio = fmin(2.0 * choice->ball / choice->smoothing, 2.0), rounds = (double)choice->rounds, variance;
-    double first = 2.0 * unit_norm(problem, how) / (double)choice->first;
-    double others = 2.0 * unit_norm(problem, how) * ratio / (double)choice->others;
+    pn_smoothing how = smoothing_of(problem, choice);
+    size_t dim = (size_t)problem->dim;
+    double distance = 2.0 * choice->ball, later = ((double)choice->rounds - 1.0) / 2.0, first, others, variance;
 
+    first = pn_smoothed_sensitivity(&how, dim, choice->first, pn_smoothed_norm(&how, dim));
+    others = pn_smoothed_sensitivity(&how, dim, choice->others, pn_smoothed_difference_norm(&how, dim, distance));
     choice->sensitivity = choice->rounds > 1 ? fmax(first, others) : first;
     choice->sigma = choice->sensitivity * gain / problem->rho;
     choice->noise = choice->sigma * sqrt(problem->dim * spread);
-    variance = unit_variance(problem, how) / (double)choice->first +
-               (rounds - 1.0) / 2.0 * unit_difference_variance(problem, how, ratio) / (double)choice->others;
+    variance = pn_smoothed_variance(&how, dim, choice->first) +
+               later * pn_smoothed_difference_variance(&how, dim, choice->others, distance);
     choice->error = sqrt(variance + choice->noise * choice->noise);
 }
 
 static void evaluate_naive(const zo_problem *problem, zo_choice *choice)
 {
-    pn_directions how = choice->method.directions;
+    pn_smoothing how = smoothing_of(problem, choice);
+    size_t dim = (size_t)problem->dim;
 
     choice->others = choice->first;
-    choice->sensitivity = 2.0 * unit_norm(problem, how) / (double)choice->first;
+    choice->sensitivity = pn_smoothed_sensitivity(&how, dim, choice->first, pn_smoothed_norm(&how, dim));
     choice->sigma = choice->sensitivity / problem->rho;
     choice->noise = choice->sigma * sqrt(problem->dim);
-    choice->error = sqrt(unit_variance(problem, how) / (double)choice->first + choice->noise * choice->noise);
+    choice->error = sqrt(pn_smoothed_variance(&how, dim, choice->first) + choice->noise * choice->noise);
 }
 
 static void finish(const zo_problem *problem, zo_choice *choice)
