@@ -57,6 +57,8 @@ bool zo_sum_noise(zo_sum sum, size_t rounds, double *gain, double *spread);
 /** Everything that follows from the method, K, T, B1, B2, mu and D of `choice`: step (kept where it is given) to bound; a bound of
  *  INFINITY for a sum that has no such horizon.  Source: zeroth-order.md sections 4 to 6, and 2.2, 6, 7 of tree-mechanism.md. */
 void zo_evaluate(const zo_problem *problem, zo_choice *choice);
+/** Step, where `choice` has none, and bound, from its error and sizes. */
+void zo_finish(const zo_problem *problem, zo_choice *choice);
 /** The same for any prefix sum: gain and spread as above, from its design. */
 void zo_evaluate_sum(const zo_problem *problem, double gain, double spread, zo_choice *choice);
 /** The smallest bound over the grids of sections 5 and 6; false when there are too few records for any, or no ball left beside the

@@ -186,7 +186,7 @@ static void evaluate_naive(const zo_problem *problem, zo_choice *choice)
     choice->error = sqrt(pn_smoothed_variance(&how, dim, choice->first) + choice->noise * choice->noise);
 }
 
-static void finish(const zo_problem *problem, zo_choice *choice)
+void zo_finish(const zo_problem *problem, zo_choice *choice)
 {
     double l = problem->lipschitz, e = choice->error, rounds = (double)choice->rounds, ball = choice->ball;
     double root = sqrt(rounds), d = problem->dim, past, scale, regret;
@@ -211,7 +211,7 @@ void zo_evaluate_sum(const zo_problem *problem, double gain, double spread, zo_c
         evaluate_naive(problem, choice);
     else
         evaluate_chain(problem, gain, spread, choice);
-    finish(problem, choice);
+    zo_finish(problem, choice);
 }
 
 void zo_evaluate(const zo_problem *problem, zo_choice *choice)
