@@ -215,6 +215,12 @@ static void test_answers_that_are_no_lines(void)
     CHECK(no_children());
     end(loss);
 
+    /* bytes that come are not an answer: the time is over none the less */
+    loss = loss_of(write_script("drip.sh", "", "while :; do printf 1; sleep 0.05; done"), 0.3, 0);
+    ask(&got, loss, 1);
+    CHECK(says(&got, PN_EIO, "drip.sh: began an answer but did not end its line within 0.3 s"));
+    end(loss);
+
     loss = loss_of(write_script("bytes.sh", "", "printf '\\033[31m\\377\\n'"), 10.0, 0);
     ask(&got, loss, 1);
     CHECK(says(&got, PN_EPARSE, "answered \"?[31m?\""));
@@ -496,6 +502,26 @@ static void test_fork(void)
     end(loss);
 }
 
+/* A program holds no pipe of another: as many open while a second one runs as alone. */
+static void test_no_pipe_is_inherited(void)
+{
+    char before[300];
+    pn_loss *first, *second;
+    double alone;
+
+    (void)snprintf(before, sizeof before, "exec 2>/dev/null; ls -l /proc/$$/fd > %s/$$; pipes=$(grep -c pipe: %s/$$)",
+                   folder, folder);
+    first = loss_of(write_script("pipes.sh", before, "echo $pipes"), 10.0, 0);
+    second = loss_of(write_script("pipes.sh", before, "echo $pipes"), 10.0, 0);
+    ask(&got, first, 1);
+    alone = got.values[0];
+    CHECK(got.status == PN_OK && alone >= 2.0);
+    ask(&got, second, 1);
+    CHECK(got.status == PN_OK && got.values[0] == alone);
+    pn_loss_free(second);
+    end(first);
+}
+
 /* Started from a process without standard files, the pipes do not get in each other's way. */
 static void test_closed_standard_files(void)
 {
@@ -561,6 +587,7 @@ int main(void)
     test_grandchildren();
     test_sigpipe();
     test_fork();
+    test_no_pipe_is_inherited();
     test_closed_standard_files();
     (void)snprintf(command, sizeof command, "rm -r %s", folder);
     CHECK(system(command) == 0); /* NOLINT: a name of ours */
