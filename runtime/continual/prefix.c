@@ -64,7 +64,7 @@ double pn_prefix_variance(const pn_prefix_design *design, uint64_t t)
 {
     const pn_prefix_method *method = design->method;
 
-    if (t == 0 || t > PN_PREFIX_LONGEST || (!design->doubling && t > method->horizon))
+    if (t == 0 || t > PN_PREFIX_LONGEST || (design->options.horizon > 0 && t > design->options.horizon))
         return NAN;
     if (design->options.noiseless)
         return 0.0;

@@ -67,16 +67,16 @@ typedef struct pn_prefix_options {
 
     const char *factorization;     /* NULL: chosen by horizon and dim; else a row of pn_prefix_table */
     pn_prefix_estimator estimator; /* binary */
-    bool estimator_given;          /* otherwise: honaker for an unknown horizon or without a factorization, else plain */
-    pn_prefix_memory memory;       /* binary, plain */
-    pn_prefix_scale scale;         /* binary, plain or honaker, with sensitivities */
-    bool keep_root;                /* binary: create the node of all 2^k leaves, for pn_prefix_complete */
-    pn_prefix_growth growth;       /* horizon 0 */
-    size_t bands;                  /* banded; 0: separation where there are participations, else 8 */
-    pn_prefix_fit fit;             /* banded */
-    pn_vec coefficients;           /* banded: c_0 = 1, c_1, ... instead */
-    size_t buffers;                /* blt, 1 to 8; 0: 4 */
-    pn_vec theta, omega;           /* blt: parameters instead of the table's, both of one length */
+    bool estimator_given;    /* otherwise: honaker for an unknown horizon or without a factorization, else plain */
+    pn_prefix_memory memory; /* binary, plain */
+    pn_prefix_scale scale;   /* binary, plain or honaker, with sensitivities */
+    bool keep_root;          /* binary: create the node of all 2^k leaves, for pn_prefix_complete */
+    pn_prefix_growth growth; /* horizon 0 */
+    size_t bands;            /* banded; 0: separation where there are participations, else 8 */
+    pn_prefix_fit fit;       /* banded */
+    pn_vec coefficients;     /* banded: c_0 = 1, c_1, ... instead */
+    size_t buffers;          /* blt, 1 to 8; 0: 4 */
+    pn_vec theta, omega;     /* blt: parameters instead of the table's, both of one length */
 } pn_prefix_options;
 
 /** Errors: PN_EINVAL with the option, its value and what would be right; PN_EUNSUPPORTED for combinations without a proof (says which

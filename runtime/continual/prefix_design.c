@@ -169,6 +169,8 @@ static pn_status choose_method(pn_prefix_design *design, pn_err *err)
     options->participations = options->participations ? options->participations : 1;
     options->separation = options->separation ? options->separation : 1;
     design->doubling = options->horizon == 0 && options->growth == PN_PREFIX_DOUBLING && !options->noiseless;
+    if (options->estimator == PN_PREFIX_FULL && options->horizon == 0)
+        return pn_fail(err, PN_EUNSUPPORTED, "prefix: estimator \"full\" needs a horizon; use \"honaker\"");
     if (options->growth == PN_PREFIX_ENDLESS && options->horizon > 0)
         return pn_fail(err, PN_EINVAL, "prefix: growth \"endless\" is for an unknown horizon, got horizon %zu",
                        options->horizon);
@@ -260,7 +262,7 @@ static pn_status calibrate(pn_prefix_design *design, pn_err *err)
 {
     const pn_prefix_options *options = &design->options;
     double draws = design->doubling ? pn_prefix_epoch_draws(design) : design->method->draws;
-    double target = sqrt(2.0 * options->rho);
+    double target = sqrt(2.0 * options->rho) * (1.0 - 0x1p-50); /* its square is at most 2 rho */
     size_t count = whole_count(draws * (double)options->dim);
     pn_status status = PN_OK;
 

@@ -1,62 +1,15 @@
 /* prefix_stream.c -- a stream: pay, push block by block, read.
  * A push passes over memory once: all that happens to a block of coordinates happens while it is in the cache.  What can fail is done
  * before anything changes; after that a push cannot be stopped.
- * Depends on: prefix_impl.h, libsodium (erasing), POSIX (getpid).  Used by: solvers, bindings. */
+ * Depends on: prefix_state.h, POSIX (getpid).  Used by: solvers, bindings. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <sodium.h>
-
-#include "continual/prefix_impl.h"
+#include "continual/prefix_state.h"
 #include "core/alloc.h"
 
-/* What one thread needs for a block. */
-struct pn_prefix_worker {
-    pn_rng *rng;
-    size_t bytes;             /* of all of this */
-    pn_prefix_wide scratch[]; /* 3 * room: sums; noise, whole; work */
-};
-
-/* Words of 8 bytes per coordinate beside the method's: the release, and what earlier epochs ended with. */
-static size_t common_words(const pn_prefix_design *design)
-{
-    return design->doubling ? 2 : 1;
-}
-
-static size_t method_words(const pn_prefix *stream, uint64_t t)
-{
-    return stream->design->options.noiseless ? 0 : stream->method->ops->words(stream->method, t);
-}
-
-/* ---- blocks ---- */
-
-static size_t block_count(const pn_prefix *stream)
-{
-    return (stream->design->options.dim - 1) / PN_PREFIX_BLOCK + 1;
-}
-
-typedef struct block_view {
-    size_t first, count, stride; /* coordinates */
-    unsigned char *state;        /* the method's */
-    size_t method_bytes;
-    double *prefix; /* of this epoch */
-    double *base;   /* of earlier ones; NULL unless doubling */
-} block_view;
-
-static block_view view_block(const pn_prefix *stream, size_t block)
-{
-    const pn_prefix_design *design = stream->design;
-    size_t first = block * PN_PREFIX_BLOCK, left = design->options.dim - first;
-    size_t count = left < PN_PREFIX_BLOCK ? left : PN_PREFIX_BLOCK, stride = count + count % 2;
-    size_t method_bytes = 8 * stride * stream->words;
-    unsigned char *at = stream->state + 8 * first * (stream->words + common_words(design));
-    double *prefix = (double *)(void *)(at + method_bytes);
-
-    return (block_view){ first, count, stride, at, method_bytes, prefix, design->doubling ? prefix + stride : NULL };
-}
-
-static void release_block(const block_view *view, double *out)
+static void release_block(const pn_prefix_block *view, double *out)
 {
     for (size_t j = 0; j < view->count; j++)
         out[view->first + j] = view->base ? view->base[j] + view->prefix[j] : view->prefix[j];
@@ -76,120 +29,6 @@ void pn_prefix_round(const pn_prefix_step *step, double length, int64_t *whole)
 {
     for (size_t j = 0; j < step->count; j++)
         whole[j] = pn_lattice_round(step->leaf[j], length, 0x1p62);
-}
-
-/* ---- making ---- */
-
-static uint64_t leaves_before(const pn_prefix *stream)
-{
-    return stream->design->doubling ? ((uint64_t)1 << stream->epoch) - 1 : 0;
-}
-
-/* Room for the state after `count` >= 1 leaves; epoch and method are set. */
-static pn_status make_state(pn_prefix *stream, uint64_t count, pn_err *err)
-{
-    size_t dim = stream->design->options.dim, words;
-
-    stream->words = method_words(stream, count - leaves_before(stream));
-    words = stream->words + common_words(stream->design);
-    stream->state_bytes = words > SIZE_MAX / 16 / (dim + 1) ? SIZE_MAX : 8 * words * (dim + dim % 2);
-    stream->state = stream->state_bytes < SIZE_MAX ? pn_calloc(1, stream->state_bytes) : NULL;
-    if (!stream->state)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for a stream of %zu words a coordinate", words);
-    return PN_OK;
-}
-
-static uint64_t epoch_of(const pn_prefix_design *design, uint64_t count)
-{
-    return design->doubling ? 63U - (unsigned)__builtin_clzll(count) : 0;
-}
-
-static pn_status enter_epoch(pn_prefix *stream, uint64_t epoch, pn_err *err)
-{
-    stream->epoch = epoch;
-    if (stream->design->doubling)
-        return pn_prefix_epoch(&stream->method, stream->design, epoch, err);
-    stream->method = stream->design->method;
-    return PN_OK;
-}
-
-pn_status pn_prefix_make(pn_prefix **out, pn_prefix_design *design, uint64_t count, pn_err *err)
-{
-    pn_prefix *stream = pn_calloc(1, sizeof *stream);
-    uint64_t leaves = count > 0 ? count : 1;
-    pn_status status;
-
-    *out = NULL;
-    if (!stream)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory");
-    stream->design = pn_prefix_design_keep(design);
-    stream->owner = getpid();
-    stream->count = count;
-    status = enter_epoch(stream, epoch_of(design, leaves), err);
-    if (status == PN_OK)
-        status = make_state(stream, leaves, err);
-    if (status == PN_OK) {
-        stream->done = pn_calloc(block_count(stream), 1);
-        status = stream->done ? PN_OK : pn_fail(err, PN_ENOMEM, "prefix: out of memory");
-    }
-    if (status != PN_OK) {
-        pn_prefix_free(stream);
-        return status;
-    }
-    *out = stream;
-    return PN_OK;
-}
-
-pn_status pn_prefix_start(pn_prefix **out, pn_prefix_design *design, pn_rng *rng, pn_err *err)
-{
-    pn_status status;
-
-    *out = NULL;
-    if (design->options.noiseless != !rng)
-        return pn_fail(err, PN_EINVAL,
-                       rng ? "prefix: a stream without noise takes no random source"
-                           : "prefix: a stream with noise needs a random source");
-    status = pn_prefix_make(out, design, 0, err);
-    if (status == PN_OK && rng)
-        pn_address_key_draw(&(*out)->key, rng);
-    return status;
-}
-
-static void erase_state(pn_prefix *stream)
-{
-    if (stream->state)
-        sodium_memzero(stream->state, stream->state_bytes);
-    pn_free(stream->state);
-}
-
-static void leave_epoch(pn_prefix *stream)
-{
-    if (stream->design->doubling && stream->method)
-        stream->method->ops->destroy(stream->method);
-}
-
-static void free_worker(pn_prefix_worker *worker)
-{
-    pn_rng_free(worker->rng);
-    sodium_memzero(worker, worker->bytes);
-    pn_free(worker);
-}
-
-void pn_prefix_free(pn_prefix *stream)
-{
-    if (!stream)
-        return;
-    if (stream->follower.destroy)
-        stream->follower.destroy(stream->follower.self);
-    for (unsigned i = 0; i < stream->worker_count; i++)
-        free_worker(stream->workers[i]);
-    pn_free(stream->workers);
-    erase_state(stream);
-    leave_epoch(stream);
-    pn_free(stream->done);
-    pn_address_key_erase(&stream->key);
-    pn_prefix_design_free(stream->design);
-    pn_free(stream);
 }
 
 /* ---- paying ---- */
@@ -292,133 +131,23 @@ static pn_status check_leaf(const pn_prefix *stream, const double *leaf, pn_err 
     return PN_OK;
 }
 
-static size_t scratch_room(const pn_prefix *stream)
-{
-    size_t dim = stream->design->options.dim;
-
-    return dim < PN_PREFIX_BLOCK ? dim : PN_PREFIX_BLOCK;
-}
-
-static pn_status add_worker(pn_prefix *stream, pn_err *err)
-{
-    size_t bytes = sizeof(pn_prefix_worker) + 3 * scratch_room(stream) * sizeof(pn_prefix_wide);
-    pn_prefix_worker *worker = pn_alloc(1, bytes);
-    pn_status status;
-
-    if (!worker)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory");
-    worker->rng = NULL;
-    worker->bytes = bytes;
-    status = pn_rng_seeded(&worker->rng, 0, err); /* pn_prefix_noise gives it an address before each draw */
-    if (status != PN_OK) {
-        pn_free(worker);
-        return status;
-    }
-    stream->workers[stream->worker_count++] = worker;
-    return PN_OK;
-}
-
-static pn_status more_workers(pn_prefix *stream, pn_task *task, pn_err *err)
-{
-    unsigned want = block_count(stream) > 1 ? pn_task_threads(task) : 1;
-    pn_prefix_worker **workers;
-    pn_status status = PN_OK;
-
-    if (want <= stream->worker_count || stream->design->options.noiseless)
-        return PN_OK;
-    workers = pn_resize(stream->workers, want, sizeof *workers);
-    if (!workers)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory");
-    stream->workers = workers;
-    while (status == PN_OK && stream->worker_count < want)
-        status = add_worker(stream, err);
-    return status;
-}
-
-/* The state of *from in the larger one of *to: of the same epoch, or of the next. */
-static void move_state(const pn_prefix *from, const pn_prefix *to)
-{
-    for (size_t block = 0; block < block_count(from); block++) {
-        block_view old = view_block(from, block), new = view_block(to, block);
-
-        if (from->epoch == to->epoch) {
-            memcpy(new.state, old.state, old.method_bytes);
-            memcpy(new.prefix, old.prefix, 8 * old.stride * common_words(from->design));
-            continue;
-        }
-        for (size_t j = 0; j < old.count; j++)
-            new.base[j] = old.base[j] + old.prefix[j];
-    }
-}
-
-/* Room for one leaf more: the next epoch of doubling when this one is full, a layer more of a tree.  All that can fail comes first. */
-static pn_status make_room(pn_prefix *stream, pn_err *err)
-{
-    uint64_t leaves = stream->count + 1, epoch = epoch_of(stream->design, leaves);
-    pn_prefix next = *stream;
-    pn_status status = PN_OK;
-
-    if (epoch == stream->epoch && method_words(stream, leaves - leaves_before(stream)) == stream->words)
-        return PN_OK;
-    if (epoch != stream->epoch) {
-        next.method = NULL;
-        status = enter_epoch(&next, epoch, err);
-    }
-    if (status == PN_OK)
-        status = make_state(&next, leaves, err);
-    if (status != PN_OK) {
-        if (next.method != stream->method)
-            leave_epoch(&next);
-        return status;
-    }
-    move_state(stream, &next);
-    erase_state(stream);
-    if (next.method != stream->method)
-        leave_epoch(stream);
-    *stream = next;
-    return PN_OK;
-}
-
 typedef struct push_call {
     pn_prefix *stream;
     const double *leaf; /* NULL: complete the stream */
     double *out;        /* may be NULL or leaf */
 } push_call;
 
-static pn_prefix_step step_of(const pn_prefix *stream, const block_view *view, size_t block, unsigned worker)
-{
-    pn_prefix_worker *own = stream->workers[worker];
-    size_t room = scratch_room(stream);
-    int64_t *whole = (int64_t *)(void *)(own->scratch + room);
-    double *work = (double *)(void *)(own->scratch + 2 * room);
-
-    return (pn_prefix_step){
-        .t = stream->count - leaves_before(stream),
-        .count = view->count,
-        .stride = view->stride,
-        .prefix = view->prefix,
-        .rng = own->rng,
-        .key = &stream->key,
-        .epoch = stream->epoch,
-        .block = block,
-        .noise = whole,
-        .whole = whole + room,
-        .work = { work, work + room },
-        .sums = own->scratch,
-    };
-}
-
 static void push_block(void *self, size_t block, unsigned worker)
 {
     const push_call *call = self;
     pn_prefix *stream = call->stream;
-    block_view view = view_block(stream, block);
+    pn_prefix_block view = pn_prefix_view(stream, block);
 
     if (stream->design->options.noiseless) {
         for (size_t j = 0; j < view.count; j++)
             view.prefix[j] += call->leaf[view.first + j];
     } else {
-        pn_prefix_step step = step_of(stream, &view, block, worker);
+        pn_prefix_step step = pn_prefix_step_of(stream, &view, block, worker);
 
         step.t++;
         step.leaf = call->leaf + view.first;
@@ -433,8 +162,8 @@ static void complete_block(void *self, size_t block, unsigned worker)
 {
     const push_call *call = self;
     pn_prefix *stream = call->stream;
-    block_view view = view_block(stream, block);
-    pn_prefix_step step = step_of(stream, &view, block, worker);
+    pn_prefix_block view = pn_prefix_view(stream, block);
+    pn_prefix_step step = pn_prefix_step_of(stream, &view, block, worker);
 
     stream->method->ops->complete(stream->method, view.state, &step);
     if (!stream->follower.pushed)
@@ -445,7 +174,7 @@ static void complete_block(void *self, size_t block, unsigned worker)
 /* To the end, also when the task is cancelled meanwhile: half a push would be two releases. */
 static void run_blocks(pn_prefix *stream, pn_task *task, pn_block_fn body, push_call *call)
 {
-    size_t blocks = block_count(stream);
+    size_t blocks = pn_prefix_blocks(stream);
 
     memset(stream->done, 0, blocks);
     (void)pn_parallel(task, blocks, body, call, NULL);
@@ -494,9 +223,9 @@ pn_status pn_prefix_push(pn_prefix *stream, const double *leaf, double *out, pn_
     if (status == PN_OK)
         status = check_task(task, err);
     if (status == PN_OK)
-        status = more_workers(stream, task, err);
+        status = pn_prefix_hire(stream, task, err);
     if (status == PN_OK)
-        status = make_room(stream, err);
+        status = pn_prefix_grow(stream, err);
     if (status != PN_OK)
         return status;
     run_blocks(stream, task, push_block, &call);
@@ -519,8 +248,8 @@ pn_status pn_prefix_read(const pn_prefix *stream, double *out, pn_err *err)
 {
     pn_status status = check_begun(stream, err);
 
-    for (size_t block = 0; status == PN_OK && block < block_count(stream); block++) {
-        block_view view = view_block(stream, block);
+    for (size_t block = 0; status == PN_OK && block < pn_prefix_blocks(stream); block++) {
+        pn_prefix_block view = pn_prefix_view(stream, block);
 
         release_block(&view, out);
     }
@@ -548,7 +277,7 @@ pn_status pn_prefix_complete(pn_prefix *stream, double *out, double *variance, p
 {
     const pn_prefix_method *method = stream->method;
     push_call call = { stream, NULL, out };
-    uint64_t before = leaves_before(stream);
+    uint64_t before = pn_prefix_before(stream);
     double square = method->sigma * method->sigma;
     pn_status status;
 
@@ -563,7 +292,7 @@ pn_status pn_prefix_complete(pn_prefix *stream, double *out, double *variance, p
     if (status == PN_OK)
         status = check_task(task, err);
     if (status == PN_OK)
-        status = more_workers(stream, task, err);
+        status = pn_prefix_hire(stream, task, err);
     if (status != PN_OK)
         return status;
     if (variance)
@@ -584,7 +313,7 @@ static void all_block(void *self, size_t block, unsigned worker)
 {
     const all_call *call = self;
     const pn_prefix_method *method = call->stream->method;
-    block_view view = view_block(call->stream, block);
+    pn_prefix_block view = pn_prefix_view(call->stream, block);
     pn_prefix_step step = { .t = call->stream->count, .count = view.count, .stride = view.stride, .block = block };
 
     method->ops->all(method, view.state, &step, call->work + worker * call->doubles, call->out + view.first,
@@ -612,7 +341,7 @@ pn_status pn_prefix_all(const pn_prefix *stream, double *out, pn_task *task, pn_
     call.work = pn_alloc((size_t)pn_task_threads(task) * doubles, sizeof *call.work);
     if (!call.work)
         return pn_fail(err, PN_ENOMEM, "prefix: out of memory");
-    status = pn_parallel(task, block_count(stream), all_block, &call, err);
+    status = pn_parallel(task, pn_prefix_blocks(stream), all_block, &call, err);
     pn_free(call.work);
     return status;
 }
