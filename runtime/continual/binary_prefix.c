@@ -265,15 +265,16 @@ static bool binary_completes(const pn_prefix_method *self)
 static void binary_describe(const pn_prefix_method *self, char *text, size_t size)
 {
     const binary_tree *tree = (const binary_tree *)self;
+    char layers[40] = "";
 
     if (self->horizon == UINT64_MAX)
-        (void)snprintf(text, size, "binary tree without end, %s", pn_prefix_estimator_names[tree->estimator]);
-    else
-        (void)snprintf(text, size, "binary tree, %s, %u layer%s%s", pn_prefix_estimator_names[tree->estimator],
-                       tree->levels, tree->levels == 1 ? "" : "s",
-                       tree->node_multiple ? ", noise by node"
-                       : tree->regenerate  ? ", noise drawn again"
-                                           : "");
+        (void)snprintf(layers, sizeof layers, ", without end");
+    else if (tree->levels > 1) /* one: also the first epoch of many, which stands for all of them */
+        (void)snprintf(layers, sizeof layers, ", %u layers", tree->levels);
+    (void)snprintf(text, size, "binary tree, %s%s%s", pn_prefix_estimator_names[tree->estimator], layers,
+                   tree->node_multiple ? ", noise by node"
+                   : tree->regenerate  ? ", noise drawn again"
+                                       : "");
 }
 
 const pn_prefix_ops pn_prefix_binary = {

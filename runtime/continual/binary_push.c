@@ -146,18 +146,24 @@ static void measure(const binary_tree *tree, const pn_prefix_step *step, unsigne
 }
 
 /* In steps of the finest node over 1024 there is not always room in 64 bits for what 2^62 of that node's own steps are. */
+static pn_prefix_wide round_far(double x, double length, double limit)
+{
+    double steps = x / length;
+
+    if (fabs(steps) < 0x1p62)
+        return pn_lattice_round(x, length, 0x1p62);
+    return (pn_prefix_wide)fmax(-limit, fmin(limit, steps)); /* whole already */
+}
+
 static void round_leaf(const binary_tree *tree, const pn_prefix_step *step, pn_prefix_wide *sums)
 {
-    double length = tree->base.step / tree->unit, limit = tree->node_multiple ? 0x1p72 : 0x1p62;
+    double length = tree->base.step / tree->unit;
 
-    for (size_t j = 0; j < step->count; j++) {
-        double steps = step->leaf[j] / length;
-
-        if (fabs(steps) < 0x1p62)
-            sums[j] = pn_lattice_round(step->leaf[j], length, 0x1p62);
-        else
-            sums[j] = (pn_prefix_wide)fmax(-limit, fmin(limit, steps)); /* whole already */
-    }
+    pn_prefix_round(step, length, step->whole);
+    for (size_t j = 0; j < step->count; j++)
+        sums[j] = step->whole[j];
+    for (size_t j = 0; tree->node_multiple && j < step->count; j++)
+        sums[j] = round_far(step->leaf[j], length, 0x1p72);
 }
 
 /* e[count], the sum of the children's estimates, becomes the node's own by inverse variance. */

@@ -116,7 +116,7 @@ struct pn_prefix_step {
  *  asked for: it may be forgotten and drawn again.  A measurement has one address, and an address one measurement: never use K of one
  *  address for two different values. */
 void pn_prefix_noise(const pn_prefix_step *step, uint64_t level, uint64_t index, int64_t *out);
-/** whole[step->count]: the leaf in steps, rounded once (pn_lattice_round at 2^62). */
+/** whole[step->count]: the leaf in steps, rounded once (pn_lattice_round at 2^62).  work[0] is lost. */
 void pn_prefix_round(const pn_prefix_step *step, double length, int64_t *whole);
 
 /* ---- designs (prefix_design.c) ---- */

@@ -25,9 +25,27 @@ void pn_prefix_noise(const pn_prefix_step *step, uint64_t level, uint64_t index,
     pn_noise_gaussian(step->rng, step->count, out);
 }
 
+#define SMALL 0x1p50
+#define SHIFT 0x1.8p52 /* adding it leaves the whole part of a small number in the low bits, rounded to even */
+
+/* Loops that compile to vectors, for leaves that are small, which nearly all are; the same integers as pn_lattice_round's. */
 void pn_prefix_round(const pn_prefix_step *step, double length, int64_t *whole)
 {
+    const double shift = SHIFT;
+    double *steps = step->work[0];
+    int64_t base;
+    int large = 0;
+
+    memcpy(&base, &shift, sizeof base);
+    for (size_t j = 0; j < step->count; j++) {
+        steps[j] = step->leaf[j] / length;
+        large |= !(fabs(steps[j]) < SMALL);
+        steps[j] += SHIFT;
+    }
+    memcpy(whole, steps, step->count * sizeof *whole);
     for (size_t j = 0; j < step->count; j++)
+        whole[j] -= base;
+    for (size_t j = 0; large && j < step->count; j++)
         whole[j] = pn_lattice_round(step->leaf[j], length, 0x1p62);
 }
 
@@ -115,6 +133,25 @@ static pn_status check_room(const pn_prefix *stream, pn_err *err)
         (unsigned long long)horizon);
 }
 
+/* Index of the first |x| > bound, or n; a block at a time without branches. */
+static size_t first_beyond(const double *x, size_t n, double bound)
+{
+    enum { STRIDE = 256 };
+    size_t i = 0;
+
+    for (; i + STRIDE <= n; i += STRIDE) {
+        int beyond = 0;
+
+        for (size_t j = i; j < i + STRIDE; j++)
+            beyond |= fabs(x[j]) > bound;
+        if (beyond)
+            break;
+    }
+    while (i < n && !(fabs(x[i]) > bound))
+        i++;
+    return i;
+}
+
 static pn_status check_leaf(const pn_prefix *stream, const double *leaf, pn_err *err)
 {
     const pn_prefix_options *options = &stream->design->options;
@@ -123,11 +160,10 @@ static pn_status check_leaf(const pn_prefix *stream, const double *leaf, pn_err 
     if (bad < options->dim)
         return pn_fail(err, PN_EDOMAIN, "prefix: leaf %llu is not finite at entry %zu",
                        (unsigned long long)stream->count + 1, bad + 1);
-    for (size_t j = 0; options->bound > 0.0 && j < options->dim; j++) {
-        if (fabs(leaf[j]) > options->bound)
-            return pn_fail(err, PN_EDOMAIN, "prefix: leaf %llu is beyond the bound %g at entry %zu",
-                           (unsigned long long)stream->count + 1, options->bound, j + 1);
-    }
+    bad = options->bound > 0.0 ? first_beyond(leaf, options->dim, options->bound) : options->dim;
+    if (bad < options->dim)
+        return pn_fail(err, PN_EDOMAIN, "prefix: leaf %llu is beyond the bound %g at entry %zu",
+                       (unsigned long long)stream->count + 1, options->bound, bad + 1);
     return PN_OK;
 }
 

@@ -46,7 +46,8 @@ static void no_leaf_moves_more_than_is_charged_and_one_moves_as_much(void)
             options.sigma = 3.0;
             options.bound = 100.0;
             options.sensitivity = 0.7;
-            options.keep_root = root == 1 && (horizon & (horizon - 1)) == 0; /* else its node is not measured unless completed */
+            options.keep_root =
+                root == 1 && (horizon & (horizon - 1)) == 0; /* else its node is not measured unless completed */
             design = design_of(options);
             mu = pn_prefix_mu(design);
             for (size_t where = 1; where <= horizon; where++)
