@@ -1,0 +1,674 @@
+/* checkpoint_test.c -- a stream that was saved, or that followed a file and died, goes on as if nothing had happened, once; whatever step
+ * it dies at, nothing that was released is forgotten, and nobody has noise twice.  The file is built here with its crash points.
+ * Depends on: check.h, fail_alloc.h, continual/, POSIX. */
+#define _GNU_SOURCE
+#define PN_MUTANTS
+#include "privacy/ledger_disk.h"
+
+static int fail_write; /* the write from now that fails, from 1; 0: none */
+
+static int failing_write(int fd, const void *data, size_t size, size_t offset)
+{
+    return fail_write > 0 && --fail_write == 0 ? 28 /* ENOSPC */ : pn_disk_write(fd, data, size, offset);
+}
+
+#define pn_disk_write failing_write
+#include "continual/checkpoint_file.c"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "check.h"
+#include "continual/prefix_impl.h"
+#include "fail_alloc.h"
+
+#define MOST_LEAVES 40
+#define MOST_DIM    5000 /* two blocks */
+
+static char directory[200], path[256], other[256];
+
+static void remove_files(void)
+{
+    char command[300];
+
+    (void)snprintf(command, sizeof command, "rm -f %s/*", directory);
+    CHECK(system(command) == 0);
+}
+
+/* ---- streams ---- */
+
+static const double unequal[16] = { 1.0, 0.5, 2.0, 1.0, 1.0, 0.25, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 3.0, 1.0 };
+static double bands[3] = { 1.0, 0.5, 0.25 }, theta[2] = { 0.9, 0.5 }, omega[2] = { 0.1, 0.3 };
+
+static const pn_prefix_options streams[] = {
+    { .dim = 3, .horizon = 16, .sensitivity = 1.0, .rho = 0.5, .factorization = "binary" },
+    { .dim = 3,
+      .horizon = 21,
+      .sensitivity = 1.0,
+      .epsilon = 1.0,
+      .delta = 1e-6,
+      .factorization = "binary",
+      .estimator = PN_PREFIX_HONAKER,
+      .estimator_given = true,
+      .bound = 10.0 },
+    { .dim = 2,
+      .horizon = 16,
+      .sensitivity = 1.0,
+      .sigma = 2.0,
+      .factorization = "binary",
+      .estimator = PN_PREFIX_FULL,
+      .estimator_given = true },
+    { .dim = 2,
+      .horizon = 21,
+      .sensitivity = 1.0,
+      .rho = 0.5,
+      .factorization = "binary",
+      .memory = PN_PREFIX_REGENERATE },
+    { .dim = 2,
+      .horizon = 16,
+      .sensitivities = unequal,
+      .rho = 0.5,
+      .factorization = "binary",
+      .scale = PN_PREFIX_BY_NODE },
+    { .dim = 2,
+      .horizon = 20,
+      .sensitivity = 1.0,
+      .rho = 0.5,
+      .factorization = "binary",
+      .participations = 3,
+      .separation = 4,
+      .keep_root = true,
+      .neighbours = PN_ZERO_OUT },
+    { .dim = 2, .sensitivity = 1.0, .rho = 0.5 },
+    { .dim = 2, .sensitivity = 1.0, .rho = 0.5, .growth = PN_PREFIX_ENDLESS },
+    { .dim = 2, .horizon = 24, .sensitivity = 1.0, .rho = 0.5, .factorization = "sqrt" },
+    { .dim = 2, .horizon = 24, .sensitivity = 1.0, .rho = 0.5, .factorization = "banded", .bands = 3 },
+    { .dim = 2,
+      .horizon = 24,
+      .sensitivity = 1.0,
+      .rho = 0.5,
+      .factorization = "banded",
+      .coefficients = { bands, 3 } },
+    { .dim = 2, .horizon = 24, .sensitivity = 1.0, .rho = 0.5, .factorization = "blt" },
+    { .dim = 2,
+      .horizon = 24,
+      .sensitivity = 1.0,
+      .rho = 0.5,
+      .factorization = "blt",
+      .theta = { theta, 2 },
+      .omega = { omega, 2 } },
+    { .dim = 2, .sensitivity = 1.0, .rho = 0.5, .factorization = "sqrt" },
+    { .dim = 2, .horizon = 9, .noiseless = true },
+    { .dim = MOST_DIM, .horizon = 8, .sensitivity = 1.0, .rho = 0.5, .factorization = "binary" },
+    { .dim = MOST_DIM, .sensitivity = 1.0, .rho = 0.5 },
+};
+
+static bool known(const pn_prefix_options *options)
+{
+    return !options->factorization || pn_prefix_find(options->factorization);
+}
+
+static pn_status start(pn_prefix **out, const pn_prefix_options *options, bool secure, pn_err *err)
+{
+    pn_prefix_design *design = NULL;
+    pn_rng *rng = NULL;
+    pn_status status = pn_prefix_design_new(&design, options, err);
+
+    if (status == PN_OK && !options->noiseless)
+        status = secure ? pn_rng_secure(&rng, err) : pn_rng_seeded(&rng, 11, err);
+    if (status == PN_OK)
+        status = pn_prefix_start(out, design, rng, err);
+    pn_prefix_design_free(design);
+    pn_rng_free(rng);
+    return status;
+}
+
+static pn_status pay(pn_prefix *stream, pn_err *err)
+{
+    pn_budget budget = { .epsilon = NAN,
+                         .rho = 1e6,
+                         .neighbours = pn_prefix_options_of(pn_prefix_design_of(stream))->neighbours,
+                         .teaching = pn_prefix_simulated(stream) };
+    pn_ledger *ledger = NULL;
+    pn_status status = pn_ledger_new(&ledger, &budget, err);
+
+    if (status == PN_OK)
+        status = pn_prefix_pay(stream, ledger, "test", false, err);
+    pn_ledger_free(ledger);
+    return status;
+}
+
+static pn_prefix *started(const pn_prefix_options *options, bool secure)
+{
+    pn_prefix *stream = NULL;
+    pn_err err;
+
+    if (!CHECK(start(&stream, options, secure, &err) == PN_OK && pay(stream, &err) == PN_OK))
+        (void)fprintf(stderr, "    %s\n", err.message);
+    return stream;
+}
+
+static void make_leaf(double *leaf, size_t dim, uint64_t t)
+{
+    for (size_t j = 0; j < dim; j++)
+        leaf[j] = 0.01 * (double)((t * 37 + j * 11) % 97) - 0.3;
+}
+
+/* The next leaf, by its number; out may be NULL. */
+static pn_status push_next(pn_prefix *stream, double *out, pn_err *err)
+{
+    static double leaf[MOST_DIM];
+
+    make_leaf(leaf, pn_prefix_options_of(pn_prefix_design_of(stream))->dim, pn_prefix_count(stream) + 1);
+    return pn_prefix_push(stream, leaf, out, NULL, err);
+}
+
+static pn_prefix *resumed(const char *from)
+{
+    pn_prefix *stream = NULL;
+    pn_err err;
+
+    if (!CHECK(pn_prefix_resume(&stream, from, &err) == PN_OK))
+        (void)fprintf(stderr, "    %s\n", err.message);
+    return stream;
+}
+
+static bool refuses(const char *from, pn_status status, const char *text)
+{
+    pn_prefix *stream = NULL;
+    pn_err err;
+    bool right = pn_prefix_resume(&stream, from, &err) == status && !stream && strstr(err.message, text);
+
+    if (!right)
+        (void)fprintf(stderr, "    %s\n", stream ? "resumed" : err.message);
+    pn_prefix_free(stream);
+    return right;
+}
+
+/* ---- saved ---- */
+
+static size_t leaves_of(const pn_prefix_options *options)
+{
+    return options->horizon > 0 ? options->horizon : MOST_LEAVES;
+}
+
+/* Saved and resumed after every leaf, and resumed after every leaf from the file that it follows: the same bits. */
+static void test_goes_on_as_if_nothing_had_happened(bool follow)
+{
+    static double want[MOST_DIM], got[MOST_DIM];
+
+    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
+        size_t leaves = leaves_of(&streams[i]), bytes = streams[i].dim * sizeof(double);
+        pn_prefix *whole, *parts;
+        pn_err err;
+
+        if (!known(&streams[i]))
+            continue;
+        remove_files();
+        whole = started(&streams[i], false);
+        parts = started(&streams[i], false);
+        if (follow)
+            CHECK(pn_prefix_follow(parts, path, &err) == PN_OK);
+        for (size_t t = 1; t <= leaves; t++) {
+            CHECK(push_next(whole, want, &err) == PN_OK);
+            if (!CHECK(push_next(parts, got, &err) == PN_OK && memcmp(want, got, bytes) == 0))
+                (void)fprintf(stderr, "    stream %zu, leaf %zu\n", i, t);
+            if (!follow)
+                CHECK(pn_prefix_save(parts, path, &err) == PN_OK);
+            pn_prefix_free(parts);
+            parts = resumed(path);
+            if (!parts)
+                break;
+            CHECK(pn_prefix_count(parts) == t && pn_prefix_is_paid(parts));
+            CHECK(pn_prefix_simulated(parts) == !streams[i].noiseless);
+            CHECK(pn_prefix_read(parts, got, &err) == PN_OK && memcmp(want, got, bytes) == 0);
+        }
+        pn_prefix_free(whole);
+        pn_prefix_free(parts);
+    }
+}
+
+static void test_what_else_is_kept(void)
+{
+    const pn_prefix_options options = {
+        .dim = 1, .horizon = 8, .sensitivity = 1.0, .rho = 0.5, .factorization = "binary", .keep_root = true
+    };
+    pn_prefix *stream = NULL;
+    double total, again, variance;
+    pn_err err;
+
+    remove_files();
+    CHECK(start(&stream, &options, false, &err) == PN_OK); /* not paid for */
+    CHECK(pn_prefix_save(stream, path, &err) == PN_OK);
+    pn_prefix_free(stream);
+    stream = resumed(path);
+    CHECK(!pn_prefix_is_paid(stream) && push_next(stream, NULL, &err) == PN_EPRIVACY);
+    CHECK(pay(stream, &err) == PN_OK && pay(stream, &err) == PN_EINVAL);
+    for (int t = 0; t < 3; t++)
+        CHECK(push_next(stream, NULL, &err) == PN_OK);
+    CHECK(pn_prefix_complete(stream, &total, &variance, NULL, &err) == PN_OK);
+    CHECK(pn_prefix_save(stream, path, &err) == PN_OK);
+    pn_prefix_free(stream);
+    stream = resumed(path);
+    CHECK(push_next(stream, NULL, &err) == PN_EBUDGET && strstr(err.message, "completed"));
+    CHECK(pn_prefix_read(stream, &again, &err) == PN_OK && again == total);
+    pn_prefix_free(stream);
+}
+
+static void test_saved_streams_are_closed(void)
+{
+    pn_prefix *stream = started(&streams[0], false), *again, *stranger;
+    double before[3], after[3];
+    pn_err err;
+
+    remove_files();
+    CHECK(push_next(stream, before, &err) == PN_OK && pn_prefix_save(stream, path, &err) == PN_OK);
+    CHECK(push_next(stream, after, &err) == PN_EINVAL && strstr(err.message, path));
+    CHECK(pn_prefix_save(stream, other, &err) == PN_EINVAL && strstr(err.message, "was saved"));
+    CHECK(pn_prefix_follow(stream, other, &err) == PN_EINVAL && access(other, F_OK) != 0);
+    CHECK(pn_prefix_read(stream, after, &err) == PN_OK && memcmp(before, after, sizeof before) == 0);
+    again = resumed(path);
+    CHECK(refuses(path, PN_EPRIVACY, "reuse noise"));
+    CHECK(push_next(stream, after, &err) == PN_EINVAL);
+    pn_prefix_free(stream);
+    stranger = started(&streams[0], false);
+    CHECK(pn_prefix_save(stranger, path, &err) == PN_EINVAL && strstr(err.message, "not this stream's"));
+    CHECK(push_next(stranger, after, &err) == PN_OK); /* and stays open */
+    CHECK(push_next(again, after, &err) == PN_OK && pn_prefix_save(again, path, &err) == PN_OK);
+    CHECK(pn_prefix_save(stranger, path, &err) == PN_EINVAL);
+    CHECK(pn_prefix_save(stranger, "", &err) == PN_EINVAL && strstr(err.message, "empty"));
+    CHECK(pn_prefix_save(stranger, "/no/such/place/file", &err) == PN_EIO && push_next(stranger, after, &err) == PN_OK);
+    pn_prefix_free(stranger);
+    pn_prefix_free(again);
+    again = resumed(path);
+    CHECK(pn_prefix_count(again) == 2);
+    pn_prefix_free(again);
+}
+
+/* ---- keys ---- */
+
+static void test_keys(void)
+{
+    for (size_t i = 0; i < 8; i++) {
+        for (int secure = 0; secure < 2; secure++) {
+            bool stays = !secure || streams[i].memory == PN_PREFIX_REGENERATE;
+            unsigned char key[PN_ADDRESS_KEY_BYTES];
+            pn_prefix *stream;
+            pn_err err;
+
+            remove_files();
+            stream = started(&streams[i], secure);
+            memcpy(key, stream->key.bytes, sizeof key);
+            CHECK(push_next(stream, NULL, &err) == PN_OK && pn_prefix_save(stream, path, &err) == PN_OK);
+            pn_prefix_free(stream);
+            stream = resumed(path);
+            CHECK((memcmp(key, stream->key.bytes, sizeof key) == 0) == stays);
+            CHECK(stream->key.simulated == !secure);
+            pn_prefix_free(stream);
+        }
+    }
+}
+
+/* With noise of its own, what was released stays as it was, and later releases contain it. */
+static void test_new_noise_is_added_to_the_old(void)
+{
+    const pn_prefix_options options = {
+        .dim = 1, .horizon = 8, .sensitivity = 1.0, .sigma = 1e6, .factorization = "binary"
+    };
+    const double zero = 0.0;
+    pn_prefix *stream = started(&options, true);
+    double four, five, again;
+    pn_err err;
+
+    remove_files();
+    for (int t = 0; t < 4; t++)
+        CHECK(pn_prefix_push(stream, &zero, &four, NULL, &err) == PN_OK);
+    CHECK(pn_prefix_save(stream, path, &err) == PN_OK);
+    pn_prefix_free(stream);
+    stream = resumed(path);
+    CHECK(pn_prefix_read(stream, &again, &err) == PN_OK && again == four);
+    CHECK(pn_prefix_push(stream, &zero, &five, NULL, &err) == PN_OK);
+    CHECK(fabs(five - four) > 1e-3 && fabs(five - four) < 14e6); /* one more node: chance of less than 1e-9 sigma */
+    pn_prefix_free(stream);
+}
+
+/* ---- processes ---- */
+
+static void test_children(void)
+{
+    pn_prefix *stream = started(&streams[0], true);
+    int ended = 0;
+    pid_t child;
+    pn_err err;
+
+    remove_files();
+    CHECK(push_next(stream, NULL, &err) == PN_OK);
+    child = fork();
+    if (child == 0)
+        _exit(pn_prefix_save(stream, path, &err) == PN_EPRIVACY && strstr(err.message, "forked child") &&
+                      pn_prefix_follow(stream, path, &err) == PN_EPRIVACY && access(path, F_OK) != 0
+                  ? 0
+                  : 1);
+    CHECK(waitpid(child, &ended, 0) == child && WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
+    CHECK(pn_prefix_follow(stream, path, &err) == PN_OK && push_next(stream, NULL, &err) == PN_OK);
+    child = fork();
+    if (child == 0)
+        _exit(refuses(path, PN_EIO, "alive") ? 0 : 1);
+    CHECK(waitpid(child, &ended, 0) == child && WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
+    CHECK(refuses(path, PN_EIO, "alive"));
+    CHECK(pn_prefix_follow(stream, path, &err) == PN_OK); /* it does */
+    CHECK(pn_prefix_follow(stream, other, &err) == PN_EINVAL && strstr(err.message, path));
+    CHECK(pn_prefix_save(stream, other, &err) == PN_EINVAL && access(other, F_OK) != 0);
+    CHECK(pn_prefix_save(stream, path, &err) == PN_OK); /* from followed to parked */
+    pn_prefix_free(stream);
+    stream = resumed(path);
+    CHECK(pn_prefix_count(stream) == 2 && refuses(path, PN_EPRIVACY, "was resumed before"));
+    pn_prefix_free(stream);
+}
+
+/* What a child tells of each release: the count and the numbers. */
+typedef struct told {
+    uint64_t count;
+    double release[3];
+} told;
+
+static void release_for_ever(int end, const char *point, uint64_t from)
+{
+    pn_prefix *stream = NULL;
+    told tell;
+
+    if (pn_prefix_resume(&stream, path, NULL) != PN_OK)
+        _exit(1);
+    while (true) {
+        if (point && pn_prefix_count(stream) == from)
+            (void)setenv("PENUMBRA_MUTANT", point, 1);
+        if (push_next(stream, tell.release, NULL) != PN_OK)
+            _exit(2);
+        tell.count = pn_prefix_count(stream);
+        if (write(end, &tell, sizeof tell) != (ssize_t)sizeof tell)
+            _exit(3);
+    }
+}
+
+/* The last that a child has told before it died. */
+static told killed_run(const char *point, uint64_t from, useconds_t delay)
+{
+    int ends[2], ended = 0;
+    told last = { 0 }, next;
+    pid_t child;
+
+    CHECK(pipe(ends) == 0);
+    child = fork();
+    if (child == 0) {
+        (void)close(ends[0]);
+        release_for_ever(ends[1], point, from);
+    }
+    (void)close(ends[1]);
+    if (!point) {
+        (void)usleep(delay);
+        (void)kill(child, SIGKILL);
+    }
+    while (read(ends[0], &next, sizeof next) == (ssize_t)sizeof next)
+        last = next;
+    (void)close(ends[0]);
+    CHECK(waitpid(child, &ended, 0) == child && WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL);
+    return last;
+}
+
+/* Nothing that was released is forgotten, and at most one leaf more is in the file; its release is there to be read. */
+static uint64_t check_survivor(told last, uint64_t before)
+{
+    pn_prefix *stream = resumed(path);
+    double release[3] = { 0 };
+    uint64_t count = 0;
+
+    if (stream) {
+        count = pn_prefix_count(stream);
+        CHECK(count >= before && count >= last.count && count <= (last.count > before ? last.count : before) + 1);
+        CHECK(pn_prefix_is_paid(stream));
+        CHECK(count == 0 || pn_prefix_read(stream, release, NULL) == PN_OK);
+        if (last.count == count && count > before)
+            CHECK(memcmp(release, last.release, sizeof release) == 0);
+    }
+    pn_prefix_free(stream);
+    return count;
+}
+
+static void begin_followed(bool secure)
+{
+    const pn_prefix_options options = { .dim = 3, .sensitivity = 1.0, .rho = 0.5 };
+    pn_prefix *stream = started(&options, secure);
+    pn_err err;
+
+    remove_files();
+    CHECK(pn_prefix_follow(stream, path, &err) == PN_OK);
+    pn_prefix_free(stream);
+}
+
+static void test_every_step(void)
+{
+    static const struct {
+        const char *name;
+        bool kept;
+    } points[] = { { "stream_crash_before", false },      { "stream_crash_in_state", false },
+                   { "stream_crash_after_state", false }, { "stream_crash_in_first", false },
+                   { "stream_crash_first", false },       { "stream_crash_prepared", false },
+                   { "stream_crash_in_second", true },    { "stream_crash_second", true },
+                   { "stream_crash_after", true } };
+
+    for (int secure = 0; secure < 2; secure++) {
+        uint64_t count = 0;
+
+        begin_followed(secure);
+        for (uint64_t leaves = 0; leaves < 5; leaves++) {
+            for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
+                uint64_t from = count + leaves;
+                told last = killed_run(points[i].name, from, 0);
+
+                CHECK(last.count == (leaves > 0 ? from : 0)); /* who dies in a push has told nothing of it */
+                count = check_survivor(last, count);
+                CHECK(count == from + points[i].kept);
+            }
+        }
+    }
+}
+
+static void test_kills(int kills, useconds_t most)
+{
+    uint64_t count = 0, released = 0;
+
+    begin_followed(true);
+    for (int i = 0; i < kills; i++) {
+        told last = killed_run(NULL, 0, (useconds_t)randombytes_uniform(i % 3 ? most : most / 10));
+
+        released += last.count > 0;
+        count = check_survivor(last, count);
+    }
+    CHECK(released > 0);
+    (void)printf("    %d kills, %llu leaves\n", kills, (unsigned long long)count);
+}
+
+/* ---- a disk that fails ---- */
+
+/* Nobody gets the release of a push that is not in the file, by whatever door; and the file goes on from before. */
+static void test_withheld(void)
+{
+    const pn_prefix_options options = { .dim = 2,
+                                        .horizon = 4,
+                                        .sensitivity = 1.0,
+                                        .rho = 0.5,
+                                        .factorization = "binary",
+                                        .estimator = PN_PREFIX_FULL,
+                                        .estimator_given = true };
+
+    for (int complete = 0; complete < 2; complete++) {
+        pn_prefix *stream = started(&options, false);
+        double out[8] = { 99.0, 99.0 };
+        pn_err err;
+
+        remove_files();
+        CHECK(pn_prefix_follow(stream, path, &err) == PN_OK);
+        for (int t = 0; t < 3; t++)
+            CHECK(push_next(stream, NULL, &err) == PN_OK);
+        fail_write = 1;
+        CHECK((complete ? pn_prefix_complete(stream, out, NULL, NULL, &err) : push_next(stream, out, &err)) == PN_EIO);
+        CHECK(strstr(err.message, "nothing was released") != NULL);
+        CHECK(pn_prefix_read(stream, out, &err) == PN_EIO && pn_prefix_all(stream, out, NULL, &err) != PN_OK);
+        CHECK(push_next(stream, out, &err) != PN_OK && pn_prefix_complete(stream, out, NULL, NULL, &err) != PN_OK);
+        CHECK(pn_prefix_save(stream, other, &err) == PN_EINVAL);
+        CHECK(out[0] == 99.0 && out[1] == 99.0);
+        pn_prefix_free(stream);
+        stream = resumed(path);
+        CHECK(pn_prefix_count(stream) == 3 && push_next(stream, out, &err) == PN_OK);
+        pn_prefix_free(stream);
+    }
+}
+
+static void test_a_failed_save_leaves_the_stream(void)
+{
+    pn_prefix *stream = started(&streams[0], false);
+    pn_err err;
+
+    remove_files();
+    for (int k = 1; k <= 3; k++) {
+        fail_write = k;
+        CHECK(pn_prefix_save(stream, path, &err) == PN_EIO && access(path, F_OK) != 0);
+        CHECK(push_next(stream, NULL, &err) == PN_OK);
+    }
+    fail_write = 0;
+    CHECK(pn_prefix_save(stream, path, &err) == PN_OK);
+    pn_prefix_free(stream);
+}
+
+/* ---- contents ---- */
+
+static size_t image_of(unsigned char **out, const pn_prefix_options *options)
+{
+    pn_checkpoint_file *file = NULL;
+    pn_prefix *stream = started(options, false);
+    void *state = NULL;
+    size_t size = 0;
+    pn_err err;
+
+    remove_files();
+    CHECK(push_next(stream, NULL, &err) == PN_OK && pn_prefix_save(stream, path, &err) == PN_OK);
+    pn_prefix_free(stream);
+    CHECK(pn_checkpoint_open(&file, path, &state, &size, &err) == PN_OK);
+    pn_checkpoint_close(file);
+    *out = state;
+    return size;
+}
+
+static pn_status resume_image(const void *data, size_t size, pn_err *err)
+{
+    static const unsigned char id[PN_CHECKPOINT_ID] = { 7 };
+    pn_checkpoint_file *file = NULL;
+    pn_prefix *stream = NULL;
+    bool published;
+    pn_status status;
+
+    remove_files();
+    CHECK(pn_checkpoint_make(&file, path, id, PN_CHECKPOINT_PARKED, data, size, &published, NULL) == PN_OK);
+    pn_checkpoint_close(file);
+    status = pn_prefix_resume(&stream, path, err);
+    if (status == PN_OK) { /* it may be pushed, or refuse, but not crash */
+        (void)push_next(stream, NULL, NULL);
+        CHECK(pn_prefix_options_of(pn_prefix_design_of(stream))->dim <= MOST_DIM);
+    }
+    pn_prefix_free(stream);
+    return status;
+}
+
+/* Contents that do not fit together under digests that do. */
+static void test_contents(void)
+{
+    unsigned char *image, *changed;
+    size_t size = image_of(&image, &streams[4]), refused = 0;
+    pn_err err;
+
+    changed = malloc(size + 16);
+    CHECK(resume_image(image, size, &err) == PN_OK);
+    for (size_t cut = 0; cut < size; cut += 7)
+        CHECK(resume_image(image, cut, &err) == PN_EPARSE);
+    memcpy(changed, image, size);
+    memset(changed + size, 0, 16);
+    CHECK(resume_image(changed, size + 16, &err) == PN_EPARSE);
+    for (size_t i = 0; i < size; i += 3) {
+        memcpy(changed, image, size);
+        changed[i] ^= (unsigned char)(i % 2 ? 0x81 : 0x10);
+        refused += resume_image(changed, size, &err) != PN_OK;
+    }
+    CHECK(refused > 40);
+    free(changed);
+    pn_free(image);
+}
+
+static pn_status scenario(void *self, pn_err *err)
+{
+    static const pn_prefix_options options = { .dim = 2, .sensitivity = 1.0, .rho = 0.5 };
+    const double leaf[2] = { 0.0, 1.0 };
+    pn_prefix *stream = NULL;
+    pn_status status;
+
+    (void)self;
+    remove_files();
+    status = start(&stream, &options, false, err);
+    if (status == PN_OK)
+        status = pay(stream, err);
+    if (status == PN_OK)
+        status = pn_prefix_follow(stream, path, err);
+    for (int t = 0; t < 4 && status == PN_OK; t++)
+        status = pn_prefix_push(stream, leaf, NULL, NULL, err);
+    if (status == PN_OK)
+        status = pn_prefix_save(stream, path, err);
+    pn_prefix_free(stream);
+    stream = NULL;
+    if (status == PN_OK)
+        status = pn_prefix_resume(&stream, path, err);
+    pn_prefix_free(stream);
+    return status;
+}
+
+static bool enter(const char *base)
+{
+    (void)snprintf(directory, sizeof directory, "%s/penumbra-XXXXXX", base);
+    if (!mkdtemp(directory))
+        return false;
+    (void)snprintf(path, sizeof path, "%s/stream", directory);
+    (void)snprintf(other, sizeof other, "%s/other", directory);
+    return true;
+}
+
+static void leave(void)
+{
+    remove_files();
+    CHECK(rmdir(directory) == 0);
+}
+
+int main(void)
+{
+    const char *base = getenv("TMPDIR");
+
+    if (enter("/dev/shm")) {
+        test_goes_on_as_if_nothing_had_happened(false);
+        test_goes_on_as_if_nothing_had_happened(true);
+        test_every_step();
+        test_kills(150, 4000);
+        test_contents();
+        leave();
+    }
+    if (!CHECK(enter(base ? base : "/tmp")))
+        return check_summary();
+    test_kills(50, 25000);
+    test_what_else_is_kept();
+    test_saved_streams_are_closed();
+    test_keys();
+    test_new_noise_is_added_to_the_old();
+    test_children();
+    test_withheld();
+    test_a_failed_save_leaves_the_stream();
+    fail_alloc_sweep("checkpoint", scenario, NULL);
+    leave();
+    return check_summary();
+}
