@@ -137,6 +137,8 @@ typedef struct zo_work {
     double first_sensitivity, other_sensitivity; /* s1, s2: of leaves, as computed */
 } zo_work;
 
+/* Of each zo_sum, the row of pn_prefix_table. */
+extern const char *const zo_sum_factorizations[];
 /** Sensitivities, the design, the plan's event, charges and sigma, and what the noise makes of step, error and bound.
  *  Errors: those of pn_prefix_design_new; PN_EUNSUPPORTED for a budget without delta. */
 pn_status zo_make_design(zo_work *at, pn_err *err);

@@ -40,17 +40,19 @@ static void read_sensitivity(zo_work *at)
     at->first_sensitivity = leaf_sensitivity(at, gradient, choice->first);
     at->other_sensitivity = later ? leaf_sensitivity(at, difference, choice->others) : 0.0;
     at->prefix.sensitivity = fmax(at->first_sensitivity, at->other_sensitivity);
-    at->prefix.bound = fmax(entry_bound(at, gradient, choice->first), later ? entry_bound(at, difference, choice->others) : 0.0);
+    at->prefix.bound =
+        fmax(entry_bound(at, gradient, choice->first), later ? entry_bound(at, difference, choice->others) : 0.0);
 }
 
 /* ---- the design ---- */
 
+const char *const zo_sum_factorizations[ZO_SUM_COUNT] = {
+    [ZO_TREE] = "binary", [ZO_HONAKER] = "binary", [ZO_SQRT] = "sqrt", [ZO_BLT] = "blt"
+};
+
 static void name_method(zo_work *at)
 {
     pn_prefix_options *prefix = &at->prefix;
-    static const char *const names[] = {
-        [ZO_TREE] = "binary", [ZO_HONAKER] = "binary", [ZO_SQRT] = "sqrt", [ZO_BLT] = "blt"
-    };
     zo_sum sum = at->plan->choice.method.sum;
 
     if (at->plan->choice.method.oracle == ZO_NAIVE) { /* one leaf a stream: the sum is the leaf */
@@ -58,7 +60,7 @@ static void name_method(zo_work *at)
         return;
     }
     if (!prefix->factorization)
-        prefix->factorization = names[sum];
+        prefix->factorization = zo_sum_factorizations[sum];
     if ((sum == ZO_TREE || sum == ZO_HONAKER) && !prefix->estimator_given) {
         prefix->estimator = sum == ZO_TREE ? PN_PREFIX_PLAIN : PN_PREFIX_HONAKER;
         prefix->estimator_given = true;
@@ -179,24 +181,18 @@ static double square_error(const zo_work *at)
     return error + later * ((double)choice->rounds - 1.0) / 2.0 + choice->noise * choice->noise;
 }
 
-/* The regret of any step eta is D^2/(2 eta) + eta T G^2/2; zeroth-order.md section 5 has it at the best one.  The errors of prefix sums
- * depend on each other, those of fresh gradients do not. */
+/* The gradient of r is added to what is estimated of the loss: both slopes count. */
 static void finish_choice(zo_work *at)
 {
-    zo_plan *plan = at->plan;
-    zo_choice *choice = &plan->choice;
-    double T = (double)choice->rounds, D = choice->ball, e2 = square_error(at);
-    double slope = at->problem.lipschitz + (isfinite(at->regulariser_slope) ? at->regulariser_slope : 0.0);
-    bool naive = choice->method.oracle == ZO_NAIVE;
-    double G = naive ? sqrt(slope * slope + e2) : slope + sqrt(e2), eta, oracle;
+    zo_choice *choice = &at->plan->choice;
+    zo_problem whole = at->problem;
 
-    choice->error = sqrt(e2);
-    if (!(at->own[ZO_STEP].given || (at->practical && choice->step > 0.0 && isfinite(choice->step))))
-        choice->step = D / (G * sqrt(T));
-    eta = choice->step;
-    oracle = naive ? sqrt(e2) / sqrt(T) : 2.0 * sqrt(e2);
-    choice->bound = (at->problem.gap + 2.0 * slope * choice->smoothing) / (D * T * (double)choice->epochs) +
-                    D / (2.0 * eta * T) + eta * G * G / (2.0 * D) + oracle;
+    if (isfinite(at->regulariser_slope))
+        whole.lipschitz += at->regulariser_slope;
+    choice->error = sqrt(square_error(at));
+    if (!at->own[ZO_STEP].given && !at->practical)
+        choice->step = 0.0;
+    zo_finish(&whole, choice);
 }
 
 pn_status zo_make_design(zo_work *at, pn_err *err)

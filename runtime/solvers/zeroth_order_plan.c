@@ -5,6 +5,7 @@
 
 #include "continual/prefix_rows.h"
 #include "core/alloc.h"
+#include "continual/prefix_rows.h"
 #include "objective/directions.h"
 #include "solvers/first_order.h"
 #include "solvers/noisy_gradient.h"
@@ -302,14 +303,22 @@ static void read_fixed(zo_work *at)
     fixed->step = at->own[ZO_STEP].real;
 }
 
+/* Is its method in the table of prefix sums? */
+static bool is_built(zo_sum sum)
+{
+    const pn_prefix_ops *const *row = pn_prefix_table();
+
+    while (*row && strcmp(pn_prefix_name(*row), zo_sum_factorizations[sum]) != 0)
+        row++;
+    return *row != NULL;
+}
+
 /* Does the sum go with what prefix= says? */
 static bool admits_sum(const zo_work *at, zo_sum sum)
 {
     const pn_prefix_options *prefix = &at->prefix;
     bool binary = sum == ZO_TREE || sum == ZO_HONAKER;
 
-    if (at->paper)
-        return sum == ZO_TREE;
     if (!prefix->factorization)
         return !prefix->estimator_given || (binary && (sum == ZO_TREE) == (prefix->estimator == PN_PREFIX_PLAIN));
     if (strcmp(prefix->factorization, "binary") == 0)
@@ -325,7 +334,7 @@ static bool admits(const zo_work *at, zo_method method)
 
     if (method.directions != PN_DIRECTIONS_ONE && at->plan->dim > PN_DIRECTION_DIM_MAX)
         return false;
-    if (given(at, ZO_LEVEL) && !given(at, ZO_DIRECTIONS) && method.directions != PN_DIRECTIONS_IID)
+    if (given(at, ZO_LEVEL) && method.directions != PN_DIRECTIONS_IID)
         return false;
     if (given(at, ZO_DIRECTIONS) && method.directions != asked)
         return false;
@@ -337,7 +346,7 @@ static bool admits(const zo_work *at, zo_method method)
         return false;
     if (method.oracle == ZO_NAIVE)
         return !given(at, ZO_FIRST_BATCH) && !at->prefix.factorization && !at->prefix.estimator_given;
-    return admits_sum(at, method.sum);
+    return is_built(method.sum) && admits_sum(at, method.sum);
 }
 
 #define MOST_NOISE_BYTES 67108864.0 /* kept by the sums of "sqrt" ... */
