@@ -126,6 +126,7 @@ typedef struct zo_work {
     zo_problem problem; /* of one pass */
     zo_choice fixed;    /* what options say */
     pn_prefix_options prefix;
+    bool prefix_given; /* any of them */
     const char *slope_source;        /* where L is from */
     bool slope_guessed, slope_holds; /* nothing bounds the loss; L is certified or declared of the loss itself */
     double regulariser_slope;        /* Lipschitz constant of r; +inf */

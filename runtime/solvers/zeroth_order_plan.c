@@ -262,6 +262,21 @@ static double regulariser_slope(const zo_work *at)
     return bounds->reg.gradient * sqrt((double)at->plan->dim);
 }
 
+static pn_status read_prefix(zo_work *at, pn_err *err)
+{
+    const pn_arg *args = at->own + ZO_PREFIX;
+    pn_status status = pn_prefix_read_options(&at->prefix, at->owner, args, err);
+
+    for (size_t i = 0; pn_prefix_params[i].name; i++)
+        at->prefix_given = at->prefix_given || args[i].given;
+    if (status == PN_OK && at->prefix.estimator_given && at->prefix.estimator == PN_PREFIX_FULL)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: prefix.estimator=\"full\" uses noise that comes later, and a round cannot wait for it; use "
+                       "\"honaker\"",
+                       at->owner);
+    return status;
+}
+
 static pn_status read_problem(zo_work *at, pn_err *err)
 {
     zo_plan *plan = at->plan;
@@ -277,7 +292,7 @@ static pn_status read_problem(zo_work *at, pn_err *err)
     if (status == PN_OK)
         status = read_smoothing(at, err);
     if (status == PN_OK && !at->naive)
-        status = pn_prefix_read_options(&at->prefix, at->owner, at->own + ZO_PREFIX, err);
+        status = read_prefix(at, err);
     if (status != PN_OK)
         return status;
     at->regulariser_slope = regulariser_slope(at);
@@ -345,7 +360,7 @@ static bool admits(const zo_work *at, zo_method method)
     if (given(at, ZO_ORACLE) && method.oracle != (zo_oracle)at->own[ZO_ORACLE].count)
         return false;
     if (method.oracle == ZO_NAIVE)
-        return !given(at, ZO_FIRST_BATCH) && !at->prefix.factorization && !at->prefix.estimator_given;
+        return !given(at, ZO_FIRST_BATCH) && !at->prefix_given;
     return is_built(method.sum) && admits_sum(at, method.sum);
 }
 

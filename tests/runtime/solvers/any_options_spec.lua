@@ -5,6 +5,7 @@ local pn = require "penumbra"
 local CASES = tonumber(os.getenv "CASES") or 300
 local SEED = tonumber(os.getenv "SEED") or 1
 local solvers = { "svrg", "svrg_pp", "sgd", "gradient_descent", "accelerated_mirror_descent", "output_perturbation" }
+local by_values = { "zeroth_order", "zeroth_order_naive" } -- which know no sets
 
 -- ---- dice: a generator of its own, so that a case is the same on every machine ----
 
@@ -135,6 +136,14 @@ local function value_of(param, dim, errors)
   return right[param.expects] and pick(own_right[param.name] or right[param.expects])
 end
 
+-- prefix = {estimator = ...} is the option "prefix.estimator".
+local function give(options, name, value)
+  local group, inner = name:match "^(.-)%.(.+)$"
+  if not group then options[name] = value return end
+  options[group] = options[group] or {}
+  options[group][inner] = value
+end
+
 local budget_words = { epsilon = true, delta = true, rho = true, privacy = true, neighbours = true }
 
 local function options_for(solver, dim)
@@ -147,7 +156,7 @@ local function options_for(solver, dim)
   local errors = chance(25) and 40 or 0
   for _ = 1, dice(4) - 1 do
     local param = pick(params)
-    if errors > 0 or chance(10) or not budget_words[param.name] then options[param.name] = value_of(param, dim, errors) end
+    if errors > 0 or chance(10) or not budget_words[param.name] then give(options, param.name, value_of(param, dim, errors)) end
   end
   if chance(2) then options["no_such_option"] = 1 end
   return options
@@ -226,19 +235,20 @@ local function outcome(case)
   return fit.stopped and "stopped" or "run", wrong_with_fit(case, plan, fit, plan:run { rng = pn.rng.seeded(7) }), fit.stopped
 end
 
-local function case_of(number)
+local function case_of(number, among)
   state = (SEED * 7919 + number * 104729) % 2147483648
   for _ = 1, 3 do dice(2) end
   local parts, dim = objective()
-  local solver = pick(solvers)
+  local solver = pick(among)
+  if among == by_values and chance(90) then parts.set = nil end
   return { dim = dim, parts = parts, solver = solver, options = options_for(solver, dim) }
 end
 
 describe("a solver on anything", function()
-  it("refuses in words, or runs to what its plan says", function()
+  local function try(among, cases)
     local count, faults = {}, {}
-    for number = 1, CASES do
-      local case = case_of(number)
+    for number = 1, cases do
+      local case = case_of(number, among)
       local before = os.clock()
       local ok, what, fault, why = pcall(outcome, case)
       if not ok then what, fault = "raised", what end
@@ -252,6 +262,9 @@ describe("a solver on anything", function()
       end
     end
     assert.equal("", table.concat(faults, "\n"))
-    assert.is_true(count.run >= CASES // 4 and count.refused >= CASES // 20) -- both kinds were tried
-  end)
+    assert.is_true(count.run >= cases // 4 and count.refused >= cases // 20) -- both kinds were tried
+  end
+
+  it("refuses in words, or runs to what its plan says", function() try(solvers, CASES) end)
+  it("does so by values alone", function() try(by_values, CASES // 2) end)
 end)
