@@ -116,7 +116,8 @@ static pn_status check_owner(const pn_single_pass *self, pn_err *err)
                    (long)self->owner);
 }
 
-/* A stream of its own: how much of `rng` the noise takes does not change who comes first. */
+/* Orders and streams of noise each have a stream of their own: how much noise is drawn does not change who comes first, and what failed
+ * half-way draws the same again. */
 static pn_status draw_order(pn_single_pass *self, const pn_rng *rng, pn_err *err)
 {
     pn_rng *own = NULL;
@@ -124,7 +125,7 @@ static pn_status draw_order(pn_single_pass *self, const pn_rng *rng, pn_err *err
 
     if (self->ordered)
         return PN_OK;
-    status = pn_rng_split(&own, rng, self->pass, err);
+    status = pn_rng_split(&own, rng, 2 * (uint64_t)self->pass, err);
     if (status != PN_OK)
         return status;
     pn_rng_permutation(own, self->options.n, self->order);
@@ -134,14 +135,27 @@ static pn_status draw_order(pn_single_pass *self, const pn_rng *rng, pn_err *err
     return PN_OK;
 }
 
+static pn_status start_stream(pn_single_pass *self, pn_prefix **out, const pn_rng *rng, pn_err *err)
+{
+    pn_rng *own = NULL;
+    pn_status status;
+
+    if (!pn_single_pass_event(self))
+        return pn_prefix_start(out, self->options.design, NULL, err);
+    status = pn_rng_split(&own, rng, 2 * (uint64_t)pn_single_pass_epoch(self) + 1, err);
+    if (status == PN_OK)
+        status = pn_prefix_start(out, self->options.design, own, err);
+    pn_rng_free(own);
+    return status;
+}
+
 /* The first stream of a pass pays for all of its epochs, whose records are others. */
 static pn_status open_stream(pn_single_pass *self, pn_ledger *ledger, const char *label, bool paid_elsewhere,
-                             pn_rng *rng, pn_err *err)
+                             const pn_rng *rng, pn_err *err)
 {
-    bool noiseless = pn_prefix_event(self->options.design) == NULL;
     bool covered = paid_elsewhere || self->paid > self->pass;
     pn_prefix *stream = NULL;
-    pn_status status = pn_prefix_start(&stream, self->options.design, noiseless ? NULL : rng, err);
+    pn_status status = start_stream(self, &stream, rng, err);
 
     if (status == PN_OK)
         status = pn_prefix_pay(stream, ledger, label, covered || PN_MUTANT("pass_unpaid"), err);
@@ -160,7 +174,7 @@ static size_t next_count(const pn_single_pass *self)
 }
 
 pn_status pn_single_pass_take(pn_single_pass *self, pn_ledger *ledger, const char *label, bool paid_elsewhere,
-                              pn_rng *rng, const size_t **rows, size_t *count, pn_err *err)
+                              const pn_rng *rng, const size_t **rows, size_t *count, pn_err *err)
 {
     pn_status status = check_owner(self, err);
 

@@ -30,12 +30,13 @@ pn_event *pn_single_pass_event(const pn_single_pass *self);
 
 /**
  * The records of the next leaf, rows[*count] from 0; the same again until the leaf has been pushed.  Draws the permutation at the
- * beginning of a pass and pays for the pass (ledger; NULL without noise), and starts a stream at the beginning of an epoch.
+ * beginning of a pass and pays for the pass (ledger; NULL without noise), and starts a stream at the beginning of an epoch, each from
+ * a split of `rng`.
  * `paid_elsewhere` as pn_prefix_pay.
  * Errors: PN_EBUDGET after the last leaf of the last pass; as pn_prefix_pay; PN_ENOMEM.
  */
 pn_status pn_single_pass_take(pn_single_pass *self, pn_ledger *ledger, const char *label, bool paid_elsewhere,
-                              pn_rng *rng, const size_t **rows, size_t *count, pn_err *err);
+                              const pn_rng *rng, const size_t **rows, size_t *count, pn_err *err);
 /** Push the leaf that was made of these records; out[dim] is the stream's prefix sum.  Errors: as pn_prefix_push; PN_EBUDGET unless
  *  records were taken for it. */
 pn_status pn_single_pass_push(pn_single_pass *self, const double *leaf, double *out, pn_task *task, pn_err *err);

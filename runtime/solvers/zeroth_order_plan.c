@@ -346,6 +346,10 @@ static bool admits_sum(const zo_work *at, zo_sum sum)
 static bool admits(const zo_work *at, zo_method method)
 {
     pn_directions asked = (pn_directions)at->own[ZO_DIRECTIONS].count;
+    bool only_naive = at->naive || (given(at, ZO_ORACLE) && at->own[ZO_ORACLE].count == ZO_NAIVE);
+
+    if (only_naive && asked == PN_DIRECTIONS_IID) /* of one direction a record there is nothing else */
+        asked = PN_DIRECTIONS_ONE;
 
     if (method.directions != PN_DIRECTIONS_ONE && at->plan->dim > PN_DIRECTION_DIM_MAX)
         return false;

@@ -371,6 +371,7 @@ describe("zeroth_order_naive", function()
     local obj = absolute(4000, 9)
     local one = pn.solve.zeroth_order_naive.plan(obj, {rho = 0.5, batch = 20, rounds = 10, epochs = 4})
     assert.is_near(2 * 9 / 20, one.sigma, 1e-6)
+    assert.equal(one.sigma, one:with({directions = "iid"}).sigma)
     assert.is_near(2 * 3 / 20, one:with({directions = "orthogonal"}).sigma, 1e-6)
     assert.equal(40 * 20 * 2, one.gradients)
     local fit = one:run {rng = pn.rng.seeded(1), ledger = pn.ledger {rho = 0.5, teaching = true}}
