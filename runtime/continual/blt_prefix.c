@@ -14,6 +14,7 @@ typedef struct blt_method {
     pn_toeplitz_method shared;
     size_t m;
     double theta[PN_BLT_BUFFERS_MAX], omega[PN_BLT_BUFFERS_MAX];
+    const char *origin;
 } blt_method;
 
 static void blt_destroy(pn_prefix_method *self)
@@ -109,6 +110,8 @@ static pn_status given_parameters(blt_method *self, pn_prefix_options *options, 
         memcpy(self->theta, options->theta.data, m * sizeof(double));
         memcpy(self->omega, options->omega.data, m * sizeof(double));
     }
+    if (options->fit == PN_PREFIX_OPTIMAL)
+        return pn_fail(err, PN_EINVAL, "prefix: fit \"optimal\" finds theta and omega: give one of the two");
     return pn_toeplitz_blt_check("prefix", m, options->theta.data, options->omega.data, err);
 }
 
@@ -119,13 +122,30 @@ static pn_status table_parameters(blt_method *self, pn_prefix_options *options, 
     if (options->buffers > PN_BLT_BUFFERS_MAX)
         return pn_fail(err, PN_EINVAL, "prefix: buffers must be 1 to %d, got %zu", PN_BLT_BUFFERS_MAX,
                        options->buffers);
-    if (!pn_toeplitz_blt_table(options->horizon, options->buffers, &self->m, self->theta, self->omega))
+    if (pn_toeplitz_blt_table(options->horizon, options->buffers, &self->m, self->theta, self->omega))
+        return PN_OK;
+    if (options->fit != PN_PREFIX_OPTIMAL)
         return pn_fail(
             err, PN_EUNSUPPORTED,
             "prefix: there are parameters of buffers for horizons up to %zu, got %zu: give theta and omega, or "
             "use factorization \"binary\"",
             pn_toeplitz_blt_longest(), options->horizon);
     return PN_OK;
+}
+
+static pn_status parameters(blt_method *self, pn_prefix_options *options, pn_err *err)
+{
+    pn_status status;
+
+    self->origin = options->fit == PN_PREFIX_OPTIMAL ? "optimal" : "from the table";
+    if (options->theta.n > 0 || options->omega.n > 0) {
+        self->origin = "given parameters";
+        return given_parameters(self, options, err);
+    }
+    status = table_parameters(self, options, err);
+    if (status != PN_OK || options->fit != PN_PREFIX_OPTIMAL)
+        return status;
+    return pn_toeplitz_best_blt(self->m, options->horizon, self->theta, self->omega, err);
 }
 
 static pn_status blt_create(pn_prefix_method **out, pn_prefix_options *options, pn_err *err)
@@ -138,10 +158,7 @@ static pn_status blt_create(pn_prefix_method **out, pn_prefix_options *options, 
     if (status != PN_OK)
         return status;
     self = (blt_method *)shared;
-    if (options->theta.n > 0 || options->omega.n > 0)
-        status = given_parameters(self, options, err);
-    else
-        status = table_parameters(self, options, err);
+    status = parameters(self, options, err);
     if (status == PN_OK)
         status = price(self, options, err);
     if (status != PN_OK) {
@@ -218,12 +235,14 @@ static void blt_push(const pn_prefix_method *method, void *state, const pn_prefi
 
 static void blt_describe(const pn_prefix_method *self, char *text, size_t size)
 {
-    (void)snprintf(text, size, "%zu buffers", ((const blt_method *)self)->m);
+    const blt_method *method = (const blt_method *)self;
+
+    (void)snprintf(text, size, "%zu buffers, %s", method->m, method->origin);
 }
 
 static uint64_t blt_longest(const pn_prefix_options *options)
 {
-    return options->theta.n > 0 ? PN_TOEPLITZ_LONGEST : pn_toeplitz_blt_longest();
+    return options->theta.n > 0 || options->fit == PN_PREFIX_OPTIMAL ? PN_TOEPLITZ_LONGEST : pn_toeplitz_blt_longest();
 }
 
 const pn_prefix_ops pn_prefix_blt = {

@@ -86,7 +86,7 @@ struct pn_prefix_method {
     double
         gain; /* l2 norm of what one record moves in all measurements, each in units of its noise, for leaves of sensitivity 1 and sigma 1 */
     double
-        moved; /* (l2 norm of what rounding adds to that, in steps and for one coordinate)^2: a tree gain^2, Toeplitz the horizon */
+        moved; /* (l2 norm of what rounding adds to that, in steps and for one coordinate)^2: a tree gain^2; Toeplitz: toeplitz_prefix.h */
     double
         reach; /* largest |entry| that is rounded, for leaves with entries up to 1 (1: only leaves are rounded); INFINITY: unknown */
     double draws;       /* scalar draws, of one coordinate, in measurements that one record can move */

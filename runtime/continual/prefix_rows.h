@@ -26,7 +26,7 @@ extern const char *const pn_prefix_factorization_names[]; /* "binary", "sqrt", "
     { of "bands", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, \
       "banded: coefficients that are not 0; the separation of participations when absent, else 8" }, \
     { of "fit", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_prefix_fit_names, \
-      "banded: coefficients of the square root, or the best ones" }, \
+      "banded: coefficients of the square root, or the best ones; blt: the table's, or the best for the horizon" }, \
     { of "coefficients", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "banded: 1, c_1, c_2, ... instead" }, \
     { of "buffers", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "blt: vectors kept, 1 to 8; 4 when absent" }, \
     { of "theta", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "blt: decay of each buffer, instead of the table's" }, \

@@ -166,7 +166,7 @@ static size_t scratch_room(const pn_prefix *stream)
 {
     size_t dim = stream->design->options.dim;
 
-    return dim < PN_PREFIX_BLOCK ? dim : PN_PREFIX_BLOCK;
+    return dim < PN_PREFIX_BLOCK ? dim + dim % 2 : PN_PREFIX_BLOCK; /* a stride of the state */
 }
 
 static pn_status add_worker(pn_prefix *stream, pn_err *err)

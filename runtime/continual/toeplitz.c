@@ -1,6 +1,6 @@
 /* toeplitz.c -- coefficients, sums and norms of lower-triangular Toeplitz factorizations, by recursion.
  * Everything rests on C r = 1: the partial sums r of 1/c(x) are what C maps to the vector of ones.
- * Depends on: toeplitz.h.  Used by: sqrt_prefix.c, banded_prefix.c, blt_prefix.c, toeplitz_best.c.  Spec: tree-mechanism.md 3, 6. */
+ * Depends on: toeplitz.h.  Used by: banded_prefix.c, blt_prefix.c, toeplitz_best.c.  Spec: tree-mechanism.md 3, 6. */
 #include <math.h>
 
 #include "continual/toeplitz.h"
@@ -35,12 +35,6 @@ void pn_toeplitz_sqrt(size_t count, double *c)
 {
     for (size_t j = 0; j < count; j++)
         c[j] = j == 0 ? 1.0 : c[j - 1] * ((2.0 * (double)j - 1.0) / (2.0 * (double)j));
-}
-
-void pn_toeplitz_sqrt_inverse(size_t count, double *b)
-{
-    for (size_t j = 0; j < count; j++)
-        b[j] = j == 0 ? 1.0 : b[j - 1] * ((2.0 * (double)j - 3.0) / (2.0 * (double)j));
 }
 
 void pn_toeplitz_blt(size_t m, const double *theta, const double *omega, size_t count, double *c)

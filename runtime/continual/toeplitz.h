@@ -2,7 +2,7 @@
  * only: no data, no noise.
  * C has the coefficients c_0 = 1, c_1, ... >= 0; R those of the partial sums of 1/c(x).  Factor: Var of one coordinate of N_t at
  * sensitivity 1 and mu = 1.
- * Depends on: core/.  Used by: sqrt_prefix.c, banded_prefix.c, blt_prefix.c, tests.
+ * Depends on: core/.  Used by: banded_prefix.c, blt_prefix.c, tests.
  * Sources: Fichtenberger, Henzinger, Upadhyay (2023); Choquette-Choo et al. (2023); Dvijotham et al. (2024).  Spec: tree-mechanism.md 3, 6. */
 #ifndef PN_CONTINUAL_TOEPLITZ_H
 #define PN_CONTINUAL_TOEPLITZ_H
@@ -12,9 +12,8 @@
 
 #include "core/status.h"
 
-/** c[count]: binom(2j, j) / 4^j.  b[count]: those of its inverse. */
+/** c[count]: binom(2j, j) / 4^j; here R = C. */
 void pn_toeplitz_sqrt(size_t count, double *c);
-void pn_toeplitz_sqrt_inverse(size_t count, double *b);
 /** c[count] of buffers theta[m], omega[m]: c_0 = 1, c_j = sum_i omega_i theta_i^(j-1). */
 void pn_toeplitz_blt(size_t m, const double *theta, const double *omega, size_t count, double *c);
 

@@ -49,7 +49,8 @@ static void test_square_root(void)
     static double b[1024];
 
     pn_toeplitz_sqrt(1024, c);
-    pn_toeplitz_sqrt_inverse(1024, b);
+    b[0] = 1.0;
+    pn_toeplitz_solve(1024, c, 1024, b); /* the first column of the inverse */
     CHECK(c[0] == 1.0 && c[1] == 0.5 && c[2] == 0.375 && c[3] == 0.3125);
     for (size_t j = 0; j < 5; j++)
         CHECK_CLOSE(b[j], inverse[j], 1e-16);
