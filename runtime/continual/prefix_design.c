@@ -148,7 +148,7 @@ static const char *chosen(const pn_prefix_options *options)
         return "binary";
     if (pn_prefix_find("sqrt") && options->horizon <= CHEAP_LEAVES && bytes <= CHEAP_BYTES)
         return "sqrt";
-    return blt && options->horizon <= blt->longest(options) ? "blt" : "binary";
+    return blt && (!blt->longest || options->horizon <= blt->longest(options)) ? "blt" : "binary";
 }
 
 static pn_status choose_method(pn_prefix_design *design, pn_err *err)

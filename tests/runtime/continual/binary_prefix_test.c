@@ -127,8 +127,70 @@ static void uses_each_node_again_in_every_prefix_that_holds_it(void)
     pn_prefix_design_free(design);
 }
 
+/* Item 1 and 3 of the spec's list, node by node. */
+static void sums_the_nodes_of_the_spec(void)
+{
+    enum { LEAVES = 100 };
+    static const struct {
+        size_t t, count;
+        struct {
+            unsigned level, index;
+        } nodes[3];
+    } lists[] = {
+        { 7, 3, { { 2, 1 }, { 1, 3 }, { 0, 7 } } },    /* [1,4] [5,6] [7,7] */
+        { 6, 2, { { 2, 1 }, { 1, 3 } } },              /* [1,4] [5,6] */
+        { 8, 1, { { 3, 1 } } },                        /* [1,8] */
+        { 100, 3, { { 6, 1 }, { 5, 3 }, { 2, 25 } } }, /* [1,64] [65,96] [97,100] */
+    };
+    static double out[LEAVES + 1];
+    pn_prefix_design *design = design_of(unit_noise(1, LEAVES));
+    pn_prefix *stream = stream_of(design, 2);
+
+    push_zeros(stream, LEAVES, 1, out + 1);
+    for (size_t i = 0; i < 4; i++) {
+        double sum = 0.0;
+
+        for (size_t v = 0; v < lists[i].count; v++)
+            sum += node_noise(stream, lists[i].nodes[v].level, lists[i].nodes[v].index, 0);
+        CHECK_CLOSE(out[lists[i].t], sum, 1e-11);
+    }
+    CHECK_CLOSE(out[5] - out[4], node_noise(stream, 0, 5, 0), 1e-11);
+    CHECK_CLOSE(out[12] - out[8], node_noise(stream, 2, 3, 0), 1e-11);
+    pn_prefix_free(stream);
+    pn_prefix_design_free(design);
+}
+
+/* Weights 1, 2/3, 4/7 on a node's own measurement: releases of zeros, by hand, up to four leaves. */
+static void joins_a_node_with_its_children_by_inverse_variance(void)
+{
+    pn_prefix_options options = unit_noise(1, 5);
+    pn_prefix_design *design;
+    pn_prefix *stream;
+    double out[5], z[3][5], left, right;
+
+    options.estimator = PN_PREFIX_HONAKER;
+    design = design_of(options);
+    stream = stream_of(design, 8);
+    push_zeros(stream, 5, 1, out);
+    for (unsigned level = 0; level < 3; level++) {
+        for (unsigned index = 1; index <= 5U >> level; index++)
+            z[level][index - 1] = node_noise(stream, level, index, 0);
+    }
+    left = 2.0 / 3.0 * z[1][0] + (z[0][0] + z[0][1]) / 3.0;
+    right = 2.0 / 3.0 * z[1][1] + (z[0][2] + z[0][3]) / 3.0;
+    CHECK_CLOSE(out[0], z[0][0], 1e-12);
+    CHECK_CLOSE(out[1], left, 1e-12);
+    CHECK_CLOSE(out[2], left + z[0][2], 1e-12);
+    CHECK_CLOSE(out[3], 4.0 / 7.0 * z[2][0] + 3.0 / 7.0 * (left + right), 1e-12);
+    CHECK_CLOSE(out[4], out[3] + z[0][4], 1e-12);
+    pn_prefix_free(stream);
+    pn_prefix_design_free(design);
+}
+
 int main(void)
 {
+    sums_the_nodes_of_the_spec();
+    joins_a_node_with_its_children_by_inverse_variance();
     knows_the_variance_of_every_prefix_at_unit_node_noise();
     has_the_factors_of_the_comparison();
     calibrates_a_hundred_leaves_as_the_article_does();

@@ -110,6 +110,62 @@ static void gives_the_same_bits_at_the_last_leaf_without_a_root(void)
     }
 }
 
+/* Stopped while its blocks run, a push still ends: half of it would be a release of its own. */
+static pn_task *stopped;
+
+static void push_and_stop(const pn_prefix_method *self, void *state, const pn_prefix_step *step)
+{
+    pn_task_cancel(stopped);
+    pn_prefix_binary.push(self, state, step);
+}
+
+static void ends_a_push_that_is_stopped_meanwhile(void)
+{
+    static double leaf[WIDE], whole[WIDE], out[WIDE];
+    pn_prefix_design *plain = design_of(unit_noise(WIDE, 4)), *stopping = design_of(unit_noise(WIDE, 4));
+    pn_prefix *one = stream_of(plain, 6), *two = stream_of(stopping, 6);
+    pn_prefix_ops ops = pn_prefix_binary;
+
+    ops.push = push_and_stop;
+    stopping->method->ops = &ops;
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        CHECK(pn_task_new(&stopped, threads, NULL) == PN_OK);
+        make_leaf(WIDE, threads, leaf);
+        CHECK(pn_prefix_push(one, leaf, whole, NULL, NULL) == PN_OK);
+        CHECK(pn_prefix_push(two, leaf, out, stopped, NULL) == PN_OK);
+        CHECK(memcmp(whole, out, sizeof out) == 0);
+        pn_task_free(stopped);
+    }
+    pn_prefix_free(one);
+    pn_prefix_free(two);
+    pn_prefix_design_free(plain);
+    pn_prefix_design_free(stopping);
+}
+
+/* What follows a stream sees the new state before the caller sees the release; when it fails the stream is over. */
+static pn_status follow(void *self, const pn_prefix *stream, pn_err *err)
+{
+    const double *out = self;
+
+    CHECK(out[0] == 7.0 && pn_prefix_count(stream) >= 1);
+    return pn_prefix_count(stream) < 2 ? PN_OK : pn_fail(err, PN_EIO, "full");
+}
+
+static void hands_out_after_its_follower_only(void)
+{
+    pn_prefix_design *design = design_of(unit_noise(1, 4));
+    pn_prefix *stream = stream_of(design, 6);
+    double leaf = 1.0, out = 7.0;
+
+    stream->follower = (pn_prefix_follower){ .pushed = follow, .self = &out };
+    CHECK(pn_prefix_push(stream, &leaf, &out, NULL, NULL) == PN_OK && out != 7.0);
+    out = 7.0;
+    CHECK(pn_prefix_push(stream, &leaf, &out, NULL, NULL) == PN_EIO && out == 7.0);
+    CHECK(pn_prefix_push(stream, &leaf, &out, NULL, NULL) == PN_EINVAL && out == 7.0);
+    pn_prefix_free(stream);
+    pn_prefix_design_free(design);
+}
+
 /* ---- paying ---- */
 
 static pn_prefix *unpaid(pn_prefix_design *design, bool secure)
@@ -415,6 +471,8 @@ int main(void)
     gives_the_same_bits_for_any_number_of_threads();
     gives_the_same_bits_when_noise_is_drawn_again();
     gives_the_same_bits_at_the_last_leaf_without_a_root();
+    ends_a_push_that_is_stopped_meanwhile();
+    hands_out_after_its_follower_only();
     is_paid_for_once_and_before_the_first_leaf();
     costs_what_was_asked_for();
     has_the_exact_epsilon_of_a_gaussian();
