@@ -86,6 +86,29 @@ static void unequal_leaves_move_no_more_than_is_charged(void)
     }
 }
 
+/* Rounding moves every coordinate by up to a step in every node that holds a leaf, and with nodes of unequal noise twice; for leaves
+ * whose bound is next to nothing that is sqrt(h dim) 2^-40 standard deviations. */
+static void rounding_is_charged_in_every_node(void)
+{
+    double equal[100];
+    const double rounding = sqrt(7.0 * 1e8) * 0x1p-40;
+    pn_prefix_options options = unit_noise(100000000, 100);
+    pn_prefix_design *design;
+
+    for (size_t t = 0; t < 100; t++)
+        equal[t] = 1.0;
+    options.bound = 1e-3;
+    design = design_of(options);
+    CHECK_CLOSE((pn_prefix_mu(design) - sqrt(7.0)) / rounding, 1.0, 1e-3);
+    pn_prefix_design_free(design);
+    options.sensitivity = 0.0;
+    options.sensitivities = equal;
+    options.scale = PN_PREFIX_BY_NODE;
+    design = design_of(options);
+    CHECK_CLOSE((pn_prefix_mu(design) - sqrt(7.0)) / rounding, 2.0, 1e-3);
+    pn_prefix_design_free(design);
+}
+
 /* ---- several ---- */
 
 static uint64_t nodes_of(size_t horizon, unsigned levels, uint32_t leaves, unsigned level)
@@ -168,6 +191,7 @@ int main(void)
 {
     no_leaf_moves_more_than_is_charged_and_one_moves_as_much();
     unequal_leaves_move_no_more_than_is_charged();
+    rounding_is_charged_in_every_node();
     no_set_of_leaves_moves_more_than_is_charged();
     return check_summary();
 }

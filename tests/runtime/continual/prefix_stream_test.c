@@ -166,6 +166,21 @@ static void hands_out_after_its_follower_only(void)
     pn_prefix_design_free(design);
 }
 
+static void gives_every_coordinate_noise_of_its_own(void)
+{
+    static double out[WIDE];
+    pn_prefix_design *design = design_of(unit_noise(WIDE, 4));
+    pn_prefix *stream = stream_of(design, 6);
+    size_t equal = 0;
+
+    push_zeros(stream, 1, WIDE, out);
+    for (size_t j = PN_PREFIX_BLOCK; j < WIDE; j++)
+        equal += out[j] == out[j % PN_PREFIX_BLOCK];
+    CHECK(equal == 0); /* 2^40 steps in a standard deviation */
+    pn_prefix_free(stream);
+    pn_prefix_design_free(design);
+}
+
 /* ---- paying ---- */
 
 static pn_prefix *unpaid(pn_prefix_design *design, bool secure)
@@ -473,6 +488,7 @@ int main(void)
     gives_the_same_bits_at_the_last_leaf_without_a_root();
     ends_a_push_that_is_stopped_meanwhile();
     hands_out_after_its_follower_only();
+    gives_every_coordinate_noise_of_its_own();
     is_paid_for_once_and_before_the_first_leaf();
     costs_what_was_asked_for();
     has_the_exact_epsilon_of_a_gaussian();
