@@ -1,40 +1,12 @@
-/* checkpoint_test.c -- a stream that was saved, or that followed a file and died, goes on as if nothing had happened, once; whatever step
- * it dies at, nothing that was released is forgotten, and nobody has noise twice.  The file is built here with its crash points.
- * Depends on: check.h, fail_alloc.h, continual/, POSIX. */
+/* checkpoint_test.c -- a stream that was saved, or that followed a file, goes on as if nothing had happened, once; what cannot be written
+ * is not released, and what does not fit together is refused.  (Dying: checkpoint_crash_test.c.)
+ * Depends on: check.h, checkpoint_kit.h, fail_alloc.h, POSIX. */
 #define _GNU_SOURCE
-#define PN_MUTANTS
-#include "privacy/ledger_disk.h"
+#include "checkpoint_kit.h"
 
-static int fail_write; /* the write from now that fails, from 1; 0: none */
-
-static int failing_write(int fd, const void *data, size_t size, size_t offset)
-{
-    return fail_write > 0 && --fail_write == 0 ? 28 /* ENOSPC */ : pn_disk_write(fd, data, size, offset);
-}
-
-#define pn_disk_write failing_write
-#include "continual/checkpoint_file.c"
-
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-
-#include "check.h"
-#include "continual/prefix_impl.h"
 #include "fail_alloc.h"
 
 #define MOST_LEAVES 40
-#define MOST_DIM    5000 /* two blocks */
-
-static char directory[200], path[256], other[256];
-
-static void remove_files(void)
-{
-    char command[300];
-
-    (void)snprintf(command, sizeof command, "rm -f %s/*", directory);
-    CHECK(system(command) == 0);
-}
 
 /* ---- streams ---- */
 
@@ -107,83 +79,6 @@ static const pn_prefix_options streams[] = {
 static bool known(const pn_prefix_options *options)
 {
     return !options->factorization || pn_prefix_find(options->factorization);
-}
-
-static pn_status start(pn_prefix **out, const pn_prefix_options *options, bool secure, pn_err *err)
-{
-    pn_prefix_design *design = NULL;
-    pn_rng *rng = NULL;
-    pn_status status = pn_prefix_design_new(&design, options, err);
-
-    if (status == PN_OK && !options->noiseless)
-        status = secure ? pn_rng_secure(&rng, err) : pn_rng_seeded(&rng, 11, err);
-    if (status == PN_OK)
-        status = pn_prefix_start(out, design, rng, err);
-    pn_prefix_design_free(design);
-    pn_rng_free(rng);
-    return status;
-}
-
-static pn_status pay(pn_prefix *stream, pn_err *err)
-{
-    pn_budget budget = { .epsilon = NAN,
-                         .rho = 1e6,
-                         .neighbours = pn_prefix_options_of(pn_prefix_design_of(stream))->neighbours,
-                         .teaching = pn_prefix_simulated(stream) };
-    pn_ledger *ledger = NULL;
-    pn_status status = pn_ledger_new(&ledger, &budget, err);
-
-    if (status == PN_OK)
-        status = pn_prefix_pay(stream, ledger, "test", false, err);
-    pn_ledger_free(ledger);
-    return status;
-}
-
-static pn_prefix *started(const pn_prefix_options *options, bool secure)
-{
-    pn_prefix *stream = NULL;
-    pn_err err;
-
-    if (!CHECK(start(&stream, options, secure, &err) == PN_OK && pay(stream, &err) == PN_OK))
-        (void)fprintf(stderr, "    %s\n", err.message);
-    return stream;
-}
-
-static void make_leaf(double *leaf, size_t dim, uint64_t t)
-{
-    for (size_t j = 0; j < dim; j++)
-        leaf[j] = 0.01 * (double)((t * 37 + j * 11) % 97) - 0.3;
-}
-
-/* The next leaf, by its number; out may be NULL. */
-static pn_status push_next(pn_prefix *stream, double *out, pn_err *err)
-{
-    static double leaf[MOST_DIM];
-
-    make_leaf(leaf, pn_prefix_options_of(pn_prefix_design_of(stream))->dim, pn_prefix_count(stream) + 1);
-    return pn_prefix_push(stream, leaf, out, NULL, err);
-}
-
-static pn_prefix *resumed(const char *from)
-{
-    pn_prefix *stream = NULL;
-    pn_err err;
-
-    if (!CHECK(pn_prefix_resume(&stream, from, &err) == PN_OK))
-        (void)fprintf(stderr, "    %s\n", err.message);
-    return stream;
-}
-
-static bool refuses(const char *from, pn_status status, const char *text)
-{
-    pn_prefix *stream = NULL;
-    pn_err err;
-    bool right = pn_prefix_resume(&stream, from, &err) == status && !stream && strstr(err.message, text);
-
-    if (!right)
-        (void)fprintf(stderr, "    %s\n", stream ? "resumed" : err.message);
-    pn_prefix_free(stream);
-    return right;
 }
 
 /* ---- saved ---- */
@@ -367,128 +262,6 @@ static void test_children(void)
     pn_prefix_free(stream);
 }
 
-/* What a child tells of each release: the count and the numbers. */
-typedef struct told {
-    uint64_t count;
-    double release[3];
-} told;
-
-static void release_for_ever(int end, const char *point, uint64_t from)
-{
-    pn_prefix *stream = NULL;
-    told tell;
-
-    if (pn_prefix_resume(&stream, path, NULL) != PN_OK)
-        _exit(1);
-    while (true) {
-        if (point && pn_prefix_count(stream) == from)
-            (void)setenv("PENUMBRA_MUTANT", point, 1);
-        if (push_next(stream, tell.release, NULL) != PN_OK)
-            _exit(2);
-        tell.count = pn_prefix_count(stream);
-        if (write(end, &tell, sizeof tell) != (ssize_t)sizeof tell)
-            _exit(3);
-    }
-}
-
-/* The last that a child has told before it died. */
-static told killed_run(const char *point, uint64_t from, useconds_t delay)
-{
-    int ends[2], ended = 0;
-    told last = { 0 }, next;
-    pid_t child;
-
-    CHECK(pipe(ends) == 0);
-    child = fork();
-    if (child == 0) {
-        (void)close(ends[0]);
-        release_for_ever(ends[1], point, from);
-    }
-    (void)close(ends[1]);
-    if (!point) {
-        (void)usleep(delay);
-        (void)kill(child, SIGKILL);
-    }
-    while (read(ends[0], &next, sizeof next) == (ssize_t)sizeof next)
-        last = next;
-    (void)close(ends[0]);
-    CHECK(waitpid(child, &ended, 0) == child && WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL);
-    return last;
-}
-
-/* Nothing that was released is forgotten, and at most one leaf more is in the file; its release is there to be read. */
-static uint64_t check_survivor(told last, uint64_t before)
-{
-    pn_prefix *stream = resumed(path);
-    double release[3] = { 0 };
-    uint64_t count = 0;
-
-    if (stream) {
-        count = pn_prefix_count(stream);
-        CHECK(count >= before && count >= last.count && count <= (last.count > before ? last.count : before) + 1);
-        CHECK(pn_prefix_is_paid(stream));
-        CHECK(count == 0 || pn_prefix_read(stream, release, NULL) == PN_OK);
-        if (last.count == count && count > before)
-            CHECK(memcmp(release, last.release, sizeof release) == 0);
-    }
-    pn_prefix_free(stream);
-    return count;
-}
-
-static void begin_followed(bool secure)
-{
-    const pn_prefix_options options = { .dim = 3, .sensitivity = 1.0, .rho = 0.5 };
-    pn_prefix *stream = started(&options, secure);
-    pn_err err;
-
-    remove_files();
-    CHECK(pn_prefix_follow(stream, path, &err) == PN_OK);
-    pn_prefix_free(stream);
-}
-
-static void test_every_step(void)
-{
-    static const struct {
-        const char *name;
-        bool kept;
-    } points[] = { { "stream_crash_before", false },      { "stream_crash_in_state", false },
-                   { "stream_crash_after_state", false }, { "stream_crash_in_first", false },
-                   { "stream_crash_first", false },       { "stream_crash_prepared", false },
-                   { "stream_crash_in_second", true },    { "stream_crash_second", true },
-                   { "stream_crash_after", true } };
-
-    for (int secure = 0; secure < 2; secure++) {
-        uint64_t count = 0;
-
-        begin_followed(secure);
-        for (uint64_t leaves = 0; leaves < 5; leaves++) {
-            for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
-                uint64_t from = count + leaves;
-                told last = killed_run(points[i].name, from, 0);
-
-                CHECK(last.count == (leaves > 0 ? from : 0)); /* who dies in a push has told nothing of it */
-                count = check_survivor(last, count);
-                CHECK(count == from + points[i].kept);
-            }
-        }
-    }
-}
-
-static void test_kills(int kills, useconds_t most)
-{
-    uint64_t count = 0, released = 0;
-
-    begin_followed(true);
-    for (int i = 0; i < kills; i++) {
-        told last = killed_run(NULL, 0, (useconds_t)randombytes_uniform(i % 3 ? most : most / 10));
-
-        released += last.count > 0;
-        count = check_survivor(last, count);
-    }
-    CHECK(released > 0);
-    (void)printf("    %d kills, %llu leaves\n", kills, (unsigned long long)count);
-}
-
 /* ---- a disk that fails ---- */
 
 /* Nobody gets the release of a push that is not in the file, by whatever door; and the file goes on from before. */
@@ -630,22 +403,6 @@ static pn_status scenario(void *self, pn_err *err)
     return status;
 }
 
-static bool enter(const char *base)
-{
-    (void)snprintf(directory, sizeof directory, "%s/penumbra-XXXXXX", base);
-    if (!mkdtemp(directory))
-        return false;
-    (void)snprintf(path, sizeof path, "%s/stream", directory);
-    (void)snprintf(other, sizeof other, "%s/other", directory);
-    return true;
-}
-
-static void leave(void)
-{
-    remove_files();
-    CHECK(rmdir(directory) == 0);
-}
-
 int main(void)
 {
     const char *base = getenv("TMPDIR");
@@ -653,14 +410,11 @@ int main(void)
     if (enter("/dev/shm")) {
         test_goes_on_as_if_nothing_had_happened(false);
         test_goes_on_as_if_nothing_had_happened(true);
-        test_every_step();
-        test_kills(150, 4000);
         test_contents();
         leave();
     }
     if (!CHECK(enter(base ? base : "/tmp")))
         return check_summary();
-    test_kills(50, 25000);
     test_what_else_is_kept();
     test_saved_streams_are_closed();
     test_keys();
