@@ -11,15 +11,15 @@
 
 /* A worker's memory, for a panel of records. */
 typedef struct room {
-    double *unit;                    /* directions */
-    double *x, *y;                   /* [records * p], [records] */
-    double *z, *other;               /* [K][records]: margins at theta, at the other point */
-    double *steps;                   /* [K][records * lines]: margins of the directions */
-    double *c;                       /* [records * lines]: coefficients */
-    double *slice, *values;          /* of pn_moved_losses */
-    double *term, *total;            /* [dim]; [lines]: coefficients of a group */
-    double *apart;                   /* [dim + K * lines]: x in a row of zeros, steps in another order */
-    double *transposed;              /* [dim * lines] of a group */
+    double *unit;           /* directions */
+    double *x, *y;          /* [records * p], [records] */
+    double *z, *other;      /* [K][records]: margins at theta, at the other point */
+    double *steps;          /* [K][records * lines]: margins of the directions */
+    double *c;              /* [records * lines]: coefficients */
+    double *slice, *values; /* of pn_moved_losses */
+    double *term, *total;   /* [dim]; [lines]: coefficients of a group */
+    double *apart;          /* [dim + K * lines]: x in a row of zeros, steps in another order */
+    double *transposed;     /* [dim * lines] of a group */
 } room;
 
 static size_t panel_rows(const pn_smoothed_run *run)

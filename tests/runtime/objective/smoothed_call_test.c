@@ -219,9 +219,8 @@ static pn_status refusal(world *at, pn_smoothing how, size_t count, const double
     pn_smoothed_call of = call_of(at, count, 0);
     pn_err err;
 
-    return distance != 0.0
-               ? pn_smoothed_difference(at->objective, &how, &of, theta, theta, distance, out, NULL, &err)
-               : pn_smoothed_gradient(at->objective, &how, &of, theta, out, NULL, &err);
+    return distance != 0.0 ? pn_smoothed_difference(at->objective, &how, &of, theta, theta, distance, out, NULL, &err)
+                           : pn_smoothed_gradient(at->objective, &how, &of, theta, out, NULL, &err);
 }
 
 static void check_refusals(void)

@@ -1,0 +1,150 @@
+/* differences_bench.c -- differences of a loss along as many directions as theta has entries, one thread: against the product of matrices
+ * that their margins are, and against evaluating the loss at every point; and a smoothed gradient of one record. */
+#include <string.h>
+
+#include "bench.h"
+#include "core/alloc.h"
+#include "numeric/blas.h"
+#include "numeric/blas_threads.h"
+#include "objective/smoothed.h"
+
+typedef struct world {
+    size_t n, p;
+    pn_dataset *data;
+    pn_loss *loss;
+    pn_objective *objective;
+    double *theta, *directions, *turned, *margins, *out;
+    size_t *rows;
+    pn_address_key key;
+} world;
+
+static pn_err err;
+
+static void must(pn_status status)
+{
+    if (status != PN_OK) {
+        fprintf(stderr, "differences_bench: %s\n", err.message);
+        exit(1);
+    }
+}
+
+static void differences(void *context)
+{
+    world *self = context;
+
+    must(pn_objective_differences(self->objective, NULL, self->theta, self->directions, self->p, 0.1, self->out, NULL,
+                                  &err));
+}
+
+static void product(void *context)
+{
+    world *self = context;
+    bool alone = pn_blas_alone(0);
+
+    pn_mat_transpose(self->turned, (pn_mat){ self->directions, self->p, self->p });
+    must(pn_mat_times_mat((pn_mat){ self->margins, self->n, self->p }, (pn_mat){ self->data->dense, self->n, self->p },
+                          (pn_mat){ self->turned, self->p, self->p }, &err));
+    pn_blas_alone_end(alone);
+}
+
+/* Both sides of every direction. */
+static void one_by_one(void *context)
+{
+    world *self = context;
+
+    for (size_t k = 0; k < 2 * self->p; k++)
+        must(pn_objective_losses(self->objective, NULL, self->directions + k / 2 * self->p, self->out, NULL, NULL,
+                                 &err));
+}
+
+static void smoothed(void *context)
+{
+    world *self = context;
+    pn_smoothing how = { .radius = 0.1, .lipschitz = 1.0 };
+    pn_smoothed_call call = { .rows = self->rows, .count = self->n, .key = &self->key };
+
+    must(pn_smoothed_gradient(self->objective, &how, &call, self->theta, self->out, NULL, &err));
+}
+
+static void open_world(world *self, const char *loss, size_t n, size_t p)
+{
+    double *x = pn_alloc(n * p, sizeof *x), *y = pn_alloc(n, sizeof *y);
+    const pn_objective_parts *parts;
+    pn_arg args[8] = { { .given = false } };
+    pn_rng *rng = NULL;
+
+    memset(self, 0, sizeof *self);
+    self->n = n;
+    self->p = p;
+    must(pn_rng_seeded(&rng, 1, &err));
+    pn_rng_many_normals(rng, n * p, x);
+    for (size_t i = 0; i < n; i++)
+        y[i] = i % 2 ? 1.0 : -1.0;
+    must(pn_dataset_from_dense(&self->data, x, n, p, y, "made", &err));
+    must(pn_loss_new(&self->loss, loss, args, &err));
+    parts = &(pn_objective_parts){ .data = self->data, .loss = self->loss };
+    must(pn_objective_new(&self->objective, parts, &err));
+    self->theta = pn_calloc(p, sizeof(double));
+    self->directions = pn_alloc(p * p, sizeof(double));
+    self->turned = pn_alloc(p * p, sizeof(double));
+    self->margins = pn_alloc(n * p, sizeof(double));
+    self->out = pn_alloc(p, sizeof(double));
+    self->rows = pn_alloc(n, sizeof(size_t));
+    for (size_t i = 0; i < n; i++)
+        self->rows[i] = i;
+    pn_rng_many_normals(rng, p * p, self->directions);
+    pn_address_key_draw(&self->key, rng);
+    pn_rng_free(rng);
+    pn_free(x);
+    pn_free(y);
+}
+
+static void close_world(world *self)
+{
+    pn_objective_free(self->objective);
+    pn_loss_free(self->loss);
+    pn_dataset_free(self->data);
+    pn_free(self->theta);
+    pn_free(self->directions);
+    pn_free(self->turned);
+    pn_free(self->margins);
+    pn_free(self->out);
+    pn_free(self->rows);
+}
+
+static int run_differences(const char *loss, size_t n, size_t p, int runs)
+{
+    char name[64];
+    world self;
+    int over = 0;
+
+    open_world(&self, loss, n, p);
+    (void)snprintf(name, sizeof name, "%s, p = %zu: differences / product", loss, p);
+    over += bench_line_busy(name, differences, &self, product, &self, runs, 1.3);
+    (void)snprintf(name, sizeof name, "%s, p = %zu: differences / one by one", loss, p);
+    over += bench_line_busy(name, differences, &self, one_by_one, &self, 1, 0.1);
+    close_world(&self);
+    return over;
+}
+
+static void run_smoothed(size_t p)
+{
+    double least = 1e300;
+    world self;
+
+    open_world(&self, "logistic", 2000, p);
+    for (int i = 0; i < 15; i++)
+        least = bench_least(smoothed, &self, least);
+    printf("smoothed gradient, orthogonal, p = %-3zu           %9.3f us a record\n", p, 1e6 * least / 2000.0);
+    close_world(&self);
+}
+
+int main(void)
+{
+    int over = run_differences("hinge", 2000, 500, 15);
+
+    over += run_differences("logistic", 2000, 1000, 9);
+    run_smoothed(10);
+    run_smoothed(54);
+    return over > 0;
+}
