@@ -75,6 +75,9 @@ void zo_complexity(const zo_problem *problem, zo_method method, double eps, doub
  *  the start.  What `fixed` (may be NULL) gives is kept.  False when there are too few records. */
 bool zo_practical(const zo_problem *problem, zo_method method, double distance, const zo_choice *fixed,
                   zo_choice *choice);
+/** By which such choices compare, the smaller the better: error times the root of the path over which it does not average out.  Bounds
+ *  do not order them as runs do. */
+double zo_practical_error(const zo_choice *choice);
 
 /* ---- the plan (zeroth_order_plan.c) ---- */
 

@@ -225,8 +225,15 @@ void zo_evaluate(const zo_problem *problem, zo_choice *choice)
 
 /* ---- search ---- */
 
+/* Of 2^k rounds, computed once: long sums of buffers take milliseconds. */
+typedef struct sum_noises {
+    bool known[64], has[64];
+    double gain[64], spread[64];
+} sum_noises;
+
 /* One horizon: what the grid of batches shares. */
 typedef struct search {
+    sum_noises *noises;
     const zo_problem *problem;
     const zo_choice *fixed;
     zo_choice at;
@@ -296,13 +303,31 @@ static void try_others(search *of, size_t others)
     }
 }
 
+static bool read_noise(search *of, size_t rounds)
+{
+    sum_noises *all = of->noises;
+    unsigned k = 0;
+
+    while (rounds >> (k + 1) != 0)
+        k++;
+    if (rounds != (size_t)1 << k)
+        return zo_sum_noise(of->at.method.sum, rounds, &of->gain, &of->spread);
+    if (!all->known[k]) {
+        all->has[k] = zo_sum_noise(of->at.method.sum, rounds, &all->gain[k], &all->spread[k]);
+        all->known[k] = true;
+    }
+    of->gain = all->gain[k];
+    of->spread = all->spread[k];
+    return all->has[k];
+}
+
 static void try_rounds(search *of, size_t rounds)
 {
     size_t others;
     bool naive = of->at.method.oracle == ZO_NAIVE;
 
     of->at.rounds = rounds;
-    if (!share_radius(of) || (!zo_sum_noise(of->at.method.sum, rounds, &of->gain, &of->spread) && !naive))
+    if (!share_radius(of) || (!naive && !read_noise(of, rounds)))
         return;
     if (of->fixed->others > 0 || (naive && of->fixed->first > 0)) {
         try_others(of, naive && of->fixed->first > 0 ? of->fixed->first : of->fixed->others);
@@ -312,10 +337,15 @@ static void try_rounds(search *of, size_t rounds)
         try_others(of, others);
 }
 
-bool zo_search(const zo_problem *problem, zo_method method, const zo_choice *fixed, zo_choice *best)
+static bool search_all(const zo_problem *problem, zo_method method, const zo_choice *fixed, zo_choice *best,
+                       sum_noises *noises)
 {
     static const zo_choice nothing;
-    search of = { .problem = problem, .fixed = fixed ? fixed : &nothing, .at = { .method = method }, .best = best };
+    search of = { .noises = noises,
+                  .problem = problem,
+                  .fixed = fixed ? fixed : &nothing,
+                  .at = { .method = method },
+                  .best = best };
     size_t rounds;
 
     if (of.fixed->rounds > 0) {
@@ -327,13 +357,21 @@ bool zo_search(const zo_problem *problem, zo_method method, const zo_choice *fix
     return of.found;
 }
 
+bool zo_search(const zo_problem *problem, zo_method method, const zo_choice *fixed, zo_choice *best)
+{
+    sum_noises noises = { .known = { false } };
+
+    return search_all(problem, method, fixed, best, &noises);
+}
+
 double zo_records_for(const zo_problem *problem, zo_method method, double eps)
 {
     zo_problem at = *problem;
     zo_choice best;
+    sum_noises noises = { .known = { false } };
 
     for (at.records = 2.0; at.records <= MOST_RECORDS; at.records *= 2.0) {
-        if (zo_search(&at, method, NULL, &best) && best.bound <= eps)
+        if (search_all(&at, method, NULL, &best, &noises) && best.bound <= eps)
             return at.records;
     }
     return INFINITY;

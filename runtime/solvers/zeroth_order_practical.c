@@ -139,3 +139,11 @@ bool zo_practical(const zo_problem *problem, zo_method method, double distance, 
     *choice = at;
     return at.bound < INFINITY;
 }
+
+/* Prefix sums of an epoch share their noise; fresh gradients do not. */
+double zo_practical_error(const zo_choice *choice)
+{
+    double rounds = choice->method.oracle == ZO_NAIVE ? 1.0 : (double)choice->rounds;
+
+    return choice->error * sqrt(choice->ball * rounds);
+}
