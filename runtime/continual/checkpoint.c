@@ -179,9 +179,9 @@ static bool read_fixed(image *fixed, const unsigned char *data, size_t size)
         return false;
     memcpy(fixed, data, sizeof *fixed);
     if (fixed->bytes != size || fixed->sensitivities > most || fixed->coefficients > most || fixed->theta > most ||
-        fixed->omega > most || fixed->state_bytes > size || fixed->neighbours > PN_ZERO_OUT ||
-        fixed->estimator > PN_PREFIX_FULL || fixed->memory > PN_PREFIX_REGENERATE || fixed->scale > PN_PREFIX_BY_NODE ||
-        fixed->growth > PN_PREFIX_ENDLESS || fixed->fit > PN_PREFIX_OPTIMAL ||
+        fixed->omega > most || fixed->state_bytes > size || fixed->dim > fixed->state_bytes / sizeof(double) ||
+        fixed->neighbours > PN_ZERO_OUT || fixed->estimator > PN_PREFIX_FULL || fixed->memory > PN_PREFIX_REGENERATE ||
+        fixed->scale > PN_PREFIX_BY_NODE || fixed->growth > PN_PREFIX_ENDLESS || fixed->fit > PN_PREFIX_OPTIMAL ||
         fixed->count > (fixed->horizon > 0 ? fixed->horizon : PN_PREFIX_LONGEST) ||
         !memchr(fixed->factorization, '\0', sizeof fixed->factorization))
         return false;
