@@ -5,7 +5,9 @@
  *   leaf_sensitivity  sigma for half of what a leaf moves
  * Seeds are fixed; |z| > 6 for a true law has a probability of 2e-9.
  * Depends on: check.h, prefix_kit.h, continual/ (built here with its faults). */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #define PN_MUTANTS
 #include "continual/binary_push.c"
 #include "continual/prefix_design.c"

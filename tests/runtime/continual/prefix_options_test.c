@@ -1,0 +1,85 @@
+/* prefix_options_test.c -- options of prefix sums as the tables of bindings and solvers hand them over.
+ * Depends on: check.h, continual/prefix.h. */
+#include <string.h>
+
+#include "continual/prefix.h"
+
+#include "check.h"
+
+enum { COUNT = 12 };
+
+static pn_arg *at(pn_arg *args, const char *name)
+{
+    size_t row = pn_param_find(pn_prefix_params, name);
+
+    CHECK(row < COUNT);
+    return &args[row];
+}
+
+static void leaves_everything_to_be_chosen(void)
+{
+    pn_arg args[COUNT] = { { 0 } };
+    pn_prefix_options options = { .dim = 3, .horizon = 9, .bands = 5, .buffers = 5, .factorization = "blt" };
+
+    CHECK(pn_param_count(pn_prefix_params) == COUNT);
+    CHECK(pn_args_check("tree", pn_prefix_params, args, NULL) == PN_OK);
+    CHECK(pn_prefix_read_options(&options, "tree", args, NULL) == PN_OK);
+    CHECK(options.factorization == NULL && !options.estimator_given && options.estimator == PN_PREFIX_PLAIN);
+    CHECK(options.memory == PN_PREFIX_KEEP && options.scale == PN_PREFIX_EQUAL && !options.keep_root);
+    CHECK(options.growth == PN_PREFIX_DOUBLING && options.bands == 0 && options.buffers == 0);
+    CHECK(options.fit == PN_PREFIX_CLOSED_FORM && options.coefficients.n == 0 && options.theta.n == 0);
+    CHECK(options.dim == 3 && options.horizon == 9); /* not of this table */
+}
+
+static void reads_what_is_given(void)
+{
+    double numbers[2] = { 0.5, 0.25 };
+    pn_arg args[COUNT] = { { 0 } };
+    pn_prefix_options options = { 0 };
+    pn_err err;
+
+    *at(args, "factorization") = (pn_arg){ .given = true, .text = "banded" };
+    *at(args, "estimator") = (pn_arg){ .given = true, .text = "full" };
+    *at(args, "memory") = (pn_arg){ .given = true, .text = "regenerate" };
+    *at(args, "scale") = (pn_arg){ .given = true, .text = "node" };
+    *at(args, "keep_root") = (pn_arg){ .given = true, .flag = true };
+    *at(args, "growth") = (pn_arg){ .given = true, .text = "endless" };
+    *at(args, "bands") = (pn_arg){ .given = true, .count = 6 };
+    *at(args, "fit") = (pn_arg){ .given = true, .text = "optimal" };
+    *at(args, "coefficients") = (pn_arg){ .given = true, .vector = { numbers, 2 } };
+    *at(args, "buffers") = (pn_arg){ .given = true, .count = 3 };
+    *at(args, "theta") = (pn_arg){ .given = true, .vector = { numbers, 2 } };
+    *at(args, "omega") = (pn_arg){ .given = true, .vector = { numbers + 1, 1 } };
+    CHECK(pn_args_check("tree", pn_prefix_params, args, NULL) == PN_OK);
+    CHECK(pn_prefix_read_options(&options, "tree", args, NULL) == PN_OK);
+    CHECK(strcmp(options.factorization, "banded") == 0);
+    CHECK(options.estimator_given && options.estimator == PN_PREFIX_FULL);
+    CHECK(options.memory == PN_PREFIX_REGENERATE && options.scale == PN_PREFIX_BY_NODE && options.keep_root);
+    CHECK(options.growth == PN_PREFIX_ENDLESS && options.bands == 6 && options.fit == PN_PREFIX_OPTIMAL);
+    CHECK(options.buffers == 3 && options.coefficients.n == 2 && options.theta.data == numbers && options.omega.n == 1);
+    at(args, "buffers")->count = 9;
+    CHECK(pn_prefix_read_options(&options, "tree", args, &err) == PN_EINVAL);
+    CHECK(strcmp(err.message, "tree: buffers must be a whole number from 1 to 8, got 9") == 0);
+}
+
+static void has_a_row_for_every_factorization(void)
+{
+    const pn_param *row = &pn_prefix_params[pn_param_find(pn_prefix_params, "factorization")];
+
+    for (size_t i = 0; pn_prefix_table()[i]; i++) {
+        const char *name = pn_prefix_name(pn_prefix_table()[i]);
+        bool found = false;
+
+        for (size_t j = 0; row->choices[j]; j++)
+            found = found || strcmp(row->choices[j], name) == 0;
+        CHECK(found && strlen(pn_prefix_doc(pn_prefix_table()[i])) > 20);
+    }
+}
+
+int main(void)
+{
+    leaves_everything_to_be_chosen();
+    reads_what_is_given();
+    has_a_row_for_every_factorization();
+    return check_summary();
+}
