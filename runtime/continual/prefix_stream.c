@@ -42,11 +42,13 @@ void pn_prefix_round(const pn_prefix_step *step, double length, int64_t *whole)
         large |= !(fabs(steps[j]) < SMALL);
         steps[j] += SHIFT;
     }
+    for (size_t j = 0; large && j < step->count; j++)
+        whole[j] = pn_lattice_round(step->leaf[j], length, 0x1p62);
+    if (large)
+        return;
     memcpy(whole, steps, step->count * sizeof *whole);
     for (size_t j = 0; j < step->count; j++)
         whole[j] -= base;
-    for (size_t j = 0; large && j < step->count; j++)
-        whole[j] = pn_lattice_round(step->leaf[j], length, 0x1p62);
 }
 
 /* ---- paying ---- */
