@@ -1,6 +1,6 @@
 /* prefix_impl.h -- the inside of designs and streams of prefix sums, and what a method fills in.
  *
- * Who does what.  prefix_design.c checks options, chooses sigma and makes the event; prefix_stream.c checks leaves, splits coordinates
+ * Who does what.  prefix_design.c checks options, chooses sigma and makes the event; prefix_stream.c (memory: prefix_state.c) checks leaves, splits coordinates
  * into blocks, hands out noise by address, keeps the last release and, for an unknown horizon, begins a new method and a new state at
  * each epoch (doubling_prefix.c).  A METHOD knows only this: one epoch of `horizon` leaves, numbers in units of sigma, and the arithmetic of
  * one push on one block of coordinates.  It sees no ledger, no thread, no failure once it exists, and no design without noise.

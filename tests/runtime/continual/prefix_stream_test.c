@@ -166,6 +166,25 @@ static void hands_out_after_its_follower_only(void)
     pn_prefix_design_free(design);
 }
 
+/* Ties, both signs, the ends of the fast path and the clamp: the integers of pn_lattice_round. */
+static void rounds_leaves_as_releases_do(void)
+{
+    static const double odd[] = { 0.0,   -0.0,   0.5,    -0.5,    1.5,    2.5,         -2.5,
+                                  1e300, -1e300, 0x1p50, -0x1p50, 0x1p62, 0x1p49 + 0.5 };
+    double leaf[101], work[101];
+    int64_t whole[101];
+
+    for (size_t large = 0; large <= 1; large++) {
+        pn_prefix_step step = { .count = 101, .leaf = leaf, .work = { work } };
+
+        for (size_t j = 0; j < 101; j++)
+            leaf[j] = 0.25 * (j < 13 && (large || fabs(odd[j]) < 0x1p50) ? odd[j] : 1e5 * sin((double)j));
+        pn_prefix_round(&step, 0.25, whole);
+        for (size_t j = 0; j < 101; j++)
+            CHECK(whole[j] == pn_lattice_round(leaf[j], 0.25, 0x1p62));
+    }
+}
+
 static void gives_every_coordinate_noise_of_its_own(void)
 {
     static double out[WIDE];
@@ -488,6 +507,7 @@ int main(void)
     gives_the_same_bits_at_the_last_leaf_without_a_root();
     ends_a_push_that_is_stopped_meanwhile();
     hands_out_after_its_follower_only();
+    rounds_leaves_as_releases_do();
     gives_every_coordinate_noise_of_its_own();
     is_paid_for_once_and_before_the_first_leaf();
     costs_what_was_asked_for();
