@@ -19,7 +19,7 @@
 #define SMALLEST 0x1p-900
 #define LARGEST  0x1p900
 
-#define CHEAP_BYTES  0x1p26 /* of the square-root factorization, which keeps every leaf and every measurement */
+#define CHEAP_BYTES  0x1p26 /* of the square-root factorization, which keeps the noise of every leaf */
 #define CHEAP_LEAVES 1024
 
 /* ---- checks ---- */
@@ -140,7 +140,7 @@ static const char *implied(const pn_prefix_options *options)
 static const char *chosen(const pn_prefix_options *options)
 {
     const pn_prefix_ops *blt = pn_prefix_find("blt");
-    double bytes = 16.0 * (double)options->dim * (double)options->horizon;
+    double bytes = 8.0 * (double)options->dim * (double)options->horizon;
 
     if (implied(options))
         return implied(options);
