@@ -72,9 +72,9 @@ struct pn_plan {
     bool worthless;        /* no budget can pay for what it gives, whatever the event says: simulated runs only */
     double bound;          /* on the expected excess risk, by the theorem; NaN when none */
     double predicted;      /* excess risk to be expected, from public numbers alone and without guarantee; 0: unknown */
-    double gradients;      /* per-record gradient evaluations that the run will count, of solvers by values evaluations of
+    double gradients; /* per-record gradient evaluations that the run will count, of solvers by values evaluations of
                               the loss; 0: unknown */
-    double sigma;          /* noise on each coordinate of the mean gradient in a step; 0: none, or not one number */
+    double sigma;     /* noise on each coordinate of the mean gradient in a step; 0: none, or not one number */
     const char *accountant; /* static: who priced it when that is no sum of charges ("pld"); NULL otherwise */
     pn_plan_line lines[PN_PLAN_LINES];
     size_t line_count;
@@ -108,8 +108,9 @@ typedef struct pn_trace_row {
     size_t step; /* from 1 */
     size_t atom; /* chosen vertex from 1, 0 when the solver has none; paid */
     double step_size;
-    double value, gap;  /* raw: objective before the step, duality gap */
-    double certificate; /* paid: norm of the mean of the released gradients of an epoch that this step ended; NaN without */
+    double value, gap; /* raw: objective before the step, duality gap */
+    double
+        certificate; /* paid: norm of the mean of the released gradients of an epoch that this step ended; NaN without */
     uint64_t gradients; /* per-record gradient evaluations so far; of solvers by values: of the loss */
 } pn_trace_row;
 

@@ -129,7 +129,7 @@ typedef struct zo_work {
     zo_problem problem; /* of one pass */
     zo_choice fixed;    /* what options say */
     pn_prefix_options prefix;
-    bool prefix_given; /* any of them */
+    bool prefix_given;               /* any of them */
     const char *slope_source;        /* where L is from */
     bool slope_guessed, slope_holds; /* nothing bounds the loss; L is certified or declared of the loss itself */
     double regulariser_slope;        /* Lipschitz constant of r; +inf */
@@ -141,6 +141,10 @@ typedef struct zo_work {
     double first_sensitivity, other_sensitivity; /* s1, s2: of leaves, as computed */
 } zo_work;
 
+bool zo_given(const zo_work *at, int option);
+/** Everything in zo_work up to gap_known.  Errors: PN_EUNSUPPORTED for sets, relations and budgets that it cannot serve; PN_EPRIVACY without
+ *  an L; PN_EINVAL; PN_ENOMEM. */
+pn_status zo_read_problem(zo_work *at, pn_err *err);
 /* Of each zo_sum, the row of pn_prefix_table. */
 extern const char *const zo_sum_factorizations[];
 /** Sensitivities, the design, the plan's event, charges and sigma, and what the noise makes of step, error and bound.
