@@ -203,14 +203,14 @@ static void banded_push(const pn_prefix_method *method, void *state, const pn_pr
 
 static void sqrt_describe(const pn_prefix_method *self, char *text, size_t size)
 {
-    (void)snprintf(text, size, "%zu coefficients", ((const banded_method *)self)->bands);
+    (void)snprintf(text, size, "square root, %zu coefficients", ((const banded_method *)self)->bands);
 }
 
 static void banded_describe(const pn_prefix_method *self, char *text, size_t size)
 {
     const banded_method *method = (const banded_method *)self;
 
-    (void)snprintf(text, size, "%zu bands, %s", method->bands, method->origin);
+    (void)snprintf(text, size, "banded, %zu bands, %s", method->bands, method->origin);
 }
 
 static uint64_t banded_longest(const pn_prefix_options *options)

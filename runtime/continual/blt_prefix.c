@@ -237,7 +237,7 @@ static void blt_describe(const pn_prefix_method *self, char *text, size_t size)
 {
     const blt_method *method = (const blt_method *)self;
 
-    (void)snprintf(text, size, "%zu buffers, %s", method->m, method->origin);
+    (void)snprintf(text, size, "buffered, %zu buffers, %s", method->m, method->origin);
 }
 
 static uint64_t blt_longest(const pn_prefix_options *options)

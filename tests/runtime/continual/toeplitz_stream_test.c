@@ -435,10 +435,13 @@ static void several_participations_cost_what_their_columns_do(void)
 
 static void says_what_it_is_and_what_it_keeps(void)
 {
-    static const char *const say[KINDS] = { "48 coefficients",           "5 bands, sqrt",
-                                            "8 bands, optimal",          "4 bands, given coefficients",
-                                            "3 buffers, from the table", "3 buffers, given parameters",
-                                            "2 buffers, optimal" };
+    static const char *const say[KINDS] = { "square root, 48 coefficients",
+                                            "banded, 5 bands, sqrt",
+                                            "banded, 8 bands, optimal",
+                                            "banded, 4 bands, given coefficients",
+                                            "buffered, 3 buffers, from the table",
+                                            "buffered, 3 buffers, given parameters",
+                                            "buffered, 2 buffers, optimal" };
     static const size_t words[KINDS] = { 47, 4, 7, 3, 3, 3, 2 };
     char text[100];
 
