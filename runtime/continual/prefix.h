@@ -156,7 +156,8 @@ pn_status pn_prefix_all(const pn_prefix *stream, double *out, pn_task *task, pn_
 /**
  * Write the stream to `path` (mode 600; whole or not at all; durable) and close it: every later push fails and says where it went.
  * The file holds the exact sums and the key: it is as secret as the data.
- * Errors: PN_EIO (the stream stays open); PN_EINVAL for a closed stream, or a file at `path` that is no checkpoint of this stream.
+ * Errors: PN_EIO (the stream stays open, unless the file is there and only its name could not be made durable: then the file has it);
+ *         PN_EINVAL for a closed stream, or a file at `path` that is no checkpoint of this stream.
  */
 pn_status pn_prefix_save(pn_prefix *stream, const char *path, pn_err *err);
 
