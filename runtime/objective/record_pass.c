@@ -1,26 +1,10 @@
 /* record_pass.c -- the means of a black box over records at some points, called back on the caller's thread.
- * Depends on: objective_impl.h, data/rows.h.  Used by: pass.c, differences.c. */
+ * Depends on: objective_impl.h.  Used by: pass.c, differences.c. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "data/rows.h"
 #include "objective/objective_impl.h"
-
-/* The record's features as p numbers: in place when they are stored so, else in `room`. */
-static const double *features(const pn_rows *rows, size_t i, double *room)
-{
-    const pn_dataset *data = rows->data;
-    size_t count;
-    const double *x = pn_rows_get(rows, i, &count);
-
-    if (!data->sparse)
-        return x;
-    memset(room, 0, data->p * sizeof *room);
-    for (size_t k = 0; k < count; k++)
-        room[data->csr.column[data->csr.start[i] + k]] = x[k];
-    return room;
-}
 
 /* One record through the callback: losses[count]. */
 static pn_status call_record(pn_objective *objective, const double *thetas, size_t count, const pn_record *record,
@@ -41,9 +25,8 @@ static pn_status call_record(pn_objective *objective, const double *thetas, size
 }
 
 /* totals[count] = sum over the records in order; `losses` and `room` are scratch for a record's losses and features. */
-static pn_status visit(pn_objective *objective, const pn_rows *rows, const pn_batch *batch, const double *thetas,
-                       size_t count, double *totals, double *losses, double *room, double *values, pn_task *task,
-                       pn_err *err)
+static pn_status visit(pn_objective *objective, const pn_batch *batch, const double *thetas, size_t count,
+                       double *totals, double *losses, double *room, double *values, pn_task *task, pn_err *err)
 {
     size_t records = pn_batch_records(objective, batch);
 
@@ -55,7 +38,8 @@ static pn_status visit(pn_objective *objective, const pn_rows *rows, const pn_ba
 
         if (status != PN_OK)
             return status;
-        record.x = features(rows, i, room);
+        pn_record_features(objective->data, i, room);
+        record.x = room;
         status = call_record(objective, thetas, count, &record, losses, err);
         if (status != PN_OK)
             return status;
@@ -71,21 +55,16 @@ pn_status pn_record_means(pn_objective *objective, const pn_batch *batch, const 
                           double *means, double *values, pn_task *task, pn_err *err)
 {
     size_t p = objective->data->p;
-    pn_rows rows;
     double *room;
     pn_status status = pn_check_batch(objective, batch, err);
 
-    if (status == PN_OK)
-        status = pn_rows_open(&rows, objective->data, err);
     if (status != PN_OK)
         return status;
     room = pn_alloc(2 * count + p, sizeof *room);
-    status =
-        room ? visit(objective, &rows, batch, thetas, count, room, room + count, room + 2 * count, values, task, err)
-             : pn_fail(err, PN_ENOMEM, "objective: out of memory for a record of %zu features", p);
+    status = room ? visit(objective, batch, thetas, count, room, room + count, room + 2 * count, values, task, err)
+                  : pn_fail(err, PN_ENOMEM, "objective: out of memory for a record of %zu features", p);
     for (size_t k = 0; status == PN_OK && k < count; k++)
         means[k] = room[k] / (batch ? batch->denominator : (double)objective->data->n);
     pn_free(room);
-    pn_rows_close(&rows);
     return status;
 }

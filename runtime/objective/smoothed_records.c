@@ -29,7 +29,8 @@ static void place(const pn_smoothed_run *run, const double *directions, double *
     }
 }
 
-static pn_status ask(const pn_smoothed_run *run, size_t i, const double *points, double *values, double *x, pn_err *err)
+static pn_status ask(const pn_smoothed_run *run, size_t i, const double *points, double *values, double *x,
+                     pn_task *task, pn_err *err)
 {
     const pn_dataset *data = run->objective->data;
     double lipschitz;
@@ -38,12 +39,12 @@ static pn_status ask(const pn_smoothed_run *run, size_t i, const double *points,
 
     pn_record_features(data, i, x);
     return call(context, points, run->sides * run->lines, run->kind.dim,
-                &(pn_record){ .x = x, .p = data->p, .y = data->y[i], .row = i }, values, err);
+                &(pn_record){ .x = x, .p = data->p, .y = data->y[i], .row = i, .task = task }, values, err);
 }
 
 /* sum += the term of the record at position first + r of a unit. */
 static pn_status run_record(const pn_smoothed_run *run, size_t first, size_t count, size_t r, double *room, double *sum,
-                            uint64_t *bad, pn_err *err)
+                            uint64_t *bad, pn_task *task, pn_err *err)
 {
     size_t lines = run->lines, dim = run->kind.dim;
     double *points = room + pn_smoothed_unit_room(run), *values = points + run->sides * lines * dim;
@@ -52,7 +53,7 @@ static pn_status run_record(const pn_smoothed_run *run, size_t first, size_t cou
     pn_status status;
 
     place(run, pn_direction_matrix(&set), points);
-    status = ask(run, run->call->rows[first + r], points, values, x, err);
+    status = ask(run, run->call->rows[first + r], points, values, x, task, err);
     if (status != PN_OK)
         return status;
     for (size_t j = 0; j < lines; j++)
@@ -72,7 +73,7 @@ static pn_status run_unit(const pn_smoothed_run *run, size_t first, size_t count
         if (pn_task_cancelled(task))
             status = pn_task_report(task, "black box", 0.0, 0.0, err);
         if (status == PN_OK)
-            status = run_record(run, first, count, r, run->scratch, sum, bad, err);
+            status = run_record(run, first, count, r, run->scratch, sum, bad, task, err);
     }
     return status;
 }
