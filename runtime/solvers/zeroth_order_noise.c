@@ -84,16 +84,18 @@ static bool affordable(const pn_request *request, pn_event *event, size_t charge
 }
 
 /* Equal parts of rho, a little less than all of it: tails and rounding want their share of every charge. */
-static pn_status design_for_passes(zo_work *at, pn_err *err)
+static pn_status design_by_rho(zo_work *at, double rho, pn_err *err)
 {
     zo_plan *plan = at->plan;
     const pn_request *request = &plan->base.request;
-    double part = rho_of_run(request) / (double)plan->passes;
+    double part = rho / (double)plan->passes, least = 1e-3 * part;
 
-    for (double less = 1e-9; less < 0.9; less *= 4.0) {
+    at->prefix.epsilon = at->prefix.delta = 0.0;
+    for (double less = 1e-9; part > least; less = fmin(4.0 * less, 0.05)) {
         pn_status status;
 
-        at->prefix.rho = part * (1.0 - less);
+        part *= 1.0 - less;
+        at->prefix.rho = part;
         status = pn_prefix_design_new(&plan->design, &at->prefix, err);
         if (status != PN_OK || affordable(request, pn_prefix_event(plan->design), plan->passes))
             return status;
@@ -103,10 +105,27 @@ static pn_status design_for_passes(zo_work *at, pn_err *err)
     return pn_fail(err, PN_EBUDGET, "%s: the budget is too small for %zu passes; use fewer", at->owner, plan->passes);
 }
 
+/* The exact curve of one stream where it is the whole price. */
+static pn_status design_by_budget(zo_work *at, pn_err *err)
+{
+    const pn_request *request = &at->plan->base.request;
+
+    if (at->plan->passes > 1 || pn_request_is_renyi(request))
+        return design_by_rho(at, rho_of_run(request), err);
+    if (request->kind == PN_RHO) {
+        at->prefix.rho = request->rho;
+    } else {
+        at->prefix.epsilon = request->epsilon;
+        at->prefix.delta = request->delta;
+    }
+    return pn_prefix_design_new(&at->plan->design, &at->prefix, err);
+}
+
 static pn_status new_design(zo_work *at, pn_err *err)
 {
     const pn_request *request = &at->plan->base.request;
     pn_prefix_options *prefix = &at->prefix;
+    pn_status status;
 
     if (!at->is_private) {
         prefix->noiseless = true;
@@ -115,15 +134,11 @@ static pn_status new_design(zo_work *at, pn_err *err)
             prefix->sensitivity = 1.0;
         return pn_prefix_design_new(&at->plan->design, prefix, err);
     }
-    if (at->plan->passes > 1 || pn_request_is_renyi(request))
-        return design_for_passes(at, err);
-    if (request->kind == PN_RHO) {
-        prefix->rho = request->rho;
-    } else {
-        prefix->epsilon = request->epsilon;
-        prefix->delta = request->delta;
-    }
-    return pn_prefix_design_new(&at->plan->design, prefix, err);
+    status = design_by_budget(at, err);
+    if (status != PN_EBUDGET || request->kind == PN_RHO)
+        return status;
+    /* At epsilon of 50 and more the tails of drawn noise need half of delta, which only Renyi prices give them. */
+    return design_by_rho(at, pn_zcdp_rho(request->epsilon, 0.499 * request->delta), err);
 }
 
 /* Leaf by leaf where noise follows it. */

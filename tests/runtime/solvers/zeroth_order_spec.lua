@@ -194,6 +194,22 @@ describe("the price of zeroth_order", function()
     end
   end)
 
+  it("is what was asked for, of any size and beside other charges", function()
+    local obj = absolute(200, 2)
+    local sizes = {delta = 1e-6, rounds = 8, first_batch = 8, batch = 4}
+    for _, epsilon in ipairs {1e-2, 1, 20, 60} do -- beyond, tails of drawn noise allow less
+      for passes = 1, 3, 2 do
+        sizes.epsilon, sizes.passes = epsilon, passes
+        local plan = pn.solve.zeroth_order.plan(obj, sizes)
+        assert.is_true(plan.epsilon <= epsilon and plan.epsilon > 0.9 * epsilon)
+      end
+    end
+    local ledger = pn.ledger {epsilon = 2, delta = 1e-5, teaching = true}
+    ledger:spend(pn.event.laplace {scale = 4, sensitivity = 1}, "before")
+    pn.solve.zeroth_order(obj, {ledger = ledger, rng = pn.rng.seeded(1)})
+    assert.is_true(ledger.remaining >= 0 and ledger.remaining < 0.2)
+  end)
+
   it("is charged before a record is looked at", function()
     local ledger, seen = pn.ledger {rho = 1, teaching = true}, nil
     local obj = black_box(blank_data(100, 2), function(theta)
