@@ -25,6 +25,7 @@ enum { N = 60, DIM = 2, OWN = 64 };
 typedef struct box {
     long calls, fail_at; /* the call that breaks, from 1; 0: none */
     pn_task *cancel;     /* breaks by cancelling the run instead */
+    bool steep;          /* 5 |theta_1| */
     bool constant;       /* <(3, 4), theta>; otherwise |theta_1 - x/10| */
 } box;
 
@@ -42,7 +43,10 @@ static pn_status values_of(void *self, const double *thetas, size_t count, size_
     for (size_t k = 0; k < count; k++) {
         const double *theta = thetas + k * dim;
 
-        values[k] = of->constant ? 3.0 * theta[0] + 4.0 * theta[1] : fabs(theta[0] - 0.1 * record->x[0]);
+        if (of->steep)
+            values[k] = 5.0 * fabs(theta[0]);
+        else
+            values[k] = of->constant ? 3.0 * theta[0] + 4.0 * theta[1] : fabs(theta[0] - 0.1 * record->x[0]);
     }
     return PN_OK;
 }
@@ -134,6 +138,40 @@ static void test_the_points_are_those_worked_out_by_hand(void)
     CHECK_CLOSE(answer[0], -0.075, 1e-12);
     CHECK_CLOSE(answer[1], -0.1, 1e-12);
     CHECK(self->delta[0] == 0.0 && self->delta[1] == 0.0); /* the learner begins anew, x goes on */
+    zo_destroy(state);
+    pn_rng_free(context.rng);
+    pn_plan_free(plan);
+    pn_objective_free(objective);
+    pn_dataset_free(data);
+}
+
+/* Points of two rounds may be 2 D apart: 5 |theta_1| has gradients (5, 0) and (-5, 0) there, and their difference is not clipped. */
+static void test_differences_may_be_as_large_as_two_steps_allow(void)
+{
+    box of = { .steep = true };
+    pn_dataset *data = NULL;
+    pn_objective *objective = NULL;
+    pn_plan *plan = NULL;
+    pn_step_context context = { 0 };
+    pn_trace_row row;
+    pn_state *state = NULL;
+    zo_state *self;
+    size_t one = 0;
+
+    CHECK(make(&data, &objective, &of, NULL) == PN_OK && make_plan(&plan, objective, false, 0.0, 1, NULL) == PN_OK);
+    CHECK(pn_rng_seeded(&context.rng, 1, NULL) == PN_OK && zo_start(&state, plan, &context, NULL) == PN_OK);
+    self = (zo_state *)state;
+    CHECK(zo_step(state, &context, &row, NULL) == PN_OK && pn_single_pass_leaf(self->records) == 1);
+    self->w[1] = self->previous[1] = 0.0;
+    self->w[0] = 0.1;
+    self->previous[0] = -0.1;
+    for (uint64_t call = 0; call < 20; call++) {
+        pn_smoothed_call with = { .rows = &one, .count = 1, .key = &self->directions, .call = call };
+
+        CHECK(estimate(self, &with, NULL, NULL) == PN_OK);
+        CHECK_CLOSE(self->leaf[0], 10.0, 1e-9);
+        CHECK_CLOSE(self->leaf[1], 0.0, 1e-9);
+    }
     zo_destroy(state);
     pn_rng_free(context.rng);
     pn_plan_free(plan);
@@ -341,6 +379,7 @@ static void test_the_rows_of_prefix_are_those_of_prefix_sums(void)
 int main(void)
 {
     test_the_points_are_those_worked_out_by_hand();
+    test_differences_may_be_as_large_as_two_steps_allow();
     test_the_answer_is_any_completed_epoch();
     test_broken_runs_go_on_where_they_were(false);
     test_broken_runs_go_on_where_they_were(true);
