@@ -135,6 +135,18 @@ static const char *no_bound(const zo_work *at)
     return NULL;
 }
 
+/* Where a run's end is as likely worse than its start as better (the study of zeroth_order_practical.c). */
+static void warn_of_noise(zo_work *at)
+{
+    double limit = at->problem.lipschitz * (is_naive(at) ? 1.0 : 0.5);
+
+    if (at->practical && at->plan->choice.noise > limit)
+        pn_plan_warn(&at->plan->base,
+                     "the noise of a round, %.3g, is large beside gradients of norm at most L = %.3g: a run may end no "
+                     "better than it starts; more records, a larger budget or fewer dimensions would help",
+                     at->plan->choice.noise, at->problem.lipschitz);
+}
+
 static void explain_bound(zo_work *at)
 {
     zo_plan *plan = at->plan;
@@ -148,7 +160,7 @@ static void explain_bound(zo_work *at)
         pn_plan_add(&plan->base, "would-be bound", choice->bound, "no bound: %s", none);
     else
         pn_plan_add(&plan->base, "BOUND", choice->bound, "expected norm of the smoothed population gradient: %s",
-                    is_naive(at) ? "gap/(D T K) + 2 G/sqrt(T)" : "gap/(D T K) + G/sqrt(T) + 2 e");
+                    is_naive(at) ? "(gap + L mu)/(D T K) + 2 G/sqrt(T)" : "(gap + L mu)/(D T K) + G/sqrt(T) + 2 e");
     if (!(choice->bound < slope))
         pn_plan_warn(&plan->base,
                      "the bound, %.4g, promises nothing: every point has a gradient of norm at most L = %.4g.  %s",
@@ -232,6 +244,7 @@ void zo_explain(zo_work *at)
     explain_noise(at);
     explain_output(at);
     explain_bound(at);
+    warn_of_noise(at);
     explain_complexity(at);
     explain_methods(at);
 }

@@ -65,7 +65,8 @@ static void name_method(zo_work *at)
         prefix->estimator = sum == ZO_TREE ? PN_PREFIX_PLAIN : PN_PREFIX_HONAKER;
         prefix->estimator_given = true;
     }
-    prefix->keep_root = prefix->keep_root || at->paper;
+    prefix->keep_root =
+        prefix->keep_root || (sum == ZO_TREE && !at->prefix_given); /* as the article's tree is priced */
 }
 
 /* rho of the whole run, for budgets that are split between passes or were begun by others. */

@@ -124,12 +124,18 @@ static void search_all(zo_work *at)
     }
 }
 
-static bool pick_best(zo_work *at, const bool *found, const zo_choice *of)
+static double bound_of(const zo_choice *choice)
+{
+    return choice->bound;
+}
+
+/* The method whose `score` is least. */
+static bool pick_best(zo_work *at, const bool *found, const zo_choice *of, double (*score)(const zo_choice *))
 {
     bool any = false;
 
     for (int i = 0; i < ZO_METHODS; i++) {
-        if (!at->allowed[i] || !found[i] || (any && !(of[i].bound < at->plan->choice.bound)))
+        if (!at->allowed[i] || !found[i] || (any && !(score(&of[i]) < score(&at->plan->choice))))
             continue;
         at->plan->choice = of[i];
         any = true;
@@ -145,7 +151,7 @@ static bool pick_practical(zo_work *at)
 
     for (int i = 0; i < ZO_METHODS; i++)
         found[i] = at->allowed[i] && zo_practical(&at->problem, zo_methods[i], at->distance, &at->fixed, &of[i]);
-    return pick_best(at, found, of);
+    return pick_best(at, found, of, zo_practical_error);
 }
 
 /* As few records as the target needs with the method that needs fewest. */
@@ -180,7 +186,7 @@ static pn_status choose(zo_work *at, pn_err *err)
                        "directions=\"iid\", first_batch= and prefix= of the variance-reduced oracle",
                        at->owner, PN_DIRECTION_DIM_MAX);
     search_all(at);
-    any = pick_best(at, at->found, at->best);
+    any = pick_best(at, at->found, at->best, bound_of);
     at->practical = !at->paper && (!any || !(at->plan->choice.bound < at->problem.lipschitz));
     if (at->practical)
         any = pick_practical(at) || any;
@@ -260,6 +266,9 @@ static pn_status fill(zo_work *at, pn_err *err)
     if (status != PN_OK)
         return status;
     plan->output = (zo_output)at->own[ZO_OUTPUT].count;
+    if (at->practical &&
+        !at->own[ZO_OUTPUT].given) /* there is no bound to keep, and a random epoch does four times worse */
+        plan->output = ZO_LAST;
     plan->smoothing.directions = plan->choice.method.directions;
     plan->smoothing.radius = plan->choice.smoothing;
     status = check_radii(at, err);
