@@ -2,6 +2,7 @@
  * Depends on: lsolve.h, progress.h.  Used by: lsolve.c. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lsolve.h"
 #include "progress.h"
@@ -22,9 +23,17 @@ static void set_integer(lua_State *L, const char *name, size_t value)
     lua_setfield(L, -2, name);
 }
 
+static void set_vector(lua_State *L, const char *name, const double *x, size_t p)
+{
+    if (!x)
+        return;
+    memcpy(pnl_new_vec(L, p), x, p * sizeof *x);
+    lua_setfield(L, -2, name);
+}
+
 void pnl_push_row(lua_State *L, const pn_trace_row *row, const double *theta, size_t p)
 {
-    lua_createtable(L, 0, 8);
+    lua_createtable(L, 0, 10);
     set_integer(L, "step", row->step);
     if (row->atom)
         set_integer(L, "atom", row->atom);
@@ -34,11 +43,9 @@ void pnl_push_row(lua_State *L, const pn_trace_row *row, const double *theta, si
     set_number(L, "certificate", row->certificate);
     set_integer(L, "gradients", (size_t)row->gradients);
     if (theta) {
-        double *copy = pnl_new_vec(L, p);
-
-        for (size_t j = 0; j < p; j++)
-            copy[j] = theta[j];
-        lua_setfield(L, -2, "theta");
+        set_vector(L, "theta", theta, p);
+        set_vector(L, "point", row->point, p);
+        set_vector(L, "estimate", row->estimate, p);
     }
 }
 
@@ -253,7 +260,8 @@ static const pnl_row walk_rows[] = {
     { "step", walk_step, PNL_METHOD, PNL_PAID, "walk:step() -> state or nil",
       "One step: charges, draws, moves. nil after the last. state: step, atom, step_size, gradients, theta; value and "
       "gap "
-      "only without privacy or with simulated noise; certificate where an epoch of zeroth_order ended." },
+      "only without privacy or with simulated noise; certificate where an epoch of zeroth_order ended; of zeroth_order point, where the gradient was "
+      "taken, and estimate, what was released of it." },
     { "fit", walk_fit, PNL_METHOD, PNL_PAID, "walk:fit() -> fit",
       "The result of the steps made so far; the walk may go on." },
     { "__call", walk_step, PNL_META, PNL_PAID, "for state in plan:steps() do ... end", "As walk:step()." },

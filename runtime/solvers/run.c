@@ -172,8 +172,11 @@ pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err
     row->step = ++walk->state->step;
     row->gradients = walk->state->gradients;
     *done = walk->state->finished || walk->state->step >= walk->plan->iterations;
-    if (*done || row->step % walk->stride == 0)
-        walk->trace[walk->rows++] = *row;
+    if (*done || row->step % walk->stride == 0) {
+        walk->trace[walk->rows] = *row;
+        walk->trace[walk->rows].point = walk->trace[walk->rows].estimate = NULL;
+        walk->rows++;
+    }
     return PN_OK;
 }
 

@@ -112,6 +112,8 @@ typedef struct pn_trace_row {
     double
         certificate; /* paid: norm of the mean of the released gradients of an epoch that this step ended; NaN without */
     uint64_t gradients; /* per-record gradient evaluations so far; of solvers by values: of the loss */
+    /* [p] borrowed until the next step, NULL where a solver shows none and in what is kept; paid */
+    const double *point, *estimate; /* where this step took its gradient, and what was released of it */
 } pn_trace_row;
 
 struct pn_state {

@@ -232,6 +232,8 @@ static pn_status zo_step(pn_state *state, pn_step_context *context, pn_trace_row
     add_to_mean(self->mean_gradient, g, dim, (double)round);
     learn(self, g);
     row->step_size = pn_lp_norm(PN_L2, dim, self->delta);
+    row->point = self->w;
+    row->estimate = self->gradient;
     if (!pn_has_diverged(state, self->delta, dim))
         (void)pn_has_diverged(state, self->x, dim);
     if (round == plan->choice.rounds)

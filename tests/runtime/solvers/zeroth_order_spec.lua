@@ -331,6 +331,24 @@ describe("a run of zeroth_order", function()
     assert.is_near(.90, mean(certificates, 41, 60), .3)
   end)
 
+  it("shows where each gradient was taken and what was released of it", function()
+    local seen
+    local obj = black_box(blank_data(100, 2), function(theta)
+      seen = seen or theta:copy()
+      return 0.6 * theta[1] - 0.8 * theta[2]
+    end, {lipschitz = 1})
+    local plan = pn.solve.zeroth_order.plan(obj, {privacy = false, rounds = 4, batch = 1, first_batch = 1, epochs = 1,
+      directions = "orthogonal", smoothing = 0.1, radius = 0.1, step = 0.01})
+    local sum = pn.vec.zeros(2)
+    for state in plan:steps {rng = pn.rng.seeded(1)} do -- of a linear loss both are exact
+      assert.is_near(0.1, (seen - state.point):norm(), 1e-12) -- the first value is taken mu away
+      assert.is_near(0, (state.estimate - pn.vec {0.6, -0.8}):norm(), 1e-12)
+      sum, seen = sum + state.point, nil
+      assert.is_near(0, (sum / state.step - state.theta):norm(), 1e-12) -- the mean of the first epoch's points so far
+    end
+    assert.is_nil(plan:run {rng = pn.rng.seeded(1)}.trace[1].point)
+  end)
+
   it("adds the gradient of a regulariser, which is public", function()
     local obj = black_box(blank_data(100, 3), function() return 0 end, {lipschitz = 1, reg = pn.reg.l2(0.5)})
     local fit = pn.solve.zeroth_order(obj, {privacy = false, rounds = 4, batch = 1, first_batch = 1, epochs = 1,
