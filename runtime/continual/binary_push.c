@@ -264,6 +264,8 @@ static void complete_integers(const binary_tree *tree, void *state, const pn_pre
 {
     const pn_prefix_wide *sum = state;
 
+    if ((step->t & (step->t - 1)) == 0) /* released already, and who resumed the stream would draw other noise */
+        return;
     pn_prefix_noise(step, binary_ceiling(step->t), 1, step->noise);
     for (size_t j = 0; j < step->count; j++)
         step->prefix[j] = as_double(sum[j] + step->noise[j]) * tree->base.step;

@@ -228,6 +228,41 @@ static void test_new_noise_is_added_to_the_old(void)
     pn_prefix_free(stream);
 }
 
+/* The node of all of 2^k leaves was measured at the last of them: completing is not a second measurement, whatever key is at hand. */
+static void test_completing_measures_no_node_again(void)
+{
+    static const size_t leaves[] = { 1, 2, 4, 8 };
+
+    for (int kind = 0; kind < 12; kind++) {
+        pn_prefix_options options = { .dim = 3, .horizon = kind < 6 ? 8 : 0, .sensitivity = 1.0, .sigma = 1.0 };
+        double last[3], total[3], variance;
+
+        options.factorization = "binary";
+        options.keep_root = options.estimator_given = true;
+        options.estimator = kind / 2 % 3 == 2 ? PN_PREFIX_HONAKER : PN_PREFIX_PLAIN;
+        options.memory = kind / 2 % 3 == 1 ? PN_PREFIX_REGENERATE : PN_PREFIX_KEEP;
+        for (size_t i = 0; i < 4; i++) {
+            /* of an unknown horizon the last epoch's leaves */
+            size_t count = kind < 6 ? leaves[i] : 15 + leaves[i];
+            pn_prefix *stream = started(&options, true);
+            pn_err err;
+
+            remove_files();
+            for (size_t t = 0; t < count; t++)
+                CHECK(push_next(stream, last, &err) == PN_OK);
+            if (kind % 2 == 1) {
+                CHECK(pn_prefix_save(stream, path, &err) == PN_OK);
+                pn_prefix_free(stream);
+                stream = resumed(path);
+            }
+            CHECK(pn_prefix_complete(stream, total, &variance, NULL, &err) == PN_OK);
+            CHECK(memcmp(last, total, sizeof last) == 0);
+            CHECK_CLOSE(variance, pn_prefix_variance(pn_prefix_design_of(stream), count), 1e-12);
+            pn_prefix_free(stream);
+        }
+    }
+}
+
 /* ---- processes ---- */
 
 static void test_children(void)
@@ -419,6 +454,7 @@ int main(void)
     test_saved_streams_are_closed();
     test_keys();
     test_new_noise_is_added_to_the_old();
+    test_completing_measures_no_node_again();
     test_children();
     test_withheld();
     test_a_failed_save_leaves_the_stream();
