@@ -86,15 +86,39 @@ static pn_status pay(pnl_tree *self, pn_err *err)
 
 /* ---- releases ---- */
 
+/* What one leaf was clipped to must not be more than what its noise was made for. */
+static pn_status check_enforced(const pnl_tree *self, const pn_arg *enforced, pn_err *err)
+{
+    const pn_prefix_options *options = pn_prefix_options_of(pn_prefix_design_of(self->stream));
+    size_t before = (size_t)pn_prefix_count(self->stream);
+    double declared = options->sensitivities ? options->sensitivities[before] : options->sensitivity;
+
+    if (!enforced->given || enforced->real <= declared)
+        return PN_OK;
+    return pn_fail(err, PN_EPRIVACY,
+                   "tree:push: leaf %zu is clipped to sensitivity %.17g and the noise was made for %.17g; clip it to "
+                   "that, or make a tree with the larger sensitivity",
+                   before + 1, enforced->real, declared);
+}
+
 /* A leaf that would be refused costs nothing. */
-static pn_status pay_and_push(pnl_tree *self, const double *leaf, double *out, pn_task *task, pn_err *err)
+static pn_status pay_and_push(pnl_tree *self, const double *leaf, const pn_arg *enforced, double *out, pn_task *task,
+                              pn_err *err)
 {
     pn_status status = pn_prefix_admits(self->stream, leaf, err);
 
+    if (status == PN_OK) /* past this there is a leaf to come, so it has a sensitivity */
+        status = check_enforced(self, enforced, err);
     if (status == PN_OK)
         status = pay(self, err);
     return status == PN_OK ? pn_prefix_push(self->stream, leaf, out, task, err) : status;
 }
+
+static const pn_param push_params[] = {
+    { "sensitivity", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, -1.0, NULL,
+      "what this leaf's records were clipped to, in l2; refused when it is more than the tree was made for" },
+    PN_PARAM_END,
+};
 
 static int push(lua_State *L)
 {
@@ -105,8 +129,12 @@ static int push(lua_State *L)
     pn_task *task;
     double *out;
     pn_status status;
+    pn_arg enforced[1];
     pn_err err;
 
+    lua_settop(L, 3);
+    pnl_options(L, 3, "tree:push", push_params, enforced, NULL);
+    pnl_status(L, pn_args_check("tree:push", push_params, enforced, &err), &err);
     lua_settop(L, 2);
     leaf = pnl_check_query(L, 2, "tree:push", "leaf", &scalar);
     if (leaf.n != dim)
@@ -119,7 +147,7 @@ static int push(lua_State *L)
     if (!self || !self->stream || (lua_type(L, 2) == LUA_TUSERDATA && !pnl_test(L, 2, &pnl_vec_class)))
         status = pn_fail(&err, PN_EINVAL, "tree:push: the tree or the leaf was closed meanwhile");
     else
-        status = pay_and_push(self, leaf.data, out, task, &err);
+        status = pay_and_push(self, leaf.data, enforced, out, task, &err);
     pnl_run_end(L);
     pnl_tree_status(L, status, &err);
     return 1;
@@ -319,18 +347,18 @@ static int close_tree(lua_State *L)
 /* ---- the class ---- */
 
 static const pnl_row tree_rows[] = {
-    { "push", push, PNL_METHOD, PNL_PAID, "t:push(v) -> vec",
+    { "push", push, PNL_METHOD, PNL_PAID, "t:push(v, {sensitivity=}) -> vec",
       "The next leaf, dim numbers (a pn.vec, a table, or a number where dim is 1), in place; the answer is the private "
-      "sum of "
-      "all leaves so far.  The first push pays for the whole stream: t.event is charged under the label \"tree\" to "
-      "the ledger "
-      "that the tree was made with, or to a budget of exactly what it was made for.  Who makes the leaf sees to it "
-      "that one "
-      "record changes it by at most the sensitivity in l2.  Errors, which change nothing and cost nothing: a leaf of "
-      "another "
-      "length, not finite, or beyond bound=; a push past the horizon or after t:save; a ledger that does not cover it. "
-      " "
-      "Source: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011)." },
+      "sum of all leaves so far.  The first push pays for the whole stream: t.event is charged under the label "
+      "\"tree\" "
+      "to the ledger that the tree was made with, or to a budget of exactly what it was made for.  Who makes the leaf "
+      "sees to it that one record changes it by at most the sensitivity in l2; sensitivity: what this leaf was clipped "
+      "to, public, refused when it is more than the tree was made for.  Without bound= entries beyond 2^62 steps of "
+      "the "
+      "lattice, 2^22 sigma and more, count as that.  Errors, which change nothing and cost nothing: a leaf of another "
+      "length, not finite, or beyond bound=; such a sensitivity; a push past the horizon or after t:save; a ledger "
+      "that "
+      "does not cover it.  Source: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011)." },
     { "value", value, PNL_METHOD, PNL_PAID, "t:value() -> vec",
       "What the last push released, again: the same numbers, never fresh noise.  An error before the first push." },
     { "variance", variance_at, PNL_METHOD, PNL_NOTHING, "t:variance(i) -> number",

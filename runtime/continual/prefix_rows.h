@@ -9,11 +9,12 @@
 extern const char *const pn_prefix_factorization_names[]; /* "binary", "sqrt", "banded", "blt", NULL */
 
 /* `of`: a literal that all names begin with, "" or "prefix." */
-/* clang-format off: one option, one row */
+/* One option, one row. */
+/* clang-format off */
 #define PN_PREFIX_ROWS(of) \
-    { of "factorization", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_prefix_factorization_names, \
+    { of "factorization", PN_CHOICE, PN_OPTIONAL, PN_ANY, PN_DERIVED, pn_prefix_factorization_names, \
       "how the sums are measured; chosen by horizon and dim when absent" }, \
-    { of "estimator", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_prefix_estimator_names, \
+    { of "estimator", PN_CHOICE, PN_OPTIONAL, PN_ANY, PN_DERIVED, pn_prefix_estimator_names, \
       "binary: how nodes become prefixes; when absent plain, or honaker without a factorization or a horizon" }, \
     { of "memory", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_prefix_memory_names, \
       "binary, plain: keep the noise of nodes, or draw it again for each release" }, \
@@ -26,7 +27,7 @@ extern const char *const pn_prefix_factorization_names[]; /* "binary", "sqrt", "
     { of "bands", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, \
       "banded: coefficients that are not 0; the separation of participations when absent, else 8" }, \
     { of "fit", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_prefix_fit_names, \
-      "banded: coefficients of the square root, or the best ones; blt: the table's, or the best for the horizon" }, \
+      "sqrt: coefficients of the square root (banded), or the table's (blt); optimal: the best for the horizon" }, \
     { of "coefficients", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "banded: 1, c_1, c_2, ... instead" }, \
     { of "buffers", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "blt: vectors kept, 1 to 8; 4 when absent" }, \
     { of "theta", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "blt: decay of each buffer, instead of the table's" }, \

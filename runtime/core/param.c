@@ -63,8 +63,9 @@ bool pn_param_has_default(const pn_param *param)
         return false;
     if (param->kind == PN_COUNT)
         return param->fallback >= 1.0;
-    return param->kind == PN_REAL ? in_range(param->range, param->fallback)
-                                  : param->kind == PN_FLAG || param->kind == PN_CHOICE;
+    if (param->kind == PN_REAL)
+        return in_range(param->range, param->fallback);
+    return (param->kind == PN_FLAG || param->kind == PN_CHOICE) && param->fallback >= 0.0;
 }
 
 /* "a", "b" or "c" */
@@ -112,7 +113,7 @@ static void fill_fallback(const pn_param *param, pn_arg *arg)
 {
     arg->real = param->fallback;
     arg->count = param->fallback >= 0.0 ? (size_t)param->fallback : 0;
-    arg->flag = param->fallback != 0.0;
+    arg->flag = param->fallback > 0.0;
     if (param->kind == PN_CHOICE)
         arg->text = param->choices[arg->count];
 }

@@ -30,12 +30,16 @@ typedef enum pn_range {
 
 typedef enum pn_need { PN_OPTIONAL = 0, PN_REQUIRED = 1 } pn_need;
 
+#define PN_DERIVED (-1.0) /* as the fallback of a flag or a choice: its value when absent depends on other things */
+
 typedef struct pn_param {
     const char *name; /* NULL ends the table */
     pn_param_kind kind;
     pn_need need;
-    pn_range range;             /* PN_REAL only */
-    double fallback;            /* PN_REAL, PN_COUNT, PN_FLAG (0 or 1), PN_CHOICE (index): the value when absent */
+    pn_range range; /* PN_REAL only */
+    double
+        fallback; /* PN_REAL, PN_COUNT, PN_FLAG (0 or 1), PN_CHOICE (index): the value when absent; outside what a user could
+                      * give (PN_DERIVED): found in another way, the argument holds false or the first choice meanwhile */
     const char *const *choices; /* PN_CHOICE: NULL-terminated.  PN_OBJECT: choices[0] is the class, e.g. "pn.event" */
     const char *doc;            /* one phrase: meaning, unit, shape */
 } pn_param;

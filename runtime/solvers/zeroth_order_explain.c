@@ -181,13 +181,15 @@ static void explain_complexity(zo_work *at)
     if (!at->is_private || !(eps > 0.0) || !isfinite(eps))
         return;
     zo_complexity(&at->problem, at->plan->choice.method, eps, &without, &with);
-    pn_plan_add(plan, "records, sampling", without, "order of M for eps = %.3g without privacy", eps);
-    pn_plan_add(plan, "records, privacy", with, "order of what privacy adds at sqrt(2 rho) = %.4g a pass",
+    pn_plan_add(plan, "M without noise", without,
+                "records that a gradient of norm eps = %.3g takes without privacy, up to constants and logarithms",
+                eps);
+    pn_plan_add(plan, "M for privacy", with, "records that the noise at sqrt(2 rho) = %.4g takes, likewise",
                 at->problem.rho);
-    pn_plan_add_text(
-        plan, "privacy is free", with <= without ? "yes" : "no",
-        "the second is %s the first; the article's rule for iid directions: sqrt(2 rho) >= sqrt(d) eps = %.4g",
-        with <= without ? "at most" : "above", sqrt(at->problem.dim) * eps);
+    pn_plan_add_text(plan, "privacy is free", with <= without ? "yes" : "no",
+                     "M for privacy is %s M without noise; the article's rule for iid directions: sqrt(2 rho) >= "
+                     "sqrt(d) eps = %.4g",
+                     with <= without ? "at most" : "above", sqrt(at->problem.dim) * eps);
 }
 
 static bool same(zo_method a, zo_method b)
@@ -208,6 +210,14 @@ static const char *short_name(zo_method method)
     return names[method.directions][method.sum];
 }
 
+/* Whether a method is the one that runs; with other sizes where bounds are trivial. */
+static const char *standing(const zo_work *at, bool chosen)
+{
+    if (!chosen)
+        return "least bound";
+    return at->practical ? "* runs, with the sizes above; least bound" : "* runs: least bound";
+}
+
 /* Every method with the sizes that make its bound least. */
 static void explain_methods(zo_work *at)
 {
@@ -216,10 +226,9 @@ static void explain_methods(zo_work *at)
         bool chosen = same(zo_methods[i], at->plan->choice.method);
 
         if (at->found[i])
-            pn_plan_add(&at->plan->base, short_name(zo_methods[i]), best->bound,
-                        "%sbound at K=%zu T=%zu B1=%zu B2=%zu%s", chosen ? "* chosen: " : "", best->epochs,
-                        best->rounds, best->first, best->others,
-                        at->allowed[i] || chosen ? "" : "; not asked for, or slow");
+            pn_plan_add(&at->plan->base, short_name(zo_methods[i]), best->bound, "%s at K=%zu T=%zu B1=%zu B2=%zu%s",
+                        standing(at, chosen), best->epochs, best->rounds, best->first, best->others,
+                        at->allowed[i] || chosen ? "" : "; only where asked for");
     }
 }
 

@@ -25,7 +25,7 @@ static const char *const oracles[] = { "variance_reduced", "naive", NULL };
           PN_CHOICE,                                                                                                        \
           PN_OPTIONAL,                                                                                                      \
           PN_ANY,                                                                                                           \
-          0.0,                                                                                                              \
+          PN_DERIVED,                                                                                                       \
           pn_directions_names,                                                                                              \
           "in which a record's loss is looked at: d orthonormal ones, d independent ones, or (naive only) one; by "         \
           "default what the bound favours" },                                                                               \
@@ -106,7 +106,7 @@ static const char *const oracles[] = { "variance_reduced", "naive", NULL };
           NULL,                                                                                                             \
           "independent directions are drawn again until their largest singular value is at most this, > 1" },               \
     {                                                                                                                       \
-        "strict", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL,                                                                  \
+        "strict", PN_FLAG, PN_OPTIONAL, PN_ANY, PN_DERIVED, NULL,                                                           \
             "a loss that is no number ends the run; by default only without privacy, with it such values count as 0"        \
     }
 /* clang-format on */
@@ -116,7 +116,7 @@ const pn_param zo_naive_params[] = { SHARED_ROWS, PN_PARAM_END };
 const pn_param zo_params[] = {
     SHARED_ROWS,
     { "first_batch", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "B1: records of an epoch's first round" },
-    { "oracle", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, oracles,
+    { "oracle", PN_CHOICE, PN_OPTIONAL, PN_ANY, PN_DERIVED, oracles,
       "variance_reduced: a gradient, then differences in a private prefix sum; naive: fresh gradients; by default what "
       "the bound favours" },
     PN_PREFIX_ROWS("prefix."),

@@ -280,6 +280,49 @@ describe("what a tree refuses", function()
   end)
 end)
 
+describe("the sensitivity that a leaf was clipped to", function()
+  it("is refused when it is more than the noise was made for, with both numbers, and nothing is paid", function()
+    local ledger = teaching()
+    local t = seeded { dim = 1, ledger = ledger }
+    refused("tree:push: leaf 1 is clipped to sensitivity 2 and the noise was made for 1", t.push, t, 0, { sensitivity = 2 })
+    refused("noise was made for 1;", t.push, t, 0, { sensitivity = 1 + 2 ^ -52 })
+    assert.equal(0, t.count)
+    assert.is_false(t.paid)
+    assert.equal(10, ledger.remaining)
+    t:push(0, { sensitivity = 1 })
+    t:push(0, { sensitivity = 0 }) -- a leaf of no record
+    t:push(0, {})
+    assert.equal(3, t.count)
+  end)
+
+  it("is held against the leaf's own where each leaf has one, also after a resume", function()
+    local path = os.tmpname()
+    os.remove(path)
+    local t = seeded { dim = 1, horizon = 4, sensitivity = { 1, 0.5, 2, 1 } }
+    t:push(0, { sensitivity = 1 })
+    refused("leaf 2 is clipped to sensitivity 0.75 and the noise was made for 0.5", t.push, t, 0, { sensitivity = 0.75 })
+    t:push(0, { sensitivity = 0.5 })
+    t:save(path)
+    t = pn.tree.resume(path)
+    os.remove(path)
+    t:push(0, { sensitivity = 2 })
+    refused("leaf 4 is clipped to sensitivity 2 and the noise was made for 1", t.push, t, 0, { sensitivity = 2 })
+    t:push(0, { sensitivity = 1 })
+    refused("all 4 leaves of the horizon have been pushed", t.push, t, 0, { sensitivity = 1 })
+  end)
+
+  it("is a number >= 0, and all that a push has options for", function()
+    local t = seeded { dim = 1 }
+    refused("tree:push: sensitivity must be a number >= 0, got -1", t.push, t, 0, { sensitivity = -1 })
+    refused("tree:push: sensitivity must be a number >= 0, got nan", t.push, t, 0, { sensitivity = 0 / 0 })
+    refused("tree:push: sensitivity must be a number >= 0, got inf", t.push, t, 0, { sensitivity = 1 / 0 })
+    refused("tree:push: sensitivity must be a number >= 0, got the string \"1\"", t.push, t, 0, { sensitivity = "1" })
+    refused("tree:push: unknown option 'sensitivty'; it takes sensitivity", t.push, t, 0, { sensitivty = 1 })
+    refused("tree:push: expected one table of options, got 7", t.push, t, 0, 7)
+    assert.equal(0, t.count)
+  end)
+end)
+
 describe("what is known about pn.tree", function()
   it("says of each member what it reveals", function()
     local reference = pn.reference()
@@ -301,6 +344,9 @@ describe("what is known about pn.tree", function()
     _G.pn = nil
     local options = {}
     for _, param in ipairs(pn.reference().tree.params) do options[param.name] = param end
+    assert.is_nil(options.factorization.default) -- chosen by horizon and dim
+    assert.is_nil(options.estimator.default)
+    assert.equal("keep", options.memory.default)
     for name in pn.reference().tree.signature:gmatch "([%a_]+)=" do
       assert.is_true(options[name] ~= nil, name)
     end

@@ -143,6 +143,27 @@ static void numbers_that_are_not_finite_are_refused_with_their_place(void)
     CHECK(says(&err, "table") && says(&err, "row 2, column 1"));
 }
 
+/* PN_DERIVED: help must not say "default" of what is found in another way. */
+static void a_derived_option_has_no_default_and_holds_the_first_value(void)
+{
+    static const char *const colours[] = { "red", "blue", NULL };
+    static const pn_param rows[] = {
+        { "colour", PN_CHOICE, PN_OPTIONAL, PN_ANY, PN_DERIVED, colours, "" },
+        { "flag", PN_FLAG, PN_OPTIONAL, PN_ANY, PN_DERIVED, NULL, "" },
+        { "other", PN_CHOICE, PN_OPTIONAL, PN_ANY, 1.0, colours, "" },
+        { "off", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL, "" },
+        PN_PARAM_END,
+    };
+    pn_arg args[4] = { 0 };
+    pn_err err;
+
+    CHECK(!pn_param_has_default(&rows[0]) && !pn_param_has_default(&rows[1]));
+    CHECK(pn_param_has_default(&rows[2]) && pn_param_has_default(&rows[3]));
+    CHECK(pn_args_check("owner", rows, args, &err) == PN_OK);
+    CHECK(args[0].count == 0 && strcmp(args[0].text, "red") == 0 && !args[1].flag);
+    CHECK(args[2].count == 1 && strcmp(args[2].text, "blue") == 0);
+}
+
 int main(void)
 {
     tables_are_searched_by_name();
@@ -152,5 +173,6 @@ int main(void)
     a_wrong_number_is_quoted_with_what_is_right();
     a_choice_is_found_or_the_choices_are_listed();
     numbers_that_are_not_finite_are_refused_with_their_place();
+    a_derived_option_has_no_default_and_holds_the_first_value();
     return check_summary();
 }
