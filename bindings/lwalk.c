@@ -260,7 +260,8 @@ static const pnl_row walk_rows[] = {
     { "step", walk_step, PNL_METHOD, PNL_PAID, "walk:step() -> state or nil",
       "One step: charges, draws, moves. nil after the last. state: step, atom, step_size, gradients, theta; value and "
       "gap "
-      "only without privacy or with simulated noise; certificate where an epoch of zeroth_order ended; of zeroth_order point, where the gradient was "
+      "only without privacy or with simulated noise; certificate where an epoch of zeroth_order ended; of zeroth_order "
+      "point, where the gradient was "
       "taken, and estimate, what was released of it." },
     { "fit", walk_fit, PNL_METHOD, PNL_PAID, "walk:fit() -> fit",
       "The result of the steps made so far; the walk may go on." },

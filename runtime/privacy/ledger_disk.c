@@ -96,7 +96,8 @@ int pn_disk_name(const char *other, const char *path, bool replace, bool *named)
 {
     int error = replace ? EPERM : link(other, path) == 0 ? 0 : errno;
 
-    if (error == EPERM || error == ENOTSUP || error == ENOSYS) /* a file system without links, or what is to be replaced */
+    if (error == EPERM || error == ENOTSUP ||
+        error == ENOSYS) /* a file system without links, or what is to be replaced */
         error = rename(other, path) == 0 ? 0 : errno;
     if (named)
         *named = error == 0;

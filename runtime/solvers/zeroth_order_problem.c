@@ -89,8 +89,9 @@ static const char *const oracles[] = { "variance_reduced", "naive", NULL };
           PN_ANY,                                                                                                           \
           0.0,                                                                                                              \
           outputs,                                                                                                          \
-          "which epoch's mean point is the answer: random, what the bound is about; best, of the smallest mean released "   \
-          "gradient; last, the default where no bound says anything" },                                                                                            \
+          "which epoch's mean point is the answer: random, what the bound is about; best, of the smallest mean "            \
+          "released "                                                                                                       \
+          "gradient; last, the default where no bound says anything" },                                                     \
         { "group",                                                                                                          \
           PN_COUNT,                                                                                                         \
           PN_OPTIONAL,                                                                                                      \
