@@ -1,4 +1,5 @@
--- external_program_spec.lua -- the example external_program.lua finds what its simulator was asked for, and its errors say what is wrong.
+-- external_program_spec.lua -- the example external_program.lua finds what its simulator was asked
+-- for, and its errors say what is wrong.
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 
 describe("the example external_program", function()

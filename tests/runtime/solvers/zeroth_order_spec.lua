@@ -1,5 +1,5 @@
--- zeroth_order_spec.lua -- zeroth_order and zeroth_order_naive: what their plans compute, what runs cost, that each record is used once a
--- pass, where they end up, and what they refuse.  Numbers are those of zeroth-order.md unless another source stands beside them.
+-- zeroth_order_spec.lua -- zeroth_order and zeroth_order_naive: what their plans compute, what runs cost, that each record is
+-- used once a pass, where they end up, and what they refuse.  Numbers are those of zeroth-order.md unless another source stands beside them.
 local pn = require "penumbra"
 
 -- n records of p standard normal numbers.
@@ -315,7 +315,8 @@ describe("a run of zeroth_order", function()
     return sum / (to - from + 1)
   end
 
-  it("ends where the specification's runs end", function() -- means and standard deviations over seeds, section "shows" 8; five of them
+  -- means and standard deviations over seeds, section "shows" 8; five of them
+  it("ends where the specification's runs end", function()
     assert.is_near(1.3416, capped(start), 5e-5)
     assert.is_near(.021, (end_to_end {directions = "orthogonal"}), 5 * .006)
     local value, fit, certificates = end_to_end {directions = "orthogonal", rho = 2}
