@@ -249,7 +249,9 @@ static const pnl_row library_rows[] = {
       "is still "
       "to come gets a new key (of seeded streams, and with memory = \"regenerate\", the old one: the same bits as if "
       "never "
-      "interrupted).  Errors: a file that was resumed before or is a copy; one that another tree has open; one that is "
+      "interrupted).  Errors: a file that was resumed before, is a copy, or had an earlier copy put back into it; one "
+      "that another tree has "
+      "open; one that is "
       "damaged, "
       "of another version, or no such file." },
     PNL_ROW_END,

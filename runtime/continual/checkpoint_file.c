@@ -177,6 +177,7 @@ static int write_new(pn_checkpoint_file *file, const char *other, const void *st
         error = pn_disk_write(file->fd, &file->now, SECTOR, 0);
     if (!error)
         error = pn_disk_write(file->fd, &file->now, SECTOR, SECTOR);
+    pn_checkpoint_mark(file->fd, file->now.id, file->now.sequence);
     if (!error)
         error = fsync(file->fd) == 0 ? 0 : errno;
     PN_CRASH("stream_crash_made");
@@ -373,6 +374,12 @@ static pn_status check_use(const pn_checkpoint_file *file, pn_err *err)
             "prefix: %.300s: is a copy of the file that was written; two streams from the same state would reuse "
             "noise.  Resume the file itself (it may be renamed, not copied)",
             file->path);
+    if (file->now.sequence < pn_checkpoint_marked(file->fd, file->now.id))
+        return pn_fail(
+            err, PN_EPRIVACY,
+            "prefix: %.300s: an earlier copy was put back into it; a second stream from that state would reuse noise, "
+            "so this one is over (what it has released stays good)",
+            file->path);
     return PN_OK;
 }
 
@@ -513,6 +520,7 @@ pn_status pn_checkpoint_commit(pn_checkpoint_file *file, pn_checkpoint_mode mode
     if (status != PN_OK)
         return status;
     file->now = next;
+    pn_checkpoint_mark(file->fd, next.id, next.sequence);
     if (mode == PN_CHECKPOINT_TAKEN) /* sums and key are nobody's business any more */
         (void)!ftruncate(file->fd, STATES);
     return PN_OK;

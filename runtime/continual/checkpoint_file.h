@@ -10,6 +10,9 @@
  * counts.  Should the disk tear it, the first one was synced before, with its state.  Both are damaged only by something else than
  * a crash, which is refused: going back to an older state would draw noise twice.
  *
+ * A copy that is put back into the file is older than the mark beside the contents (checkpoint_mark.c), where the file system has extended
+ * attributes.
+ *
  * The digests tell of damage, not of forgery: who can write the file can do as he likes.  What is not noticed either: a copy of the
  * whole disk, or of a machine. */
 #ifndef PN_CONTINUAL_CHECKPOINT_FILE_H
@@ -17,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/status.h"
 
@@ -41,7 +45,7 @@ pn_status pn_checkpoint_make(pn_checkpoint_file **out, const char *path, const u
 /**
  * Open, lock and check.  *state[*size]: allocated, 16 bytes of alignment; to be erased by whoever gets it.
  * Errors: PN_EIO when it cannot be opened or is locked; PN_EPARSE when it is no checkpoint, of another version or machine, cut or
- *         changed; PN_EPRIVACY when it is TAKEN or a copy; PN_ENOMEM.
+ *         changed; PN_EPRIVACY when it is TAKEN, a copy or put back; PN_ENOMEM.
  */
 pn_status pn_checkpoint_open(pn_checkpoint_file **out, const char *path, void **state, size_t *size, pn_err *err);
 
@@ -55,5 +59,13 @@ void pn_checkpoint_close(pn_checkpoint_file *file);
 const char *pn_checkpoint_path(const pn_checkpoint_file *file);
 const unsigned char *pn_checkpoint_id(const pn_checkpoint_file *file);
 pn_checkpoint_mode pn_checkpoint_mode_of(const pn_checkpoint_file *file);
+
+/* ---- checkpoint_mark.c ---- */
+
+/** The file has come to `sequence` of the stream `id`: stays with the file whatever its contents become.  Where there are no extended
+ *  attributes, nothing. */
+void pn_checkpoint_mark(int fd, const unsigned char id[PN_CHECKPOINT_ID], uint64_t sequence);
+/** The last of them; 0 when there is none. */
+uint64_t pn_checkpoint_marked(int fd, const unsigned char id[PN_CHECKPOINT_ID]);
 
 #endif

@@ -171,7 +171,8 @@ pn_status pn_prefix_follow(pn_prefix *stream, const char *path, pn_err *err);
 /**
  * Go on from a file: where it was saved, the file is marked as taken, durably, and will not be resumed again; where it is followed, the
  * new stream follows it.  What was paid for stays paid for.
- * Errors: PN_EPRIVACY when it has been taken (it would reuse noise), and for a copy of the file that was saved; PN_EIO when another
+ * Errors: PN_EPRIVACY when it has been taken (it would reuse noise), for a copy of the file that was saved, and for a file into which an
+ *         earlier copy was put back (where the file system has extended attributes); PN_EIO when another
  *         process follows it or it cannot be read or marked; PN_EPARSE when it is no checkpoint, of another version or was changed.
  */
 pn_status pn_prefix_resume(pn_prefix **out, const char *path, pn_err *err);

@@ -349,6 +349,47 @@ static void write_content(const unsigned char *data, size_t size)
     (void)close(fd);
 }
 
+static bool has_attributes(void)
+{
+    int fd = open(path, O_RDONLY);
+    bool has = pn_checkpoint_marked(fd, id) > 0;
+
+    (void)close(fd);
+    return has;
+}
+
+/* cp without -a over a file writes new contents into the old one, whose inode and birth stay. */
+static void test_copies_put_back(void)
+{
+    static const pn_checkpoint_mode then[] = { PN_CHECKPOINT_TAKEN, PN_CHECKPOINT_FOLLOWED, PN_CHECKPOINT_PARKED };
+
+    for (size_t i = 0; i < 3; i++) {
+        pn_checkpoint_file *file = NULL;
+        unsigned char earlier[sizeof content], later[sizeof content];
+        size_t size, grown;
+        pn_err err;
+
+        remove_files();
+        CHECK(make(&file, 1, i > 0 ? then[i] : PN_CHECKPOINT_PARKED, &err) == PN_OK);
+        CHECK(commit(file, 2, i > 0 ? then[i] : PN_CHECKPOINT_PARKED, &err) == PN_OK);
+        if (!has_attributes()) {
+            (void)fprintf(stderr, "    no extended attributes here: not tested\n");
+            pn_checkpoint_close(file);
+            return;
+        }
+        size = read_content();
+        memcpy(earlier, content, size);
+        CHECK((i > 0 ? commit(file, 3, then[i], &err) : pn_checkpoint_commit(file, then[i], NULL, 0, &err)) == PN_OK);
+        pn_checkpoint_close(file);
+        grown = read_content();
+        memcpy(later, content, grown);
+        write_content(earlier, size);
+        CHECK(says(path, PN_EPRIVACY, "an earlier copy was put back"));
+        write_content(later, grown);
+        CHECK(i > 0 ? found(path, &err) == 3 : says(path, PN_EPRIVACY, "resumed before"));
+    }
+}
+
 static void test_any_changed_byte(void)
 {
     pn_checkpoint_file *file = NULL;
@@ -512,6 +553,7 @@ int main(void)
     test_every_step_of_the_taking();
     test_taken_once();
     test_copies();
+    test_copies_put_back();
     test_any_changed_byte();
     test_other_files();
     test_failing_disk();
