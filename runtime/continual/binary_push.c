@@ -6,6 +6,7 @@
  * arithmetic on measurements is post-processing.
  * Depends on: binary_prefix.h.  Used by: binary_prefix.c.  Spec: tree-mechanism.md sections 2.1, 2.3, 4. */
 #include <math.h>
+#include <string.h>
 
 #include "continual/binary_prefix.h"
 #include "core/mutant.h"
@@ -38,10 +39,12 @@ static void *state_at(void *state, const pn_prefix_step *step, size_t words)
     return (char *)state + 8 * words * step->stride;
 }
 
-/* Conversions of 128 bits are calls; nearly all sums need 64. */
-static inline double as_double(pn_prefix_wide x)
+/* Sums take two words. */
+static pn_exact_sums sums_at(void *state, const pn_prefix_step *step, size_t words)
 {
-    return x == (int64_t)x ? (double)(int64_t)x : (double)x;
+    int64_t *low = state_at(state, step, words);
+
+    return (pn_exact_sums){ low, low + step->stride };
 }
 
 /* ---- plain, equal nodes ---- */
@@ -75,45 +78,68 @@ static void regenerate(const binary_tree *tree, const pn_prefix_step *step, int6
     }
 }
 
-/* The sum of the nodes before the last one is where it was left when the last of them ended. */
-static void extend(const binary_tree *tree, void *state, const pn_prefix_step *step, int64_t *total)
+/* The sum of the nodes before the last one is where it was left when the last of them ended.  Returns the one with it. */
+static const int64_t *extend(const binary_tree *tree, void *state, const pn_prefix_step *step)
 {
     unsigned level = binary_level(tree, step->t);
     uint64_t rest = binary_halves(tree, step->t) ? step->t / 2 : step->t & (step->t - 1);
-    int64_t *kept = noise_sum(state, step, level);
+    int64_t *restrict kept = noise_sum(state, step, level);
+    const int64_t *restrict noise = step->noise;
 
-    pn_prefix_noise(step, level, step->t >> level, total);
-    if (rest > 0 && !PN_MUTANT("node_skipped")) {
-        const int64_t *before = noise_sum(state, step, (unsigned)__builtin_ctzll(rest));
+    if (rest == 0 || PN_MUTANT("node_skipped")) {
+        pn_prefix_noise(step, level, step->t >> level, kept);
+        return kept;
+    }
+    pn_prefix_noise(step, level, step->t >> level, step->noise);
+    if (level == (unsigned)__builtin_ctzll(rest)) { /* the halves */
+        for (size_t j = 0; j < step->count; j++)
+            kept[j] += noise[j];
+    } else {
+        const int64_t *restrict before = noise_sum(state, step, (unsigned)__builtin_ctzll(rest));
 
         for (size_t j = 0; j < step->count; j++)
-            total[j] += before[j];
+            kept[j] = before[j] + noise[j];
+    }
+    return kept;
+}
+
+/* prefix = (sum + noise) steps */
+static void release_integers(const pn_prefix_step *step, pn_exact_sums sum, const int64_t *noise, double length)
+{
+    const int64_t *low = sum.low;
+
+    if (pn_sums_far(sum)) {
+        for (size_t j = 0; j < step->count; j++)
+            step->prefix[j] = pn_sums_double(pn_sums_at(sum, j) + noise[j]) * length;
+        return;
     }
     for (size_t j = 0; j < step->count; j++)
-        kept[j] = total[j];
+        step->prefix[j] = (double)(low[j] + noise[j]) * length;
 }
 
 static void push_integers(const binary_tree *tree, void *state, const pn_prefix_step *step)
 {
-    pn_prefix_wide *sum = state;
-    int64_t *total = (int64_t *)(void *)step->work[0];
+    pn_exact_sums sum = sums_at(state, step, 0);
+    const int64_t *total = step->noise;
 
-    pn_prefix_round(step, tree->base.step, step->whole);
-    if (tree->regenerate || PN_MUTANT("node_redrawn"))
-        regenerate(tree, step, total);
-    else
-        extend(tree, state, step, total);
-    for (size_t j = 0; j < step->count; j++) {
-        sum[j] += step->whole[j];
-        step->prefix[j] = as_double(sum[j] + total[j]) * tree->base.step;
+    if (tree->regenerate || PN_MUTANT("node_redrawn")) {
+        int64_t *again = (int64_t *)(void *)step->work[0];
+
+        regenerate(tree, step, again);
+        total = again;
+    } else {
+        total = extend(tree, state, step);
     }
+    (void)pn_prefix_round(step, tree->base.step, step->whole);
+    pn_sums_add_whole(sum, step->whole, step->count);
+    release_integers(step, sum, total, tree->base.step);
 }
 
 /* ---- estimates ---- */
 
-static pn_prefix_wide *block_sum(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level)
+static pn_exact_sums block_sum(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level)
 {
-    return state_at(state, step, words_below(tree, level));
+    return sums_at(state, step, words_below(tree, level));
 }
 
 static double *block_estimate(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level)
@@ -121,28 +147,57 @@ static double *block_estimate(const binary_tree *tree, void *state, const pn_pre
     return state_at(state, step, words_below(tree, level) + 2);
 }
 
-/* To the nearest, halves away from zero. */
-static inline pn_prefix_wide divide(pn_prefix_wide sum, uint32_t by)
+/* Division to the nearest, halves away from zero; below 2^62 by a product: with 2^(bits-1) < by <= 2^bits and
+ * factor = ceil(2^(63+bits) / by), floor(n / by) = floor(n factor / 2^(63+bits)) for n < 2^63 (Granlund and Montgomery 1994). */
+typedef struct divisor {
+    uint32_t by, half;
+    unsigned bits;
+    uint64_t factor;
+} divisor;
+
+static divisor divisor_of(uint32_t by)
 {
-    pn_prefix_wide half = by / 2;
+    divisor it = { .by = by, .half = by / 2 };
 
     if (by == 1)
-        return sum;
-    if (sum == (int64_t)sum && sum < (int64_t)1 << 62 && sum > -((int64_t)1 << 62))
-        return ((int64_t)sum + (sum < 0 ? -(int64_t)half : (int64_t)half)) / (int64_t)by;
-    return (sum + (sum < 0 ? -half : half)) / by;
+        return it;
+    it.bits = 32U - (unsigned)__builtin_clz(by - 1);
+    it.factor = (uint64_t)((((pn_prefix_wide_bits)1 << (63 + it.bits)) + by - 1) / by);
+    return it;
 }
 
-/* y[count]: block sum + noise, in units of the leaves. */
-static void measure(const binary_tree *tree, const pn_prefix_step *step, unsigned level, uint64_t index,
-                    const pn_prefix_wide *sum, double *y)
+static inline int64_t divide_small(const divisor *by, int64_t sum)
 {
-    uint32_t multiple = binary_multiple(tree, level, index);
-    double length = tree->base.step / tree->unit * multiple;
+    uint64_t sign = (uint64_t)(sum >> 63), n = (((uint64_t)sum ^ sign) - sign) + by->half;
+    uint64_t quotient = (uint64_t)((pn_prefix_wide_bits)n * by->factor >> 64) >> (by->bits - 1);
+
+    return (int64_t)((quotient ^ sign) - sign);
+}
+
+static inline pn_prefix_wide divide(const divisor *by, pn_prefix_wide sum)
+{
+    return (sum + (sum < 0 ? -(pn_prefix_wide)by->half : (pn_prefix_wide)by->half)) / (pn_prefix_wide)by->by;
+}
+
+/* y[count]: step->sums + noise, in units of the leaves. */
+static void measure(const binary_tree *tree, const pn_prefix_step *step, unsigned level, uint64_t index, double *y)
+{
+    const uint32_t multiple = binary_multiple(tree, level, index);
+    const double length = tree->base.step / tree->unit * multiple;
+    const divisor by = divisor_of(multiple);
+    const int64_t *low = step->sums.low, *noise = step->noise;
 
     pn_prefix_noise(step, level, index, step->noise);
-    for (size_t j = 0; j < step->count; j++)
-        y[j] = as_double(divide(sum[j], multiple) + step->noise[j]) * length;
+    if (pn_sums_far(step->sums)) {
+        for (size_t j = 0; j < step->count; j++)
+            y[j] = pn_sums_double(divide(&by, pn_sums_at(step->sums, j)) + noise[j]) * length;
+    } else if (multiple == 1) {
+        for (size_t j = 0; j < step->count; j++)
+            y[j] = (double)(low[j] + noise[j]) * length;
+    } else {
+        for (size_t j = 0; j < step->count; j++)
+            y[j] = (double)(divide_small(&by, low[j]) + noise[j]) * length;
+    }
 }
 
 /* In steps of the finest node over 1024 there is not always room in 64 bits for what 2^62 of that node's own steps are. */
@@ -155,22 +210,19 @@ static pn_prefix_wide round_far(double x, double length, double limit)
     return (pn_prefix_wide)fmax(-limit, fmin(limit, steps)); /* whole already */
 }
 
-static void round_leaf(const binary_tree *tree, const pn_prefix_step *step, pn_prefix_wide *sums)
+/* step->sums: the leaf alone. */
+static void round_leaf(const binary_tree *tree, const pn_prefix_step *step)
 {
-    double length = tree->base.step / tree->unit;
+    const double length = tree->base.step / tree->unit;
+    uint64_t seen = 0;
 
-    pn_prefix_round(step, length, step->whole);
-    for (size_t j = 0; j < step->count; j++)
-        sums[j] = step->whole[j];
-    for (size_t j = 0; tree->node_multiple && j < step->count; j++)
-        sums[j] = round_far(step->leaf[j], length, 0x1p72);
-}
-
-/* e[count], the sum of the children's estimates, becomes the node's own by inverse variance. */
-static void combine(const pn_prefix_step *step, double weight, const double *y, double *e)
-{
-    for (size_t j = 0; j < step->count; j++)
-        e[j] = weight * y[j] + (1.0 - weight) * e[j];
+    if (!pn_prefix_round(step, length, step->sums.low)) {
+        for (size_t j = 0; j < step->count; j++)
+            seen |= pn_sums_seen(step->sums.low[j]);
+    }
+    pn_sums_end(step->sums, step->count, seen);
+    for (size_t j = 0; tree->node_multiple && pn_sums_far(step->sums) && j < step->count; j++)
+        pn_sums_set(step->sums, j, round_far(step->leaf[j], length, 0x1p72));
 }
 
 static void keep_measurement(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level,
@@ -181,69 +233,64 @@ static void keep_measurement(const binary_tree *tree, void *state, const pn_pref
     if (tree->estimator != PN_PREFIX_FULL)
         return;
     kept = state_at(state, step, words_below(tree, level) + 3 + (size_t)(index - 1));
-    for (size_t j = 0; j < step->count; j++)
-        kept[j] = y[j];
+    memcpy(kept, y, step->count * sizeof *y);
 }
 
-/* The node that ends at t on `level`: its measurement, joined with e, what its children say. */
+/* e[count], the sum of the children's estimates, becomes the node's own by inverse variance. */
+static void combine(const pn_prefix_step *step, double weight, const double *restrict y, double *restrict e)
+{
+    for (size_t j = 0; j < step->count; j++)
+        e[j] = weight * y[j] + (1.0 - weight) * e[j];
+}
+
+static void add_estimate(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level,
+                         double *restrict sum)
+{
+    const double *restrict estimate = block_estimate(tree, state, step, level);
+
+    for (size_t j = 0; j < step->count; j++)
+        sum[j] += estimate[j];
+}
+
+/* The node that ends at t on `level`: its measurement, joined with what its children say, is left in work[0]. */
 static void join(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level)
 {
-    uint64_t index = step->t >> level;
-    double own = binary_own(tree, level, index), children = 0.0;
+    const uint64_t index = step->t >> level;
+    const bool alone = level == 0 || tree->estimator == PN_PREFIX_PLAIN;
+    double *y = step->work[alone ? 0 : 1], own = binary_own(tree, level, index), children;
 
-    measure(tree, step, level, index, step->sums, step->work[1]);
-    keep_measurement(tree, state, step, level, index, step->work[1]);
-    if (level > 0)
-        children = binary_estimate(tree, level - 1, 2 * index - 1) + binary_estimate(tree, level - 1, 2 * index);
-    combine(step, level > 0 && tree->estimator != PN_PREFIX_PLAIN ? children / (children + own) : 1.0, step->work[1],
-            step->work[0]);
-}
-
-static void add_level(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level)
-{
-    const pn_prefix_wide *sum = block_sum(tree, state, step, level);
-    const double *left = block_estimate(tree, state, step, level);
-
-    for (size_t j = 0; j < step->count; j++) {
-        step->sums[j] += sum[j];
-        step->work[0][j] += left[j];
-    }
-}
-
-/* prefix = the estimates of all blocks but the last, whose estimate is in work[0]. */
-static void release(const binary_tree *tree, void *state, const pn_prefix_step *step, uint64_t rest)
-{
-    for (size_t j = 0; j < step->count; j++)
-        step->prefix[j] = step->work[0][j];
-    for (unsigned i = 0; i < tree->levels; i++) {
-        const double *estimate = block_estimate(tree, state, step, i);
-
-        for (size_t j = 0; (rest >> i & 1) && j < step->count; j++)
-            step->prefix[j] += estimate[j];
-    }
+    measure(tree, step, level, index, y);
+    keep_measurement(tree, state, step, level, index, y);
+    if (alone)
+        return;
+    children = binary_estimate(tree, level - 1, 2 * index - 1) + binary_estimate(tree, level - 1, 2 * index);
+    add_estimate(tree, state, step, level - 1, step->work[0]);
+    combine(step, children / (children + own), y, step->work[0]);
 }
 
 static void push_estimates(const binary_tree *tree, void *state, const pn_prefix_step *step)
 {
-    unsigned last = binary_level(tree, step->t);
-    bool halves = binary_halves(tree, step->t), plain = tree->estimator == PN_PREFIX_PLAIN;
+    const unsigned last = binary_level(tree, step->t);
+    const bool halves = binary_halves(tree, step->t), plain = tree->estimator == PN_PREFIX_PLAIN;
+    const uint64_t rest = halves ? step->t / 2 : step->t & (step->t - 1);
+    const size_t bytes = step->count * sizeof(double);
 
-    round_leaf(tree, step, step->sums);
-    for (size_t j = 0; j < step->count; j++)
-        step->work[0][j] = 0.0;
+    round_leaf(tree, step);
     for (unsigned i = 0; i <= last; i++) {
         if (i > 0)
-            add_level(tree, state, step, i - 1);
+            pn_sums_add(step->sums, block_sum(tree, state, step, i - 1), step->count);
         if (i == last || !plain)
             join(tree, state, step, i);
     }
-    release(tree, state, step, halves ? step->t / 2 : step->t & (step->t - 1));
+    memcpy(step->prefix, step->work[0], bytes);
+    for (unsigned i = 0; i < tree->levels; i++) {
+        if (rest >> i & 1)
+            add_estimate(tree, state, step, i, step->prefix);
+    }
     if (halves) /* no leaf follows */
         return;
-    for (size_t j = 0; j < step->count; j++) {
-        block_sum(tree, state, step, last)[j] = step->sums[j];
-        block_estimate(tree, state, step, last)[j] = step->work[0][j];
-    }
+    pn_sums_copy(block_sum(tree, state, step, last), step->sums, step->count);
+    memcpy(block_estimate(tree, state, step, last), step->work[0], bytes);
 }
 
 void binary_push(const pn_prefix_method *self, void *state, const pn_prefix_step *step)
@@ -262,13 +309,10 @@ void binary_push(const pn_prefix_method *self, void *state, const pn_prefix_step
 
 static void complete_integers(const binary_tree *tree, void *state, const pn_prefix_step *step)
 {
-    const pn_prefix_wide *sum = state;
-
     if ((step->t & (step->t - 1)) == 0) /* released already, and who resumed the stream would draw other noise */
         return;
     pn_prefix_noise(step, binary_ceiling(step->t), 1, step->noise);
-    for (size_t j = 0; j < step->count; j++)
-        step->prefix[j] = as_double(sum[j] + step->noise[j]) * tree->base.step;
+    release_integers(step, sums_at(state, step, 0), step->noise, tree->base.step);
 }
 
 static void complete_estimates(const binary_tree *tree, void *state, const pn_prefix_step *step)
@@ -277,30 +321,27 @@ static void complete_estimates(const binary_tree *tree, void *state, const pn_pr
     const unsigned top = binary_ceiling(t);
     double variance = 0.0;
 
-    for (size_t j = 0; j < step->count; j++) {
-        step->work[0][j] = 0.0;
-        step->sums[j] = 0;
-    }
-    for (unsigned i = 0; i < top; i++) {
+    for (size_t j = 0; j < step->count; j++)
+        step->work[0][j] = (double)(step->sums.low[j] = 0);
+    step->sums.high[0] = 0;
+    for (unsigned i = 0; i <= top; i++) {
         uint64_t index = (t >> (i + 1)) + 1;
         double own;
 
         if (t >> i & 1) {
-            add_level(tree, state, step, i);
+            pn_sums_add(step->sums, block_sum(tree, state, step, i), step->count);
+            add_estimate(tree, state, step, i, step->work[0]);
             variance += binary_estimate(tree, i, t >> i);
         }
-        if ((t & (((uint64_t)2 << i) - 1)) == 0) /* zeros alone */
+        if (i == top || (t & (((uint64_t)2 << i) - 1)) == 0) /* zeros alone */
             continue;
         own = binary_own(tree, i + 1, index);
-        measure(tree, step, i + 1, index, step->sums, step->work[1]);
+        measure(tree, step, i + 1, index, step->work[1]);
         combine(step, tree->estimator == PN_PREFIX_PLAIN ? 1.0 : variance / (variance + own), step->work[1],
                 step->work[0]);
         variance = variance * own / (variance + own);
     }
-    if ((t & (t - 1)) == 0)
-        add_level(tree, state, step, top);
-    for (size_t j = 0; j < step->count; j++)
-        step->prefix[j] = step->work[0][j];
+    memcpy(step->prefix, step->work[0], step->count * sizeof(double));
 }
 
 void binary_complete(const pn_prefix_method *self, void *state, const pn_prefix_step *step)

@@ -12,15 +12,13 @@
 
 #include <sys/types.h>
 
+#include "continual/exact_sums.h"
 #include "continual/prefix.h"
 #include "random/address.h"
 #include "random/noise.h"
 
 #define PN_PREFIX_BLOCK   4096                /* coordinates that are worked on at once */
 #define PN_PREFIX_LONGEST ((uint64_t)1 << 48) /* leaves of any stream */
-
-/* Exact sums of lattice integers: 2^48 leaves of up to 2^62 steps, and room for the sub-steps of unequal nodes. */
-__extension__ typedef __int128 pn_prefix_wide;
 
 typedef struct pn_prefix_method pn_prefix_method;
 typedef struct pn_prefix_step pn_prefix_step;
@@ -109,15 +107,16 @@ struct pn_prefix_step {
     /* scratch, PN_PREFIX_BLOCK of each, the worker's own; contents are lost between calls */
     int64_t *noise, *whole;
     double *work[2];
-    pn_prefix_wide *sums;
+    pn_exact_sums sums;
 };
 
 /** out[step->count]: the integer noise K at (level, index) of this epoch and block; standard deviation 2^40.  The same whenever it is
  *  asked for: it may be forgotten and drawn again.  A measurement has one address, and an address one measurement: never use K of one
  *  address for two different values. */
 void pn_prefix_noise(const pn_prefix_step *step, uint64_t level, uint64_t index, int64_t *out);
-/** whole[step->count]: the leaf in steps, rounded once (pn_lattice_round at 2^62).  work[0] is lost. */
-void pn_prefix_round(const pn_prefix_step *step, double length, int64_t *whole);
+/** whole[step->count]: the leaf in steps, rounded once (pn_lattice_round at 2^62).  Whether all are below 2^50 in absolute value; they
+ *  may be so otherwise too. */
+bool pn_prefix_round(const pn_prefix_step *step, double length, int64_t *whole);
 
 /* ---- designs (prefix_design.c) ---- */
 

@@ -12,7 +12,7 @@
 struct pn_prefix_worker {
     pn_rng *rng;
     size_t bytes;             /* of all of this */
-    pn_prefix_wide scratch[]; /* 3 * room: sums; noise, whole; work */
+    pn_prefix_wide scratch[]; /* 3 * room: two vectors each: sums; noise, whole; work */
 };
 
 /* Words of 8 bytes per coordinate beside the method's: the release, and what earlier epochs ended with. */
@@ -253,7 +253,7 @@ pn_prefix_step pn_prefix_step_of(const pn_prefix *stream, const pn_prefix_block 
 {
     pn_prefix_worker *own = stream->workers[worker];
     size_t room = scratch_room(stream);
-    int64_t *whole = (int64_t *)(void *)(own->scratch + room);
+    int64_t *sums = (int64_t *)(void *)own->scratch, *noise = sums + 2 * room;
     double *work = (double *)(void *)(own->scratch + 2 * room);
 
     return (pn_prefix_step){
@@ -265,9 +265,9 @@ pn_prefix_step pn_prefix_step_of(const pn_prefix *stream, const pn_prefix_block 
         .key = &stream->key,
         .epoch = stream->epoch,
         .block = block,
-        .noise = whole,
-        .whole = whole + room,
+        .noise = noise,
+        .whole = noise + room,
         .work = { work, work + room },
-        .sums = own->scratch,
+        .sums = { sums, sums + room },
     };
 }

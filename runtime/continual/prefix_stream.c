@@ -28,27 +28,30 @@ void pn_prefix_noise(const pn_prefix_step *step, uint64_t level, uint64_t index,
 #define SMALL 0x1p50
 #define SHIFT 0x1.8p52 /* adding it leaves the whole part of a small number in the low bits, rounded to even */
 
-/* Loops that compile to vectors, for leaves that are small, which nearly all are; the same integers as pn_lattice_round's. */
-void pn_prefix_round(const pn_prefix_step *step, double length, int64_t *whole)
+/* A loop that compiles to vectors, for leaves that are small, which nearly all are; the same integers as pn_lattice_round's.  Doubles of
+ * a sign are ordered as their bits are. */
+bool pn_prefix_round(const pn_prefix_step *step, double length, int64_t *whole)
 {
-    const double shift = SHIFT;
-    double *steps = step->work[0];
-    int64_t base;
-    int large = 0;
+    const double shift = SHIFT, small = SMALL;
+    const double *leaf = step->leaf;
+    uint64_t base, limit, above = 0;
 
     memcpy(&base, &shift, sizeof base);
+    memcpy(&limit, &small, sizeof limit);
     for (size_t j = 0; j < step->count; j++) {
-        steps[j] = step->leaf[j] / length;
-        large |= !(fabs(steps[j]) < SMALL);
-        steps[j] += SHIFT;
+        double steps = leaf[j] / length, shifted = steps + shift;
+        uint64_t bits, sum;
+
+        memcpy(&bits, &steps, sizeof bits);
+        memcpy(&sum, &shifted, sizeof sum);
+        above |= limit - 1 - (bits & (UINT64_MAX >> 1)); /* wraps, and has the first bit, from the limit on */
+        whole[j] = (int64_t)(sum - base);
     }
-    for (size_t j = 0; large && j < step->count; j++)
-        whole[j] = pn_lattice_round(step->leaf[j], length, 0x1p62);
-    if (large)
-        return;
-    memcpy(whole, steps, step->count * sizeof *whole);
+    if (above >> 63 == 0)
+        return true;
     for (size_t j = 0; j < step->count; j++)
-        whole[j] -= base;
+        whole[j] = pn_lattice_round(leaf[j], length, 0x1p62);
+    return false;
 }
 
 /* ---- paying ---- */
