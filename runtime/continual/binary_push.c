@@ -268,29 +268,45 @@ static void join(const binary_tree *tree, void *state, const pn_prefix_step *ste
     combine(step, children / (children + own), y, step->work[0]);
 }
 
-static void push_estimates(const binary_tree *tree, void *state, const pn_prefix_step *step)
+/* prefix = last + the estimates of the blocks of `rest`. */
+static void release(const binary_tree *tree, void *state, const pn_prefix_step *step, uint64_t rest, const double *last)
 {
-    const unsigned last = binary_level(tree, step->t);
-    const bool halves = binary_halves(tree, step->t), plain = tree->estimator == PN_PREFIX_PLAIN;
-    const uint64_t rest = halves ? step->t / 2 : step->t & (step->t - 1);
-    const size_t bytes = step->count * sizeof(double);
+    double *restrict prefix = step->prefix;
+    const double *from = last;
 
-    round_leaf(tree, step);
+    for (unsigned i = 0; rest >> i != 0; i++) {
+        const double *restrict estimate = block_estimate(tree, state, step, i);
+
+        if ((rest >> i & 1) == 0)
+            continue;
+        for (size_t j = 0; j < step->count; j++)
+            prefix[j] = from[j] + estimate[j];
+        from = prefix;
+    }
+    if (from == last)
+        memcpy(prefix, last, step->count * sizeof *last);
+}
+
+/* Works where the last node's sum and estimate are going to be kept; what was there is part of a longer block already.  (The last of two
+ * halves is not kept: no leaf follows.) */
+static void push_estimates(const binary_tree *tree, void *state, const pn_prefix_step *given)
+{
+    const unsigned last = binary_level(tree, given->t);
+    const bool halves = binary_halves(tree, given->t), plain = tree->estimator == PN_PREFIX_PLAIN;
+    pn_prefix_step step = *given;
+
+    if (!halves) {
+        step.sums = block_sum(tree, state, given, last);
+        step.work[0] = block_estimate(tree, state, given, last);
+    }
+    round_leaf(tree, &step);
     for (unsigned i = 0; i <= last; i++) {
         if (i > 0)
-            pn_sums_add(step->sums, block_sum(tree, state, step, i - 1), step->count);
+            pn_sums_add(step.sums, block_sum(tree, state, &step, i - 1), step.count);
         if (i == last || !plain)
-            join(tree, state, step, i);
+            join(tree, state, &step, i);
     }
-    memcpy(step->prefix, step->work[0], bytes);
-    for (unsigned i = 0; i < tree->levels; i++) {
-        if (rest >> i & 1)
-            add_estimate(tree, state, step, i, step->prefix);
-    }
-    if (halves) /* no leaf follows */
-        return;
-    pn_sums_copy(block_sum(tree, state, step, last), step->sums, step->count);
-    memcpy(block_estimate(tree, state, step, last), step->work[0], bytes);
+    release(tree, state, &step, halves ? step.t / 2 : step.t & (step.t - 1), step.work[0]);
 }
 
 void binary_push(const pn_prefix_method *self, void *state, const pn_prefix_step *step)

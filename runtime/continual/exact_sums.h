@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /* 2^48 leaves of up to 2^62 steps, and room for the sub-steps of unequal nodes. */
 __extension__ typedef __int128 pn_prefix_wide;
@@ -97,14 +96,6 @@ static inline void pn_sums_add(pn_exact_sums sums, pn_exact_sums more, size_t co
         pn_sums_mark(sums, count);
     for (size_t j = 0; j < count; j++)
         pn_sums_set(sums, j, pn_sums_at(sums, j) + pn_sums_at(more, j));
-}
-
-static inline void pn_sums_copy(pn_exact_sums to, pn_exact_sums from, size_t count)
-{
-    memcpy(to.low, from.low, count * sizeof *to.low);
-    to.high[0] = 0;
-    if (pn_sums_far(from))
-        memcpy(to.high, from.high, count * sizeof *to.high);
 }
 
 /* Conversions of 128 bits are calls; nearly all sums need 64. */

@@ -61,9 +61,10 @@ static pn_status make_state(pn_prefix *stream, uint64_t count, pn_err *err)
     stream->words = method_words(stream, count - pn_prefix_before(stream));
     words = stream->words + common_words(stream->design);
     stream->state_bytes = words > SIZE_MAX / 16 / (dim + 1) ? SIZE_MAX : 8 * words * (dim + dim % 2);
-    stream->state = stream->state_bytes < SIZE_MAX ? pn_calloc(1, stream->state_bytes) : NULL;
+    stream->state = stream->state_bytes < SIZE_MAX ? pn_alloc_large(1, stream->state_bytes) : NULL;
     if (!stream->state)
         return pn_fail(err, PN_ENOMEM, "prefix: out of memory for a stream of %zu words a coordinate", words);
+    memset(stream->state, 0, stream->state_bytes);
     return PN_OK;
 }
 

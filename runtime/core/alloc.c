@@ -1,8 +1,10 @@
 /* alloc.c -- one door for all memory, so that a host can count it and a test can make it fail.
- * Depends on: alloc.h, libc.  Used by: every room. */
+ * Depends on: alloc.h, libc, POSIX (madvise, where there are large pages).  Used by: every room. */
+#define _DEFAULT_SOURCE /* madvise */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/alloc.h"
 
@@ -54,6 +56,19 @@ void *pn_calloc(size_t count, size_t size)
 
     if (block)
         memset(block, 0, bytes);
+    return block;
+}
+
+void *pn_alloc_large(size_t count, size_t size)
+{
+    void *block = pn_alloc(count, size);
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = (uintptr_t)2 << 20, at = (uintptr_t)block;
+    uintptr_t first = (at + page - 1) & ~(page - 1), end = (at + bytes_of(count, size)) & ~(page - 1);
+
+    if (block && end > first)
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE); /* a hint: the system may do as it likes */
+#endif
     return block;
 }
 

@@ -21,6 +21,10 @@ void pn_set_allocator(const pn_allocator *allocator);
 /** `count` items of `size` bytes, uninitialised; NULL when count*size overflows or memory is short.  Zero bytes give one. */
 void *pn_alloc(size_t count, size_t size);
 
+/** As pn_alloc, for what may have hundreds of megabytes and is walked through again and again: on large pages it costs less to fill and
+ *  to read, where the system has them. */
+void *pn_alloc_large(size_t count, size_t size);
+
 /** As pn_alloc, zeroed. */
 void *pn_calloc(size_t count, size_t size);
 

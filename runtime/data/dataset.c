@@ -1,17 +1,13 @@
 /* dataset.c -- data sets from memory, copies, the transformations that leave every value as it is, and float32 storage.
  * Depends on: dataset.h, build.h, rows.h, core, numeric.  Used by: every file of this room, objective, bindings. */
-#define _DEFAULT_SOURCE /* madvise */
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/alloc.h"
 #include "data/build.h"
 #include "data/rows.h"
-
-#define LARGE_PAGE ((uintptr_t)2 << 20)
 
 void pn_dataset_free(pn_dataset *data)
 {
@@ -75,41 +71,16 @@ static pn_status check_labels(const double *y, size_t n, pn_err *err)
     return PN_OK;
 }
 
-/* A matrix of hundreds of megabytes costs less to fill, and to walk through in every gradient, on large pages.  A hint: the
- * system may do as it likes. */
-static void prefer_large_pages(void *block, size_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-    uintptr_t first = ((uintptr_t)block + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
-    uintptr_t end = ((uintptr_t)block + bytes) & ~(LARGE_PAGE - 1);
-
-    if (end > first)
-        (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
-#else
-    (void)block;
-    (void)bytes;
-#endif
-}
-
-static void *large_rows(size_t n, size_t p, size_t bytes)
-{
-    void *rows = n <= SIZE_MAX / p ? pn_alloc(n * p, bytes) : NULL;
-
-    if (rows)
-        prefer_large_pages(rows, n * p * bytes);
-    return rows;
-}
-
 double *pn_dataset_rows(size_t n, size_t p)
 {
-    return large_rows(n, p, sizeof(double));
+    return n <= SIZE_MAX / p ? pn_alloc_large(n * p, sizeof(double)) : NULL;
 }
 
 /* Room for dense features: n * p numbers, uninitialised. */
 static pn_status add_dense(pn_dataset *data, pn_err *err)
 {
     if (data->float32)
-        data->single = large_rows(data->n, data->p, sizeof *data->single);
+        data->single = data->n <= SIZE_MAX / data->p ? pn_alloc_large(data->n * data->p, sizeof *data->single) : NULL;
     else
         data->dense = pn_dataset_rows(data->n, data->p);
     if (!data->dense && !data->single)
