@@ -179,6 +179,7 @@ struct pn_prefix {
      * ended with. */
     unsigned char *state;
     size_t state_bytes, words; /* words: the method's */
+    size_t state_room, state_touched; /* bytes that there are, and those that may have held something */
 
     /* Made anew by whoever resumes. */
     pn_prefix_method *method; /* the design's, or of doubling the stream's own */

@@ -53,18 +53,40 @@ uint64_t pn_prefix_before(const pn_prefix *stream)
     return stream->design->doubling ? ((uint64_t)1 << stream->epoch) - 1 : 0;
 }
 
-/* Room for the state after `count` >= 1 leaves; epoch and method are set. */
+/* Of `words` of a method; SIZE_MAX: more than there can be. */
+static size_t bytes_of(const pn_prefix *stream, size_t words)
+{
+    size_t dim = stream->design->options.dim, all = words + common_words(stream->design);
+
+    return all > SIZE_MAX / 16 / (dim + 1) ? SIZE_MAX : 8 * all * (dim + dim % 2);
+}
+
+/* Room for twice as much, if the horizon has so much: what is not used yet costs nothing. */
+static size_t room_for(const pn_prefix *stream, size_t words)
+{
+    uint64_t horizon = stream->method->horizon;
+    size_t most = horizon < UINT64_MAX ? method_words(stream, horizon) : SIZE_MAX;
+
+    return bytes_of(stream, words > most / 2 ? most : 2 * words);
+}
+
+/* Where everything is after `count` >= 1 leaves, and room for it, in new memory when there is not enough; epoch and method are set. */
 static pn_status make_state(pn_prefix *stream, uint64_t count, pn_err *err)
 {
-    size_t dim = stream->design->options.dim, words;
+    size_t words = method_words(stream, count - pn_prefix_before(stream)), bytes = bytes_of(stream, words);
 
-    stream->words = method_words(stream, count - pn_prefix_before(stream));
-    words = stream->words + common_words(stream->design);
-    stream->state_bytes = words > SIZE_MAX / 16 / (dim + 1) ? SIZE_MAX : 8 * words * (dim + dim % 2);
-    stream->state = stream->state_bytes < SIZE_MAX ? pn_alloc_large(1, stream->state_bytes) : NULL;
+    stream->words = words;
+    stream->state_bytes = bytes;
+    if (bytes > stream->state_room) {
+        stream->state_room = room_for(stream, words);
+        stream->state = stream->state_room < SIZE_MAX ? pn_alloc_large(1, stream->state_room) : NULL;
+        stream->state_touched = 0;
+    }
     if (!stream->state)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for a stream of %zu words a coordinate", words);
-    memset(stream->state, 0, stream->state_bytes);
+        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for a stream of %zu words a coordinate",
+                       words + common_words(stream->design));
+    if (stream->state_touched < bytes)
+        stream->state_touched = bytes;
     return PN_OK;
 }
 
@@ -98,6 +120,7 @@ pn_status pn_prefix_make(pn_prefix **out, pn_prefix_design *design, uint64_t cou
     if (status == PN_OK)
         status = make_state(stream, leaves, err);
     if (status == PN_OK) {
+        memset(stream->state, 0, stream->state_bytes);
         stream->done = pn_calloc(pn_prefix_blocks(stream), 1);
         status = stream->done ? PN_OK : pn_fail(err, PN_ENOMEM, "prefix: out of memory");
     }
@@ -127,7 +150,7 @@ pn_status pn_prefix_start(pn_prefix **out, pn_prefix_design *design, pn_rng *rng
 static void erase_state(pn_prefix *stream)
 {
     if (stream->state)
-        sodium_memzero(stream->state, stream->state_bytes);
+        sodium_memzero(stream->state, stream->state_touched);
     pn_free(stream->state);
 }
 
@@ -206,20 +229,52 @@ pn_status pn_prefix_hire(pn_prefix *stream, pn_task *task, pn_err *err)
     return status;
 }
 
-/* The state of *from in the larger one of *to: of the same epoch, or of the next. */
-static void move_state(const pn_prefix *from, const pn_prefix *to)
+/* Of one epoch, from the places of *from to those of *to, which are further on, in the same memory: from the last block to the first. */
+static void spread(const pn_prefix *from, const pn_prefix *to)
 {
-    for (size_t block = 0; block < pn_prefix_blocks(from); block++) {
+    for (size_t block = pn_prefix_blocks(from); block-- > 0;) {
         pn_prefix_block old = pn_prefix_view(from, block), new = pn_prefix_view(to, block);
 
-        if (from->epoch == to->epoch) {
-            memcpy(new.state, old.state, old.method_bytes);
-            memcpy(new.prefix, old.prefix, 8 * old.stride * common_words(from->design));
-            continue;
-        }
-        for (size_t j = 0; j < old.count; j++)
-            new.base[j] = old.base[j] + old.prefix[j];
+        memmove(new.prefix, old.prefix, 8 * old.stride * common_words(from->design));
+        memmove(new.state, old.state, old.method_bytes);
+        memset(new.state + old.method_bytes, 0, new.method_bytes - old.method_bytes);
     }
+}
+
+/* To the next epoch, in the same memory: first what the last one ended with, one block after the other, then everything in its place. */
+static void begin_epoch(const pn_prefix *from, const pn_prefix *to)
+{
+    double *totals = (double *)(void *)to->state;
+
+    for (size_t block = 0; block < pn_prefix_blocks(from); block++) {
+        pn_prefix_block old = pn_prefix_view(from, block);
+
+        for (size_t j = 0; j < old.count; j++)
+            totals[old.first + j] = old.base[j] + old.prefix[j];
+    }
+    for (size_t block = pn_prefix_blocks(to); block-- > 0;) {
+        pn_prefix_block new = pn_prefix_view(to, block);
+
+        memmove(new.base, totals + new.first, 8 * new.count);
+        memset(new.base + new.count, 0, 8 * (new.stride - new.count));
+        memset(new.state, 0, (size_t)((unsigned char *)(void *)new.base - new.state));
+    }
+}
+
+/* *from's state in the memory and the places of *to, and its own memory given back if that is another. */
+static void move_state(pn_prefix *from, const pn_prefix *to)
+{
+    pn_prefix here = *from;
+
+    if (to->state != from->state) {
+        memcpy(to->state, from->state, from->state_bytes);
+        erase_state(from);
+        here.state = to->state;
+    }
+    if (from->epoch == to->epoch)
+        spread(&here, to);
+    else
+        begin_epoch(&here, to);
 }
 
 /* Room for one leaf more: the next epoch of doubling when this one is full, a layer more of a tree.  All that can fail comes first. */
@@ -243,7 +298,6 @@ pn_status pn_prefix_grow(pn_prefix *stream, pn_err *err)
         return status;
     }
     move_state(stream, &next);
-    erase_state(stream);
     if (next.method != stream->method)
         leave_epoch(stream);
     *stream = next;
