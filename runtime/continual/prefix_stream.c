@@ -8,6 +8,7 @@
 
 #include "continual/prefix_state.h"
 #include "core/alloc.h"
+#include "core/mutant.h"
 
 static void release_block(const pn_prefix_block *view, double *out)
 {
@@ -19,10 +20,16 @@ static void release_block(const pn_prefix_block *view, double *out)
 
 void pn_prefix_noise(const pn_prefix_step *step, uint64_t level, uint64_t index, int64_t *out)
 {
-    const uint64_t address[PN_ADDRESS_WORDS] = { step->epoch, level, index, step->block };
+    uint64_t address[PN_ADDRESS_WORDS] = { step->epoch, level, index, step->block };
 
+    if (PN_MUTANT("epochs_alike"))
+        address[0] = 0;
+    if (PN_MUTANT("noise_reuse"))
+        address[0] = address[1] = address[2] = 0;
     pn_rng_address(step->rng, step->key, address, step->count);
     pn_noise_gaussian(step->rng, step->count, out);
+    for (size_t j = 0; PN_MUTANT("noise_scale") && j < step->count; j++)
+        out[j] = out[j] / 5 * 4;
 }
 
 #define SMALL 0x1p50
@@ -94,7 +101,7 @@ pn_status pn_prefix_pay(pn_prefix *stream, pn_ledger *ledger, const char *label,
     status = check_owner(stream, err);
     if (status == PN_OK)
         status = check_ledger(stream, ledger, err);
-    if (status == PN_OK && !paid_elsewhere)
+    if (status == PN_OK && !paid_elsewhere && !PN_MUTANT("charge_after"))
         status = pn_ledger_spend(ledger, stream->design->event, 1, label ? label : "prefix", err);
     if (status != PN_OK)
         return status;

@@ -142,7 +142,7 @@ static pn_status start_stream(pn_single_pass *self, pn_prefix **out, const pn_rn
 
     if (!pn_single_pass_event(self))
         return pn_prefix_start(out, self->options.design, NULL, err);
-    status = pn_rng_split(&own, rng, 2 * (uint64_t)pn_single_pass_epoch(self) + 1, err);
+    status = pn_rng_split(&own, rng, PN_MUTANT("noise_reuse") ? 1 : 2 * (uint64_t)pn_single_pass_epoch(self) + 1, err);
     if (status == PN_OK)
         status = pn_prefix_start(out, self->options.design, own, err);
     pn_rng_free(own);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mutant.h"
 #include "numeric/blas_threads.h"
 #include "numeric/simd.h"
 #include "objective/smoothed_impl.h"
@@ -76,9 +77,9 @@ double pn_smoothed_coefficient(const pn_smoothed_run *run, const double *values,
         fine = fine && is_number(ahead_there) && is_number(behind_there);
     }
     c /= run->how->radius;
-    if (c > run->limit)
+    if (c > run->limit && !PN_MUTANT("clip_missing"))
         c = run->limit;
-    if (c < -run->limit)
+    if (c < -run->limit && !PN_MUTANT("clip_missing"))
         c = -run->limit;
     if (fine && is_number(c))
         return c;

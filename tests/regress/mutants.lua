@@ -4,7 +4,7 @@
 --   reuse  releases from which the same noise, used twice, would cancel, or would decide alone
 --   steps  the same of the second step of a solver
 --   order  a release that the ledger refuses must give nothing
--- Depends on: penumbra.  Used by: mutants_spec.lua.
+-- Depends on: penumbra, mutants_continual.lua.  Used by: mutants_spec.lua.
 local pn = require "penumbra"
 
 local CONFIDENCE = 1 - 1e-8
@@ -436,6 +436,10 @@ local mechanisms = {
     return variance_reduced("svrg_pp")
   end,
 }
+
+for name, make in pairs(require "tests.regress.mutants_continual"(audit, teaching)) do
+  mechanisms[name] = make
+end
 
 local caught, numbers = mechanisms[arg[1]]()[arg[2]]()
 print(caught and "caught" or "passed", numbers)

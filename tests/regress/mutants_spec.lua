@@ -11,12 +11,15 @@ local function quote(word)
   return "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
+-- Faults that double what is shown: a part of the trials will do.
+local shares = { sensitivity_half = 0.25, leaf_sensitivity = 0.25, leaf_sensitivity_half = 0.5, records_again = 0.5 }
+
 -- Start a child; the function that comes back waits for its line.
 local function start(mechanism, kind, mutant, module)
   local paths = ("LUA_PATH='./?.lua;%s/lua/?.lua;%s/lua/?/init.lua;;' LUA_CPATH='%s/%s/?.so;;'"):format(build, build, build,
     module or "mutants")
   local command = ("env PENUMBRA_THREADS=1 PENUMBRA_MUTANT=%s %s %s tests/regress/mutants.lua %s %s %g 2>&1"):format(
-    mutant, paths, quote(lua), mechanism, kind, mutant == "sensitivity_half" and 0.25 or 1)
+    mutant, paths, quote(lua), mechanism, kind, shares[mutant] or 1)
   local pipe = assert(io.popen(command))
   return function()
     local text = pipe:read("a")
@@ -39,6 +42,18 @@ local own = {
   svrg = { noise_scale = "law", anchor_missing = "law", noise_reuse = "reuse", charge_after = "order", clip_missing = "inner",
            tau_twice = "inner", batch_sensitivity = "inner", batch_reuse = "batches", sensitivity_half = "printed" },
   svrg_pp = { anchor_missing = "law", charge_after = "order", clip_missing = "inner", sensitivity_half = "law" },
+  tree_plain = { noise_scale = "law", leaf_sensitivity = "law", noise_reuse = "reuse", node_redrawn = "average",
+                 node_skipped = "average", charge_after = "order" },
+  tree_honaker = { leaf_sensitivity = "law", noise_reuse = "reuse" },
+  tree_full = { leaf_sensitivity = "law", noise_reuse = "reuse" },
+  tree_sqrt = { leaf_sensitivity = "law", noise_reuse = "reuse" },
+  tree_banded = { leaf_sensitivity = "law", noise_reuse = "reuse" },
+  tree_blt = { noise_scale = "law", leaf_sensitivity = "law", noise_reuse = "reuse" },
+  tree_doubling = { leaf_sensitivity = "law", noise_reuse = "reuse", epochs_alike = "epochs" },
+  zeroth_order = { leaf_sensitivity_half = "law", records_again = "law", noise_reuse = "reuse", clip_missing = "clip",
+                   pass_unpaid = "order", charge_after = "order" },
+  zeroth_order_naive = { leaf_sensitivity_half = "law", records_again = "law", noise_reuse = "reuse", clip_missing = "clip",
+                         pass_unpaid = "order", charge_after = "order" },
 }
 
 -- The audits in which those faults show, each once.
@@ -61,6 +76,8 @@ describe("an audit of", function()
   for _, mechanism in ipairs {
     "gaussian", "analytic_gaussian", "laplace", "exponential", "permute_and_flip", "report_noisy_max", "sparse_vector",
     "frank_wolfe", "output_perturbation", "gradient_descent", "accelerated_mirror_descent", "sgd", "svrg", "svrg_pp",
+    "tree_plain", "tree_honaker", "tree_full", "tree_sqrt", "tree_banded", "tree_blt", "tree_doubling", "zeroth_order",
+    "zeroth_order_naive",
   } do
     describe(mechanism, function()
       local found = {}
