@@ -234,7 +234,7 @@ void pnl_read_numbers(lua_State *L, int index, double *out, size_t n, const char
             pnl_error(L, "%s: entry %zu must be a number, got %s", owner, i + 1, luaL_typename(L, -1));
         out[i] = lua_tonumber(L, -1);
         if (!isfinite(out[i]))
-            pnl_error(L, "%s: entry %zu must be a finite number, got %s", owner, i + 1, luaL_tolstring(L, -1, NULL));
+            pnl_error(L, "%s: entry %zu must be a finite number, got %s", owner, i + 1, pnl_got(L, -1));
         lua_pop(L, 1);
     }
 }

@@ -177,6 +177,32 @@ static bool is_group(const pn_param *params, const char *name)
     return false;
 }
 
+static void append_group(luaL_Buffer *names, const pn_param *params, const char *group, bool *first)
+{
+    size_t length = strlen(group);
+
+    for (; params && params->name; params++) {
+        if (strncmp(params->name, group, length) != 0 || params->name[length] != '.')
+            continue;
+        luaL_addstring(names, *first ? "" : ", ");
+        luaL_addstring(names, params->name + length + 1);
+        *first = false;
+    }
+}
+
+static void refuse_unknown_in(lua_State *L, const char *owner, const char *group, const char *name,
+                              const pn_param *first, const pn_param *second)
+{
+    luaL_Buffer names;
+    bool none = true;
+
+    luaL_buffinit(L, &names);
+    append_group(&names, first, group, &none);
+    append_group(&names, second, group, &none);
+    luaL_pushresult(&names);
+    luaL_error(L, "%s: unknown option '%s.%s'; %s takes %s", owner, group, name, group, lua_tostring(L, -1));
+}
+
 /* The names in the sub-table of a group, at the top of the stack. */
 static void check_group(lua_State *L, const char *owner, const char *group, const pn_param *first,
                         const pn_param *second)
@@ -189,7 +215,7 @@ static void check_group(lua_State *L, const char *owner, const char *group, cons
 
         if (pn_param_find(first, full) == pn_param_count(first) &&
             pn_param_find(second, full) == pn_param_count(second))
-            refuse_unknown(L, owner, full, first, second, NULL);
+            refuse_unknown_in(L, owner, group, name, first, second);
         lua_pop(L, 3);
     }
 }

@@ -24,7 +24,7 @@ static pnl_tree *check_tree(lua_State *L)
     pnl_tree *self = pnl_check(L, 1, &pnl_tree_class);
 
     if (!self->stream)
-        luaL_argerror(L, 1, "this tree was closed");
+        pnl_error(L, "tree: this tree was closed");
     return self;
 }
 

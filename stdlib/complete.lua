@@ -106,19 +106,34 @@ local function option_names(entry)
   return list
 end
 
--- Options, when the line ends inside the table of a call whose options are known: set.l1_ball{di
-local function options(before)
-  before = before:gsub("function%s*%b().-%f[%w]end%f[%W]", ""):gsub("%b{}", "")
+-- What is called at the end of the line, and what stands in its table so far: set.l1_ball{di
+local function open_call(before)
   local callee, inside = before:match "([%a_][%w_.:]*)%s*{([^{}]*)$"
   if not callee then
     callee, inside = before:match "([%a_][%w_.:]*)%s*%([^(){}]*{([^{}]*)$"
   end
-  local prefix = inside and (inside:match "^%s*([%a_]?[%w_]*)$" or inside:match ",%s*([%a_]?[%w_]*)$")
+  return callee, inside
+end
+
+-- Options, when the line ends inside the table of a call whose options are known, or inside a group of them:
+-- solve.zeroth_order(o, {prefix={fac, where the option's name is prefix.factorization.
+local function options(before)
+  before = before:gsub("function%s*%b().-%f[%w]end%f[%W]", ""):gsub("%b{}", "")
+  local callee, inside = open_call(before)
+  local group = ""
+  if not callee then
+    local outer, name, inner = before:match "^(.-)([%a_][%w_]*)%s*=%s*{([^{}]*)$"
+    if outer then
+      callee, inside, group = open_call(outer), inner, name .. "."
+    end
+  end
+  local prefix = callee and (inside:match "^%s*([%a_]?[%w_]*)$" or inside:match ",%s*([%a_]?[%w_]*)$")
   local value = prefix and follow(callee)
   local name = value ~= nil and names.of(value)
   local found, seen = {}, {}
-  for _, option in ipairs(option_names(name and require "penumbra.core".reference()[name])) do
-    if not inside:find("%f[%w_]" .. option .. "%s*=") then
+  for _, full in ipairs(option_names(name and require "penumbra.core".reference()[name])) do
+    local option = full:sub(1, #group) == group and full:sub(#group + 1):match "^[^.]*"
+    if option and not inside:find("%f[%w_]" .. option .. "%s*=") then
       add(found, seen, prefix, option, "=")
     end
   end

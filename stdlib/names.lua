@@ -116,6 +116,9 @@ function names.with_option(text)
     for _, param in ipairs(entry.params or {}) do
       if param.name == wanted then
         found[#found + 1] = { name, param.doc or "" }
+      elseif wanted and param.name:match "^[^.]*%." == wanted .. "." then
+        found[#found + 1] = { name, "a table of options of its own" }
+        break
       end
     end
   end

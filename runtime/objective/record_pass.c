@@ -19,9 +19,10 @@ static pn_status call_record(pn_objective *objective, const double *thetas, size
     if (status != PN_OK)
         return status;
     bad = pn_first_nonfinite(losses, count);
-    return bad == count ? PN_OK
-                        : pn_fail(err, PN_EDOMAIN, "loss.%s: the function must return a finite number, got %g",
-                                  objective->loss->row->name, losses[bad]);
+    return bad == count
+               ? PN_OK
+               : pn_fail(err, PN_EDOMAIN, "loss.%s: the function must return a finite number, got %g",
+                         objective->loss->row->name, isnan(losses[bad]) ? (double)NAN : losses[bad]); /* never "-nan" */
 }
 
 /* totals[count] = sum over the records in order; `losses` and `room` are scratch for a record's losses and features. */

@@ -166,7 +166,10 @@ static void read_target(zo_work *at)
             least = fmin(least, zo_records_for(&at->problem, zo_methods[i], at->own[ZO_TARGET].real));
     }
     at->problem.records = fmin(least, n);
-    if (least > n)
+    if (isinf(least))
+        pn_plan_warn(&at->plan->base, "target = %g is more than any number of records promises; there are %.0f",
+                     at->own[ZO_TARGET].real, n);
+    else if (least > n)
         pn_plan_warn(&at->plan->base, "target = %g would need %.3g records, there are %.0f", at->own[ZO_TARGET].real,
                      least, n);
 }
@@ -192,8 +195,8 @@ static pn_status choose(zo_work *at, pn_err *err)
         any = pick_practical(at) || any;
     if (!any)
         return pn_fail(err, PN_EINVAL,
-                       "%s: %.0f records are too few for the epochs, rounds and batches that were asked for", at->owner,
-                       at->problem.records);
+                       "%s: %.0f record%s too few for epochs, rounds and batches like that; each is used once a pass",
+                       at->owner, at->problem.records, at->problem.records == 1.0 ? " is" : "s are");
     return PN_OK;
 }
 

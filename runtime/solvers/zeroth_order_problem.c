@@ -241,6 +241,11 @@ static pn_status read_smoothing(zo_work *at, pn_err *err)
     if (at->paper && zo_given(at, ZO_DIRECTIONS) && at->own[ZO_DIRECTIONS].count != PN_DIRECTIONS_IID)
         return pn_fail(err, PN_EINVAL, "%s: calibration=\"paper\" has directions=\"iid\", got \"%s\"", at->owner,
                        pn_directions_names[at->own[ZO_DIRECTIONS].count]);
+    if (at->paper && !at->naive && zo_given(at, ZO_ORACLE) && at->own[ZO_ORACLE].count == ZO_NAIVE)
+        return pn_fail(err, PN_EINVAL,
+                       "%s: calibration=\"paper\" has oracle=\"variance_reduced\", got \"naive\"; the article's "
+                       "comparison is solve.zeroth_order_naive",
+                       at->owner);
     return PN_OK;
 }
 

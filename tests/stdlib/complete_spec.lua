@@ -27,6 +27,19 @@ describe("complete", function()
     _G.word = nil
   end)
 
+  it("offers groups of options, and the options within one", function()
+    local known, walked = pn.reference()["zoo.build"], pn.zoo
+    _G.zoo.build = function() end
+    pn.zoo = { build = _G.zoo.build }
+    pn.reference()["zoo.build"] = { params = { { name = "size" }, { name = "cage.bars" }, { name = "cage.bolts" } } }
+    assert.equal("cage=\nsize=", complete "zoo.build{")
+    assert.equal("bars=\nbolts=", complete "zoo.build{size = 1, cage = {")
+    assert.equal("bolts=", complete "zoo.build(lion, {cage={bars = 3, bo")
+    assert.equal("size=", complete "zoo.build{cage={bars = 3}, ")
+    assert.equal("", complete "zoo.build{den={bo")
+    pn.reference()["zoo.build"], pn.zoo = known, walked
+  end)
+
   it("offers the options of a call that are not yet given", function()
     local known = pn.reference()["zoo.build"]
     _G.zoo.build = function() end

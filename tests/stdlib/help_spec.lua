@@ -43,6 +43,13 @@ describe("help", function()
     assert.equal(text, help "pn.dataset.rescale")
   end)
 
+  it("says what takes a group of options of that name", function()
+    assert.equal([["prefix" is an option of:
+  solve.zeroth_order       a table of options of its own
+  solve.zeroth_order.plan  a table of options of its own
+]], help "prefix")
+  end)
+
   it("says what takes an option of that name", function()
     for written, place in pairs { clip = "\n\n", ["clip="] = "^" } do
       local text = help(written)

@@ -96,6 +96,21 @@ describe("the plan of zeroth_order", function()
     -- 2 d L/B1 = 1/16 and 2 d L 2 D/mu = 1/8: sigma = sqrt(7) of that, root included
     assert.is_near(math.sqrt(7) / 8, plan.lines["noise sigma"], 1e-6)
     assert.error_matches(function() plan:with {directions = "orthogonal"} end, "paper.*iid.*orthogonal")
+    assert.error_matches(function() plan:with {oracle = "naive"} end, "paper.*variance_reduced.*naive.*zeroth_order_naive")
+  end)
+
+  it("says what sizes cannot be, and which do nothing", function()
+    local function plan(n, options)
+      options.rho, options.gap = 0.5, 1
+      return tostring(pn.solve.zeroth_order.plan(absolute(n, 2), options)):gsub("%s+", " ")
+    end
+    assert.truthy(plan(200, {rounds = 1}):find("nothing moves; give at least 2", 1, true))
+    assert.falsy(plan(200, {rounds = 2}):find("nothing moves", 1, true))
+    assert.truthy(plan(200, {target = 1e-9}):find("more than any number of records promises; there are 200", 1, true))
+    assert.error_matches(function() plan(1, {rounds = 2}) end, "1 record is too few")
+    assert.error_matches(function() plan(200, {batch = 201}) end, "200 records are too few for")
+    assert.error_matches(function() plan(200, {prefix = {factorisation = "sqrt"}}) end,
+      "unknown option 'prefix.factorisation'; prefix takes factorization, estimator, memory,")
   end)
 
   it("says when its bound promises nothing, and then takes what does well in practice", function()
