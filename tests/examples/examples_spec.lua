@@ -42,6 +42,21 @@ describe("the example", function()
     assert.is_true(tonumber(gradient) > 1e-3 and tonumber(hull) < 1e-3, text)
   end)
 
+  it("tree counts a year under one charge, goes on from its file once, and stays as near as it says", function()
+    local text, ok = run "tree"
+    assert.is_true(ok, text)
+    says(text, "to be paid at the first push", "the file: was resumed before", "ledger(epsilon=2, delta=1e-06, zero_out)", "entries 1")
+    local spent = tonumber(text:match "spent ([%d.]+), remaining")
+    assert.is_true(spent <= 1 and spent > 0.99, text)
+    local days = 0
+    for noisy, exact, deviation in text:gmatch "day +%d+ +(%-?%d+)  %(exact +(%d+), standard deviation ([%d.]+)%)" do
+      days = days + 1 -- secure noise: beyond 8 deviations once in 1e14 runs
+      assert.is_true(math.abs(noisy - exact) < 8 * deviation + 1, text)
+      assert.is_true(tonumber(deviation) > 20 and tonumber(deviation) < 60, text)
+    end
+    assert.equal(7, days)
+  end)
+
   it("private_logistic states the accuracy with and without privacy", function()
     local text, ok = run("private_logistic", "", "ITERATIONS=20")
     assert.is_true(ok, text)
