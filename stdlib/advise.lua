@@ -148,11 +148,12 @@ function ranking:__tostring()
   return table.concat(lines, "\n")
 end
 
--- Bounds first, smallest first; then by name, so that the order is always the same.
+-- Bounds first, smallest first; then by name and in the order of the sets, so that the order is always the same.
 local function before(a, b)
   if (a.bound ~= nil) ~= (b.bound ~= nil) then return a.bound ~= nil end
   if a.bound and a.bound ~= b.bound then return a.bound < b.bound end
-  return a.solver < b.solver
+  if a.solver ~= b.solver then return a.solver < b.solver end
+  return a.place < b.place
 end
 
 -- What some plan takes; the options of a run are nobody's here, but for these two.
@@ -212,7 +213,7 @@ function advise.run(data, loss, options)
   local sets = options.sets and expect_list(options.sets, "sets") or default_sets(dim, radius)
   local solvers = options.solvers and expect_list(options.solvers, "solvers") or all_solvers()
   local rows = setmetatable({ problem = ("%s loss on %d x %d records"):format(loss.name, data.n, data.p) }, ranking)
-  for _, set in ipairs(sets) do
+  for place, set in ipairs(sets) do
     local fits, objective = attempt(pn.objective, { data = data, loss = loss, set = set })
     if not fits then
       error("advise: " .. reason(objective):gsub("^objective: ", ""), 0)
@@ -223,6 +224,7 @@ function advise.run(data, loss, options)
         error(("advise: there is no solver %s; known are %s"):format(tostring(solver), table.concat(all_solvers(), ", ")), 0)
       end
       rows[#rows + 1] = consider(objective, set, ok and width.value or nil, solver, budget)
+      rows[#rows].place = place
     end
   end
   local missing = true

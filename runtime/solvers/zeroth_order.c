@@ -285,7 +285,7 @@ const pn_solver_ops pn_solver_zeroth_order_naive = {
     .doc = "zeroth_order with a fresh gradient of a fresh batch in every round, and fresh noise: what the article sets "
            "its "
            "method beside, with its best batch.",
-    .source = "Zhang, Tran, Cutkosky (2024), Section 3; zeroth-order.md section 6",
+    .source = "Zhang, Tran, Cutkosky (2024), Section 3",
     .params = zo_naive_params,
     .is_private = true,
     .clips_values = true,

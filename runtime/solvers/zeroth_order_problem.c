@@ -137,10 +137,11 @@ static pn_status check_problem(const zo_work *at, pn_err *err)
     const pn_set *set = pn_objective_set(at->plan->base.objective);
 
     if (set && strcmp(set->ops->name, "free") != 0)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: it walks without constraints, and the objective has the set %s; leave set= out and give "
-                       "reg= for points that stay small",
-                       at->owner, set->ops->name);
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "%s: it walks without constraints and needs an objective without a set, not %s; leave set= out, and give "
+            "reg= for points that stay small",
+            at->owner, set->ops->name);
     if (request->kind == PN_NONPRIVATE)
         return PN_OK;
     if (request->neighbours == PN_ADD_REMOVE)
