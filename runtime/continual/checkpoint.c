@@ -20,6 +20,7 @@
 #include "continual/checkpoint_file.h"
 #include "continual/prefix_impl.h"
 #include "core/alloc.h"
+#include "core/mutant.h"
 
 #define ALIGNED 16
 
@@ -435,7 +436,8 @@ static pn_status take_over(pn_prefix *stream, pn_checkpoint_file *file, pn_err *
         status = write_image(self, stream, &size, err);
         return status == PN_OK ? pn_checkpoint_commit(file, PN_CHECKPOINT_FOLLOWED, self->room, size, err) : status;
     }
-    status = pn_checkpoint_commit(file, PN_CHECKPOINT_TAKEN, NULL, 0, err);
+    if (!PN_MUTANT("taken_unmarked"))
+        status = pn_checkpoint_commit(file, PN_CHECKPOINT_TAKEN, NULL, 0, err);
     pn_checkpoint_close(file);
     self->file = NULL;
     return status;

@@ -1,10 +1,18 @@
 -- walk_closed_in_its_step_spec.lua -- a function that a step calls could close the walk whose step it is, a crash, or step it.
 local pn = require "penumbra"
 
-local p, solvers = 50, {"gradient_descent", "sgd", "svrg", "svrg_pp", "accelerated_mirror_descent"}
+local p, solvers = 50, {"gradient_descent", "sgd", "svrg", "svrg_pp", "accelerated_mirror_descent", "zeroth_order",
+  "zeroth_order_naive"}
 
 -- A walk of three steps, each of which calls `meddle` once.
 local function walk_with(name, ledger, meddle)
+  if name:find("zeroth_order", 1, true) then
+    local data = pn.data.from(pn.mat.zeros(3, 2), pn.vec.zeros(3))
+    local loss = pn.loss.black_box {values = function(points) meddle() return pn.vec.zeros(points.rows) end, lipschitz = 1}
+    local options = {rho = 0.5, rounds = 3, epochs = 1, batch = 1}
+    if name == "zeroth_order" then options.first_batch = 1 end
+    return pn.solve[name].plan(pn.objective {data = data, loss = loss}, options):steps {ledger = ledger}
+  end
   local data = pn.data.synthetic.logistic {n = 60, p = p, seed = 2}:clip_rows("l2", 1)
   local prox = pn.prox.custom {dim = p, prox = function(v) meddle() return v end}
   local options = {rho = 0.5, iterations = 3, prox = prox}
