@@ -28,9 +28,6 @@ typedef struct zo_state {
     bool taken;                   /* `gradient` is this round's, and the step has not been made */
 } zo_state;
 
-/* Streams of the run, by number. */
-enum { STREAM_NOISE = 0, STREAM_POINTS, STREAM_PICKS, STREAM_DIRECTIONS };
-
 static const zo_plan *plan_of(const zo_state *self)
 {
     return (const zo_plan *)self->base.plan;
@@ -69,22 +66,29 @@ static pn_status allocate(zo_state *self, pn_err *err)
     return PN_OK;
 }
 
-/* Each draw has a stream of its own: more noise does not change where gradients are taken. */
-static pn_status open_streams(zo_state *self, const pn_rng *rng, pn_err *err)
+static pn_status allocate_streams(zo_state *self, const pn_rng *rng, pn_err *err)
 {
-    pn_rng *directions = NULL;
-    pn_status status = pn_rng_split(&self->noise, rng, STREAM_NOISE, err);
+    pn_rng **const streams[] = { &self->noise, &self->points, &self->picks };
+    pn_status status = PN_OK;
 
-    if (status == PN_OK)
-        status = pn_rng_split(&self->points, rng, STREAM_POINTS, err);
-    if (status == PN_OK)
-        status = pn_rng_split(&self->picks, rng, STREAM_PICKS, err);
-    if (status == PN_OK)
-        status = pn_rng_split(&directions, rng, STREAM_DIRECTIONS, err);
-    if (status == PN_OK)
-        pn_address_key_draw(&self->directions, directions);
-    pn_rng_free(directions);
+    for (uint64_t i = 0; status == PN_OK && i < sizeof streams / sizeof streams[0]; i++)
+        status = pn_rng_split(streams[i], rng, i, err);
     return status;
+}
+
+/* Each draw has a stream of its own: more noise does not change where gradients are taken.  Their common key is drawn from the caller's
+ * stream, so that its next run is another one, and last, so that a start that failed leaves it as it was. */
+static void key_streams(zo_state *self, pn_rng *rng)
+{
+    enum { WORDS = 64 };
+    pn_rng *const streams[] = { self->noise, self->points, self->picks };
+    pn_address_key key;
+
+    pn_address_key_draw(&key, rng);
+    pn_address_key_draw(&self->directions, rng);
+    for (uint64_t i = 0; i < sizeof streams / sizeof streams[0]; i++)
+        pn_rng_address(streams[i], &key, (const uint64_t[PN_ADDRESS_WORDS]){ i }, WORDS);
+    pn_address_key_erase(&key);
 }
 
 static pn_status zo_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
@@ -97,13 +101,14 @@ static pn_status zo_start(pn_state **out, const pn_plan *plan, pn_step_context *
     self->base.plan = plan;
     status = allocate(self, err);
     if (status == PN_OK)
-        status = open_streams(self, context->rng, err);
+        status = allocate_streams(self, context->rng, err);
     if (status == PN_OK)
         status = pn_single_pass_new(&self->records, &plan_of(self)->slices, err);
     if (status != PN_OK) {
         zo_destroy(&self->base);
         return status;
     }
+    key_streams(self, context->rng);
     *out = &self->base;
     return PN_OK;
 }

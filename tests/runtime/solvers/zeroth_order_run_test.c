@@ -195,7 +195,8 @@ static void test_the_answer_is_any_completed_epoch(void)
         pn_rng *rng = NULL;
         int answer = 0;
 
-        CHECK(pn_rng_seeded(&rng, seed, NULL) == PN_OK && pn_rng_split(&self.picks, rng, STREAM_PICKS, NULL) == PN_OK);
+        CHECK(pn_rng_seeded(&rng, seed, NULL) == PN_OK && allocate_streams(&self, rng, NULL) == PN_OK);
+        key_streams(&self, rng);
         for (int k = 0; k < 3; k++) {
             self.epochs++;
             answer = is_answer(&self, 1.0) ? k : answer;
@@ -203,6 +204,8 @@ static void test_the_answer_is_any_completed_epoch(void)
                 half[answer]++;
         }
         third[answer]++;
+        pn_rng_free(self.noise);
+        pn_rng_free(self.points);
         pn_rng_free(self.picks);
         pn_rng_free(rng);
     }

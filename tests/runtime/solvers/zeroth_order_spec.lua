@@ -330,6 +330,14 @@ describe("a run of zeroth_order", function()
     return sum / (to - from + 1)
   end
 
+  it("goes on in the stream that it is given: a second run has other noise, an equal seed the same", function()
+    local plan = pn.solve.zeroth_order.plan(absolute(500, 3), {rho = 0.5})
+    local rng = pn.rng.seeded(3)
+    local first, second = plan:run {rng = rng}.theta, plan:run {rng = rng}.theta
+    assert.is_true(first ~= second)
+    assert.is_true(first == plan:run {rng = pn.rng.seeded(3)}.theta)
+  end)
+
   -- means and standard deviations over seeds, section "shows" 8; five of them
   it("ends where the specification's runs end", function()
     assert.is_near(1.3416, capped(start), 5e-5)
