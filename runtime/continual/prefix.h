@@ -180,6 +180,8 @@ pn_status pn_prefix_resume(pn_prefix **out, const char *path, pn_err *err);
 /* ---- the table ---- */
 
 typedef struct pn_prefix_ops pn_prefix_ops;
+/** The method that has the options which were given, where no factorization was; NULL when any has. */
+const char *pn_prefix_implied(const pn_prefix_options *options);
 /** "binary", "sqrt", "banded", "blt", NULL; for names and docs see prefix_impl.h and the two below. */
 const pn_prefix_ops *const *pn_prefix_table(void);
 const char *pn_prefix_name(const pn_prefix_ops *ops);
@@ -188,6 +190,7 @@ const char *pn_prefix_doc(const pn_prefix_ops *ops);
 /* The options above as the tables of bindings and solvers take them ("factorization", "estimator", ...: what shapes a method and not its
  * size, sensitivity or noise), and how such arguments are read into options.  args: one per row. */
 extern const pn_param pn_prefix_params[];
+/** Errors: PN_EINVAL for an option out of range, and for one of another method than the rest.  They name the option by the end of its name. */
 pn_status pn_prefix_read_options(pn_prefix_options *options, const char *owner, const pn_arg *args, pn_err *err);
 
 #endif

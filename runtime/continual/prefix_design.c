@@ -127,14 +127,16 @@ static pn_status check_options(const pn_prefix_options *options, pn_err *err)
 /* ---- defaults ---- */
 
 /* An option that only one method has names the method. */
-static const char *implied(const pn_prefix_options *options)
+const char *pn_prefix_implied(const pn_prefix_options *options)
 {
     if (options->estimator_given || options->memory != PN_PREFIX_KEEP || options->scale != PN_PREFIX_EQUAL ||
         options->keep_root || options->growth != PN_PREFIX_DOUBLING || options->noiseless)
         return "binary";
-    if (options->bands > 0 || options->fit != PN_PREFIX_CLOSED_FORM || options->coefficients.n > 0)
+    if (options->bands > 0 || options->coefficients.n > 0)
         return "banded";
-    return options->buffers > 0 || options->theta.n > 0 || options->omega.n > 0 ? "blt" : NULL;
+    if (options->buffers > 0 || options->theta.n > 0 || options->omega.n > 0)
+        return "blt";
+    return options->fit != PN_PREFIX_CLOSED_FORM ? "banded" : NULL;
 }
 
 static const char *chosen(const pn_prefix_options *options)
@@ -142,8 +144,8 @@ static const char *chosen(const pn_prefix_options *options)
     const pn_prefix_ops *blt = pn_prefix_find("blt");
     double bytes = 8.0 * (double)options->dim * (double)options->horizon;
 
-    if (implied(options))
-        return implied(options);
+    if (pn_prefix_implied(options))
+        return pn_prefix_implied(options);
     if (options->horizon == 0)
         return "binary";
     if (pn_prefix_find("sqrt") && options->horizon <= CHEAP_LEAVES && bytes <= CHEAP_BYTES)

@@ -36,13 +36,16 @@ static bool is_built(zo_sum sum)
 static bool admits_sum(const zo_work *at, zo_sum sum)
 {
     const pn_prefix_options *prefix = &at->prefix;
+    const char *factorization = prefix->factorization ? prefix->factorization : pn_prefix_implied(prefix);
     bool binary = sum == ZO_TREE || sum == ZO_HONAKER;
 
-    if (!prefix->factorization)
+    if (sum == ZO_HONAKER && prefix->memory == PN_PREFIX_REGENERATE)
+        return false;
+    if (!factorization)
         return !prefix->estimator_given || (binary && (sum == ZO_TREE) == (prefix->estimator == PN_PREFIX_PLAIN));
-    if (strcmp(prefix->factorization, "binary") == 0)
+    if (strcmp(factorization, "binary") == 0)
         return binary && (!prefix->estimator_given || (sum == ZO_TREE) == (prefix->estimator == PN_PREFIX_PLAIN));
-    if (strcmp(prefix->factorization, "blt") == 0)
+    if (strcmp(factorization, "blt") == 0)
         return sum == ZO_BLT;
     return sum == ZO_SQRT; /* and what is like it: the bound of the plan is that of what runs */
 }

@@ -271,6 +271,7 @@ static pn_status read_prefix(zo_work *at, pn_err *err)
 {
     const pn_arg *args = at->own + ZO_PREFIX;
     pn_status status = pn_prefix_read_options(&at->prefix, at->owner, args, err);
+    const char *implied = status == PN_OK ? pn_prefix_implied(&at->prefix) : NULL;
 
     for (size_t i = 0; pn_prefix_params[i].name; i++)
         at->prefix_given = at->prefix_given || args[i].given;
@@ -279,6 +280,8 @@ static pn_status read_prefix(zo_work *at, pn_err *err)
                        "%s: prefix.estimator=\"full\" uses noise that comes later, and a round cannot wait for it; use "
                        "\"honaker\"",
                        at->owner);
+    if (implied && strcmp(implied, "binary") != 0) /* a binary tree has two estimators to choose from */
+        at->prefix.factorization = at->prefix.factorization ? at->prefix.factorization : implied;
     return status;
 }
 

@@ -280,6 +280,33 @@ describe("what a tree refuses", function()
   end)
 end)
 
+describe("an option of one method", function()
+  it("is refused with another, which would pass over it", function()
+    refused('tree: keep_root is of factorization "binary", got "sqrt"', tree, { factorization = "sqrt", keep_root = true })
+    refused('tree: estimator is of factorization "binary", got "blt"', tree, { factorization = "blt", estimator = "full" })
+    refused('tree: bands is of factorization "banded", got "binary"', tree, { bands = 3 })
+    refused('tree: theta is of factorization "blt", got "banded"', tree, { factorization = "banded", theta = { 0.5 }, omega = { 0.1 } })
+    refused('tree: fit is of factorization "banded", got "sqrt"', tree, { factorization = "sqrt", fit = "optimal" })
+    refused('tree: coefficients is an empty vector', tree, { factorization = "banded", coefficients = {} })
+    tree { factorization = "blt", fit = "optimal", buffers = 2 }
+    tree { factorization = "banded", fit = "optimal", bands = 2 }
+    tree { factorization = "sqrt", estimator = "plain", memory = "keep", scale = "equal", fit = "sqrt" } -- what it does anyway
+  end)
+
+  it("chooses the method where no factorization is given, and two of them are a contradiction", function()
+    local function free(more)
+      more.dim, more.horizon, more.sensitivity, more.rho = 2, 8, 1, 0.5
+      return pn.tree(more)
+    end
+    assert.equal("sqrt", free({}).factorization)
+    assert.equal("binary", free({ keep_root = true }).factorization)
+    assert.equal("banded", free({ bands = 3 }).factorization)
+    assert.equal("blt", free({ buffers = 2, fit = "optimal" }).factorization)
+    refused('tree: keep_root is of factorization "binary", bands of "banded"; give options of one', free, { bands = 2, keep_root = true })
+    refused('tree: bands is of factorization "banded", buffers of "blt"; give options of one', free, { bands = 2, buffers = 2 })
+  end)
+end)
+
 describe("the sensitivity that a leaf was clipped to", function()
   it("is refused when it is more than the noise was made for, with both numbers, and nothing is paid", function()
     local ledger = teaching()

@@ -31,34 +31,49 @@ static void leaves_everything_to_be_chosen(void)
     CHECK(options.dim == 3 && options.horizon == 9); /* not of this table */
 }
 
-static void reads_what_is_given(void)
+static void reads_the_options_of_a_tree(void)
 {
-    double numbers[2] = { 0.5, 0.25 };
     pn_arg args[COUNT] = { { 0 } };
     pn_prefix_options options = { 0 };
-    pn_err err;
 
-    *at(args, "factorization") = (pn_arg){ .given = true, .text = "banded" };
+    *at(args, "factorization") = (pn_arg){ .given = true, .text = "binary" };
     *at(args, "estimator") = (pn_arg){ .given = true, .text = "full" };
     *at(args, "memory") = (pn_arg){ .given = true, .text = "regenerate" };
     *at(args, "scale") = (pn_arg){ .given = true, .text = "node" };
     *at(args, "keep_root") = (pn_arg){ .given = true, .flag = true };
     *at(args, "growth") = (pn_arg){ .given = true, .text = "endless" };
-    *at(args, "bands") = (pn_arg){ .given = true, .count = 6 };
-    *at(args, "fit") = (pn_arg){ .given = true, .text = "optimal" };
-    *at(args, "coefficients") = (pn_arg){ .given = true, .vector = { numbers, 2 } };
-    *at(args, "buffers") = (pn_arg){ .given = true, .count = 3 };
-    *at(args, "theta") = (pn_arg){ .given = true, .vector = { numbers, 2 } };
-    *at(args, "omega") = (pn_arg){ .given = true, .vector = { numbers + 1, 1 } };
     CHECK(pn_args_check("tree", pn_prefix_params, args, NULL) == PN_OK);
     CHECK(pn_prefix_read_options(&options, "tree", args, NULL) == PN_OK);
-    CHECK(strcmp(options.factorization, "banded") == 0);
+    CHECK(strcmp(options.factorization, "binary") == 0);
     CHECK(options.estimator_given && options.estimator == PN_PREFIX_FULL);
     CHECK(options.memory == PN_PREFIX_REGENERATE && options.scale == PN_PREFIX_BY_NODE && options.keep_root);
-    CHECK(options.growth == PN_PREFIX_ENDLESS && options.bands == 6 && options.fit == PN_PREFIX_OPTIMAL);
-    CHECK(options.buffers == 3 && options.coefficients.n == 2 && options.theta.data == numbers && options.omega.n == 1);
-    at(args, "buffers")->count = 9;
-    CHECK(pn_prefix_read_options(&options, "tree", args, &err) == PN_EINVAL);
+    CHECK(options.growth == PN_PREFIX_ENDLESS);
+}
+
+static void reads_the_options_of_factorizations(void)
+{
+    double numbers[2] = { 0.5, 0.25 };
+    pn_arg banded[COUNT] = { { 0 } }, blt[COUNT] = { { 0 } };
+    pn_prefix_options options = { 0 };
+    pn_err err;
+
+    *at(banded, "bands") = (pn_arg){ .given = true, .count = 6 };
+    *at(banded, "fit") = (pn_arg){ .given = true, .text = "optimal" };
+    *at(banded, "coefficients") = (pn_arg){ .given = true, .vector = { numbers, 2 } };
+    CHECK(pn_args_check("tree", pn_prefix_params, banded, NULL) == PN_OK);
+    CHECK(pn_prefix_read_options(&options, "tree", banded, NULL) == PN_OK);
+    CHECK(options.bands == 6 && options.fit == PN_PREFIX_OPTIMAL && options.coefficients.data == numbers);
+    CHECK(!options.factorization && strcmp(pn_prefix_implied(&options), "banded") == 0);
+    *at(blt, "fit") = (pn_arg){ .given = true, .text = "optimal" };
+    *at(blt, "buffers") = (pn_arg){ .given = true, .count = 3 };
+    *at(blt, "theta") = (pn_arg){ .given = true, .vector = { numbers, 2 } };
+    *at(blt, "omega") = (pn_arg){ .given = true, .vector = { numbers + 1, 1 } };
+    CHECK(pn_args_check("tree", pn_prefix_params, blt, NULL) == PN_OK);
+    CHECK(pn_prefix_read_options(&options, "tree", blt, NULL) == PN_OK);
+    CHECK(options.buffers == 3 && options.bands == 0 && options.theta.data == numbers && options.omega.n == 1);
+    CHECK(strcmp(pn_prefix_implied(&options), "blt") == 0);
+    at(blt, "buffers")->count = 9;
+    CHECK(pn_prefix_read_options(&options, "tree", blt, &err) == PN_EINVAL);
     CHECK(strcmp(err.message, "tree: buffers must be a whole number from 1 to 8, got 9") == 0);
 }
 
@@ -79,7 +94,8 @@ static void has_a_row_for_every_factorization(void)
 int main(void)
 {
     leaves_everything_to_be_chosen();
-    reads_what_is_given();
+    reads_the_options_of_a_tree();
+    reads_the_options_of_factorizations();
     has_a_row_for_every_factorization();
     return check_summary();
 }

@@ -99,6 +99,20 @@ describe("the plan of zeroth_order", function()
     assert.error_matches(function() plan:with {oracle = "naive"} end, "paper.*variance_reduced.*naive.*zeroth_order_naive")
   end)
 
+  it("takes the sums whose options were given", function()
+    local function noise(prefix)
+      local plan = pn.solve.zeroth_order.plan(absolute(200, 2), {rho = 0.5, gap = 1, prefix = prefix, rounds = 8})
+      return tostring(plan):gsub("%s+", " "):match "noise sigma (.-) noise of a round"
+    end
+    assert.truthy(noise {keep_root = true}:find("binary tree", 1, true))
+    assert.truthy(noise {memory = "regenerate"}:find("noise drawn again", 1, true))
+    assert.truthy(noise {bands = 3}:find("banded, 3 bands", 1, true))
+    assert.truthy(noise {buffers = 2}:find("buffered, 2 buffers", 1, true))
+    assert.truthy(noise {fit = "optimal", buffers = 2}:find("buffered, 2 buffers, optimal", 1, true))
+    assert.error_matches(function() noise {factorization = "sqrt", keep_root = true} end,
+      "zeroth_order: keep_root is of factorization \"binary\", got \"sqrt\"")
+  end)
+
   it("says what sizes cannot be, and which do nothing", function()
     local function plan(n, options)
       options.rho, options.gap = 0.5, 1
