@@ -77,7 +77,11 @@ pn_vec pnl_objective_point(lua_State *L, const pn_objective *objective, int inde
 
         theta = (pn_vec){ rows.data, rows.rows * rows.cols };
     } else {
-        theta = pnl_check_vec(L, index);
+        if (lua_type(L, index) != LUA_TTABLE && !pnl_test(L, index, &pnl_vec_class))
+            pnl_error(L, "%s: %s must be a vector of %zu numbers, got %s", who, what, dim, pnl_got(L, index));
+        lua_pushfstring(L, "%s: %s", who, what);
+        theta = pnl_check_vec_of(L, index, lua_tostring(L, -1));
+        lua_pop(L, 1);
     }
     if (margins == 0) {
         pnl_pin(L, 1);

@@ -106,7 +106,9 @@ static void read_value(lua_State *L, const char *owner, const pn_param *param, p
     case PN_VECTOR:
         if (type != LUA_TTABLE && !pnl_test(L, -1, &pnl_vec_class))
             wrong_type(L, owner, param);
-        arg->vector = pnl_check_vec(L, -1);
+        lua_pushfstring(L, "%s: %s", owner, param->name);
+        arg->vector = pnl_check_vec_of(L, -2, lua_tostring(L, -1));
+        lua_pop(L, 1);
         break;
     case PN_MATRIX:
         arg->matrix = read_matrix(L, owner, param);

@@ -184,8 +184,9 @@ static int all(lua_State *L)
         options->horizon == 0) /* before memory for a result that there is not */
         return pnl_error(
             L, "tree: all prefixes are estimated by estimator = \"full\", which has a horizon 2^k; this is %s",
-            options->estimator == PN_PREFIX_FULL ? "of unknown horizon"
-                                                 : pn_prefix_estimator_names[options->estimator]);
+            options->estimator == PN_PREFIX_FULL            ? "of unknown horizon"
+            : strcmp(options->factorization, "binary") != 0 ? options->factorization
+                                                            : pn_prefix_estimator_names[options->estimator]);
     if (pn_prefix_count(check_tree(L)->stream) < options->horizon)
         return pnl_error(L, "tree: all prefixes are estimated after the last leaf, %zu; there are %d", options->horizon,
                          (int)pn_prefix_count(check_tree(L)->stream));

@@ -66,7 +66,7 @@ static void read_sensitivity(lua_State *L, pn_prefix_options *options)
     if (type != LUA_TTABLE && !pnl_test(L, -1, &pnl_vec_class))
         pnl_error(L, "tree: sensitivity must be a positive number, or a vector with one for each leaf, got %s",
                   type == LUA_TNIL ? "nothing" : pnl_got(L, -1));
-    each = pnl_check_vec(L, -1);
+    each = pnl_check_vec_of(L, -1, "tree: sensitivity");
     if (each.n == 0)
         pnl_error(L, "tree: sensitivity is an empty vector; give one number for each leaf");
     if (options->horizon == 0)

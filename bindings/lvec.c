@@ -60,6 +60,11 @@ void pnl_view_vec(lua_State *L, double *data, size_t n, int owner)
 
 pn_vec pnl_check_vec(lua_State *L, int index)
 {
+    return pnl_check_vec_of(L, index, "vec");
+}
+
+pn_vec pnl_check_vec_of(lua_State *L, int index, const char *who)
+{
     pnl_vec *self;
 
     index = lua_absindex(L, index);
@@ -67,7 +72,7 @@ pn_vec pnl_check_vec(lua_State *L, int index)
         size_t n = lua_rawlen(L, index);
         double *data = pnl_new_vec(L, n);
 
-        pnl_read_numbers(L, index, data, n, "vec");
+        pnl_read_numbers(L, index, data, n, who);
         lua_replace(L, index);
         return (pn_vec){ data, n };
     }

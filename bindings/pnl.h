@@ -167,6 +167,8 @@ double *pnl_new_vec(lua_State *L, size_t n);
 void pnl_view_vec(lua_State *L, double *data, size_t n, int owner);
 /** A pn.vec, or a Lua table of numbers copied into a new one (which replaces it on the stack). */
 pn_vec pnl_check_vec(lua_State *L, int index);
+/** The same, with what messages about a table begin with, as "tree: sensitivity"; kept for the call. */
+pn_vec pnl_check_vec_of(lua_State *L, int index, const char *who);
 double *pnl_new_mat(lua_State *L, size_t rows, size_t cols);
 void pnl_view_mat(lua_State *L, double *data, size_t rows, size_t cols, int owner);
 pn_mat pnl_check_mat(lua_State *L, int index);

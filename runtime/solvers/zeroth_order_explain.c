@@ -45,7 +45,10 @@ static void explain_radii(zo_work *at)
     double reach = choice->ball * ((double)choice->rounds + 1.0) / 2.0;
 
     pn_plan_add(plan, "smoothing mu", choice->smoothing, "%s",
-                as_given(at, ZO_SMOOTHING, at->practical ? "what does well in practice" : "half of delta"));
+                as_given(at, ZO_SMOOTHING,
+                         at->practical                                               ? "what does well in practice"
+                         : fabs(choice->smoothing / at->problem.radius - 0.5) > 1e-9 ? "what the ball leaves of delta"
+                                                                                     : "half of delta"));
     pn_plan_add(plan, "ball D", choice->ball, "%s; longest step of a round",
                 as_given(at, ZO_RADIUS, at->practical ? "what does well in practice" : "2 (delta - mu)/(T + 1)"));
     pn_plan_add(plan, "Goldstein delta", choice->smoothing + reach, "mu + D (T + 1)/2: what the bound is about");

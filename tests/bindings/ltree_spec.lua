@@ -269,7 +269,7 @@ describe("what a tree refuses", function()
     local t = seeded()
     t:push { 1, 1 }
     t:close()
-    refused("this tree was closed", t.push, t, { 1, 1 })
+    refused("tree: this tree was closed", t.push, t, { 1, 1 })
     refused("this tree was closed", t.value, t)
     assert.equal("pn.tree: closed", tostring(t))
     t:close()
@@ -287,6 +287,8 @@ describe("an option of one method", function()
     refused('tree: bands is of factorization "banded", got "binary"', tree, { bands = 3 })
     refused('tree: theta is of factorization "blt", got "banded"', tree, { factorization = "banded", theta = { 0.5 }, omega = { 0.1 } })
     refused('tree: fit is of factorization "banded", got "sqrt"', tree, { factorization = "sqrt", fit = "optimal" })
+    refused("tree: coefficients: entry 2 must be a number, got string", tree, { factorization = "banded", coefficients = { 1, "a" } })
+    refused("tree: sensitivity: entry 2 must be a finite number, got nan", tree, { horizon = 2, sensitivity = { 1, 0 / 0 } })
     refused('tree: coefficients is an empty vector', tree, { factorization = "banded", coefficients = {} })
     tree { factorization = "blt", fit = "optimal", buffers = 2 }
     tree { factorization = "banded", fit = "optimal", bands = 2 }

@@ -494,7 +494,7 @@ static void refuses_what_it_cannot_do(void)
     CHECK(refused(options, PN_EINVAL, "makes noise larger"));
     options = kind(5, 1, 100);
     options.theta = (pn_vec){ theta, 2 };
-    CHECK(refused(options, PN_EDIM, "theta has 2 entries, omega has 3"));
+    CHECK(refused(options, PN_EDIM, "one entry for each buffer, got 2 and 3"));
     options.omega = (pn_vec){ omega3, 2 };
     CHECK(refused(options, PN_EINVAL, "must differ"));
     options.theta = (pn_vec){ theta3, 2 };

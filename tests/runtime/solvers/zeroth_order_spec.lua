@@ -118,6 +118,8 @@ describe("the plan of zeroth_order", function()
       options.rho, options.gap = 0.5, 1
       return tostring(pn.solve.zeroth_order.plan(absolute(n, 2), options)):gsub("%s+", " ")
     end
+    assert.truthy(plan(1000000, {radius = 0.001, stationarity = 0.5, rounds = 256}):find("what the ball leaves of delta", 1, true))
+    assert.truthy(plan(1000000, {stationarity = 0.5}):find("half of delta", 1, true))
     assert.truthy(plan(200, {rounds = 1}):find("nothing moves; give at least 2", 1, true))
     assert.falsy(plan(200, {rounds = 2}):find("nothing moves", 1, true))
     assert.truthy(plan(200, {target = 1e-9}):find("more than any number of records promises; there are 200", 1, true))
