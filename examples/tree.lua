@@ -1,6 +1,6 @@
 -- tree.lua -- how many people have come by so far, day after day, told from a running sum with noise.
 --   penumbra examples/tree.lua
--- Of each person the counts see at most 4 visits, at least a week apart; whether all visits of a person count or none is protected.
+-- Of each person the counts see at most 4 visits, at least a week apart.  Whether a person's visits count or not is protected.
 local pn = require "penumbra"
 local path = os.tmpname()
 os.remove(path)

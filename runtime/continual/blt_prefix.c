@@ -101,7 +101,8 @@ static pn_status given_parameters(blt_method *self, pn_prefix_options *options, 
     size_t m = options->theta.n;
 
     if (m != options->omega.n)
-        return pn_fail(err, PN_EDIM, "prefix: theta and omega have one entry for each buffer, got %zu and %zu", m, options->omega.n);
+        return pn_fail(err, PN_EDIM, "prefix: theta and omega have one entry for each buffer, got %zu and %zu", m,
+                       options->omega.n);
     if (options->buffers > 0 && options->buffers != m)
         return pn_fail(err, PN_EINVAL, "prefix: buffers is %zu, but theta has %zu entries", options->buffers, m);
     self->m = m;

@@ -104,7 +104,8 @@ static pn_status check_sensitivities(const pn_prefix_options *options, pn_err *e
 static pn_status check_leaves(const pn_prefix_options *options, pn_err *err)
 {
     if (options->bound != 0.0 && !(options->bound >= SMALLEST && options->bound <= LARGEST))
-        return pn_fail(err, PN_EINVAL, "prefix: bound must be a positive number (2^-900 to 2^900), got %g", options->bound);
+        return pn_fail(err, PN_EINVAL, "prefix: bound must be a positive number (2^-900 to 2^900), got %g",
+                       options->bound);
     if (options->sensitivities && options->sensitivity != 0.0)
         return pn_fail(err, PN_EINVAL, "prefix: give either sensitivity or sensitivities, not both");
     if (options->noiseless && !options->sensitivities && options->sensitivity == 0.0)

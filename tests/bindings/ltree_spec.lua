@@ -285,9 +285,11 @@ describe("an option of one method", function()
     refused('tree: keep_root is of factorization "binary", got "sqrt"', tree, { factorization = "sqrt", keep_root = true })
     refused('tree: estimator is of factorization "binary", got "blt"', tree, { factorization = "blt", estimator = "full" })
     refused('tree: bands is of factorization "banded", got "binary"', tree, { bands = 3 })
-    refused('tree: theta is of factorization "blt", got "banded"', tree, { factorization = "banded", theta = { 0.5 }, omega = { 0.1 } })
+    refused('tree: theta is of factorization "blt", got "banded"', tree,
+      { factorization = "banded", theta = { 0.5 }, omega = { 0.1 } })
     refused('tree: fit is of factorization "banded", got "sqrt"', tree, { factorization = "sqrt", fit = "optimal" })
-    refused("tree: coefficients: entry 2 must be a number, got string", tree, { factorization = "banded", coefficients = { 1, "a" } })
+    refused("tree: coefficients: entry 2 must be a number, got string", tree,
+      { factorization = "banded", coefficients = { 1, "a" } })
     refused("tree: sensitivity: entry 2 must be a finite number, got nan", tree, { horizon = 2, sensitivity = { 1, 0 / 0 } })
     refused('tree: coefficients is an empty vector', tree, { factorization = "banded", coefficients = {} })
     tree { factorization = "blt", fit = "optimal", buffers = 2 }
@@ -304,7 +306,8 @@ describe("an option of one method", function()
     assert.equal("binary", free({ keep_root = true }).factorization)
     assert.equal("banded", free({ bands = 3 }).factorization)
     assert.equal("blt", free({ buffers = 2, fit = "optimal" }).factorization)
-    refused('tree: keep_root is of factorization "binary", bands of "banded"; give options of one', free, { bands = 2, keep_root = true })
+    refused('tree: keep_root is of factorization "binary", bands of "banded"; give options of one', free,
+      { bands = 2, keep_root = true })
     refused('tree: bands is of factorization "banded", buffers of "blt"; give options of one', free, { bands = 2, buffers = 2 })
   end)
 end)

@@ -45,7 +45,8 @@ describe("the example", function()
   it("tree counts a year under one charge, goes on from its file once, and stays as near as it says", function()
     local text, ok = run "tree"
     assert.is_true(ok, text)
-    says(text, "to be paid at the first push", "the file: was resumed before", "ledger(epsilon=2, delta=1e-06, zero_out)", "entries 1")
+    says(text, "to be paid at the first push", "the file: was resumed before", "ledger(epsilon=2, delta=1e-06, zero_out)",
+      "entries 1")
     local spent = tonumber(text:match "spent ([%d.]+), remaining")
     assert.is_true(spent <= 1 and spent > 0.99, text)
     local days = 0

@@ -1,5 +1,6 @@
 -- zeroth_order_spec.lua -- zeroth_order and zeroth_order_naive: what their plans compute, what runs cost, that each record is
--- used once a pass, where they end up, and what they refuse.  Numbers are those of zeroth-order.md unless another source stands beside them.
+-- used once a pass, where they end up, and what they refuse.
+-- Numbers are those of zeroth-order.md unless another source stands beside them.
 local pn = require "penumbra"
 
 -- n records of p standard normal numbers.
