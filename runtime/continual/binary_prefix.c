@@ -151,7 +151,7 @@ static double fill_by_node(binary_tree *tree, const pn_prefix_options *options)
             sum += share * share / binary_own(tree, i, (t >> i) + 1);
         worst = fmax(worst, sum);
     }
-    return sqrt(worst);
+    return sqrt(worst) * (1.0 + 0x1p-45); /* more than the roundings of the sum */
 }
 
 static void fill_equal(binary_tree *tree, const pn_prefix_options *options)
