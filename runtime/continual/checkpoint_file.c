@@ -1,6 +1,6 @@
 /* checkpoint_file.c -- two sectors and a state: making, opening, committing.  Depends on: checkpoint_file.h, privacy/ledger_disk.h,
  * libsodium, POSIX.  Used by: checkpoint.c. */
-#define _GNU_SOURCE /* statx: when a file was made */
+#define _GNU_SOURCE
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,18 +25,12 @@
 #define STATES  (2 * SECTOR) /* where states begin */
 #define DIGEST  32
 
-/* Where a file is, as far as the system can tell.  A file that is moved keeps it, a copy does not. */
-typedef struct place {
-    uint64_t inode, device;
-    uint64_t born, nanoseconds; /* 0 where the file system does not say */
-} place;
-
 /* As in the file: no padding, numbers as the machine has them. */
 typedef struct sector {
     char magic[16];
     uint64_t version, order, sequence, mode;
     unsigned char id[PN_CHECKPOINT_ID];
-    place place;
+    pn_checkpoint_place place;
     uint64_t offset, size; /* of the state */
     unsigned char state[DIGEST];
     unsigned char rest[SECTOR - 16 - 4 * 8 - PN_CHECKPOINT_ID - 4 * 8 - 2 * 8 - 2 * DIGEST];
@@ -75,35 +69,6 @@ static bool is_whole(const sector *s)
 
     digest_of(want, s, offsetof(sector, digest));
     return memcmp(want, s->digest, DIGEST) == 0;
-}
-
-static int find_place(place *out, int fd)
-{
-    struct stat info;
-#ifdef STATX_BTIME
-    struct statx more;
-#endif
-
-    *out = (place){ 0 };
-    if (fstat(fd, &info) != 0)
-        return errno;
-    out->inode = (uint64_t)info.st_ino;
-    out->device = (uint64_t)info.st_dev;
-#ifdef STATX_BTIME
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME)) {
-        out->born = (uint64_t)more.stx_btime.tv_sec;
-        out->nanoseconds = more.stx_btime.tv_nsec;
-    }
-#endif
-    return 0;
-}
-
-/* The number of a device may change when a machine is started again: the time of birth is the better mark. */
-static bool same_place(const place *a, const place *b)
-{
-    if (a->born || b->born)
-        return a->inode == b->inode && a->born == b->born && a->nanoseconds == b->nanoseconds;
-    return a->inode == b->inode && a->device == b->device;
 }
 
 /* ---- making ---- */
@@ -168,7 +133,7 @@ static int write_new(pn_checkpoint_file *file, const char *other, const void *st
     if (!error)
         error = lock(file->fd);
     if (!error)
-        error = find_place(&file->now.place, file->fd);
+        error = pn_checkpoint_find(&file->now.place, file->fd);
     seal(&file->now);
     if (!error)
         error = pn_disk_write(file->fd, state, (size_t)file->now.size, STATES);
@@ -357,8 +322,8 @@ static pn_status choose(pn_checkpoint_file *file, const unsigned char *data, siz
 
 static pn_status check_use(const pn_checkpoint_file *file, pn_err *err)
 {
-    place here;
-    int error = find_place(&here, file->fd);
+    pn_checkpoint_place here;
+    int error = pn_checkpoint_find(&here, file->fd);
 
     if (error)
         return cannot(file->path, "read", error, err);
@@ -368,7 +333,7 @@ static pn_status check_use(const pn_checkpoint_file *file, pn_err *err)
             "prefix: %.300s: was resumed before; a second stream from the same state would reuse noise.  Go on with "
             "the first, and save it again",
             file->path);
-    if (!same_place(&here, &file->now.place))
+    if (!pn_checkpoint_same(&here, &file->now.place))
         return pn_fail(
             err, PN_EPRIVACY,
             "prefix: %.300s: is a copy of the file that was written; two streams from the same state would reuse "

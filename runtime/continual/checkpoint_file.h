@@ -62,6 +62,16 @@ pn_checkpoint_mode pn_checkpoint_mode_of(const pn_checkpoint_file *file);
 
 /* ---- checkpoint_mark.c ---- */
 
+/* Where a file is, as far as the system can tell.  A file that is moved keeps it, a copy does not. */
+typedef struct pn_checkpoint_place {
+    uint64_t inode, device;
+    uint64_t born, nanoseconds; /* 0 where the file system does not say */
+} pn_checkpoint_place;
+
+/** errno, or 0. */
+int pn_checkpoint_find(pn_checkpoint_place *out, int fd);
+bool pn_checkpoint_same(const pn_checkpoint_place *a, const pn_checkpoint_place *b);
+
 /** The file has come to `sequence` of the stream `id`: stays with the file whatever its contents become.  Where there are no extended
  *  attributes, nothing. */
 void pn_checkpoint_mark(int fd, const unsigned char id[PN_CHECKPOINT_ID], uint64_t sequence);
