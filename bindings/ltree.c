@@ -326,12 +326,16 @@ const char *pnl_tree_path(lua_State *L, int index, const char *owner)
     return lua_tostring(L, index);
 }
 
+/* The file does not know of a ledger: who resumes it could forget to name the one that was to pay. */
 static int save(lua_State *L)
 {
     const char *path = pnl_tree_path(L, 2, "tree:save");
+    pnl_tree *self = check_tree(L);
     pn_err err;
 
-    pnl_tree_status(L, pn_prefix_save(check_tree(L)->stream, path, &err), &err);
+    if (self->ledger)
+        pnl_tree_status(L, pay(self, &err), &err);
+    pnl_tree_status(L, pn_prefix_save(self->stream, path, &err), &err);
     return 0;
 }
 
@@ -384,8 +388,8 @@ static const pnl_row tree_rows[] = {
       "takes no more "
       "pushes.  The file holds the exact sums and the key of the noise: it is as secret as the records.  It may be "
       "renamed "
-      "but not copied: a copy is refused.  Errors: a file that cannot be written, or is there and is not this "
-      "stream's." },
+      "but not copied: a copy is refused.  What the tree's ledger was to pay at the first push is paid before.  Errors: "
+      "a ledger that does not cover it; a file that cannot be written, or is there and is not this stream's." },
     { "close", close_tree, PNL_METHOD, PNL_NOTHING, "t:close()",
       "Let go of the stream and of the file that it keeps itself in (path=).  What was not saved is lost; what was "
       "paid stays "

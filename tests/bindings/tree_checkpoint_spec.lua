@@ -98,7 +98,7 @@ describe("a tree that was saved", function()
 
   it("has been paid for, or not", function()
     local ledger, path = pn.ledger { rho = 1, teaching = true }, new_path()
-    local t = tree { ledger = ledger }
+    local t = tree()
     t:save(path)
     t = pn.tree.resume(path, { ledger = ledger })
     assert.is_false(t.paid)
@@ -112,6 +112,21 @@ describe("a tree that was saved", function()
     assert.is_true(t.simulated)
     t:save(path)
     assert.is_true(pn.tree.resume(path).paid)
+  end)
+
+  it("is paid for by its own ledger, which who resumes it need not know", function()
+    local ledger, path = pn.ledger { rho = 0.6, teaching = true }, new_path()
+    local t, more = tree { ledger = ledger }, tree { ledger = ledger }
+    t:save(path)
+    assert.is_true(math.abs(ledger.spent - t.rho) < 1e-12)
+    t = pn.tree.resume(path)
+    assert.is_true(t.paid)
+    t:push { 1, 2 }
+    assert.is_true(math.abs(ledger.spent - t.rho) < 1e-12)
+    path = new_path()
+    refused("Remaining", more.save, more, path)
+    assert.is_nil(io.open(path))
+    assert.is_false(more.paid)
   end)
 
   it("pays an exact budget when it was saved before its first push", function()
