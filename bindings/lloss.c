@@ -347,7 +347,10 @@ static const pnl_row library_rows[] = {
       "Lipschitz constant in theta, > 0, which solvers enforce.  Guarantees take the loss to be a function of theta "
       "and "
       "the record: use row to look up what belongs to that record, nothing else.  The function sees every record as it "
-      "is.  What it is given are copies.  An error in it stops the call and reaches the caller as it is." },
+      "is.  What it is given are copies.  An error in it stops the call and reaches the caller as it is: what that "
+      "tells "
+      "of the "
+      "records nobody pays for, so answer nan in private runs, which counts as no change." },
     { "program", pnl_loss_program, PNL_FUNCTION, PNL_RAW,
       "pn.loss.program{command={\"python3\", \"sim.py\"}, lipschitz=, dim=, timeout=, name=} -> loss",
       "A loss that another program computes, such as a simulator, asked over a pipe in lines of text; otherwise as "
@@ -360,7 +363,9 @@ static const pnl_row library_rows[] = {
       "flush=True); more requests may be waiting already.  At the end of its input it exits.  An answer must depend on "
       "its "
       "request alone.  timeout: seconds for one answer, \"ready\" included.  A program that ends, is late or "
-      "answers no number is killed, with what it started, and the call raises an error; the next use starts it anew.  "
+      "answers no number is killed, with what it started, and the call raises an error that quotes it, which private "
+      "runs do "
+      "not pay for; the next use starts it anew.  "
       "What it "
       "writes to its standard error goes where penumbra's goes.  Ctrl-C stops the call and the program." },
     PNL_ROW_END,
