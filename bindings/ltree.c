@@ -388,7 +388,8 @@ static const pnl_row tree_rows[] = {
       "takes no more "
       "pushes.  The file holds the exact sums and the key of the noise: it is as secret as the records.  It may be "
       "renamed "
-      "but not copied: a copy is refused.  What the tree's ledger was to pay at the first push is paid before.  Errors: "
+      "but not copied: a copy is refused.  What the tree's ledger was to pay at the first push is paid before.  "
+      "Errors: "
       "a ledger that does not cover it; a file that cannot be written, or is there and is not this stream's." },
     { "close", close_tree, PNL_METHOD, PNL_NOTHING, "t:close()",
       "Let go of the stream and of the file that it keeps itself in (path=).  What was not saved is lost; what was "
