@@ -2,8 +2,9 @@
  *
  * Plain with equal nodes: the state is the exact sum of all leaves and, for each level i, the SUM of the integer noise of the nodes of
  * NODE(t) down to level i: a release reads one of them, whatever t is.
- * Otherwise: for each level the exact sum of its block and the estimate of that sum, which is all that is ever released: float
- * arithmetic on measurements is post-processing.
+ * Otherwise: for each level the exact sum of its last block, and what was released (the estimate R of the prefix) where that block ended:
+ * float arithmetic on measurements is post-processing.  The estimate of a block is R at its end less R before it, so that a node of
+ * level i that is measured as y turns C, the best estimate of prefix t from smaller nodes, into C + weight (y - (C - R before the node)).
  * Depends on: binary_prefix.h.  Used by: binary_prefix.c.  Spec: tree-mechanism.md sections 2.1, 2.3, 4. */
 #include <math.h>
 #include <string.h>
@@ -142,7 +143,7 @@ static pn_exact_sums block_sum(const binary_tree *tree, void *state, const pn_pr
     return sums_at(state, step, words_below(tree, level));
 }
 
-static double *block_estimate(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level)
+static double *released(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level)
 {
     return state_at(state, step, words_below(tree, level) + 2);
 }
@@ -236,69 +237,64 @@ static void keep_measurement(const binary_tree *tree, void *state, const pn_pref
     memcpy(kept, y, step->count * sizeof *y);
 }
 
-/* e[count], the sum of the children's estimates, becomes the node's own by inverse variance. */
-static void combine(const pn_prefix_step *step, double weight, const double *restrict y, double *restrict e)
+/* R where the node of `level` that ends at t begins; NULL for 0. */
+static const double *before(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level)
 {
-    for (size_t j = 0; j < step->count; j++)
-        e[j] = weight * y[j] + (1.0 - weight) * e[j];
+    uint64_t start = step->t - ((uint64_t)1 << level);
+
+    return start > 0 ? released(tree, state, step, (unsigned)__builtin_ctzll(start)) : NULL;
 }
 
-static void add_estimate(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level,
-                         double *restrict sum)
+/* prefix + weight (y - (prefix - R)) */
+static void combine(const pn_prefix_step *step, double weight, const double *restrict y, const double *restrict start)
 {
-    const double *restrict estimate = block_estimate(tree, state, step, level);
+    double *restrict prefix = step->prefix;
 
-    for (size_t j = 0; j < step->count; j++)
-        sum[j] += estimate[j];
+    if (start) {
+        for (size_t j = 0; j < step->count; j++)
+            prefix[j] += weight * (y[j] - (prefix[j] - start[j]));
+    } else {
+        for (size_t j = 0; j < step->count; j++)
+            prefix[j] += weight * (y[j] - prefix[j]);
+    }
 }
 
-/* The node that ends at t on `level`: its measurement, joined with what its children say, is left in work[0]. */
+/* R + y; the node of one leaf begins where prefix is before the push. */
+static void replace(const pn_prefix_step *step, const double *restrict y, const double *restrict start)
+{
+    for (size_t j = 0; start && j < step->count; j++)
+        step->prefix[j] = start[j] + y[j];
+    if (!start)
+        memcpy(step->prefix, y, step->count * sizeof *y);
+}
+
+/* The node that ends at t on `level`: its measurement, joined with what prefix knows from its children. */
 static void join(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level)
 {
     const uint64_t index = step->t >> level;
-    const bool alone = level == 0 || tree->estimator == PN_PREFIX_PLAIN;
-    double *y = step->work[alone ? 0 : 1], own = binary_own(tree, level, index), children;
+    const double *start = before(tree, state, step, level), *y = step->work[0];
+    double own = binary_own(tree, level, index), children;
 
-    measure(tree, step, level, index, y);
+    measure(tree, step, level, index, step->work[0]);
     keep_measurement(tree, state, step, level, index, y);
-    if (alone)
+    if (level == 0 || tree->estimator == PN_PREFIX_PLAIN) {
+        replace(step, y, start);
         return;
-    children = binary_estimate(tree, level - 1, 2 * index - 1) + binary_estimate(tree, level - 1, 2 * index);
-    add_estimate(tree, state, step, level - 1, step->work[0]);
-    combine(step, children / (children + own), y, step->work[0]);
-}
-
-/* prefix = last + the estimates of the blocks of `rest`. */
-static void release(const binary_tree *tree, void *state, const pn_prefix_step *step, uint64_t rest, const double *last)
-{
-    double *restrict prefix = step->prefix;
-    const double *from = last;
-
-    for (unsigned i = 0; rest >> i != 0; i++) {
-        const double *restrict estimate = block_estimate(tree, state, step, i);
-
-        if ((rest >> i & 1) == 0)
-            continue;
-        for (size_t j = 0; j < step->count; j++)
-            prefix[j] = from[j] + estimate[j];
-        from = prefix;
     }
-    if (from == last)
-        memcpy(prefix, last, step->count * sizeof *last);
+    children = binary_estimate(tree, level - 1, 2 * index - 1) + binary_estimate(tree, level - 1, 2 * index);
+    combine(step, children / (children + own), y, start);
 }
 
-/* Works where the last node's sum and estimate are going to be kept; what was there is part of a longer block already.  (The last of two
- * halves is not kept: no leaf follows.) */
+/* Works where the last node's sum is going to be kept; what was there is part of a longer block already.  (The last of two halves is not
+ * kept: no leaf follows.) */
 static void push_estimates(const binary_tree *tree, void *state, const pn_prefix_step *given)
 {
     const unsigned last = binary_level(tree, given->t);
     const bool halves = binary_halves(tree, given->t), plain = tree->estimator == PN_PREFIX_PLAIN;
     pn_prefix_step step = *given;
 
-    if (!halves) {
+    if (!halves)
         step.sums = block_sum(tree, state, given, last);
-        step.work[0] = block_estimate(tree, state, given, last);
-    }
     round_leaf(tree, &step);
     for (unsigned i = 0; i <= last; i++) {
         if (i > 0)
@@ -306,7 +302,8 @@ static void push_estimates(const binary_tree *tree, void *state, const pn_prefix
         if (i == last || !plain)
             join(tree, state, &step, i);
     }
-    release(tree, state, &step, halves ? step.t / 2 : step.t & (step.t - 1), step.work[0]);
+    if (!halves)
+        memcpy(released(tree, state, &step, last), step.prefix, step.count * sizeof *step.prefix);
 }
 
 void binary_push(const pn_prefix_method *self, void *state, const pn_prefix_step *step)
@@ -335,29 +332,28 @@ static void complete_estimates(const binary_tree *tree, void *state, const pn_pr
 {
     const uint64_t t = step->t;
     const unsigned top = binary_ceiling(t);
+    const bool plain = tree->estimator == PN_PREFIX_PLAIN;
     double variance = 0.0;
 
     for (size_t j = 0; j < step->count; j++)
-        step->work[0][j] = (double)(step->sums.low[j] = 0);
+        step->sums.low[j] = 0;
     step->sums.high[0] = 0;
-    for (unsigned i = 0; i <= top; i++) {
-        uint64_t index = (t >> (i + 1)) + 1;
+    for (unsigned i = 0; i < top; i++) {
+        uint64_t index = (t >> (i + 1)) + 1, start = (index - 1) << (i + 1);
         double own;
 
         if (t >> i & 1) {
             pn_sums_add(step->sums, block_sum(tree, state, step, i), step->count);
-            add_estimate(tree, state, step, i, step->work[0]);
             variance += binary_estimate(tree, i, t >> i);
         }
-        if (i == top || (t & (((uint64_t)2 << i) - 1)) == 0) /* zeros alone */
+        if (start == t) /* zeros alone */
             continue;
         own = binary_own(tree, i + 1, index);
-        measure(tree, step, i + 1, index, step->work[1]);
-        combine(step, tree->estimator == PN_PREFIX_PLAIN ? 1.0 : variance / (variance + own), step->work[1],
-                step->work[0]);
+        measure(tree, step, i + 1, index, step->work[0]);
+        combine(step, plain ? 1.0 : variance / (variance + own), step->work[0],
+                start > 0 ? released(tree, state, step, (unsigned)__builtin_ctzll(start)) : NULL);
         variance = variance * own / (variance + own);
     }
-    memcpy(step->prefix, step->work[0], step->count * sizeof(double));
 }
 
 void binary_complete(const pn_prefix_method *self, void *state, const pn_prefix_step *step)

@@ -61,13 +61,14 @@ static size_t bytes_of(const pn_prefix *stream, size_t words)
     return all > SIZE_MAX / 16 / (dim + 1) ? SIZE_MAX : 8 * all * (dim + dim % 2);
 }
 
-/* Room for twice as much, if the horizon has so much: what is not used yet costs nothing. */
+/* Room for more, if the horizon has so much: what is not used yet costs nothing, and a move to other memory does. */
 static size_t room_for(const pn_prefix *stream, size_t words)
 {
-    uint64_t horizon = stream->method->horizon;
-    size_t most = horizon < UINT64_MAX ? method_words(stream, horizon) : SIZE_MAX;
+    const uint64_t horizon = stream->method->horizon;
+    const bool known = horizon < UINT64_MAX;
+    const size_t most = known ? method_words(stream, horizon) : SIZE_MAX, more = known && !stream->design->doubling ? 8 : 2;
 
-    return bytes_of(stream, words > most / 2 ? most : 2 * words);
+    return bytes_of(stream, words > most / more ? most : more * words);
 }
 
 /* Where everything is after `count` >= 1 leaves, and room for it, in new memory when there is not enough; epoch and method are set. */
