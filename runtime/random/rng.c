@@ -76,7 +76,7 @@ static inline void check_generation(pn_rng *rng)
 void pn_stream_enter(pn_rng *rng)
 {
     check_generation(rng);
-    if (rng->owner != getpid())
+    if (rng->owner != 0 && rng->owner != getpid())
         take_over(rng);
 }
 
@@ -110,6 +110,7 @@ static pn_status new_stream(pn_rng **out, pn_err *err)
         return pn_fail(err, PN_ENOMEM, "rng: not enough memory for a stream of %zu bytes", sizeof *rng);
     rng->fill = chacha20_fill;
     rng->refill = PN_REFILL_BYTES;
+    rng->refill_extra = PN_EXTRA_BYTES;
     rng->generation = atomic_load_explicit(&pn_process_generation, memory_order_relaxed);
     rng->owner = getpid();
     discard_buffers(rng);
@@ -204,6 +205,15 @@ void pn_address_key_erase(pn_address_key *key)
     sodium_memzero(key, sizeof *key);
 }
 
+/* One word in forty asks for two or three more, each from here. */
+static size_t refill_extra_for(size_t words)
+{
+    size_t bytes = words > PN_EXTRA_BYTES ? PN_EXTRA_BYTES : 128 + words / 2;
+
+    bytes -= bytes % 64;
+    return bytes < PN_EXTRA_BYTES ? bytes : PN_EXTRA_BYTES;
+}
+
 /* Enough for `words` words, the key of the next refill and the 5 % of words that samplers reject; whole lines. */
 static size_t refill_for(size_t words)
 {
@@ -229,11 +239,12 @@ void pn_rng_address(pn_rng *rng, const pn_address_key *key, const uint64_t addre
     if (key->simulated)
         memcpy(rng->root, keys, PN_KEY_BYTES);
     rng->refill = refill_for(words);
+    rng->refill_extra = refill_extra_for(words);
     rng->next = PN_REFILL_BYTES;
     rng->next_extra = PN_EXTRA_BYTES;
     rng->simulated = key->simulated;
     rng->generation = atomic_load_explicit(&pn_process_generation, memory_order_relaxed);
-    rng->owner = getpid();
+    rng->owner = 0;
     sodium_memzero(keys, sizeof keys);
 }
 
@@ -296,7 +307,8 @@ uint64_t pn_stream_extra(pn_rng *rng)
     check_generation(rng);
     if (rng->next_extra == PN_EXTRA_BYTES) {
         pn_stream_enter(rng);
-        rng->next_extra = spend_key(rng, rng->extra, PN_EXTRA_BYTES, rng->extra_key);
+        rng->next_extra = PN_EXTRA_BYTES - rng->refill_extra;
+        rng->next_extra += spend_key(rng, rng->extra + rng->next_extra, rng->refill_extra, rng->extra_key);
     }
     rng->next_extra += 8;
     return pn_load_word(rng->extra + rng->next_extra - 8);

@@ -21,9 +21,9 @@ typedef void (*pn_keystream_fn)(unsigned char *bytes, size_t n, const unsigned c
 struct pn_rng {
     pn_keystream_fn fill;
     unsigned generation; /* of the process that keyed it, see pn_process_generation */
-    pid_t owner;
+    pid_t owner; /* 0: an address, which is the same for everybody */
     bool simulated;
-    size_t refill;                   /* bytes generated at once: the end of the buffer */
+    size_t refill, refill_extra;     /* bytes generated at once: the ends of the buffers */
     size_t next, next_extra;         /* first unused byte of the buffers */
     unsigned char key[PN_KEY_BYTES]; /* of the next refill */
     unsigned char extra_key[PN_KEY_BYTES];
