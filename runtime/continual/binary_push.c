@@ -259,30 +259,45 @@ static void combine(const pn_prefix_step *step, double weight, const double *res
     }
 }
 
-/* R + y; the node of one leaf begins where prefix is before the push. */
+/* R + y */
 static void replace(const pn_prefix_step *step, const double *restrict y, const double *restrict start)
 {
-    for (size_t j = 0; start && j < step->count; j++)
-        step->prefix[j] = start[j] + y[j];
-    if (!start)
-        memcpy(step->prefix, y, step->count * sizeof *y);
+    double *restrict prefix = step->prefix;
+
+    if (!start) {
+        memcpy(prefix, y, step->count * sizeof *y);
+        return;
+    }
+    for (size_t j = 0; j < step->count; j++)
+        prefix[j] = start[j] + y[j];
+}
+
+/* prefix + y, where prefix is still that of the leaf before. */
+static void add_leaf(const pn_prefix_step *step, const double *restrict y)
+{
+    double *restrict prefix = step->prefix;
+
+    for (size_t j = 0; j < step->count; j++)
+        prefix[j] += y[j];
 }
 
 /* The node that ends at t on `level`: its measurement, joined with what prefix knows from its children. */
 static void join(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level)
 {
     const uint64_t index = step->t >> level;
-    const double *start = before(tree, state, step, level), *y = step->work[0];
+    const double *y = step->work[0];
     double own = binary_own(tree, level, index), children;
 
     measure(tree, step, level, index, step->work[0]);
     keep_measurement(tree, state, step, level, index, y);
-    if (level == 0 || tree->estimator == PN_PREFIX_PLAIN) {
-        replace(step, y, start);
-        return;
+    if (level == 0) {
+        add_leaf(step, y);
+    } else if (tree->estimator == PN_PREFIX_PLAIN) {
+        replace(step, y, before(tree, state, step, level));
+    } else {
+        children = binary_estimate(tree, level - 1, 2 * index - 1) + binary_estimate(tree, level - 1, 2 * index);
+        combine(step, children / (children + own), y, before(tree, state, step, level));
     }
-    children = binary_estimate(tree, level - 1, 2 * index - 1) + binary_estimate(tree, level - 1, 2 * index);
-    combine(step, children / (children + own), y, start);
 }
 
 /* Works where the last node's sum is going to be kept; what was there is part of a longer block already.  (The last of two halves is not
