@@ -178,7 +178,7 @@ struct pn_prefix {
      * method's words * stride; then stride doubles, the epoch's release; then, of doubling, stride doubles: the sum that earlier epochs
      * ended with. */
     unsigned char *state;
-    size_t state_bytes, words; /* words: the method's */
+    size_t state_bytes, words;        /* words: the method's */
     size_t state_room, state_touched; /* bytes that there are, and those that may have held something */
 
     /* Made anew by whoever resumes. */

@@ -66,7 +66,8 @@ static size_t room_for(const pn_prefix *stream, size_t words)
 {
     const uint64_t horizon = stream->method->horizon;
     const bool known = horizon < UINT64_MAX;
-    const size_t most = known ? method_words(stream, horizon) : SIZE_MAX, more = known && !stream->design->doubling ? 8 : 2;
+    const size_t most = known ? method_words(stream, horizon) : SIZE_MAX,
+                 more = known && !stream->design->doubling ? 8 : 2;
 
     return bytes_of(stream, words > most / more ? most : more * words);
 }

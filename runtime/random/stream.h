@@ -21,7 +21,7 @@ typedef void (*pn_keystream_fn)(unsigned char *bytes, size_t n, const unsigned c
 struct pn_rng {
     pn_keystream_fn fill;
     unsigned generation; /* of the process that keyed it, see pn_process_generation */
-    pid_t owner; /* 0: an address, which is the same for everybody */
+    pid_t owner;         /* 0: an address, which is the same for everybody */
     bool simulated;
     size_t refill, refill_extra;     /* bytes generated at once: the ends of the buffers */
     size_t next, next_extra;         /* first unused byte of the buffers */
