@@ -35,6 +35,7 @@ typedef struct zo_problem {
     double lipschitz; /* L */
     double gap;       /* bound on F(x0) - inf F; what smoothing adds to it, at most L mu d/(d + 1), is added */
     double radius;    /* delta of the Goldstein measure that is aimed at */
+    bool published;   /* bounds as they were published: every error counts twice, differences at their largest distance */
 } zo_problem;
 
 /* What a run would use.  Sizes 0 and numbers NaN or 0 in what is given mean "to be chosen". */
@@ -48,19 +49,29 @@ typedef struct zo_choice {
     double sigma;           /* of a coordinate of a node, or of z; naive: of the gradient */
     double noise;           /* root of the mean over t of E||N_t||^2 */
     double error;           /* e, root of the mean over t of E||g_t - grad F_mu(w_t)||^2 */
+    double past;            /* the same of what earlier rounds have seen of g_t - grad F_mu(w_t) */
+    double drift;           /* root of E||mean over t of g_t - grad F_mu(w_t)||^2 */
     double bound;           /* BOUND on the expected norm of the smoothed gradient averaged over an epoch's points */
 } zo_choice;
 
-/** What turns a leaf's sensitivity into the noise of prefixes over `rounds` leaves: *gain = sigma rho / sensitivity, *spread = mean over
- *  t of Var(coordinate of N_t) / sigma^2.  False for buffers past the table. */
-bool zo_sum_noise(zo_sum sum, size_t rounds, double *gain, double *spread);
+/* The noise N_t of prefixes, in units of sigma^2 and of one coordinate. */
+typedef struct zo_noise {
+    double gain;   /* sigma rho / sensitivity of a leaf */
+    double spread; /* mean over t of Var N_t */
+    double past;   /* mean over t of the variance of what earlier rounds have seen of N_t */
+    double drift;  /* variance of the mean over t of N_t */
+} zo_noise;
+/** That of a sum over `rounds` leaves; root: a tree keeps the node of all 2^k leaves.  False for buffers past the table. */
+bool zo_sum_noise(zo_sum sum, bool root, size_t rounds, zo_noise *noise);
 /** Everything that follows from the method, K, T, B1, B2, mu and D of `choice`: step (kept where it is given) to bound; a bound of
  *  INFINITY for a sum that has no such horizon.  Source: zeroth-order.md sections 4 to 6, and 2.2, 6, 7 of tree-mechanism.md. */
 void zo_evaluate(const zo_problem *problem, zo_choice *choice);
-/** Step, where `choice` has none, and bound, from its error and sizes. */
+/** Errors from what is sampled with `how` and from the noise: choice->noise, of which it takes past / spread and drift / spread. */
+void zo_set_errors(const zo_problem *problem, const pn_smoothing *how, const zo_noise *noise, zo_choice *choice);
+/** Step, where `choice` has none, and bound, from its errors and sizes. */
 void zo_finish(const zo_problem *problem, zo_choice *choice);
-/** The same for any prefix sum: gain and spread as above, from its design. */
-void zo_evaluate_sum(const zo_problem *problem, double gain, double spread, zo_choice *choice);
+/** The same for any prefix sum. */
+void zo_evaluate_sum(const zo_problem *problem, const zo_noise *noise, zo_choice *choice);
 /** The smallest bound over the grids of sections 5 and 6; false when there are too few records for any, or no ball left beside the
  *  smoothing.  What `fixed` (may be NULL) gives of K, T, B1, B2, mu, D, eta is kept. */
 bool zo_search(const zo_problem *problem, zo_method method, const zo_choice *fixed, zo_choice *best);

@@ -7,14 +7,19 @@
  *     D E||sum_t G_t|| = E sum_t <G_t, Delta_t> * (-1) + E sum_t <g_t, Delta_t - u> + E sum_t <G_t - g_t, Delta_t - u>.
  * The first sum telescopes over epochs to at most gap, a bound on F_mu(x_0) - inf F_mu: averages of F are not below inf F, and F_mu(x_0)
  * is at most L mu d/(d + 1) above F(x_0).  The second is the regret of projected steps from 0: D^2/(2 eta) + (eta/2) sum ||g_t||^2.
- * The third: with prefix sums g_t - G_t depends on the past, and it is at most 2 D sum_t E||g_t - G_t|| <= 2 D T e, e^2 the mean of
- * the E||g_t - G_t||^2; fresh naive estimates make <., Delta_t> a martingale, and <., u> is at most D sqrt(T) e.  Since
- * sum E||g_t||^2 <= T G^2 with G = L + e (Minkowski; naive: G^2 = L^2 + e^2), division by D T K gives, eta = D/(G sqrt(T)),
- *     BOUND = gap/(D T K) + G/sqrt(T) + 2 e       naive, with e <= G: gap/(D T K) + 2 G/sqrt(T).
+ * The third has two parts.  Delta_t is known before round t, so that of g_t - G_t it meets only what earlier rounds have seen:
+ * <., Delta_t> is at most D sum_t E||E[g_t - G_t | before t]|| <= D T past.  u does not depend on t: <., u> is at most
+ * D E||sum_t (g_t - G_t)|| = D T drift.  Since sum E||g_t||^2 <= T G^2 with G = L + e, e^2 the mean of the E||g_t - G_t||^2 (Minkowski;
+ * naive: G^2 = L^2 + e^2), division by D T K gives, eta = D/(G sqrt(T)),
+ *     BOUND = gap/(D T K) + G/sqrt(T) + past + drift.
+ * Fresh naive estimates have no past and drift = e/sqrt(T).  The published form has e for both, and naive G/sqrt(T) for drift; the mean
+ * over t of a tree's noise has 1/log2(T) of the mean variance, since nodes that are long in use are few.
  *
- * e.  Differences over fresh records are unbiased given the past, so their errors add up in squares: V1/B1 + (t - 1) V2/B2, V2 at the
- * distance ||w_t - w_{t-1}|| <= 2 D.  (Over s it is sqrt(7/6) D at most in the mean square: V2 is up to 3.4 times too large.  Sensitivities need
- * the worst case, and the published numbers use it in both places.)  The noise of the sums adds d sigma^2 times its spread. */
+ * e.  Differences over fresh records are unbiased given the past, so their errors xi_t add up in squares: V1/B1 + (t - 1) V2/B2, of which the last
+ * is no past; xi_t is in T + 1 - t of the T sums.  V2 is in proportion to E||w_t - w_{t-1}||^2, and w_t - w_{t-1} is
+ * (1 - s_{t-1}) Delta_{t-1} + s_t Delta_t with s_t independent of all else and s_{t-1} of Delta_{t-1}, so that its norm is at most
+ * (1 - s_{t-1} + s_t) D, in the mean square sqrt(7/6) D (the published form: 2 D, which sensitivities need).  Noise is drawn independently of
+ * records, and xi_t is unbiased given all noise before it: squares of both add up, in past and drift too. */
 #include <math.h>
 #include <stdio.h>
 
@@ -28,6 +33,7 @@
 #define MOST_RECORDS   0x1p60
 #define BUFFERS        4 /* of ZO_BLT, or as many as the table has */
 #define EXACT_SUMS     4096
+#define SQUARE_STEP    (7.0 / 6.0) /* E||w_t - w_{t-1}||^2 / D^2 */
 #define SHORTEST_EPOCH 2
 
 const zo_method zo_methods[ZO_METHODS] = {
@@ -65,25 +71,58 @@ static double with_bit(size_t count, unsigned i)
     return (double)full * (double)half + (rest > half ? (double)(rest - half) : 0.0);
 }
 
-/* Plain with every node, or inverse-variance weights without the root of 2^k leaves: that prefix is the sum of its halves. */
-static void tree_noise(size_t rounds, bool article, double *gain, double *spread)
+/* Subtrees of height i whose root's estimate is in W prefixes of the epoch and after it: the variance of the sum over prefixes of what
+ * their nodes put in is square W^2 + line W + rest.  An estimate is weight times the node's own and 1 - weight times the sum of its
+ * children's; the left child stands for itself in 2^(i-1) prefixes.  fresh: of the root's estimate what the last leaf's round has drawn. */
+typedef struct subtree {
+    double weight, fresh, square, line, rest;
+} subtree;
+
+static subtree grown(subtree child, unsigned height, bool plain)
 {
+    double weight = plain ? 1.0 : 1.0 / (1.0 + 0.5 / child.weight), other = 1.0 - weight,
+           uses = exp2((double)height - 1.0);
+
+    return (subtree){ .weight = weight,
+                      .fresh = weight * weight + other * other * child.fresh,
+                      .square = weight * weight + 2.0 * other * other * child.square,
+                      .line = 2.0 * other * (child.square * uses + child.line),
+                      .rest = child.square * uses * uses + child.line * uses + 2.0 * child.rest };
+}
+
+static double drift_of(const subtree *at, double uses)
+{
+    return (at->square * uses + at->line) * uses + at->rest;
+}
+
+/* Inverse-variance weights unless it is plain.  Without the root of 2^k leaves that prefix is the sum of its halves. */
+static void tree_noise(size_t rounds, bool plain, bool root, zo_noise *noise)
+{
+    bool drop = !root && rounds > 1 && (rounds & (rounds - 1)) == 0;
+    subtree at = { 1.0, 1.0, 1.0, 0.0, 0.0 };
+    double total = 0.0, fresh = 0.0, drift = 0.0;
     unsigned layers = 0, i;
-    double total = 0.0, weight = 1.0;
-    bool drop;
 
     while (layers < 64 && rounds >> layers != 0)
         layers++;
-    drop = !article && rounds > 1 && (rounds & (rounds - 1)) == 0;
     if (drop)
         layers--;
     for (i = 0; i < layers; i++) {
-        total += weight * (with_bit(rounds, i) + (drop && i + 1 == layers ? 2.0 : 0.0));
-        if (!article)
-            weight = 1.0 / (1.0 + 0.5 / weight);
+        double halves = drop && i + 1 == layers ? 1.0 : 0.0, last = (double)(((rounds >> i) + 1) >> 1) + halves;
+
+        if (i > 0)
+            at = grown(at, i, plain);
+        total += at.weight * (with_bit(rounds, i) + 2.0 * halves);
+        fresh += at.fresh * last;
+        if (halves > 0.0)
+            drift += drift_of(&at, (double)(rounds / 2) + 1.0) + drift_of(&at, 1.0);
+        else if (rounds >> i & 1)
+            drift += drift_of(&at, (double)(rounds & (((size_t)1 << i) - 1)) + 1.0);
     }
-    *gain = sqrt((double)layers);
-    *spread = total / (double)rounds;
+    noise->gain = sqrt((double)layers);
+    noise->spread = total / (double)rounds;
+    noise->past = (total - fresh) / (double)rounds;
+    noise->drift = drift / ((double)rounds * (double)rounds);
 }
 
 /* S = sum_{j < T} c_j^2 with c_j = binom(2j, j)/4^j, and c_T^2.  Long sums by their expansions in 1/T. */
@@ -104,21 +143,25 @@ static void sqrt_square(double rounds, double *square, double *next)
     *next = u / PI * (1.0 - u / 4.0 + u * u / 32.0);
 }
 
-/* C = R: z's variance is S_T times the leaf's, and prefix t has S_t of it.  (j + 1/4) c_j^2 are differences of j^2 c_j^2, so
- * sum_{t <= T} S_t = sum_j (T - j) c_j^2 = (T + 1/4) S_T - T^2 c_T^2. */
-static void sqrt_noise(size_t rounds, double *gain, double *spread)
+/* C = R: z's variance is S_T times the leaf's, and prefix t has S_t of it, 1 of that fresh.  (j + 1/4) c_j^2 are differences of j^2 c_j^2, so
+ * sum_{t <= T} S_t = sum_j (T - j) c_j^2 = (T + 1/4) S_T - T^2 c_T^2.  z_t is in the sum of all prefixes C_n = sum_{j < n} c_j = 2 n c_n times,
+ * n = T + 1 - t, and (2 n^2 - 1/16) c_n^2 are differences of (n - 5/4) n^2 c_n^2. */
+static void sqrt_noise(size_t rounds, zo_noise *noise)
 {
-    double t = (double)rounds, square, next;
+    double t = (double)rounds, square, next, squares;
 
     sqrt_square(t, &square, &next);
-    *gain = sqrt(square);
-    *spread = (1.0 + 0.25 / t) * square - t * next;
+    squares = (t + 0.5) * (t + 0.5) * (2.0 * t - 0.5) * next + (square + next) / 8.0;
+    noise->gain = sqrt(square);
+    noise->spread = (1.0 + 0.25 / t) * square - t * next;
+    noise->past = noise->spread - 1.0;
+    noise->drift = squares / (t * t);
 }
 
 /* The table's buffers, calibrated for these rounds: ||c||, and partial sums of 1/c(x). */
-static bool buffer_noise(size_t rounds, double *gain, double *spread)
+static bool buffer_noise(size_t rounds, zo_noise *noise)
 {
-    double theta[PN_BLT_BUFFERS_MAX], omega[PN_BLT_BUFFERS_MAX], *r, total = 0.0;
+    double theta[PN_BLT_BUFFERS_MAX], omega[PN_BLT_BUFFERS_MAX], *r, total = 0.0, sum = 0.0, squares = 0.0;
     size_t found, j;
 
     if (!pn_toeplitz_blt_table(rounds, BUFFERS, &found, theta, omega))
@@ -127,25 +170,30 @@ static bool buffer_noise(size_t rounds, double *gain, double *spread)
     if (!r)
         return false;
     pn_toeplitz_blt_sums(found, theta, omega, rounds, r);
-    for (j = 0; j < rounds; j++)
+    for (j = 0; j < rounds; j++) {
         total += (double)(rounds - j) * r[j] * r[j];
+        sum += r[j];
+        squares += sum * sum;
+    }
     pn_free(r);
-    *gain = sqrt(pn_toeplitz_blt_square(found, theta, omega, rounds));
-    *spread = total / (double)rounds;
+    noise->gain = sqrt(pn_toeplitz_blt_square(found, theta, omega, rounds));
+    noise->spread = total / (double)rounds;
+    noise->past = noise->spread - 1.0;
+    noise->drift = squares / ((double)rounds * (double)rounds);
     return true;
 }
 
-bool zo_sum_noise(zo_sum sum, size_t rounds, double *gain, double *spread)
+bool zo_sum_noise(zo_sum sum, bool root, size_t rounds, zo_noise *noise)
 {
-    *gain = *spread = 0.0;
+    *noise = (zo_noise){ 0 };
     if (rounds == 0)
         return false;
     if (sum == ZO_BLT)
-        return buffer_noise(rounds, gain, spread);
+        return buffer_noise(rounds, noise);
     if (sum == ZO_SQRT)
-        sqrt_noise(rounds, gain, spread);
+        sqrt_noise(rounds, noise);
     else
-        tree_noise(rounds, sum == ZO_TREE, gain, spread);
+        tree_noise(rounds, sum == ZO_TREE, root, noise);
     return true;
 }
 
@@ -158,20 +206,19 @@ static pn_smoothing smoothing_of(const zo_problem *problem, const zo_choice *cho
                            .lipschitz = problem->lipschitz };
 }
 
-static void evaluate_chain(const zo_problem *problem, double gain, double spread, zo_choice *choice)
+static void evaluate_chain(const zo_problem *problem, const zo_noise *noise, zo_choice *choice)
 {
     pn_smoothing how = smoothing_of(problem, choice);
     size_t dim = (size_t)problem->dim;
-    double distance = 2.0 * choice->ball, later = ((double)choice->rounds - 1.0) / 2.0, first, others, variance;
+    double first, others;
 
     first = pn_smoothed_sensitivity(&how, dim, choice->first, pn_smoothed_norm(&how, dim));
-    others = pn_smoothed_sensitivity(&how, dim, choice->others, pn_smoothed_difference_norm(&how, dim, distance));
+    others =
+        pn_smoothed_sensitivity(&how, dim, choice->others, pn_smoothed_difference_norm(&how, dim, 2.0 * choice->ball));
     choice->sensitivity = choice->rounds > 1 ? fmax(first, others) : first;
-    choice->sigma = choice->sensitivity * gain / problem->rho;
-    choice->noise = choice->sigma * sqrt(problem->dim * spread);
-    variance = pn_smoothed_variance(&how, dim, choice->first) +
-               later * pn_smoothed_difference_variance(&how, dim, choice->others, distance);
-    choice->error = sqrt(variance + choice->noise * choice->noise);
+    choice->sigma = choice->sensitivity * noise->gain / problem->rho;
+    choice->noise = choice->sigma * sqrt(problem->dim * noise->spread);
+    zo_set_errors(problem, &how, noise, choice);
 }
 
 static void evaluate_naive(const zo_problem *problem, zo_choice *choice)
@@ -183,44 +230,79 @@ static void evaluate_naive(const zo_problem *problem, zo_choice *choice)
     choice->sensitivity = pn_smoothed_sensitivity(&how, dim, choice->first, pn_smoothed_norm(&how, dim));
     choice->sigma = choice->sensitivity / problem->rho;
     choice->noise = choice->sigma * sqrt(problem->dim);
-    choice->error = sqrt(pn_smoothed_variance(&how, dim, choice->first) + choice->noise * choice->noise);
+    zo_set_errors(problem, &how, NULL, choice);
+}
+
+/* What differences add to the mean square of errors, of their past and of the mean over t: sums of (t - 1), (t - 2) and
+ * ((T + 1 - t)/T)^2 over t = 2 .. T, the first two divided by T. */
+static void set_chain_errors(const zo_problem *problem, const pn_smoothing *how, const zo_noise *noise,
+                             zo_choice *choice)
+{
+    size_t dim = (size_t)problem->dim;
+    double T = (double)choice->rounds, first = pn_smoothed_variance(how, dim, choice->first), later = 0.0;
+    double reach = (problem->published ? 2.0 : sqrt(SQUARE_STEP)) * choice->ball,
+           square = choice->noise * choice->noise;
+
+    if (choice->rounds > 1)
+        later = pn_smoothed_difference_variance(how, dim, choice->others, reach);
+    choice->error = choice->past = choice->drift = sqrt(first + later * (T - 1.0) / 2.0 + square);
+    if (problem->published)
+        return;
+    choice->past = sqrt(first * (T - 1.0) / T + (choice->rounds > 2 ? later * (T - 1.0) * (T - 2.0) / (2.0 * T) : 0.0) +
+                        square * (noise->past / noise->spread));
+    choice->drift =
+        sqrt(first + later * (T - 1.0) * (2.0 * T - 1.0) / (6.0 * T) + square * (noise->drift / noise->spread));
+}
+
+void zo_set_errors(const zo_problem *problem, const pn_smoothing *how, const zo_noise *noise, zo_choice *choice)
+{
+    double root = sqrt((double)choice->rounds), l = problem->lipschitz, e;
+
+    if (choice->method.oracle != ZO_NAIVE) {
+        set_chain_errors(problem, how, noise, choice);
+        return;
+    }
+    e = sqrt(pn_smoothed_variance(how, (size_t)problem->dim, choice->first) + choice->noise * choice->noise);
+    choice->error = e;
+    choice->past = 0.0;
+    choice->drift = (problem->published ? sqrt(l * l + e * e) : e) / root;
 }
 
 void zo_finish(const zo_problem *problem, zo_choice *choice)
 {
     double l = problem->lipschitz, e = choice->error, rounds = (double)choice->rounds, ball = choice->ball;
-    double root = sqrt(rounds), d = problem->dim, past, scale, regret;
+    double scale = choice->method.oracle == ZO_NAIVE ? sqrt(l * l + e * e) : l + e, d = problem->dim, regret;
     double gap = problem->gap + l * choice->smoothing * d / (d + 1.0);
 
-    if (choice->method.oracle == ZO_NAIVE) {
-        scale = sqrt(l * l + e * e);
-        past = scale / root;
-    } else {
-        scale = l + e;
-        past = 2.0 * e;
-    }
     if (!(choice->step > 0.0))
-        choice->step = ball / (scale * root);
+        choice->step = ball / (scale * sqrt(rounds));
     regret = ball / (2.0 * choice->step * rounds) + choice->step * scale * scale / (2.0 * ball);
-    choice->bound = gap / (ball * rounds * (double)choice->epochs) + regret + past;
+    choice->bound = gap / (ball * rounds * (double)choice->epochs) + regret + choice->past + choice->drift;
 }
 
-void zo_evaluate_sum(const zo_problem *problem, double gain, double spread, zo_choice *choice)
+void zo_evaluate_sum(const zo_problem *problem, const zo_noise *noise, zo_choice *choice)
 {
     if (choice->method.oracle == ZO_NAIVE)
         evaluate_naive(problem, choice);
     else
-        evaluate_chain(problem, gain, spread, choice);
+        evaluate_chain(problem, noise, choice);
     zo_finish(problem, choice);
+}
+
+/* The article keeps the root; without it a plain tree of 2^k leaves has less noise. */
+static bool keeps_root(zo_sum sum)
+{
+    return sum == ZO_TREE;
 }
 
 void zo_evaluate(const zo_problem *problem, zo_choice *choice)
 {
-    double gain, spread;
+    zo_noise noise = { 0 };
 
-    if (!zo_sum_noise(choice->method.sum, choice->rounds, &gain, &spread) && choice->method.oracle != ZO_NAIVE)
-        gain = INFINITY;
-    zo_evaluate_sum(problem, gain, spread, choice);
+    if (choice->method.oracle != ZO_NAIVE &&
+        !zo_sum_noise(choice->method.sum, keeps_root(choice->method.sum), choice->rounds, &noise))
+        noise = (zo_noise){ .gain = INFINITY, .spread = 1.0, .past = 1.0, .drift = 1.0 };
+    zo_evaluate_sum(problem, &noise, choice);
 }
 
 /* ---- search ---- */
@@ -228,7 +310,7 @@ void zo_evaluate(const zo_problem *problem, zo_choice *choice)
 /* Of 2^k rounds, computed once: long sums of buffers take milliseconds. */
 typedef struct sum_noises {
     bool known[64], has[64];
-    double gain[64], spread[64];
+    zo_noise noise[64];
 } sum_noises;
 
 /* One horizon: what the grid of batches shares. */
@@ -237,7 +319,7 @@ typedef struct search {
     const zo_problem *problem;
     const zo_choice *fixed;
     zo_choice at;
-    double gain, spread;
+    zo_noise noise;
     zo_choice *best;
     bool found;
 } search;
@@ -279,7 +361,7 @@ static void try_batches(search *of, size_t first, size_t others)
     now.first = first;
     now.others = others;
     now.step = of->fixed->step;
-    zo_evaluate_sum(of->problem, of->gain, of->spread, &now);
+    zo_evaluate_sum(of->problem, &of->noise, &now);
     if (now.bound < INFINITY && (!of->found || now.bound < of->best->bound)) {
         *of->best = now;
         of->found = true;
@@ -306,18 +388,18 @@ static void try_others(search *of, size_t others)
 static bool read_noise(search *of, size_t rounds)
 {
     sum_noises *all = of->noises;
+    zo_sum sum = of->at.method.sum;
     unsigned k = 0;
 
     while (rounds >> (k + 1) != 0)
         k++;
     if (rounds != (size_t)1 << k)
-        return zo_sum_noise(of->at.method.sum, rounds, &of->gain, &of->spread);
+        return zo_sum_noise(sum, keeps_root(sum), rounds, &of->noise);
     if (!all->known[k]) {
-        all->has[k] = zo_sum_noise(of->at.method.sum, rounds, &all->gain[k], &all->spread[k]);
+        all->has[k] = zo_sum_noise(sum, keeps_root(sum), rounds, &all->noise[k]);
         all->known[k] = true;
     }
-    of->gain = all->gain[k];
-    of->spread = all->spread[k];
+    of->noise = all->noise[k];
     return all->has[k];
 }
 

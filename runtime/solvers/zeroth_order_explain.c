@@ -160,12 +160,18 @@ static void explain_bound(zo_work *at)
     double slope = at->problem.lipschitz + at->regulariser_slope;
 
     pn_plan_add(&plan->base, "oracle error e", choice->error, "rms over rounds: sampling and noise");
+    if (!is_naive(at) && !at->problem.published) {
+        pn_plan_add(&plan->base, "past error", choice->past, "rms of what earlier rounds have seen of it");
+        pn_plan_add(&plan->base, "mean error", choice->drift, "rms of its mean over an epoch");
+    }
     plan->base.bound = none ? NAN : choice->bound;
     if (none)
         pn_plan_add(&plan->base, "would-be bound", choice->bound, "no bound: %s", none);
     else
         pn_plan_add(&plan->base, "BOUND", choice->bound, "expected norm of the smoothed population gradient: %s",
-                    is_naive(at) ? "(gap + L mu)/(D T K) + 2 G/sqrt(T)" : "(gap + L mu)/(D T K) + G/sqrt(T) + 2 e");
+                    is_naive(at)            ? "(gap + L mu)/(D T K) + (G + e)/sqrt(T)"
+                    : at->problem.published ? "(gap + L mu)/(D T K) + G/sqrt(T) + 2 e"
+                                            : "(gap + L mu)/(D T K) + G/sqrt(T) + past error + mean error");
     if (!(choice->bound < slope))
         pn_plan_warn(&plan->base,
                      "the bound, %.4g, promises nothing: every point has a gradient of norm at most L = %.4g.  %s",

@@ -1,6 +1,7 @@
 /* zeroth_order_noise.c -- what a record moves in zeroth-order optimization, the noise that hides it, and what both leave of the bound.
  * Depends on: zeroth_order.h, noisy_gradient.h.  Used by: zeroth_order_plan.c.  Spec: zeroth-order.md sections 3 to 6. */
 #include <math.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "core/mutant.h"
@@ -181,20 +182,34 @@ static pn_status mean_variance(const zo_work *at, double *mean, pn_err *err)
     return PN_OK;
 }
 
-/* e^2, from what runs: this smoothing with its groups, these batches, this design. */
-static double square_error(const zo_work *at)
+/* The shape of the noise of what runs.  Of sums whose shape is not known all of it may be past and drift. */
+static zo_noise shape_of(const zo_work *at)
 {
-    const zo_plan *plan = at->plan;
-    const zo_choice *choice = &plan->choice;
-    pn_smoothing how = plan->smoothing;
-    double later, error;
+    static const zo_noise unknown = { .gain = 1.0, .spread = 1.0, .past = 1.0, .drift = 1.0 };
+    const zo_choice *choice = &at->plan->choice;
+    bool known = choice->method.oracle == ZO_VARIANCE_REDUCED &&
+                 strcmp(at->prefix.factorization, zo_sum_factorizations[choice->method.sum]) == 0;
+    zo_noise noise;
+
+    for (size_t i = 0; known && at->prefix_given && pn_prefix_params[i].name; i++) {
+        static const char *const harmless[] = { "factorization", "estimator", "keep_root", "memory" };
+        bool is_harmless = !at->own[ZO_PREFIX + i].given;
+
+        for (size_t k = 0; k < 4; k++)
+            is_harmless = is_harmless || strcmp(pn_prefix_params[i].name, harmless[k]) == 0;
+        known = is_harmless;
+    }
+    return known && zo_sum_noise(choice->method.sum, at->prefix.keep_root, choice->rounds, &noise) ? noise : unknown;
+}
+
+/* From what runs: this smoothing with its groups, these batches, this design. */
+static void set_errors(zo_work *at)
+{
+    pn_smoothing how = at->plan->smoothing;
+    zo_noise noise = shape_of(at);
 
     how.lipschitz = at->problem.lipschitz; /* also where nothing is clipped */
-    error = pn_smoothed_variance(&how, plan->dim, choice->first);
-    if (choice->method.oracle == ZO_NAIVE || choice->rounds == 1)
-        return error + choice->noise * choice->noise;
-    later = pn_smoothed_difference_variance(&how, plan->dim, choice->others, 2.0 * choice->ball);
-    return error + later * ((double)choice->rounds - 1.0) / 2.0 + choice->noise * choice->noise;
+    zo_set_errors(&at->problem, &how, &noise, &at->plan->choice);
 }
 
 /* The gradient of r is added to what is estimated of the loss: both slopes count. */
@@ -205,7 +220,7 @@ static void finish_choice(zo_work *at)
 
     if (isfinite(at->regulariser_slope))
         whole.lipschitz += at->regulariser_slope;
-    choice->error = sqrt(square_error(at));
+    set_errors(at);
     if (!at->own[ZO_STEP].given && !at->practical)
         choice->step = 0.0;
     zo_finish(&whole, choice);

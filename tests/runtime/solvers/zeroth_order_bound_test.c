@@ -20,7 +20,8 @@ static zo_problem published(double records, double dim, double rho)
                          .rho = rho,
                          .lipschitz = 1.0,
                          .gap = 1.0 - 0.25 * dim / (dim + 1.0),
-                         .radius = 0.5 };
+                         .radius = 0.5,
+                         .published = true };
 }
 
 static double best_bound(double records, double dim, double rho, zo_method method)
@@ -53,6 +54,16 @@ static double honaker_variance(size_t t, bool split)
     return total;
 }
 
+static bool sum_noise(zo_sum sum, size_t rounds, double *gain, double *spread)
+{
+    zo_noise noise;
+    bool has = zo_sum_noise(sum, sum == ZO_TREE, rounds, &noise);
+
+    *gain = noise.gain;
+    *spread = noise.spread;
+    return has;
+}
+
 static void test_trees_have_the_mean_variance_of_their_prefixes(void)
 {
     size_t rounds, t;
@@ -66,10 +77,10 @@ static void test_trees_have_the_mean_variance_of_their_prefixes(void)
             plain += ones(t);
             weighted += honaker_variance(t, power && t == rounds);
         }
-        CHECK(zo_sum_noise(ZO_TREE, rounds, &gain, &spread));
+        CHECK(sum_noise(ZO_TREE, rounds, &gain, &spread));
         CHECK_CLOSE(gain, sqrt(floor(log2((double)rounds)) + 1.0), 1e-14);
         CHECK_CLOSE(spread, plain / (double)rounds, 1e-12);
-        CHECK(zo_sum_noise(ZO_HONAKER, rounds, &gain, &spread));
+        CHECK(sum_noise(ZO_HONAKER, rounds, &gain, &spread));
         CHECK_CLOSE(gain, sqrt(floor(log2((double)rounds)) + (power ? 0.0 : 1.0)), 1e-14);
         CHECK_CLOSE(spread, weighted / (double)rounds, 1e-12);
     }
@@ -86,15 +97,15 @@ static void test_mean_factors_are_the_published_ones(void)
 
     for (i = 0; i < 5; i++) {
         size_t t = (size_t)rounds[i];
-        CHECK(zo_sum_noise(ZO_HONAKER, t, &gain, &spread));
+        CHECK(sum_noise(ZO_HONAKER, t, &gain, &spread));
         CHECK_CLOSE(gain * gain * spread, honaker[i], 5e-5);
-        CHECK(zo_sum_noise(ZO_SQRT, t, &gain, &spread));
+        CHECK(sum_noise(ZO_SQRT, t, &gain, &spread));
         CHECK_CLOSE(gain * gain * spread, roots[i], 5e-5);
-        CHECK(zo_sum_noise(ZO_TREE, t, &gain, &spread));
+        CHECK(sum_noise(ZO_TREE, t, &gain, &spread));
         k = log2(rounds[i]);
         CHECK_CLOSE(gain * gain * spread, (k + 1.0) * (k / 2.0 + 1.0 / rounds[i]), 1e-10);
     }
-    CHECK(zo_sum_noise(ZO_SQRT, 1000, &gain, &spread));
+    CHECK(sum_noise(ZO_SQRT, 1000, &gain, &spread));
     CHECK_CLOSE(gain * gain * gain * gain, 10.660245, 5e-7);
     CHECK_CLOSE(gain * gain * spread, 9.623887, 5e-7);
 }
@@ -111,7 +122,7 @@ static void test_long_square_roots_go_on_where_sums_end(void)
         total += s;
         a *= odd * odd;
         if (j + 1 == 4096 || j + 1 == 4097 || j + 1 == 20000) {
-            CHECK(zo_sum_noise(ZO_SQRT, j + 1, &gain, &spread));
+            CHECK(sum_noise(ZO_SQRT, j + 1, &gain, &spread));
             CHECK_CLOSE(gain * gain, s, 1e-11);
             CHECK_CLOSE(spread, total / (double)(j + 1), 1e-11);
         }
@@ -206,10 +217,123 @@ static void test_bounds_of_all_methods_are_the_published_ones(void)
     }
 }
 
+/* Spread, past and drift by dense matrices, node by node, of an independent program: a tree with its root and one without, honaker
+ * without, sqrt. */
+static void test_noise_that_was_seen_and_noise_of_the_mean_are_those_of_matrices(void)
+{
+    static const struct {
+        size_t rounds;
+        double want[4][3];
+    } rows[] = {
+        { 1, { { 1, 0, 1 }, { 1, 0, 1 }, { 1, 0, 1 }, { 1, 0, 1 } } },
+        { 2, { { 1, 0, .5 }, { 1.5, .5, 1.25 }, { 1.5, .5, 1.25 }, { 1.125, .125, .8125 } } },
+        { 3,
+          { { 1.3333333333, .3333333333, .6666666667 },
+            { 1.3333333333, .3333333333, .6666666667 },
+            { 1.1111111111, .2592592593, .6666666667 },
+            { 1.2135416667, .2135416667, .7517361111 } } },
+        { 8,
+          { { 1.625, .625, .453125 },
+            { 1.75, .75, .59375 },
+            { 1.2619047619, .5158730159, .5803571429 },
+            { 1.4635558426, .4635558426, .6782497652 } } },
+        { 13,
+          { { 1.9230769231, .9230769231, .4437869822 },
+            { 1.9230769231, .9230769231, .4437869822 },
+            { 1.3560439560, .5943833944, .4870667794 },
+            { 1.6004966817, .6004966817, .6619137397 } } },
+        { 100,
+          { { 3.19, 2.19, .3913 },
+            { 3.19, 2.19, .3913 },
+            { 1.9914684697, 1.2532893335, .4476281215 },
+            { 2.2201653843, 1.2201653843, .6398245859 } } },
+    };
+    static const zo_sum sums[] = { ZO_TREE, ZO_TREE, ZO_HONAKER, ZO_SQRT };
+    zo_noise noise, buffers;
+    size_t row, k;
+
+    for (row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        for (k = 0; k < 4; k++) {
+            CHECK(zo_sum_noise(sums[k], k == 0, rows[row].rounds, &noise));
+            CHECK_CLOSE(noise.spread, rows[row].want[k][0], 1e-9);
+            CHECK_CLOSE(noise.past, rows[row].want[k][1], 1e-9);
+            CHECK_CLOSE(noise.drift, rows[row].want[k][2], 1e-9);
+        }
+    }
+    CHECK(zo_sum_noise(ZO_SQRT, false, 4096, &noise) && zo_sum_noise(ZO_BLT, false, 4096, &buffers));
+    CHECK_CLOSE(buffers.drift * buffers.gain * buffers.gain, noise.drift * noise.gain * noise.gain, 0.02);
+    CHECK(zo_sum_noise(ZO_SQRT, false, 4097, &buffers)); /* by the expansion */
+    CHECK_CLOSE(noise.drift, buffers.drift, 1e-4);
+}
+
+/* Errors apart, written out for T = 4: differences with variance v, of which round t has t - 1, t - 2 of them seen before, and the mean
+ * over rounds 3/4, 2/4 and 1/4. */
+static void test_errors_that_were_seen_and_errors_of_the_mean_count_once(void)
+{
+    zo_problem problem = { .records = 1e5, .dim = 4, .rho = INFINITY, .lipschitz = 2, .gap = 3, .radius = 0.5 };
+    zo_choice choice = {
+        .method = orthogonal_sqrt, .epochs = 10, .rounds = 4, .first = 50, .others = 10, .smoothing = 0.25, .ball = 0.02
+    };
+    double first = 4.0 * (4.0 / 3.0) / 50.0, v = 4.0 * 4.0 * 7.0 / 6.0 * (0.08 * 0.08) / 10.0;
+    double gap = (3.0 + 2.0 * 0.25 * 4.0 / 5.0) / (0.02 * 40.0), error, past, drift, square;
+    zo_noise noise = { .gain = 1.0, .spread = 2.0, .past = 1.0, .drift = 0.5 };
+
+    zo_evaluate(&problem, &choice);
+    CHECK_CLOSE(choice.error, sqrt(first + v * 6.0 / 4.0), 1e-12);
+    CHECK_CLOSE(choice.past, sqrt(first * 3.0 / 4.0 + v * 3.0 / 4.0), 1e-12);
+    CHECK_CLOSE(choice.drift, sqrt(first + v * (9.0 + 4.0 + 1.0) / 16.0), 1e-12);
+    CHECK_CLOSE(choice.bound, gap + (2.0 + choice.error) / 2.0 + choice.past + choice.drift, 1e-12);
+    problem.rho = 10.0;
+    error = choice.error, past = choice.past, drift = choice.drift;
+    choice.step = 0.0;
+    zo_evaluate_sum(&problem, &noise, &choice);
+    square = choice.noise * choice.noise;
+    CHECK(square > 0.0);
+    CHECK_CLOSE(choice.error, sqrt(error * error + square), 1e-12);
+    CHECK_CLOSE(choice.past, sqrt(past * past + square / 2.0), 1e-12);
+    CHECK_CLOSE(choice.drift, sqrt(drift * drift + square / 4.0), 1e-12);
+    choice =
+        (zo_choice){ .method = naive_one, .epochs = 10, .rounds = 16, .first = 100, .smoothing = 0.25, .ball = 0.02 };
+    zo_evaluate(&problem, &choice);
+    CHECK(choice.past == 0.0);
+    CHECK_CLOSE(choice.drift, choice.error / 4.0, 1e-12);
+    CHECK_CLOSE(choice.bound,
+                (3.0 + 2.0 * 0.25 * 4.0 / 5.0) / (0.02 * 160.0) +
+                    (sqrt(4.0 + choice.error * choice.error) + choice.error) / 4.0,
+                1e-12);
+}
+
+/* The best bounds on the grid of the search, by an independent program. */
+static void test_the_bounds_that_are_used_are_below_the_published_ones(void)
+{
+    static const double rows[][8] = {
+        /* M, d, rho and the bounds */
+        { 1e6, 10, .1, .36121, .24880, .53020, .31774, .22377 },
+        { 1e6, 10, 1, .17499, .11444, .21335, .14937, .13012 },
+        { 1e7, 10, .1, .16573, .11689, .18936, .11745, .08079 },
+        { 1e7, 54, 1, .18379, .09327, .22471, .11219, .09649 },
+    };
+    const zo_method methods[] = { naive_one, naive_orthogonal, iid_tree, orthogonal_tree, orthogonal_sqrt };
+
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        for (size_t m = 0; m < 5; m++) {
+            zo_problem problem = published(rows[row][0], rows[row][1], rows[row][2]);
+            zo_choice choice = { 0 };
+
+            problem.published = false;
+            CHECK(zo_search(&problem, methods[m], NULL, &choice));
+            CHECK_CLOSE(choice.bound, rows[row][3 + m], 2e-5);
+            CHECK(choice.bound < best_bound(rows[row][0], rows[row][1], rows[row][2], methods[m]));
+        }
+    }
+}
+
 /* d = 4, L = 2, mu = .25, written out: a naive run, and what a given step costs. */
 static void test_naive_choices_are_evaluated_by_their_formulas(void)
 {
-    zo_problem problem = { .records = 1e5, .dim = 4, .rho = 0.5, .lipschitz = 2, .gap = 3, .radius = 0.5 };
+    zo_problem problem = {
+        .records = 1e5, .dim = 4, .rho = 0.5, .lipschitz = 2, .gap = 3, .radius = 0.5, .published = true
+    };
     zo_choice choice = {
         .method = naive_one, .epochs = 10, .rounds = 16, .first = 100, .smoothing = 0.25, .ball = 0.02
     };
@@ -238,12 +362,15 @@ static void test_naive_choices_are_evaluated_by_their_formulas(void)
 /* d = 4 and directions of both kinds, mean of (t - 1) over 8 rounds = 3.5, distance 2 D. */
 static void test_chains_are_evaluated_by_their_formulas(void)
 {
-    zo_problem problem = { .records = 1e5, .dim = 4, .rho = INFINITY, .lipschitz = 2, .gap = 3, .radius = 0.5 };
+    zo_problem problem = {
+        .records = 1e5, .dim = 4, .rho = INFINITY, .lipschitz = 2, .gap = 3, .radius = 0.5, .published = true
+    };
     zo_choice choice = {
         .method = orthogonal_sqrt, .epochs = 10, .rounds = 8, .first = 50, .others = 10, .smoothing = 0.25, .ball = 0.02
     };
     double first = 4.0 * (4.0 / 3.0) / 50.0, others = 3.5 * 4.0 * 4.0 * (0.16 * 0.16) / 10.0;
     double e = sqrt(first + others), gap = 3.0 + 2.0 * 0.25 * 4.0 / 5.0;
+    zo_noise noise = { .gain = 3.0, .spread = 0.7, .past = 0.7, .drift = 0.7 };
 
     zo_evaluate(&problem, &choice);
     CHECK(choice.sigma == 0.0 && choice.noise == 0.0);
@@ -255,11 +382,11 @@ static void test_chains_are_evaluated_by_their_formulas(void)
     first = 4.0 * (4.0 / 3.0 + 1.0 - 0.25) / 50.0;
     CHECK_CLOSE(choice.error, sqrt(first + others * 1.75), 1e-12);
     problem.rho = 0.5;
-    zo_evaluate_sum(&problem, 3.0, 0.7, &choice);
+    zo_evaluate_sum(&problem, &noise, &choice);
     CHECK_CLOSE(choice.sigma, 3.0 * 2.0 * 8.0 * fmax(1.0 / 50.0, 0.16 / 10.0) / 0.5, 1e-12);
     CHECK_CLOSE(choice.noise, choice.sigma * sqrt(4.0 * 0.7), 1e-12);
     choice.ball = 10.0; /* two gradients differ by 2 L at most, however far apart they are */
-    zo_evaluate_sum(&problem, 3.0, 0.7, &choice);
+    zo_evaluate_sum(&problem, &noise, &choice);
     CHECK_CLOSE(choice.sensitivity, 2.0 * 8.0 * 2.0 / 10.0, 1e-12);
 }
 
@@ -388,6 +515,9 @@ int main(void)
     test_end_to_end_noise_is_the_published_one();
     test_plans_are_the_published_ones();
     test_bounds_of_all_methods_are_the_published_ones();
+    test_noise_that_was_seen_and_noise_of_the_mean_are_those_of_matrices();
+    test_errors_that_were_seen_and_errors_of_the_mean_count_once();
+    test_the_bounds_that_are_used_are_below_the_published_ones();
     test_naive_choices_are_evaluated_by_their_formulas();
     test_chains_are_evaluated_by_their_formulas();
     test_the_best_choice_keeps_what_is_given();
