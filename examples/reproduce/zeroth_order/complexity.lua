@@ -7,12 +7,12 @@
 --   Nothing is run.  A plan with target= says how many records it would need, doubled until the bound is met; between two powers of two
 -- M is interpolated from the least targets that each of them meets.
 --   penumbra examples/reproduce/zeroth_order/complexity.lua [folder]
--- Source: Zhang, Tran, Cutkosky (2024), Theorem 4.9 and Remark 4.10; zeroth order of the bounds as proven here, with constants.
+-- Source: Zhang, Tran, Cutkosky (2024), Theorem 4.9; orthogonal directions and the constants of the bounds are not the article's.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "../common.lua")
 
-local halvings = common.size(4, 8) -- of the interval that a least target is in
+local halvings = common.size(5, 8) -- of the interval that a least target is in
 
 local methods = {
   { name = "VR iid tree", oracle = "variance_reduced", directions = "iid",
@@ -75,7 +75,7 @@ end
 -- ---- sweeps ----
 
 local sweeps = {
-  { by = "d", values = common.size({ 4, 32 }, { 4, 8, 16, 32, 64, 128 }), eps = 0.1, delta = 0.5, rho = 4e-3 },
+  { by = "d", values = common.size({ 32, 256 }, { 16, 32, 64, 128, 256 }), eps = 0.1, delta = 0.5, rho = 0.02 },
   { by = "eps", values = common.size({ 0.2, 0.05 }, { 0.4, 0.2, 0.1, 0.05, 0.025 }), d = 16, delta = 0.5, rho = 4e-3 },
   { by = "delta", values = common.size({ 0.2, 0.05 }, { 0.4, 0.2, 0.1, 0.05 }), d = 16, eps = 0.1, rho = 4e-3 },
   { by = "rho", values = common.size({ 1e-2, 1e-3 }, { 3e-2, 1e-2, 3e-3, 1e-3 }), d = 16, eps = 0.1, delta = 0.5 },
@@ -98,8 +98,8 @@ end
 
 local function expect_order(term, of, method, found)
   local measured, order = common.slope(found.x, found.y), orders[term][method.name][of.by]
-  local slack = term == "learning" and 0.15 or 0.4 -- logarithms of T are in the second, and steepen it
-  common.expect(true or math.abs(measured - order) <= slack, "%s, %s: slope %.3f in %s, order %g", method.name, term, measured, of.by, order)
+  local slack = term == "learning" and 0.15 or 0.3 -- logarithms of T are in the second, and steepen it
+  common.expect(math.abs(measured - order) <= slack, "%s, %s: slope %.3f in %s, order %g", method.name, term, measured, of.by, order)
 end
 
 local found = {}
@@ -115,3 +115,52 @@ for _, of in ipairs(sweeps) do
     end
   end
 end
+rows:close()
+
+-- ---- where privacy is free ----
+
+-- By the article where rho >= sqrt(d) eps, for independent directions; the terms for orthogonal ones meet at rho = eps.
+print "\nrecords with privacy over records without, against rho over what makes it free"
+local free = common.table("complexity_free", { "method", "d", "eps", "rho", "rho_free", "ratio" }, { method = 12 })
+local curves, limits = {}, { 0, 0 }
+for k, method in ipairs { methods[1], methods[3] } do
+  for _, d in ipairs(common.size({ 4 }, { 4, 16, 64 })) do
+    local eps, curve = 0.1, { label = ("%s, d = %d"):format(method.name, d), x = {}, y = {}, colour = #curves }
+    local without = needed(method, { d = d, eps = eps, delta = 0.5 })
+    for i, share in ipairs(common.size({ 0.1, 1, 10 }, { 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30 })) do
+      local at_one = method.directions == "iid" and math.sqrt(d) * eps or eps
+      local ratio = needed(method, { d = d, eps = eps, delta = 0.5, rho = share * at_one }) / without
+      free:row(method.name, d, eps, share * at_one, at_one, ratio)
+      curve.x[i], curve.y[i] = share, ratio
+      if share == 1 then limits[k] = math.max(limits[k], ratio) end
+      common.expect_silently(share < 10 or ratio < 1.6, "%s, d = %d: %.3f times the records at %g times the rho that makes privacy free",
+        method.name, d, ratio, share)
+    end
+    curves[#curves + 1] = curve
+  end
+end
+free:close()
+common.expect(limits[1] < 8 and limits[2] < 8, "at that rho, records are at most %.2f (iid, tree) and %.2f (orthogonal, sqrt) times as many",
+  limits[1], limits[2])
+
+-- ---- figure ----
+
+local function panel(by, label)
+  local series = {}
+  for k, method in ipairs(methods) do
+    local with, without = found[by .. "privacy" .. method.name], found[by .. "learning" .. method.name]
+    series[#series + 1] = { label = method.name, x = with.x, y = with.y, colour = k - 1 }
+    if without then
+      series[#series + 1] = { label = method.name .. ", without privacy", x = without.x, y = without.y, dashed = true, colour = k - 1 }
+    end
+  end
+  return { title = "against " .. by, xlabel = label, ylabel = "records M", logx = true, logy = true, key = false, series = series }
+end
+
+local first = panel("d", "dimension d")
+first.key = nil
+common.figure { name = "complexity", legend = 240, panels = { first, panel("eps", "eps") },
+  title = "Records of a (delta, eps)-stationary point by the bounds, delta = 0.5; left eps = 0.1, rho = 0.02, right d = 16, rho = 0.004" }
+common.figure { name = "complexity_free", title = "Records with privacy over records without, eps = 0.1, delta = 0.5", logx = true,
+  logy = true, ticks = false, xlabel = "rho over sqrt(d) eps (iid), over eps (orthogonal)", ylabel = "ratio of records",
+  key = "inside right top", series = curves }

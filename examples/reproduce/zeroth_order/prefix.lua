@@ -1,6 +1,6 @@
 -- prefix.lua -- private prefix sums by themselves: how much noise each method leaves on the sum of the first t of T leaves.
--- All are at the same guarantee (the article's rho = 1, which is 1/2 of zero-concentrated privacy) and leaf sensitivity 1, so that the variance of
--- one coordinate is the factor that methods are compared by.
+-- All are at the same guarantee (the article's rho = 1, which is 1/2 of zero-concentrated privacy) and leaf sensitivity 1, so that the
+-- variance of one coordinate is the factor that methods are compared by.
 --   1. Factors over t at T = 1024, by t:variance and measured on streams of zeros (every coordinate is a run of its own): the
 -- tree goes up and down with the number of ones in t and drops at every power of two; the factorizations rise like a logarithm.
 --   2. Largest and mean factor for T = 8 to 16,384, beside closed forms, where there are such, and the bound that no factorization's
@@ -140,15 +140,16 @@ common.expect(top.sqrt[2] / least_mean(last) < 1.25, "T = %d: sqrt's mean factor
 -- ---- figure ----
 
 local function over_t()
-  local series = {}
-  for k, name in ipairs { "tree", "honaker", "full", "sqrt", "blt" } do
+  local series, shown = {}, math.min(T, 128)
+  for k, name in ipairs { "tree", "honaker", "full", "sqrt" } do
     local x, y, some, dots = {}, {}, {}, {}
-    for t = 1, T do x[t], y[t] = t, exact[name][t] end
-    for t = 1, T, T // 64 do some[#some + 1], dots[#dots + 1] = t, seen[name][t] end
-    series[#series + 1] = { label = name, x = x, y = y, dashed = name == "blt" and 2 or 1, colour = k - 1 }
+    for t = 1, shown do x[t], y[t] = t, exact[name][t] end
+    for t = 1, shown, 4 do some[#some + 1], dots[#dots + 1] = t, seen[name][t] end
+    series[#series + 1] = { label = name, x = x, y = y, dashed = 1, colour = k - 1 }
     series[#series + 1] = { label = name .. ", measured", x = some, y = dots, marks = true, colour = k - 1 }
   end
-  return { title = ("T = %d"):format(T), xlabel = "t", ylabel = "variance of prefix t, s = 1, rho = 1", logy = true, series = series }
+  return { title = ("first %d of %d leaves"):format(shown, T), xlabel = "t", ylabel = "variance of prefix t, s = 1, rho = 1", logy = true,
+    series = series }
 end
 
 local function over_horizons()
@@ -158,8 +159,8 @@ local function over_horizons()
   end
   for i, leaves in ipairs(sizes) do least[i] = least_mean(leaves) end
   series[#series + 1] = { label = "least of all", x = sizes, y = least, dashed = 3, colour = 7 }
-  return { title = "mean over t", xlabel = "T", ylabel = "mean variance, s = 1, rho = 1", logx = true, logy = true,
-    key = "inside left top", series = series }
+  return { title = "mean over t; dotted: least of all, dashed: blt", xlabel = "T", ylabel = "mean variance, s = 1, rho = 1", logx = true, logy = true,
+    series = series }
 end
 
-common.figure { name = "prefix", title = "Noise of private prefix sums", panels = { over_t(), over_horizons() } }
+common.figure { name = "prefix", legend = 200, title = "Noise of private prefix sums", panels = { over_t(), over_horizons() } }
