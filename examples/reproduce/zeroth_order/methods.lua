@@ -313,10 +313,10 @@ local function against_bounds()
     all[#all + 1] = one
   end
   all[#all + 1] = { label = "the bound", x = { least, most_bound }, y = { least, most_bound }, dashed = true, colour = 7 }
-  return { title = "all methods and sizes", xlabel = "BOUND", ylabel = "measured", logx = true, logy = true, ticks = false,
-    key = "inside left top", series = all }
+  return { name = "methods", title = "Smoothed gradient of zeroth-order runs, all methods and sizes", xlabel = "BOUND",
+    ylabel = "measured", logx = true, logy = true, ticks = false, key = "inside left top", series = all }
 end
 
-common.figure { name = "methods", title = "Zeroth-order oracles, measured and promised", panels = { against_bounds(),
-  { title = "squared error by round, T = 64", xlabel = "round t", ylabel = "mean square error", logy = true, key = "outside right top",
-    series = series } } }
+common.figure(against_bounds())
+common.figure { name = "methods_error", title = "Mean squared error of the oracle by round, T = 64, rho = 1", xlabel = "round t",
+  ylabel = "mean square error", logy = true, ticks = false, series = series }
