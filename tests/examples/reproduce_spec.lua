@@ -2,7 +2,7 @@
 -- table and, where gnuplot is there, its figure.
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 local root = "examples/reproduce"
-local folders = { geometry = 10, variance_reduced = 10, zeroth_order = 4 } -- and the least number of scripts
+local folders = { geometry = 10, variance_reduced = 10, zeroth_order = 6 } -- and the least number of scripts
 
 local function lines_of(command)
   local pipe, lines = assert(io.popen(command)), {}
