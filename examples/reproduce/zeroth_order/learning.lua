@@ -112,10 +112,10 @@ local function stationarity(f, theta)
   return pn.stationarity(f.part, theta, { radius = radius, samples = common.size(20, 100), rng = pn.rng.seeded(1) })
 end
 
-local told = { name = "zeroth_order", told = true }
-local sums = { name = "prefix sums", told = true, options = { oracle = "variance_reduced" }, measure = true }
-local naive = { name = "naive", told = true, solver = "zeroth_order_naive" }
-local plain = { name = "as it comes" }
+local told = { name = "zeroth_order", told = true, colour = 1 }
+local sums = { name = "prefix sums", told = true, options = { oracle = "variance_reduced" }, measure = true, colour = 2 }
+local naive = { name = "naive", told = true, solver = "zeroth_order_naive", colour = 3 }
+local plain = { name = "as it comes", colour = 0 }
 local open = { name = "without privacy", told = true, measure = true }
 local again = { name = "4 passes", told = true, options = { oracle = "variance_reduced", passes = 4 } }
 local function batches(count)
@@ -169,7 +169,7 @@ local function panel(f, found, epsilons, methods)
   end
   local series = {}
   for k, method in ipairs(methods) do
-    local line = { label = method.name, x = {}, y = {}, colour = k - 1 }
+    local line = { label = method.name, x = {}, y = {}, colour = method.colour }
     for i, epsilon in ipairs(epsilons) do line.x[i], line.y[i] = epsilon, found[epsilon][method].right end
     series[k] = line
   end
