@@ -8,7 +8,7 @@
 --   3. The noise of prefix sums by round: the tree's goes up and down with the number of ones in t, that of the square-root
 --      factorization grows like a logarithm.  Both are measured on streams of zeros, beside t:variance(i).
 --   penumbra examples/reproduce/zeroth_order/capped.lua [folder]
--- Source: Zhang, Tran, Cutkosky (2024), Algorithms 1 to 3; the orthogonal directions and the other factorization are not the article's.
+-- Source: Zhang, Tran, Cutkosky (2024), Algorithms 1 to 3.  Orthogonal directions and the other factorization are not theirs.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "../common.lua")
@@ -84,7 +84,8 @@ local function average(list, from, to)
   return sum / (to - from + 1)
 end
 
-print(("capped deviations in R^%d, %d records: %.4f at the start, mean and deviation over %d seeds"):format(d, n, height(start), seeds))
+print(("capped deviations in R^%d, %d records: %.4f at the start, mean and deviation over %d seeds"):format(d, n, height(start),
+  seeds))
 common.expect(math.abs(height(start) - 1.3416) < 5e-5, "the start is at %.4f", height(start))
 local out = common.table("capped", { "directions", "sums", "rho", "sigma", "ends_at", "deviation", "there", "deviation_there",
   "gbar_first", "gbar_last" }, { directions = 11 })
@@ -93,7 +94,8 @@ for _, case in ipairs(cases) do
   case.first, case.last = average(case.norms, 1, 3), average(case.norms, K - 19, K)
   case.name = ("%s, rho = %s"):format(case.directions, case.rho or "none")
   out:row(case.directions, case.prefix == tree and "tree" or "sqrt", case.rho or "none",
-    case.rho and case.plan.lines["noise sigma"] or 0, case.mean, case.sd, case.ends or "-", case.spread or "-", case.first, case.last)
+    case.rho and case.plan.lines["noise sigma"] or 0, case.mean, case.sd, case.ends or "-", case.spread or "-", case.first,
+    case.last)
 end
 out:close()
 for _, case in ipairs(cases) do
@@ -167,12 +169,14 @@ common.expect(rises and average(smooth_exact, 1, T) < 0.5 * average(saw_exact, 1
 local epochs, decay = {}, {}
 for k = 1, K do epochs[k] = k end
 for _, case in ipairs { cases[1], cases[2], cases[3], cases[5], cases[6] } do
-  decay[#decay + 1] = { label = case.name, x = epochs, y = case.norms, colour = (#decay), dashed = case.directions == "iid" and 2 or 1 }
+  decay[#decay + 1] = { label = case.name, x = epochs, y = case.norms, colour = #decay,
+    dashed = case.directions == "iid" and 2 or 1 }
 end
 common.figure { name = "capped", title = "Capped absolute deviations, d = 5, 11,280 records", panels = {
   { title = "mean released gradient", xlabel = "epoch", ylabel = "norm", logy = true, key = "outside below maxrows 2 samplen 2",
     series = decay },
   { title = "noise of prefix sums, T = 32", xlabel = "round t", ylabel = "variance of an entry", key = "outside below samplen 2",
-    series = { { label = "tree", x = rounds, y = saw_exact, dashed = 1 }, { label = "measured", x = rounds, y = saw, marks = true, colour = 0 },
+    series = { { label = "tree", x = rounds, y = saw_exact, dashed = 1 },
+      { label = "measured", x = rounds, y = saw, marks = true, colour = 0 },
       { label = "square root", x = rounds, y = smooth_exact, dashed = 1, colour = 1 },
       { label = "measured", x = rounds, y = smooth, marks = true, colour = 1 } } } } }

@@ -1,16 +1,16 @@
--- learning.lua -- a network learned privately from values of its loss: two layers, four rectified units, hinge loss, which is neither
--- convex nor smooth, as a black box in batch form.
+-- learning.lua -- a network learned privately from values of its loss: two layers, four rectified units, hinge loss, which is
+-- neither convex nor smooth, as a black box in batch form.
 --   quadrants   16,000 records uniform in [-1, 1]^4, labelled by the sign of x_1 x_2, which no linear rule tells: d = 25 weights
 --   houses      blocks of California, above or below 180,000 dollars, 8 features scaled by public ranges: d = 41, n = 16,512
 --               (PENUMBRA_DATA=FOLDER with cal_housing.csv.gz; left out without it)
--- The slope of such a loss in its weights has no bound.  L = 1/2 is declared and what is beyond is clipped: each difference moves by
--- L a unit at most, in d orthonormal directions, along which a slope of norm 2.5 has about 1/2.
+-- The slope of such a loss in its weights has no bound.  L = 1/2 is declared and what is beyond is clipped: each difference is L a
+-- unit at most, in d orthonormal directions, along which a slope of norm 2.5 has about 1/2.
 -- Every run starts at normal weights, drawn anew for each seed; its answer is scored on records that it has not seen.
 --   as it comes       zeroth_order with nothing but the start
 --   zeroth_order      told distance = sqrt(d), the size of the weights it starts at, and output = "last"
 --   prefix sums       the same, with oracle = "variance_reduced"
---   naive             zeroth_order_naive, the article's: one direction a record, fresh batches; told the same.  At the middle budget
---                     with other batches than its own, too
+--   naive             zeroth_order_naive, the article's: one direction a record, fresh batches; told the same.  At the middle
+--                     budget with other batches than its own, too
 --   4 passes          prefix sums over each record four times, each paid for out of the same budget
 --   without privacy   zeroth_order told the same
 -- The measure of stationarity is at radius 1/2, of 200 training records, before and after a run; it is not private.
@@ -24,8 +24,8 @@ local units, slope, radius = 4, 0.5, 0.5
 
 -- ---- the network ----
 
--- A function (thetas, x) -> the scores of one record for the weights in each row of thetas: p weights and a threshold for every unit,
--- what each unit counts, and a constant.  One product: the record's features stand in the rows of A.
+-- A function (thetas, x) -> the scores of one record for the weights in each row of thetas: p weights and a threshold for every
+-- unit, what each unit counts, and a constant.  One product: the record's features stand in the rows of A.
 local function network(p, d)
   local rows, ones = 2 * units + 1, pn.vec.zeros(units) + 1
   local A, inputs, last = pn.mat.zeros(rows, d), {}, pn.vec.zeros(p)
@@ -175,8 +175,8 @@ local function panel(f, found, epsilons, methods)
   end
   series[#series + 1] = flat("without privacy", found.open.right, 7)
   series[#series + 1] = flat("trivial", f.trivial, 6)
-  return { title = ("%s, d = %d, n = %d"):format(f.name, f.d, f.n), xlabel = "epsilon", ylabel = "right on the test set", logx = true,
-    series = series }
+  return { title = ("%s, d = %d, n = %d"):format(f.name, f.d, f.n), xlabel = "epsilon", ylabel = "right on the test set",
+    logx = true, series = series }
 end
 
 local methods = { plain, told, sums, naive }
@@ -203,8 +203,8 @@ if folder and folder ~= "" and not common.quick then
   panels[2] = panel(hard, hard.found, { 1, 4 }, { told, sums, naive })
 end
 out:close()
-common.figure { name = "learning", title = "A network of four rectified units from values of its loss, delta = 1/n^2", panels = panels,
-  legend = 170 }
+common.figure { name = "learning", title = "A network of four rectified units from values of its loss, delta = 1/n^2",
+  panels = panels, legend = 170 }
 
 -- ---- what is promised ----
 
@@ -213,21 +213,23 @@ local function expect_better(a, b, by, what, ...)
 end
 
 local top = epsilons[#epsilons]
-common.expect(found.open.mean < found.before / 2, "without privacy the measure of stationarity falls from %.3f to %.3f", found.before,
-  found.open.mean)
+common.expect(found.open.mean < found.before / 2, "without privacy the measure of stationarity falls from %.3f to %.3f",
+  found.before, found.open.mean)
 if common.quick then
-  expect_better(math.max(found[top][told].right, found[top][sums].right), easy.trivial, 0.1, "epsilon = %g, beside the trivial rule", top)
+  local right = math.max(found[top][told].right, found[top][sums].right)
+  expect_better(right, easy.trivial, 0.1, "epsilon = %g, beside the trivial rule", top)
   return
 end
 for _, epsilon in ipairs(epsilons) do
   local at = found[epsilon]
   expect_better(at[sums].right, easy.trivial, 0.15, "epsilon = %g, prefix sums beside the trivial rule", epsilon)
   expect_better(at[told].right, at[naive].right, 0.05, "epsilon = %g, zeroth_order beside the naive method", epsilon)
-  common.expect(at[sums].mean < 0.75 * found.before, "epsilon = %g: prefix sums lower the measure of stationarity from %.3f to %.3f",
-    epsilon, found.before, at[sums].mean)
+  common.expect(at[sums].mean < 0.75 * found.before,
+    "epsilon = %g: prefix sums lower the measure of stationarity from %.3f to %.3f", epsilon, found.before, at[sums].mean)
 end
 expect_better(found[1][sums].right, found[1][naive].right, 0.1, "epsilon = 1, prefix sums beside the naive method")
-expect_better(found[middle][sums].right, best_naive.right, 0.05, "epsilon = %g, prefix sums beside the naive method's best batch", middle)
+expect_better(found[middle][sums].right, best_naive.right, 0.05, "epsilon = %g, prefix sums beside the naive method's best batch",
+  middle)
 expect_better(best.right, found[middle][sums].right, 0.02, "epsilon = %g, four passes beside one", middle)
 expect_better(found.open.right, best.right, -0.03, "without privacy, beside four passes at epsilon = %g", middle)
 if hard then

@@ -1,17 +1,19 @@
--- votes.lua -- settings chosen by votes: records are people who say which of two candidates they like better, or whether they like one.
--- Person i has an ideal z_i in R^8 and minds a setting x by u(x, z_i) = min(||x - z_i||_1/sqrt(8), 2.5), which is piecewise linear, with a
--- threshold beyond which all is alike, and 1-Lipschitz.  Seven of ten have ideals about a, three about -a, so the problem is not
+-- votes.lua -- settings chosen by votes: records are people who say which of two candidates they like better, or whether they
+-- like one.
+-- Person i has an ideal z_i in R^8 and minds a setting x by u(x, z_i) = min(||x - z_i||_1/sqrt(8), 2.5), which is piecewise
+-- linear, with a threshold beyond which all is alike, and 1-Lipschitz.  Seven of ten have ideals about a, three about -a, so the problem is not
 -- convex; one of ten votes for the contrary.  Runs start at 0.  Answers as losses that a black box can have:
 --   scores      u itself.  L = 1 holds.
---   votes       1 or -1 for one of two candidates.  The loss is 1e9 u with L = 1 declared: (l(x + mu u) - l(x - mu u))/(2 mu) is far
---               beyond L, and the clip leaves its sign: exactly a vote.  Where u is alike at both, 0: an abstention.
+--   votes       1 or -1 for one of two candidates.  The loss is 1e9 u with L = 1 declared: (l(x + mu v) - l(x - mu v))/(2 mu) is
+--               far beyond L, and the clip leaves its sign: exactly a vote.  Where u is alike at both, 0: an abstention.
 --   one vote    the same, with directions = "one": each person is asked a single time.
---   thumbs      1 (down) where u > 1.8, else 0.  The loss jumps, but differences of two of them are at most 1/(2 mu) = L: nothing is clipped.
--- Votes and thumbs change all at once: what is left of the difference of two such gradients after its clip is not that difference, so
--- prefix sums of them are no gradients, and of "votes, sums" nothing is proved.  Scores are shown with both oracles.
+--   thumbs      1 (down) where u > 1.8, else 0.  The loss jumps, but its differences over 2 mu are at most 1/(2 mu) = L: nothing is
+--               clipped.
+-- Votes and thumbs change all at once: what is left of the difference of two such gradients after its clip is not that difference,
+-- so prefix sums of them are no gradients, and of "votes, sums" nothing is proved.  Scores are shown with both oracles.
 --   thumbs, tuned     epochs and rounds that do well here, in place of those with the least bound: its slope is far below L
--- Reported of the answer, on 4,000 other people: how much they mind it, how much of what could be won is, and how many like it better than
--- the start (of those who do not find both alike).
+-- Reported of the answer, on 4,000 other people: how much they mind it, how much of what could be won is, and how many like it
+-- better than the start (of those who do not find both alike).
 --   penumbra examples/reproduce/zeroth_order/votes.lua [folder]
 -- Source: Zhang, Tran, Cutkosky (2024), which has feedback of this kind among its motives.
 local pn = require "penumbra"
@@ -84,9 +86,10 @@ local methods = {
 }
 local epsilons = common.size({ 8 }, { 0.5, 2, 8 })
 
-print(("%d voters, one of ten contrary; %.3f minded at the start, %.3f at the best point known; %d seeds"):format(n, most, least, seeds))
-local out = common.table("votes", { "answers", "epsilon", "minded", "won", "liked_better", "answers_each", "epochs", "rounds", "batch",
-  "noise", "seconds" }, { answers = 14 })
+print(("%d voters, one of ten contrary; %.3f minded at the start, %.3f at the best point known; %d seeds"):format(n, most, least,
+  seeds))
+local out = common.table("votes", { "answers", "epsilon", "minded", "won", "liked_better", "answers_each", "epochs", "rounds",
+  "batch", "noise", "seconds" }, { answers = 14 })
 
 local function run(method, epsilon)
   local options = { distance = 2, output = "last", start = start, privacy = epsilon and true or false }
@@ -145,5 +148,6 @@ end
 expect_won("thumbs", 8, 0.6)
 expect_won("thumbs, tuned", 8, 0.7)
 for _, name in ipairs(shown) do
-  common.expect(found[name][8].liked > 0.7, "%s, epsilon = 8: %.3f of the others like it better than the start", name, found[name][8].liked)
+  common.expect(found[name][8].liked > 0.7, "%s, epsilon = 8: %.3f of the others like it better than the start", name,
+    found[name][8].liked)
 end
