@@ -1,8 +1,8 @@
 -- votes.lua -- settings chosen by votes: records are people who say which of two candidates they like better, or whether they
 -- like one.
 -- Person i has an ideal z_i in R^8 and minds a setting x by u(x, z_i) = min(||x - z_i||_1/sqrt(8), 2.5), which is piecewise
--- linear, with a threshold beyond which all is alike, and 1-Lipschitz.  Seven of ten have ideals about a, three about -a, so the problem is not
--- convex; one of ten votes for the contrary.  Runs start at 0.  Answers as losses that a black box can have:
+-- linear, with a threshold beyond which all is alike, and 1-Lipschitz.  Seven of ten have ideals about a, three about -a, so the
+-- problem is not convex; one of ten votes for the contrary.  Runs start at 0.  Answers as losses that a black box can have:
 --   scores      u itself.  L = 1 holds.
 --   votes       1 or -1 for one of two candidates.  The loss is 1e9 u with L = 1 declared: (l(x + mu v) - l(x - mu v))/(2 mu) is
 --               far beyond L, and the clip leaves its sign: exactly a vote.  Where u is alike at both, 0: an abstention.
