@@ -244,7 +244,8 @@ static pn_status mu_for_curve(double *out, const pn_prefix_design *design, size_
     double total = options->epsilon, epsilon = total - fmin(0x1p-35, total / 2.0) - 0x1p-38 * total;
     double mu = pn_gaussian_mu(epsilon, pn_ideal_delta(options->delta));
 
-    for (double less = 0x1p-52; mu > 0.0 && less < 0x1p-10; less *= 2.0) {
+    /* Where epsilon is large the tails of the noise as drawn decide, and mu has a long way to go. */
+    for (double least = 0x1p-20 * mu, less = 0x1p-52; mu > least; less = fmin(2.0 * less, 0.125)) {
         pn_event *event = NULL;
         pn_status status = pn_event_gaussian(&event, 1.0, mu, draws, options->neighbours, err);
         bool fits = status == PN_OK && pn_event_epsilon(event, 1, options->delta, NULL) <= epsilon;

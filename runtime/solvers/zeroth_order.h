@@ -35,7 +35,7 @@ typedef struct zo_problem {
     double lipschitz; /* L */
     double gap;       /* bound on F(x0) - inf F; what smoothing adds to it, at most L mu d/(d + 1), is added */
     double radius;    /* delta of the Goldstein measure that is aimed at */
-    bool published;   /* bounds as they were published: every error counts twice, differences at their largest distance */
+    bool published; /* bounds as they were published: every error counts twice, differences at their largest distance */
 } zo_problem;
 
 /* What a run would use.  Sizes 0 and numbers NaN or 0 in what is given mean "to be chosen". */
@@ -156,6 +156,8 @@ bool zo_given(const zo_work *at, int option);
 /** Everything in zo_work up to gap_known.  Errors: PN_EUNSUPPORTED for sets, relations and budgets that it cannot serve; PN_EPRIVACY without
  *  an L; PN_EINVAL; PN_ENOMEM. */
 pn_status zo_read_problem(zo_work *at, pn_err *err);
+/** Why the plan's bound is not proved; NULL where it is. */
+const char *zo_no_bound(const zo_work *at);
 /* Of each zo_sum, the row of pn_prefix_table. */
 extern const char *const zo_sum_factorizations[];
 /** Sensitivities, the design, the plan's event, charges and sigma, and what the noise makes of step, error and bound.

@@ -121,7 +121,7 @@ static void explain_noise(zo_work *at)
 
 /* ---- bounds ---- */
 
-static const char *no_bound(const zo_work *at)
+const char *zo_no_bound(const zo_work *at)
 {
     if (at->slope_guessed)
         return "L is guessed";
@@ -156,7 +156,7 @@ static void explain_bound(zo_work *at)
 {
     zo_plan *plan = at->plan;
     const zo_choice *choice = &plan->choice;
-    const char *none = no_bound(at);
+    const char *none = zo_no_bound(at);
     double slope = at->problem.lipschitz + at->regulariser_slope;
 
     pn_plan_add(&plan->base, "oracle error e", choice->error, "rms over rounds: sampling and noise");

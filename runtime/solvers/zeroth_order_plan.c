@@ -272,9 +272,8 @@ static pn_status fill(zo_work *at, pn_err *err)
     if (status != PN_OK)
         return status;
     plan->output = (zo_output)at->own[ZO_OUTPUT].count;
-    if (at->practical &&
-        !at->own[ZO_OUTPUT].given) /* there is no bound to keep, and a random epoch does four times worse */
-        plan->output = ZO_LAST;
+    if (!at->own[ZO_OUTPUT].given && (at->practical || zo_no_bound(at)))
+        plan->output = ZO_LAST; /* there is no bound to keep, and a random epoch does four times worse */
     plan->smoothing.directions = plan->choice.method.directions;
     plan->smoothing.radius = plan->choice.smoothing;
     status = check_radii(at, err);

@@ -5,6 +5,7 @@
 
 #include "continual/prefix_rows.h"
 #include "core/alloc.h"
+#include "numeric/blas.h"
 #include "solvers/first_order.h"
 #include "solvers/noisy_gradient.h"
 #include "solvers/zeroth_order.h"
@@ -65,7 +66,13 @@ static const char *const oracles[] = { "variance_reduced", "naive", NULL };
           0.0,                                                                                                              \
           NULL,                                                                                                             \
           "bound on the objective at the start less its least value; by default from the loss, or L distance" },            \
-        { "distance", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "how far from the start a good point may be" },         \
+        { "distance",                                                                                                       \
+          PN_REAL,                                                                                                          \
+          PN_OPTIONAL,                                                                                                      \
+          PN_POSITIVE,                                                                                                      \
+          0.0,                                                                                                              \
+          NULL,                                                                                                             \
+          "how far from the start a good point may be; by default 1, or the norm of start= where that is larger" },         \
         { "epochs",                                                                                                         \
           PN_COUNT,                                                                                                         \
           PN_OPTIONAL,                                                                                                      \
@@ -91,7 +98,7 @@ static const char *const oracles[] = { "variance_reduced", "naive", NULL };
           outputs,                                                                                                          \
           "which epoch's mean point is the answer: random, what the bound is about; best, of the smallest mean "            \
           "released "                                                                                                       \
-          "gradient; last, the default where no bound says anything" },                                                     \
+          "gradient; last, the default where no bound is proved or says anything" },                                        \
         { "group",                                                                                                          \
           PN_COUNT,                                                                                                         \
           PN_OPTIONAL,                                                                                                      \
@@ -215,7 +222,8 @@ static pn_status read_gap(zo_work *at, pn_err *err)
     pn_status status = PN_OK;
 
     at->distance_given = zo_given(at, ZO_DISTANCE);
-    at->distance = at->own[ZO_DISTANCE].real;
+    at->distance =
+        at->distance_given ? at->own[ZO_DISTANCE].real : fmax(1.0, pn_lp_norm(PN_L2, plan->dim, plan->start));
     at->gap_known = true;
     if (zo_given(at, ZO_GAP)) {
         at->problem.gap = at->own[ZO_GAP].real;

@@ -55,6 +55,14 @@ describe("pn.tree", function()
     assert.equal(7, #t:variances(7))
   end)
 
+  it("has the noise that can be drawn for budgets of any size, and stays within them", function()
+    for _, budget in ipairs { { 1e-9, 1e-6 }, { 64, 2.5e-7 }, { 1000, 1e-6 } } do
+      local t = pn.tree { dim = 25, horizon = 32, sensitivity = 1, epsilon = budget[1], delta = budget[2] }
+      local price = pn.ledger { epsilon = budget[1], delta = budget[2] }:price(t.event)
+      assert.is_true(price <= budget[1] and price > math.min(0.9 * budget[1], 50))
+    end
+  end)
+
   it("has noise by epsilon and delta as well as by sigma", function()
     -- last section, 10: rho = 1 (mu) costs epsilon 4.886554 at delta 1e-6
     local t = pn.tree { dim = 1, horizon = 8, sensitivity = 1, epsilon = 4.886554, delta = 1e-6, factorization = "binary" }
