@@ -169,7 +169,7 @@ static divisor divisor_of(uint32_t by)
 
 static inline int64_t divide_small(const divisor *by, int64_t sum)
 {
-    uint64_t sign = (uint64_t)(sum >> 63), n = (((uint64_t)sum ^ sign) - sign) + by->half;
+    uint64_t sign = sum < 0 ? UINT64_MAX : 0, n = (((uint64_t)sum ^ sign) - sign) + by->half;
     uint64_t quotient = (uint64_t)((pn_prefix_wide_bits)n * by->factor >> 64) >> (by->bits - 1);
 
     return (int64_t)((quotient ^ sign) - sign);
