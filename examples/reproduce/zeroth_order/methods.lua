@@ -235,7 +235,7 @@ end
 for _, case in ipairs(cases) do run(case) end
 rows:close()
 common.expect(most < 1, "measured + 4 standard errors is at most %.3f of the bound", most)
-common.expect(reversed <= 0.05 * compared and furthest < 1.1,
+common.expect(reversed <= common.size(0.2, 0.1) * compared and furthest < 1.1,
   "of %d pairs whose promises differ by more than 1.5, %d are the other way round, by a factor of %.3f at most", compared, reversed,
   furthest)
 
