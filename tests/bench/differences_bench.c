@@ -115,17 +115,17 @@ static void close_world(world *self)
     pn_free(self->rows);
 }
 
-static int run_differences(const char *loss, size_t n, size_t p, int runs, double limit)
+static int run_differences(const char *loss, size_t n, size_t p, int runs, double limit, double alone)
 {
     char name[64];
     world self;
     int over = 0;
 
     open_world(&self, loss, n, p);
-    (void)snprintf(name, sizeof name, "%s, p = %zu: differences / product", loss, p);
+    (void)snprintf(name, sizeof name, "%s, n = %zu: differences / product", loss, n);
     over += bench_line_busy(name, differences, &self, product, &self, runs, limit);
-    (void)snprintf(name, sizeof name, "%s, p = %zu: differences / one by one", loss, p);
-    over += bench_line_busy(name, differences, &self, one_by_one, &self, 1, 0.1);
+    (void)snprintf(name, sizeof name, "%s, n = %zu: differences / one by one", loss, n);
+    over += bench_line_busy(name, differences, &self, one_by_one, &self, 1, alone);
     close_world(&self);
     return over;
 }
@@ -162,9 +162,11 @@ static int run_smoothed(pn_directions directions, size_t p, size_t n)
 int main(void)
 {
     static const size_t dims[] = { 10, 54, 200 };
-    int over = run_differences("hinge", 2000, 1000, 9, 1.3);
+    int over = run_differences("hinge", 2000, 1000, 9, 1.3, 0.0);
 
-    over += run_differences("logistic", 2000, 1000, 9, 1.5); /* two logarithms a pair beside the product */
+    over += run_differences("logistic", 2000, 1000, 9, 1.5, 0.0); /* two logarithms a pair beside the product */
+    over += run_differences("hinge", 8000, 1000, 3, 1.3, 0.1);    /* beyond the last cache, as data are */
+    over += run_differences("logistic", 8000, 1000, 3, 1.5, 0.1);
     for (size_t k = 0; k < sizeof dims / sizeof *dims; k++) {
         over += run_smoothed(PN_DIRECTIONS_ORTHOGONAL, dims[k], 20000 / dims[k]);
         over += run_smoothed(PN_DIRECTIONS_IID, dims[k], 20000 / dims[k]);

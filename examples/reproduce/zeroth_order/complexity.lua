@@ -1,10 +1,13 @@
--- complexity.lua -- how many records a (delta, eps)-stationary point costs: M(eps), where the least bound over all sizes of a method
+-- complexity.lua -- how many records a (delta, eps)-stationary point costs: M(eps), where the least bound over all
+-- sizes of a method
 -- falls to eps.  Two terms: what learning takes, from plans without privacy, and what privacy adds, from plans at so small a
 -- rho that it is all.  The article's orders for the variance-reduced oracle: d/(delta eps^3) without privacy, and with it
--- d^(3/2)/(rho delta eps^2) for independent directions, d/(rho delta eps^2) for orthogonal ones; for the naive oracle with its best batch
+-- d^(3/2)/(rho delta eps^2) for independent directions, d/(rho delta eps^2) for orthogonal ones; for the naive
+-- oracle with its best batch
 -- d/(delta eps^3), with orthogonal directions 1/(delta eps^3), and d^(3/2)/(rho delta eps^3) or d/(rho delta eps^3).  rho is the
 -- article's: rho^2/2 of zero-concentrated privacy.
---   Nothing is run.  A plan with target= says how many records it would need, doubled until the bound is met; between two powers of two
+--   Nothing is run.  A plan with target= says how many records it would need, doubled until the bound is met;
+--   between two powers of two
 -- M is interpolated from the least targets that each of them meets.
 --   penumbra examples/reproduce/zeroth_order/complexity.lua [folder]
 -- Source: Zhang, Tran, Cutkosky (2024), Theorem 4.9; orthogonal directions and the constants of the bounds are not the article's.
@@ -29,7 +32,8 @@ local orders = {
   learning = { ["VR iid tree"] = { d = 1, eps = -3, delta = -1 }, ["VR orth tree"] = { d = 1, eps = -3, delta = -1 },
     ["VR orth sqrt"] = { d = 1, eps = -3, delta = -1 }, ["naive one"] = { d = 1, eps = -3, delta = -1 },
     ["naive orth"] = { d = 0, eps = -3, delta = -1 } },
-  privacy = { ["VR iid tree"] = { d = 1.5, eps = -2, delta = -1, rho = -1 }, ["VR orth tree"] = { d = 1, eps = -2, delta = -1, rho = -1 },
+  privacy = { ["VR iid tree"] = { d = 1.5, eps = -2, delta = -1, rho = -1 },
+    ["VR orth tree"] = { d = 1, eps = -2, delta = -1, rho = -1 },
     ["VR orth sqrt"] = { d = 1, eps = -2, delta = -1, rho = -1 }, ["naive one"] = { d = 1.5, eps = -3, delta = -1, rho = -1 },
     ["naive orth"] = { d = 1, eps = -3, delta = -1, rho = -1 } },
 }
@@ -67,7 +71,9 @@ end
 
 local function needed(method, at)
   local records = doubled(method, at, at.eps)
-  if records == math.huge then error(("complexity: no number of records brings the bound of %s to %g"):format(method.name, at.eps)) end
+  if records == math.huge then
+    error(("complexity: no number of records brings the bound of %s to %g"):format(method.name, at.eps))
+  end
   local of, of_half = least_target(method, at, at.eps, records), least_target(method, at, at.eps, records / 2)
   return records / 2 * 2 ^ math.min(1, math.max(0, math.log(of_half / at.eps) / math.log(of_half / of)))
 end
@@ -99,7 +105,8 @@ end
 local function expect_order(term, of, method, found)
   local measured, order = common.slope(found.x, found.y), orders[term][method.name][of.by]
   local slack = term == "learning" and 0.15 or 0.3 -- logarithms of T are in the second, and steepen it
-  common.expect(math.abs(measured - order) <= slack, "%s, %s: slope %.3f in %s, order %g", method.name, term, measured, of.by, order)
+  common.expect(math.abs(measured - order) <= slack, "%s, %s: slope %.3f in %s, order %g",
+    method.name, term, measured, of.by, order)
 end
 
 local found = {}
@@ -133,14 +140,16 @@ for k, method in ipairs { methods[1], methods[3] } do
       free:row(method.name, d, eps, share * at_one, at_one, ratio)
       curve.x[i], curve.y[i] = share, ratio
       if share == 1 then limits[k] = math.max(limits[k], ratio) end
-      common.expect_silently(share < 10 or ratio < 1.6, "%s, d = %d: %.3f times the records at %g times the rho that makes privacy free",
+      common.expect_silently(share < 10 or ratio < 1.6,
+        "%s, d = %d: %.3f times the records at %g times the rho that makes privacy free",
         method.name, d, ratio, share)
     end
     curves[#curves + 1] = curve
   end
 end
 free:close()
-common.expect(limits[1] < 8 and limits[2] < 8, "at that rho, records are at most %.2f (iid, tree) and %.2f (orthogonal, sqrt) times as many",
+common.expect(limits[1] < 8 and limits[2] < 8,
+  "at that rho, records are at most %.2f (iid, tree) and %.2f (orthogonal, sqrt) times as many",
   limits[1], limits[2])
 
 -- ---- figure ----
@@ -151,7 +160,8 @@ local function panel(by, label)
     local with, without = found[by .. "privacy" .. method.name], found[by .. "learning" .. method.name]
     series[#series + 1] = { label = method.name, x = with.x, y = with.y, colour = k - 1 }
     if without then
-      series[#series + 1] = { label = method.name .. ", without privacy", x = without.x, y = without.y, dashed = true, colour = k - 1 }
+      series[#series + 1] = { label = method.name .. ", without privacy", x = without.x, y = without.y,
+        dashed = true, colour = k - 1 }
     end
   end
   return { title = "against " .. by, xlabel = label, ylabel = "records M", logx = true, logy = true, key = false, series = series }
@@ -160,7 +170,8 @@ end
 local first = panel("d", "dimension d")
 first.key = nil
 common.figure { name = "complexity", legend = 240, panels = { first, panel("eps", "eps") },
-  title = "Records of a (delta, eps)-stationary point by the bounds, delta = 0.5; left eps = 0.1, rho = 0.02, right d = 16, rho = 0.004" }
+  title = "Records of a (delta, eps)-stationary point by the bounds, delta = 0.5; "
+    .. "left eps = 0.1, rho = 0.02, right d = 16, rho = 0.004" }
 common.figure { name = "complexity_free", title = "Records with privacy over records without, eps = 0.1, delta = 0.5", logx = true,
   logy = true, ticks = false, xlabel = "rho over sqrt(d) eps (iid), over eps (orthogonal)", ylabel = "ratio of records",
   key = "inside right top", series = curves }

@@ -1,19 +1,23 @@
--- methods.lua -- ten ways to estimate gradients, each with the sizes of its least bound: is the order of the methods that runs have the
+-- methods.lua -- ten ways to estimate gradients, each with the sizes of its least bound: is the order of the methods
+-- that runs have the
 -- order of their bounds?  Variance-reduced with iid or orthogonal directions and prefix sums by tree, honaker, sqrt or blt; naive
 -- with one direction a record or orthogonal ones.
 --   1. Runs on three losses of which the gradient of the smoothed population objective is known to quadrature.  What is bounded is
 -- measured: the norm of the mean of that gradient over an epoch's points, averaged over epochs.  Each is below its BOUND, and of
--- two methods whose bounds differ by more than 1.5 the one with the smaller bound has the smaller measurement, but for a few of nearly
+-- two methods whose bounds differ by more than 1.5 the one with the smaller bound has the smaller measurement, but
+-- for a few of nearly
 -- equal measurements.  A bound above the steepest gradient that the objective has anywhere promises as much as that gradient.
 --     edge     |x_1 - z/10|: one steep direction, d - 1 flat ones (not smooth)
 --     capped   sum_i min(|x_i - z_i/10|, 1)/sqrt(d) (neither smooth nor convex; a black box)
 --     sphere   min(|<a, x> - z/10|, 1), a uniform on the sphere (neither; records disagree)
 -- z is standard normal; all are 1-Lipschitz, with the minimum at 0.
---   2. The error of the oracle by round, beside its noise, which is exact, and the bound with sampling: a sawtooth for the tree, smooth
+--   2. The error of the oracle by round, beside its noise, which is exact, and the bound with sampling: a sawtooth
+--      for the tree, smooth
 -- for sqrt, level for fresh gradients.
 --   penumbra examples/reproduce/zeroth_order/methods.lua [folder]
 -- rho is the article's: rho^2/2 of zero-concentrated privacy.
--- Source: Zhang, Tran, Cutkosky (2024), Algorithms 1 to 3, Theorem 4.9; orthogonal directions, the other sums and the constants of the
+-- Source: Zhang, Tran, Cutkosky (2024), Algorithms 1 to 3, Theorem 4.9; orthogonal directions, the other sums and
+-- the constants of the
 -- bounds are not the article's.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -25,7 +29,8 @@ local spread = 0.1
 
 local function below(x) return 0.5 * (1 + pn.erf(x / math.sqrt(2))) end -- P(z < x)
 
--- E h(v), v with density in proportion to (1 - v^2)^power on [-1, 1]: one coordinate of a point in the ball of R^(2 power + 1), or on
+-- E h(v), v with density in proportion to (1 - v^2)^power on [-1, 1]: one coordinate of a point in the ball of R^(2
+-- power + 1), or on
 -- the sphere of R^(2 power + 3).
 local function mean_over(power)
   local nodes, v, weight, total = 400, {}, {}, 0
@@ -78,7 +83,8 @@ function problems.edge(d, M, rng)
   local start = pn.vec.zeros(d)
   start[1] = 1
   return { start = start, gap = integral(slope_absolute, 1),
-    objective = pn.objective { data = pn.data.from(X, pn.vec.normal(M, rng) * spread):clip_rows("l2", 1), loss = pn.loss.absolute() },
+    objective = pn.objective { data = pn.data.from(X, pn.vec.normal(M, rng) * spread):clip_rows("l2", 1),
+      loss = pn.loss.absolute() },
     gradient = function(mu)
       local over = mean_over((d - 1) / 2)
       local slope, largest = tabulated(function(s) return over(function(v) return slope_absolute(s + mu * v) end) end, 4)
@@ -137,7 +143,8 @@ end
 
 -- ---- methods ----
 
-local sums = { tree = { factorization = "binary", estimator = "plain" }, honaker = { factorization = "binary", estimator = "honaker" },
+local sums = { tree = { factorization = "binary", estimator = "plain" },
+  honaker = { factorization = "binary", estimator = "honaker" },
   sqrt = { factorization = "sqrt" }, blt = { factorization = "blt" } }
 local methods = {}
 for _, name in ipairs { "naive orth", "naive one", "VR orth sqrt", "VR orth blt", "VR orth honaker", "VR orth tree", "VR iid sqrt",
@@ -183,7 +190,8 @@ end
 -- ---- 1. the order ----
 
 local cases = common.size({ { "edge", 5, 1e4, 1, 2 }, { "capped", 5, 3e3, 2, 1 } }, {
-  { "edge", 5, 1e4, 1, 6 }, { "edge", 5, 1e5, 0.1, 1 }, { "edge", 5, 1e5, 1, 1 }, { "edge", 20, 1e5, 1, 1 }, { "edge", 54, 1e5, 1, 1 },
+  { "edge", 5, 1e4, 1, 6 }, { "edge", 5, 1e5, 0.1, 1 }, { "edge", 5, 1e5, 1, 1 }, { "edge", 20, 1e5, 1, 1 },
+  { "edge", 54, 1e5, 1, 1 },
   { "capped", 5, 1e4, 1, 4 }, { "capped", 5, 1e5, 1, 1 }, { "capped", 20, 1e5, 1, 1 }, { "sphere", 5, 1e4, 1, 4 },
   { "sphere", 5, 1e5, 1, 1 }, { "edge", 5, 1e6, 0.1, 1 } })
 
@@ -221,7 +229,8 @@ local function run(case)
       local mean, error = common.mean(seeds, function(seed) return measure(plan, gradient, sizes.T, seed) end)
       local promised = math.min(sizes.bound, steepest)
       rows:row(loss, d, M, rho, method.name, sizes.K, sizes.T, sizes.B1, sizes.B2, mean, error, sizes.bound, promised)
-      common.expect_silently(mean + 4 * error < sizes.bound, "%s, d = %d, M = %d, rho = %g, %s: measured %.4f, bound %.4f", loss, d, M,
+      common.expect_silently(mean + 4 * error < sizes.bound, "%s, d = %d, M = %d, rho = %g, %s: measured %.4f, bound %.4f",
+        loss, d, M,
         rho, method.name, mean, sizes.bound)
       most = math.max(most, (mean + 4 * error) / sizes.bound)
       found[#found + 1] = { name = method.name, measured = mean, promised = promised }
@@ -255,7 +264,8 @@ local function predicted(method, plan)
     end
     return noise, bound
   end
-  local tree = { dim = 1, horizon = T, sensitivity = math.max(plan.lines["sensitivity s1"], plan.lines["sensitivity s2"]), rho = 0.5 }
+  local tree = { dim = 1, horizon = T, rho = 0.5,
+    sensitivity = math.max(plan.lines["sensitivity s1"], plan.lines["sensitivity s2"]) }
   for key, value in pairs(method.prefix) do tree[key] = value end
   local variances, orthogonal = pn.tree(tree):variances(), method.directions == "orthogonal"
   local ratio = plan.lines["ball D"] / plan.lines["smoothing mu"]
@@ -295,7 +305,8 @@ for _, name in ipairs { "VR orth tree", "VR orth honaker", "VR orth sqrt", "naiv
     low, high = math.min(low, seen[t] / noise[t]), math.max(high, seen[t] / bound[t])
     if t & (t - 1) == 0 or t & (t + 1) == 0 then by_round:row(name, t, seen[t], noise[t], bound[t]) end
   end
-  common.expect(low > 1 - room and high < 1 + room, "%s: in every round at least %.3f of the noise and at most %.3f of the bound", name,
+  common.expect(low > 1 - room and high < 1 + room,
+    "%s: in every round at least %.3f of the noise and at most %.3f of the bound", name,
     low, high)
   local colour = #series // 2
   series[#series + 1] = { label = name, x = rounds, y = seen, marks = true, colour = colour }

@@ -1,9 +1,11 @@
 -- prefix.lua -- private prefix sums by themselves: how much noise each method leaves on the sum of the first t of T leaves.
--- All are at the same guarantee (the article's rho = 1, which is 1/2 of zero-concentrated privacy) and leaf sensitivity 1, so that the
+-- All are at the same guarantee (the article's rho = 1, which is 1/2 of zero-concentrated privacy) and leaf
+-- sensitivity 1, so that the
 -- variance of one coordinate is the factor that methods are compared by.
 --   1. Factors over t at T = 1024, by t:variance and measured on streams of zeros (every coordinate is a run of its own): the
 -- tree goes up and down with the number of ones in t and drops at every power of two; the factorizations rise like a logarithm.
---   2. Largest and mean factor for T = 8 to 16,384, beside closed forms, where there are such, and the bound that no factorization's
+--   2. Largest and mean factor for T = 8 to 16,384, beside closed forms, where there are such, and the bound that no
+--      factorization's
 -- mean factor is below.
 --   penumbra examples/reproduce/zeroth_order/prefix.lua [folder]
 -- Source: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011); Honaker (2015); Hay et al. (2010); Henzinger, Upadhyay,
@@ -81,7 +83,8 @@ common.expect(math.abs((exact.sqrt[T] - exact.sqrt[half]) / (exact.sqrt[T] * mat
 -- least squares, sums of squared binomials), and the least mean factor of any factorization.
 local published = {
   [8] = { tree = { 9, 5.25 }, honaker = { 6.7143, 3.7857 }, full = { 4.0381, 2.7429 }, sqrt = { 2.9528, 2.5149 }, least = 2.0689 },
-  [16] = { tree = { 16, 8.5 }, honaker = { 11.0857, 5.8095 }, full = { 5.6114, 3.7565 }, sqrt = { 3.7787, 3.2285 }, least = 2.6518 },
+  [16] = { tree = { 16, 8.5 }, honaker = { 11.0857, 5.8095 }, full = { 5.6114, 3.7565 }, sqrt = { 3.7787, 3.2285 },
+    least = 2.6518 },
   [256] = { tree = { 64, 32.0625 }, honaker = { 38.4111, 19.2369 }, full = { 14.1160, 9.6239 }, sqrt = { 8.0148, 7.1224 },
     least = 6.1080 },
   [1024] = { tree = { 100, 50.0195 }, honaker = { 58.0286, 29.0241 }, full = { 19.6986, 13.5878 }, sqrt = { 10.7096, 9.6708 },
@@ -148,7 +151,8 @@ local function over_t()
     series[#series + 1] = { label = name, x = x, y = y, dashed = 1, colour = k - 1 }
     series[#series + 1] = { label = name .. ", measured", x = some, y = dots, marks = true, colour = k - 1 }
   end
-  return { title = ("first %d of %d leaves"):format(shown, T), xlabel = "t", ylabel = "variance of prefix t, s = 1, rho = 1", logy = true,
+  return { title = ("first %d of %d leaves"):format(shown, T),
+    xlabel = "t", ylabel = "variance of prefix t, s = 1, rho = 1", logy = true,
     series = series }
 end
 
@@ -159,7 +163,8 @@ local function over_horizons()
   end
   for i, leaves in ipairs(sizes) do least[i] = least_mean(leaves) end
   series[#series + 1] = { label = "least of all", x = sizes, y = least, dashed = 3, colour = 7 }
-  return { title = "mean over t; dotted: least of all, dashed: blt", xlabel = "T", ylabel = "mean variance, s = 1, rho = 1", logx = true, logy = true,
+  return { title = "mean over t; dotted: least of all, dashed: blt",
+    xlabel = "T", ylabel = "mean variance, s = 1, rho = 1", logx = true, logy = true,
     series = series }
 end
 
