@@ -201,7 +201,7 @@ local rows = common.table("methods", { "loss", "d", "M", "rho", "method", "K", "
 local compared, reversed, furthest, most, figure = 0, 0, 1, 0, {}
 
 local function compare(found, name)
-  for i, a in ipairs(found) do
+  for _, a in ipairs(found) do
     for _, b in ipairs(found) do
       if b.promised > 1.5 * a.promised then
         compared = compared + 1
