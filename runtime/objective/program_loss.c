@@ -98,7 +98,7 @@ static pn_status answered_wrongly(program *self, const char *line, const char *w
     char quoted[QUOTED + 4];
     size_t size = 0;
 
-    for (; line[size] && size < QUOTED; size++)
+    for (; size < QUOTED && line[size]; size++)
         quoted[size] = line[size] >= ' ' && line[size] <= '~' ? line[size] : '?';
     (void)snprintf(quoted + size, sizeof quoted - size, "%s", line[size] ? "..." : "");
     end_program(self, 0.0, NULL, 0);
