@@ -162,11 +162,11 @@ static int run_smoothed(pn_directions directions, size_t p, size_t n)
 int main(void)
 {
     static const size_t dims[] = { 10, 54, 200 };
-    int over = run_differences("hinge", 2000, 1000, 9, 1.3, 0.0);
+    int over = run_differences("hinge", 2000, 1000, 9, 1.3, 0.1);
 
-    over += run_differences("logistic", 2000, 1000, 9, 1.5, 0.0); /* two logarithms a pair beside the product */
+    over += run_differences("logistic", 2000, 1000, 9, 1.3, 0.1); /* two logarithms a pair beside the product */
     over += run_differences("hinge", 8000, 1000, 3, 1.3, 0.1);    /* beyond the last cache, as data are */
-    over += run_differences("logistic", 8000, 1000, 3, 1.5, 0.1);
+    over += run_differences("logistic", 8000, 1000, 3, 1.3, 0.1);
     for (size_t k = 0; k < sizeof dims / sizeof *dims; k++) {
         over += run_smoothed(PN_DIRECTIONS_ORTHOGONAL, dims[k], 20000 / dims[k]);
         over += run_smoothed(PN_DIRECTIONS_IID, dims[k], 20000 / dims[k]);
