@@ -114,7 +114,7 @@ static int fit_privacy(lua_State *L)
         lua_pushnil(L);
         return 1;
     }
-    lua_createtable(L, 0, 9);
+    lua_createtable(L, 0, 11);
     set_number(L, "epsilon", fit->simulated ? (isnan(fit->epsilon) ? NAN : INFINITY) : fit->epsilon);
     set_number(L, "delta", fit->delta);
     set_number(L, "rho", fit->simulated ? INFINITY : fit->rho);
@@ -127,6 +127,10 @@ static int fit_privacy(lua_State *L)
     fit_plan(L);
     plan = pnl_check(L, -1, &pnl_plan_class);
     lua_settop(L, -3); /* the plan and its box of kept values */
+    if (plan->solver->adaptive) {
+        set_number(L, "charged_epsilon", fit->charged_epsilon);
+        set_number(L, "charged_rho", fit->charged_rho);
+    }
     lua_pushstring(L, isnan(fit->epsilon)  ? "zcdp"
                       : plan->accountant   ? plan->accountant
                       : plan->order == 0.0 ? "gaussian"
@@ -136,6 +140,31 @@ static int fit_privacy(lua_State *L)
     lua_setfield(L, -2, "simulated");
     lua_pushboolean(L, !fit->simulated);
     lua_setfield(L, -2, "private");
+    return 1;
+}
+
+/* What the released numbers prove of theta; nil for solvers that prove nothing. */
+static int fit_certificate(lua_State *L)
+{
+    const pn_certificate *of = &fit_of(L)->certificate;
+
+    if (!of->status) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_createtable(L, 0, 10);
+    lua_pushstring(L, of->status);
+    lua_setfield(L, -2, "status");
+    set_number(L, "gradient_norm", of->gradient_norm);
+    set_number(L, "eigenvalue", of->eigenvalue);
+    set_number(L, "probability", 1.0 - of->failure);
+    set_number(L, "released_gradient_norm", of->noisy_gradient_norm);
+    set_number(L, "released_eigenvalue", of->noisy_eigenvalue);
+    set_number(L, "gradient_error", of->gradient_error);
+    set_number(L, "hessian_error", of->hessian_error);
+    set_number(L, "gradient_target", of->gradient_target);
+    set_number(L, "eigenvalue_target", of->eigenvalue_target);
+    pnl_list(L);
     return 1;
 }
 
@@ -270,7 +299,7 @@ static int fit_predict(lua_State *L)
 /* What the guarantee is, in words, without promising anything that does not hold. */
 static void say_privacy(const pn_fit *fit, const pn_plan *plan, char *text, size_t size)
 {
-    const char *early = fit->steps < plan->iterations ? " for these steps" : "";
+    const char *early = fit->steps < plan->iterations && !plan->solver->adaptive ? " for these steps" : "";
     const char *relation = pn_neighbours_names[fit->neighbours];
 
     if (!fit->is_private)
@@ -310,7 +339,15 @@ static const pnl_row fit_rows[] = {
       "One row a step: step, atom (the chosen vertex), step_size, gradients; value and gap only where the run was not "
       "private "
       "or its noise was simulated; certificate where an epoch of zeroth_order ended: the norm of its mean released "
-      "gradient." },
+      "gradient; of "
+      "second-order solvers kind (what the step was), gradient_norm and eigenvalue (of what was released)." },
+    { "certificate", fit_certificate, PNL_FIELD, PNL_PAID, "fit.certificate -> table or nil",
+      "What the released numbers prove of theta: status (\"certified\", or why not), and with probability "
+      "`probability` "
+      "that the norm of the gradient of f is at most gradient_norm and the least eigenvalue of its Hessian at least "
+      "eigenvalue; released_gradient_norm and released_eigenvalue as they were released, gradient_error and "
+      "hessian_error what lies between, gradient_target and eigenvalue_target what was asked for.  nil for solvers "
+      "that prove nothing of the kind." },
     { "plan", fit_plan, PNL_FIELD, PNL_NOTHING, "fit.plan -> plan", "The plan that was run." },
     { "value", fit_value, PNL_FIELD, PNL_RAW, "fit.value -> number",
       "The objective at theta, computed from the exact data when it is asked for." },
@@ -321,14 +358,16 @@ static const pnl_row fit_rows[] = {
     { "privacy", fit_privacy, PNL_FIELD, PNL_NOTHING, "fit.privacy -> table or nil",
       "{epsilon=, delta=, rho=, neighbours=, accountant=, simulated=, private=} for what was released; nil without "
       "privacy. "
+      "Of runs whose end depends on what they release epsilon and rho are the plan's, and charged_epsilon and "
+      "charged_rho what a ledger was charged. "
       "Of seeded noise epsilon is infinite and nominal_epsilon is what secure noise would have given." },
     { "seconds", fit_seconds, PNL_FIELD, PNL_RAW, "fit.seconds -> number",
       "Time inside the solver.  It is not private: how long a minimum takes depends on the records." },
-    { "gradients", fit_gradients, PNL_FIELD, PNL_NOTHING, "fit.gradients -> integer",
+    { "gradients", fit_gradients, PNL_FIELD, PNL_PAID, "fit.gradients -> integer",
       "Per-record gradient evaluations; a full gradient counts n." },
-    { "steps", fit_steps, PNL_FIELD, PNL_NOTHING, "fit.steps -> integer", "Steps made." },
-    { "stopped", fit_stopped, PNL_FIELD, PNL_NOTHING, "fit.stopped -> string or nil",
-      "nil after a full run, else why it ended early: \"interrupted\", \"budget\", \"converged\"." },
+    { "steps", fit_steps, PNL_FIELD, PNL_PAID, "fit.steps -> integer", "Steps made." },
+    { "stopped", fit_stopped, PNL_FIELD, PNL_PAID, "fit.stopped -> string or nil",
+      "nil after a full run, else why it ended early: \"interrupted\", \"budget\", \"converged\", \"certified\"." },
     { "nonzeros", fit_nonzeros, PNL_FIELD, PNL_PAID, "fit.nonzeros -> integer",
       "Coordinates of theta that are not zero." },
     { "predict", fit_predict, PNL_METHOD, PNL_PAID, "fit:predict(X) -> vec or mat",

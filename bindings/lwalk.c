@@ -33,7 +33,7 @@ static void set_vector(lua_State *L, const char *name, const double *x, size_t p
 
 void pnl_push_row(lua_State *L, const pn_trace_row *row, const double *theta, size_t p)
 {
-    lua_createtable(L, 0, 10);
+    lua_createtable(L, 0, 12);
     set_integer(L, "step", row->step);
     if (row->atom)
         set_integer(L, "atom", row->atom);
@@ -41,6 +41,12 @@ void pnl_push_row(lua_State *L, const pn_trace_row *row, const double *theta, si
     set_number(L, "value", row->value);
     set_number(L, "gap", row->gap);
     set_number(L, "certificate", row->certificate);
+    set_number(L, "gradient_norm", row->gradient_norm);
+    set_number(L, "eigenvalue", row->eigenvalue);
+    if (row->kind) {
+        lua_pushstring(L, row->kind);
+        lua_setfield(L, -2, "kind");
+    }
     set_integer(L, "gradients", (size_t)row->gradients);
     if (theta) {
         set_vector(L, "theta", theta, p);
@@ -260,7 +266,8 @@ static const pnl_row walk_rows[] = {
     { "step", walk_step, PNL_METHOD, PNL_PAID, "walk:step() -> state or nil",
       "One step: charges, draws, moves. nil after the last. state: step, atom, step_size, gradients, theta; value and "
       "gap "
-      "only without privacy or with simulated noise; certificate where an epoch of zeroth_order ended; of zeroth_order "
+      "only without privacy or with simulated noise; certificate where an epoch of zeroth_order ended; of second-order "
+      "solvers kind, gradient_norm and eigenvalue as released; of zeroth_order "
       "point, where the gradient was "
       "taken, and estimate, what was released of it." },
     { "fit", walk_fit, PNL_METHOD, PNL_PAID, "walk:fit() -> fit",

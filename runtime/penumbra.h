@@ -42,7 +42,9 @@ extern "C" {
 
 #include "privacy/accountant.h"
 #include "privacy/audit.h"
+#include "privacy/allowance.h"
 #include "privacy/batch_release.h"
+#include "privacy/batch_sparse.h"
 #include "privacy/event.h"
 #include "privacy/ledger.h"
 #include "privacy/mechanism.h"
@@ -57,6 +59,7 @@ extern "C" {
 #include "objective/objective.h"
 #include "objective/program_loss.h"
 #include "objective/regulariser.h"
+#include "objective/second_order.h"
 #include "objective/smoothed.h"
 #include "objective/stationarity.h"
 

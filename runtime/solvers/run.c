@@ -162,7 +162,7 @@ pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err
     if ((status = reserve_row(walk, err)) != PN_OK)
         return status;
     memset(row, 0, sizeof *row);
-    row->value = row->gap = row->certificate = NAN;
+    row->value = row->gap = row->certificate = row->gradient_norm = row->eigenvalue = NAN;
     walk->stepping = true;
     status = walk->plan->solver->step(walk->state, &walk->context, row, err);
     walk->stepping = false;
@@ -194,13 +194,18 @@ static pn_status spent(const pn_walk *walk, pn_event **event, size_t *count, pn_
 
     *event = NULL;
     *count = 1;
-    if (plan->solver->spent && steps < plan->iterations)
+    if (plan->solver->spent && (plan->solver->adaptive || steps < plan->iterations))
         return plan->solver->spent(walk->state, event, err);
     *count = plan->solver->spent              ? pn_plan_charges(plan)
              : steps > walk->context.releases ? steps
                                               : walk->context.releases;
     *event = *count ? pn_event_keep(plan->event) : NULL;
     return PN_OK;
+}
+
+static double request_epsilon(const pn_plan *plan)
+{
+    return plan->request.kind == PN_RHO ? NAN : plan->worthless ? INFINITY : plan->epsilon;
 }
 
 static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
@@ -210,7 +215,7 @@ static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
     size_t count;
     pn_status status;
 
-    fit->epsilon = fit->delta = fit->rho = NAN;
+    fit->epsilon = fit->delta = fit->rho = fit->charged_epsilon = fit->charged_rho = NAN;
     fit->is_private = plan->request.kind != PN_NONPRIVATE;
     fit->simulated = walk->simulated;
     fit->proven = plan->proven;
@@ -227,6 +232,12 @@ static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
                        : event == plan->event && count == pn_plan_charges(plan)
                            ? plan->epsilon
                            : pn_event_epsilon(event, count, plan->delta, NULL);
+    }
+    fit->charged_rho = fit->rho;
+    fit->charged_epsilon = fit->epsilon;
+    if (plan->solver->adaptive && event) { /* when to end was read off the releases: only the whole budget is a bound */
+        fit->rho = plan->worthless ? INFINITY : plan->rho;
+        fit->epsilon = request_epsilon(plan);
     }
     pn_event_free(event);
     return PN_OK;
@@ -255,6 +266,8 @@ pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *
     fit->gradients = walk->state->gradients;
     fit->seconds = walk->seconds;
     fit->stopped = stopped;
+    if (walk->plan->solver->certify)
+        walk->plan->solver->certify(walk->state, &fit->certificate);
     status = state_privacy(walk, fit, err);
     if (status != PN_OK) {
         pn_fit_free(fit);

@@ -114,7 +114,24 @@ typedef struct pn_trace_row {
     uint64_t gradients; /* per-record gradient evaluations so far; of solvers by values: of the loss */
     /* [p] borrowed until the next step, NULL where a solver shows none and in what is kept; paid */
     const double *point, *estimate; /* where this step took its gradient, and what was released of it */
+    const char *
+        kind; /* paid; static: what the step was, of solvers whose steps differ ("gradient", "curvature", "done"); NULL */
+    double gradient_norm,
+        eigenvalue; /* paid: of the released gradient, least one of the released Hessian; NaN without */
 } pn_trace_row;
+
+/* What released numbers prove of the answer, with probability >= 1 - failure over the noise; paid. */
+typedef struct pn_certificate {
+    const char *
+        status; /* static: "certified" where the run's own test was passed at the answer, else why not ("budget"); NULL: the
+                           solver gives no certificate */
+    double gradient_norm; /* || gradient of f || at the answer is at most this; NaN where nothing is proven */
+    double eigenvalue;    /* the least eigenvalue of f's Hessian there is at least this; NaN likewise */
+    double failure;
+    double noisy_gradient_norm, noisy_eigenvalue; /* as released */
+    double gradient_error, hessian_error; /* what separates the released from the true ones: noise, batches, Lanczos */
+    double gradient_target, eigenvalue_target; /* what was asked for: a_g, -a_H; NaN without */
+} pn_certificate;
 
 struct pn_state {
     const pn_plan *plan; /* kept */
@@ -145,6 +162,10 @@ struct pn_solver_ops {
     void (*destroy)(pn_state *state);
     /* What has been charged so far, as one event; *out is NULL when nothing has.  NULL: plan->event once a release. */
     pn_status (*spent)(const pn_state *state, pn_event **out, pn_err *err);
+    /* Which releases a run makes depends on what it has released: it proves the plan's (epsilon, delta) however it ends, and
+     * charges a ledger, which is a filter, for no more than what ran (`spent`). */
+    bool adaptive;
+    void (*certify)(const pn_state *state, pn_certificate *out); /* NULL: no certificate */
 };
 
 /* A source of gradient samples that a caller gives: gradient[p] = an unbiased sample at theta[p].  Borrowed: outlives the plan. */
@@ -214,8 +235,11 @@ typedef struct pn_fit {
     double seconds;
     const char *stopped; /* NULL, or why it ended early: "interrupted", "converged", ... static */
     bool is_private, simulated, proven;
-    double epsilon, delta, rho; /* of what was released; NaN when non-private */
+    double epsilon, delta, rho; /* of what was released; of adaptive solvers the plan's; NaN when non-private */
+    double charged_epsilon,
+        charged_rho; /* what ledgers were charged: the same, or less where an adaptive run ended early */
     pn_neighbours neighbours;
+    pn_certificate certificate; /* status NULL: none */
 } pn_fit;
 
 /** A run that can be walked step by step: new, then step until finished or enough, then fit.  `plan` is kept. */

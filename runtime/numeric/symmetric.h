@@ -1,0 +1,65 @@
+/* symmetric.h -- packed symmetric matrices and the least eigenpair of a symmetric operator.
+ * Packed: columns of the upper triangle, entry (i, j), i <= j, from 0, at j (j + 1)/2 + i (LAPACK's 'U').
+ * Depends on: core, lapack.h.  Used by: random (symmetric noise), objective, solvers.
+ * Source: Golub, Van Loan (2013), chapter 10; Kuczynski, Wozniakowski (1992). */
+#ifndef PN_NUMERIC_SYMMETRIC_H
+#define PN_NUMERIC_SYMMETRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/status.h"
+#include "core/task.h"
+
+/** n (n + 1)/2; 0 when that does not fit a size_t of doubles. */
+size_t pn_packed_size(size_t n);
+/** y[n] = alpha A x + beta y.  n within BLAS's index type.  Source: BLAS dspmv. */
+void pn_packed_times(double alpha, const double *packed, size_t n, const double *x, double beta, double *y);
+/** full[n * n] = A, both triangles. */
+void pn_packed_unpack(const double *packed, size_t n, double *full);
+/** Multiply off-diagonal entries by `factor`, in place: with sqrt(2) the vector's l2 norm is the matrix's Frobenius norm. */
+void pn_packed_scale_off(double *packed, size_t n, double factor);
+/** Add t to the diagonal, in place. */
+void pn_packed_shift(double *packed, size_t n, double t);
+
+/* y[n] = A x for a symmetric A. */
+typedef pn_status (*pn_symmetric_fn)(void *self, const double *x, double *y, pn_err *err);
+
+typedef struct pn_smallest_options {
+    double tolerance; /* tau > 0, absolute: value - least eigenvalue <= tau wanted */
+    double failure;   /* with probability at least 1 - failure over the start, in (0, 1) */
+    double norm;      /* U >= ||A||_2; 0: unknown, then an estimate from the steps is used and the residual decides */
+    size_t limit;     /* most Lanczos steps; 0: by pn_lanczos_steps, or n */
+} pn_smallest_options;
+
+typedef struct pn_smallest {
+    double value;    /* Ritz value theta = x^T A x >= least eigenvalue */
+    double residual; /* ||A x - value x||: some eigenvalue is this near.  0 where solved in full */
+    size_t steps;    /* Lanczos steps; 0: in full by LAPACK */
+    bool reached; /* the tolerance is met: residual <= tau, or the number of steps that the theorem asks for was made */
+    bool fell_back; /* Lanczos did not get there, LAPACK (or more steps) did */
+} pn_smallest;
+
+/** min(n, 1 + ceil(ln(2.75 n/failure^2)/2 sqrt(norm/(2 tau)))): steps from a random unit start after which theta - least eigenvalue <= tau
+ *  with probability >= 1 - failure.  Source: Kuczynski, Wozniakowski (1992), Theorem 4.2. */
+size_t pn_lanczos_steps(size_t n, double norm, double tau, double failure);
+
+/**
+ * Lanczos with full reorthogonalisation, twice, from start[n] (a random direction, not 0).  x[n]: unit.  Stops at the residual bound
+ * tau * 2^-6 or at the limit.  Memory: steps x n doubles, grown as needed.
+ * Errors: PN_EDOMAIN for a start or product that is not finite; PN_EINVAL for options; what `times` returns; PN_ENOMEM; PN_ENUMERIC;
+ * PN_ECANCELLED.
+ */
+pn_status pn_smallest_lanczos(pn_smallest *out, double *x, size_t n, pn_symmetric_fn times, void *self,
+                              const pn_smallest_options *options, const double *start, pn_task *task, pn_err *err);
+
+/**
+ * The least eigenpair of a stored packed matrix, which is not changed.  Orders up to PN_SYMMETRIC_DIRECT in full by LAPACK (dsyevr, that pair
+ * only); beyond by Lanczos, and where that does not reach the tolerance in full after all (fell_back) as long as memory serves.
+ * Errors: PN_EDOMAIN for NaN or infinity, as above.
+ */
+#define PN_SYMMETRIC_DIRECT 512
+pn_status pn_smallest_eigen(pn_smallest *out, double *x, const double *packed, size_t n,
+                            const pn_smallest_options *options, const double *start, pn_task *task, pn_err *err);
+
+#endif

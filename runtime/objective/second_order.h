@@ -1,0 +1,87 @@
+/* second_order.h -- what second-order methods ask of an objective: gradient and packed Hessian of the mean loss in one pass, its change
+ * along a line, and what a record can move of each.  The regulariser is public and never part of these.
+ * Depends on: objective.h.  Used by: solvers of second order, bindings.
+ * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM, with constants derived anew. */
+#ifndef PN_OBJECTIVE_SECOND_ORDER_H
+#define PN_OBJECTIVE_SECOND_ORDER_H
+
+#include <stddef.h>
+
+#include "core/status.h"
+#include "core/task.h"
+#include "objective/objective.h"
+
+/* A symmetric matrix of order d is packed by columns of its upper triangle: entry (i, j), i <= j, from 0, stands at j (j + 1)/2 + i (LAPACK's
+ * 'U'; numeric/symmetric.h). */
+
+/* How far a record's Hessian moves the sum of Hessians over records, in Frobenius norm (of the packed vector: no more), when its value is
+ * replaced or zeroed.  All for every admissible record and every theta in the set, rounding of a record's own part included. */
+typedef struct pn_hessian_bounds {
+    double record; /* B_H: operator norm of one record's Hessian */
+    double
+        replace; /* losses of one margin, a = l''(z) in [low, high], |x| <= R: R^2 max(high - low, sqrt(2) max(-low, high)), low <= 0 <= high;
+                       hence sqrt(2) B_H where convex, 2 B_H at most.  Several margins: by the Frobenius norm of their Hessian */
+    double zero; /* one record's own Frobenius norm */
+    double
+        generic; /* 2 sqrt(d) B_H: what replace would be if nothing were known but B_H; for comparisons with articles */
+    double lipschitz; /* M: of theta -> Hessian of the MEAN LOSS, operator norm over l2; +inf where unknown */
+} pn_hessian_bounds;
+
+/**
+ * Errors: PN_EUNSUPPORTED for a loss without second derivatives everywhere (black boxes, kinks, slopes that jump; the message names what to
+ * use instead), for a clipped objective whose loss is not convex in one margin; PN_EPRIVACY where nothing bounds the records or the
+ * curvature, with what to do about it.
+ */
+pn_status pn_objective_hessian_bounds(const pn_objective *objective, pn_hessian_bounds *out, pn_err *err);
+
+/**
+ * One fused, threaded pass over all records or a batch (NULL: all, divided by n): *value (may be NULL), gradient[dim] (may be NULL) and
+ * packed[dim (dim + 1)/2] (may be NULL), mean loss, its gradient and its Hessian at theta[dim], without r.  Slopes and second derivatives are
+ * clamped to their certified ranges, so the sensitivities above hold for the numbers that are computed.  The sum over records is taken in a
+ * fixed order, whatever the number of threads.  Costs about one dsyrk of the records beside a gradient.
+ * Losses of either sign of l''.  Errors: as pn_objective_evaluate and pn_objective_hessian_bounds (except PN_EPRIVACY); PN_EDIM where the packed
+ * matrix would take more than 2^31 doubles; PN_ENOMEM.
+ */
+pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
+                                 double *gradient, double *packed, pn_task *task, pn_err *err);
+
+/** Public bound on the Frobenius norm of computed - exact of the SUM of Hessians over at most `count` records, of which each has Frobenius
+ *  norm at most 1: multiply by pn_hessian_bounds.zero.  "Exact" is as for pn_objective_gradient_error.  Where no count: n. */
+double pn_objective_hessian_error(const pn_objective *objective, size_t count);
+
+/**
+ * out[k] = (1/denominator) sum over the batch of clip(l_i(theta) - l_i(theta + t_k u), +- most t_k), for steps t[count] > 0 and a direction
+ * u[dim]: what a line search needs of all its steps, in one pass and of margins only.  most: bound on a record's change per unit of t, > 0;
+ * INFINITY: nothing is clipped.  A record whose difference is not a number counts as -most t_k (a step that is not taken), or with
+ * most = INFINITY fails the call.  r is not included.  *clipped (may be NULL) counts (record, k) pairs that the clip moved: raw.
+ * Errors: PN_EDOMAIN for theta or u that is not finite; PN_EINVAL for steps, most or a batch; PN_EUNSUPPORTED for black boxes; PN_ENOMEM;
+ * PN_ECANCELLED.
+ */
+pn_status pn_objective_line(pn_objective *objective, const pn_batch *batch, const double *theta, const double *u,
+                            const double *t, size_t count, double most, double *out, size_t *clipped, pn_task *task,
+                            pn_err *err);
+
+/** Public bound on |computed - exact| of out[k] * denominator / (most t_k) over at most `records` records. */
+double pn_objective_line_error(const pn_objective *objective, size_t records);
+
+/** packed[dim (dim + 1)/2] += Hessian of r at theta; NULL regulariser: nothing.  Errors: PN_EUNSUPPORTED where r has none; PN_ENOMEM. */
+pn_status pn_objective_add_regular_hessian(const pn_objective *objective, const double *theta, double *packed,
+                                           pn_err *err);
+
+/* ---- how far a point is from being second-order stationary: raw, for experiments ---- */
+
+typedef struct pn_second_order_gap {
+    double value;         /* f(theta), r included */
+    double gradient_norm; /* || gradient of f ||_2 */
+    double eigenvalue;    /* least eigenvalue of f's Hessian */
+    double
+        error; /* the least eigenvalue is in [eigenvalue - error, eigenvalue]; about rounding where it was found in full */
+    size_t steps; /* Lanczos steps; 0: in full */
+} pn_second_order_gap;
+
+/** direction[dim] (may be NULL): the unit eigenvector.  NOT private: nothing is charged.  Errors: as pn_objective_quadratic; PN_EUNSUPPORTED
+ *  for clipped objectives; PN_ENUMERIC. */
+pn_status pn_second_order_gap_measure(pn_second_order_gap *out, pn_objective *objective, const double *theta,
+                                      double *direction, pn_task *task, pn_err *err);
+
+#endif
