@@ -1,0 +1,29 @@
+/* line_search.h -- the largest step of a falling sequence that lowers f enough, found by the sparse vector technique: one price however many
+ * steps are tried, and nothing but the index of the accepted one leaves.
+ * Depends on: objective/second_order.h, privacy/batch_sparse.h, solver.h.  Used by: second_order.c.
+ * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM; Dwork, Roth (2014), Algorithm 1. */
+#ifndef PN_SOLVERS_LINE_SEARCH_H
+#define PN_SOLVERS_LINE_SEARCH_H
+
+#include "solvers/noisy_model.h"
+
+/* All public: functions of what has been released.  The test of step t: f(w) - f(w + t u) - required(t) >= 0, with the mean loss's part clipped
+ * per record to +- lipschitz ||u|| t (that never acts where the constant is certified) and the regulariser's part exact. */
+typedef struct pn_line_search {
+    const double *point, *direction; /* w, u [dim] */
+    double first, factor;            /* gamma_0 > 0; beta in (0, 1) */
+    size_t tests;                    /* i_max; 0: none, and nothing is charged */
+    double otherwise;                /* the step when none passes */
+    double linear, quadratic;        /* required(t) = linear t + quadratic t^2 */
+    bool slope;     /* tests q(t)/t, of sensitivity 2 lipschitz ||u||/n; false: q(t), of that times gamma_0 */
+    double epsilon; /* of the run; 0: no noise (without privacy) */
+} pn_line_search;
+
+/** *step = the accepted one; *tested how many tests were asked.  Charged before anything is looked at; *records += records of the batch.
+ *  Errors: as pn_batch_sparse_open and pn_objective_line. */
+pn_status pn_line_search_run(const pn_line_search *self, const pn_model *model, pn_step_context *context,
+                             const char *label, double *step, size_t *tested, uint64_t *records, pn_err *err);
+/** The event of one search. */
+pn_status pn_line_search_event(const pn_model *model, double epsilon, pn_event **out, pn_err *err);
+
+#endif

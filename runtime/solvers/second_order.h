@@ -1,0 +1,115 @@
+/* second_order.h -- what the plan and the steps of private second-order descent share.  Private to second_order*.c and line_search.c.
+ * Gradient steps while the released gradient is larger than eps_g; else a released Hessian: a step along its most negative direction where its
+ * least eigenvalue is below -eps_H, or the end, with a certificate.
+ * Depends on: solver.h, noisy_model.h, privacy/allowance.h.
+ * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM; constants derived anew. */
+#ifndef PN_SOLVERS_SECOND_ORDER_H
+#define PN_SOLVERS_SECOND_ORDER_H
+
+#include "privacy/allowance.h"
+#include "solvers/noisy_model.h"
+
+/* ---- second_order_bound.c: numbers only ---- */
+
+/* Targets, smoothness and the constants of the steps; 0 in a step constant means "by default". */
+typedef struct so_constants {
+    double gradient, hessian;  /* a_g, a_H: the point that is aimed at */
+    double smoothness;         /* G: of f, r included */
+    double lipschitz;          /* M: of f's Hessian */
+    double c, c1, c2;          /* shares of eps that noise may take: Hessian, gradient, gradient at curvature steps */
+    double c_g, c_h;           /* sufficient decrease of the line searches */
+    double beta_g, beta_h, b0; /* backtracking factors; the first step is b0 times the one that is sure */
+    double failure;            /* zeta */
+    /* what follows, by so_derive */
+    double eps_g, eps_h;
+    double step_g, t1, t2;        /* line search: gbar_g, and [t1, t2] |lam| / M */
+    double decrease, decrease_ls; /* MIN_DEC and MIN_DEC_LS */
+    size_t tests_g, tests_h;      /* i_max of the two searches */
+} so_constants;
+
+/** Defaults for zeros, and all that follows.  NULL, or which condition fails, as "c1 must be below 1/2, got 0.6" (static or in text[160]). */
+const char *so_derive(so_constants *of, char *text, size_t size);
+/** Iterations after which `gap` is used up: clamp(ceil(gap / decrease), 1, cap). */
+size_t so_iterations(const so_constants *of, bool line_search, double gap, size_t cap);
+
+/* The records that the conditions of the theorem ask for, everything else fixed: noise scales like 1/n. */
+typedef struct so_needs {
+    double gradient,
+        hessian; /* n of ||e|| <= min(c1 eps_g, c2 eps_H^2/M) and of ||E|| <= c eps_H; batches: +inf where sampling alone breaks it */
+    double search; /* n for the error of the tests; 0 without line search */
+} so_needs;
+
+/* ---- the plan (second_order_plan.c) ---- */
+
+/* Noise of one phase: multipliers of gradient and Hessian, and epsilon of one line search (before amplification); z is 0 without privacy. */
+typedef struct so_noise {
+    double z, search_epsilon;
+    size_t iterations;                               /* T */
+    double gradient_cost, hessian_cost, search_cost; /* of one release each, in the allowance's unit */
+} so_noise;
+
+typedef enum so_eigen { SO_AUTO = 0, SO_DENSE, SO_LANCZOS, SO_MATRIX_FREE } so_eigen;
+
+typedef struct so_plan {
+    pn_plan base; /* first */
+    pn_model model;
+    so_constants of;
+    bool line_search;
+    bool slope;  /* tests of q(gamma)/gamma; false: of q(gamma) */
+    bool filter; /* go on past T while a whole iteration fits */
+    so_eigen eigen;
+    size_t phases;           /* 1 or 2 */
+    double first_share;      /* of the total, phase 1 of 2 */
+    size_t first_iterations; /* T_1; 0: ceil(sqrt T) */
+    size_t cap;              /* T_max: where a value is released T is at most this, else it is T */
+    pn_allowance allowance;  /* nothing spent */
+    double value_cost, value_z, value_sensitivity; /* of releasing f(w0); 0: not released */
+    double value_bound;                            /* public, on the mean loss at w0 */
+    double floor;                                  /* f_low, public or claimed */
+    so_noise first; /* of phase 1 (of 1 or 2), as planned: T = cap where a value is released */
+    double *start;  /* [dim] owned */
+} so_plan;
+
+/** The noise with which T iterations cost `share` of the unit.  Used for the plan, and by the run for what phase 2 or a released value makes of
+ *  T.  Errors: as pn_allowance_noise. */
+pn_status so_noise_of(const so_plan *plan, double share, size_t iterations, so_noise *out, pn_err *err);
+/** The lines, warnings and settings (second_order_explain.c). */
+void so_explain(so_plan *plan, const so_needs *needs);
+/** Which records the conditions need at that noise. */
+so_needs so_check(const so_plan *plan, const so_noise *noise);
+
+enum {
+    SO_TOLERANCE_GRADIENT = 0,
+    SO_TOLERANCE_HESSIAN,
+    SO_LINE_SEARCH,
+    SO_SVT,
+    SO_BATCH,
+    SO_PHASES,
+    SO_FIRST_SHARE,
+    SO_FIRST_ITERATIONS,
+    SO_USE_FILTER,
+    SO_SMOOTHNESS,
+    SO_HESSIAN_LIPSCHITZ,
+    SO_GAP,
+    SO_FLOOR,
+    SO_VALUE_SHARE,
+    SO_HESSIAN_NOISE,
+    SO_HESSIAN_BOUND,
+    SO_EIGEN,
+    SO_FAILURE,
+    SO_C,
+    SO_C1,
+    SO_C2,
+    SO_CG,
+    SO_CH,
+    SO_BETA_G,
+    SO_BETA_H,
+    SO_B0
+};
+extern const pn_param so_params[];
+
+pn_status so_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err);
+void so_plan_destroy(pn_plan *plan);
+
+#endif
