@@ -110,6 +110,17 @@ void pn_block_margins(const pn_objective *objective, const pn_block *block, cons
         pn_block_times(block, w + k * objective->data->p, z + k * block->count);
 }
 
+void pn_block_row(const pn_block *block, size_t r, double *x)
+{
+    const pn_dataset *data = block->data;
+    size_t p = data->p;
+
+    if (data->single)
+        pn_widen(x, block->single ? block->single + r * p : data->single + (block->first + r) * p, p);
+    else
+        memcpy(x, block->dense ? block->dense + r * p : data->dense + (block->first + r) * p, p * sizeof *x);
+}
+
 void pn_record_features(const pn_dataset *data, size_t i, double *x)
 {
     if (data->sparse) {

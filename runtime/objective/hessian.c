@@ -1,187 +1,408 @@
-/* hessian.c -- the Hessian of the mean loss as a matrix, X^T D X / n with D the losses' second derivatives: one pass of
- * O(n p^2), for solvers that take Newton steps in moderate dimension.
- * Depends on: objective_impl.h, data/rows.h, BLAS.  Used by: objective.h's callers.
+/* hessian.c -- value, gradient and the packed Hessian of the mean loss, X^T D X / n with D the losses' second derivatives, in one pass.
+ * Depends on: objective_impl.h, second_order.h, data/rows.h, BLAS.  Used by: objective.h's and second_order.h's callers.
  *
- * Records belong to a fixed number of groups, each with a matrix of its own; these are added in order, so the result is the same
- * for any number of threads. */
+ * A block of rows is read from memory once: margins, slopes and second derivatives, the gradient's sum, and the rows times the roots of their
+ * second derivatives, to a panel of rows that stays in the second-level cache; a full panel goes through BLAS, rows of negative second
+ * derivatives with the other sign.  Records belong to the chunks of an ordinary pass, so value and gradient have its bits, and chunks to a
+ * fixed number of groups, each with a packed matrix of its own.  These are added in order: the result is the same for any number of
+ * threads.  Of many features there is one group, and threads share the tiles of its matrix. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "numeric/blas_threads.h"
 #include "data/rows.h"
+#include "numeric/blas_threads.h"
+#include "objective/hessian_impl.h"
 #include "objective/objective_impl.h"
+#include "objective/second_order.h"
 
-#define GROUPS_MAX  16
 #define GROUP_ROOM  ((size_t)1 << 22) /* doubles in all matrices together, when one has less */
-#define HESSIAN_MAX 4096
+#define TILE        192               /* side of a tile, at most: it stays in the second-level cache */
+#define SHARED_FROM 512               /* features above which threads share the tiles of a dense matrix */
+#define PACKED_MAX  ((size_t)1 << 31)
+#define FULL_MAX    4096
 
 typedef struct forming {
     pn_objective *objective;
+    const pn_batch *batch; /* NULL: all records */
     const double *theta;
+    bool want_value, want_gradient;
     pn_partition part;
-    double *matrices; /* [part.chunks][p * p], upper triangles */
-    double *scratch;  /* [part.chunks][room] */
+    size_t groups, per_group; /* chunks of a group */
+    size_t size;              /* p (p + 1)/2 */
+    size_t side, sides;       /* of a tile, and how many there are in a row */
+    double *first, *others;   /* the packed matrix of group 0, those of the others */
+    double *partial;          /* [chunks][dim + 1]: gradient and value */
+    double *scratch;          /* [threads][room] */
     size_t room;
+    pn_task *task;
+    pn_status status; /* of the one group */
+    pn_err *err;
 } forming;
+
+/* What a worker needs. */
+typedef struct desk {
+    double *z, *slope, *bend, *along; /* [rows of a block] */
+    double *labels;
+    double *gathered;   /* [rows of a block * p] when records are picked from dense data */
+    double *panel;      /* [PN_HESSIAN_ROWS * p] rows times roots, dense data */
+    size_t plus, minus; /* rows of the panel: positive ones from its front, negative ones from its back */
+} desk;
+
+/* One panel and where it goes. */
+typedef struct pressing {
+    const forming *self;
+    const desk *at;
+    double *packed;
+} pressing;
+
+/* ---- a worker's memory ---- */
+
+static size_t panel_room(const pn_objective *objective)
+{
+    return objective->data->sparse ? 0 : PN_HESSIAN_ROWS * objective->data->p;
+}
+
+static size_t tile_room(const forming *self)
+{
+    return self->objective->data->sparse ? 0 : self->side * self->side;
+}
+
+static size_t worker_room(const forming *self)
+{
+    return 5 * self->objective->block_rows + pn_batch_room(self->objective, self->batch) + panel_room(self->objective) +
+           tile_room(self);
+}
+
+static desk desk_of(const forming *self, unsigned worker)
+{
+    size_t rows = self->objective->block_rows;
+    double *at = self->scratch + worker * self->room + tile_room(self);
+    desk out = { .z = at, .slope = at + rows, .bend = at + 2 * rows, .along = at + 3 * rows, .labels = at + 4 * rows };
+
+    out.gathered = at + 5 * rows;
+    out.panel = out.gathered + pn_batch_room(self->objective, self->batch);
+    return out;
+}
+
+/* ---- a block: second derivatives, slopes, the gradient's sum ---- */
 
 /* Where clipping acts the loss continues in a straight line. */
 static void flatten_clipped(const pn_objective *objective, const pn_block *block, const double *slope, double *bend)
 {
     for (size_t r = 0; r < block->count; r++) {
-        if (!(fabs(slope[r]) * objective->norms[block->first + r] <= objective->clip))
+        size_t i = block->rows ? block->rows[r] : block->first + r;
+
+        if (!(fabs(slope[r]) * objective->norms[i] <= objective->clip))
             bend[r] = 0.0;
     }
 }
 
-/* bend[r] = second derivative of record r's loss, within its certified range; `z` and `along` are scratch. */
-static void bends_of(const forming *self, const pn_block *block, double *z, double *along, double *bend)
+static void weigh(const forming *self, const pn_block *block, const desk *at, double *value)
 {
     const pn_objective *objective = self->objective;
     const pn_loss *loss = objective->loss;
-    const double *y = objective->data->y + block->first;
-    double most = objective->bounds.loss.curvature.high;
+    const double *y = pn_block_labels(block, at->labels);
+    bool slopes = self->want_gradient || objective->norms;
 
-    pn_block_times(block, self->theta, z);
+    if (slopes || self->want_value)
+        loss->ops->evaluate(loss, block->count, at->z, y, self->want_value ? at->along : NULL,
+                            slopes ? at->slope : NULL);
+    if (self->want_value)
+        *value += pn_block_sum(at->along, block->count);
     for (size_t r = 0; r < block->count; r++)
-        along[r] = 1.0;
-    loss->ops->curve(loss, block->count, z, y, along, bend);
-    for (size_t r = 0; r < block->count; r++)
-        bend[r] = !(bend[r] > 0.0) ? 0.0 : bend[r] > most ? most : bend[r];
-    if (objective->norms) {
-        loss->ops->evaluate(loss, block->count, z, y, NULL, along);
-        flatten_clipped(objective, block, along, bend);
-    }
+        at->along[r] = 1.0;
+    loss->ops->curve(loss, block->count, at->z, y, at->along, at->bend);
+    pn_clamp_bends(&objective->bounds, block->count, at->along, at->bend);
+    if (objective->norms)
+        flatten_clipped(objective, block, at->slope, at->bend);
 }
 
-static void add_sparse(const pn_block *block, const double *bend, double *matrix)
+/* ---- the products ---- */
+
+static void add_sparse(const pn_block *block, const double *bend, double *packed)
 {
     const pn_dataset *data = block->data;
 
     for (size_t r = 0; r < block->count; r++) {
-        size_t begin = data->csr.start[block->first + r], end = data->csr.start[block->first + r + 1];
+        size_t i = block->rows ? block->rows[r] : block->first + r;
+        size_t begin = data->csr.start[i], end = data->csr.start[i + 1];
 
-        for (size_t a = begin; a < end; a++) {
-            double *row = matrix + (size_t)data->csr.column[a] * data->p;
-            double weight = bend[r] * (data->csr_single ? (double)data->csr_single[a] : data->csr.value[a]);
+        for (size_t b = begin; b < end && bend[r] != 0.0; b++) {
+            size_t j = data->csr.column[b];
+            double *column = packed + j * (j + 1) / 2;
+            double weight = bend[r] * (data->csr_single ? (double)data->csr_single[b] : data->csr.value[b]);
 
-            for (size_t b = a; b < end; b++)
-                row[data->csr.column[b]] +=
-                    weight * (data->csr_single ? (double)data->csr_single[b] : data->csr.value[b]);
+            for (size_t a = begin; a <= b; a++)
+                column[data->csr.column[a]] +=
+                    weight * (data->csr_single ? (double)data->csr_single[a] : data->csr.value[a]);
         }
     }
 }
 
-/* The rows times the roots of their weights, to `rows`, and then their products. */
-static void add_dense(const pn_block *block, const double *bend, double *rows, double *matrix)
+/* Tile t of the panel's products: columns of the tiles (i, j), i <= j, t = j (j + 1)/2 + i. */
+static void press_tile(void *context, size_t t, unsigned worker)
 {
-    const pn_dataset *data = block->data;
-    size_t p = data->p;
+    const pressing *press = context;
+    const forming *self = press->self;
+    const desk *at = press->at;
+    size_t p = self->objective->data->p, side = self->side, j = 0, i, rows, columns;
+    double *tile = self->scratch + worker * self->room;
+    const double *minus = at->panel + (PN_HESSIAN_ROWS - at->minus) * p;
 
-    for (size_t r = 0; r < block->count; r++) {
-        double *row = rows + r * p, root = sqrt(bend[r]);
-
-        if (data->single)
-            pn_widen(row, data->single + (block->first + r) * p, p);
-        else
-            memcpy(row, data->dense + (block->first + r) * p, p * sizeof *row);
-        for (size_t j = 0; j < p; j++)
-            row[j] *= root;
+    while ((j + 1) * (j + 2) / 2 <= t)
+        j++;
+    i = (t - j * (j + 1) / 2) * side;
+    j *= side;
+    rows = p - i < side ? p - i : side;
+    columns = p - j < side ? p - j : side;
+    if (i == j) {
+        cblas_dsyrk(CblasColMajor, CblasUpper, CblasNoTrans, (int)columns, (int)at->plus, 1.0, at->panel + j, (int)p,
+                    0.0, tile, (int)side);
+        if (at->minus)
+            cblas_dsyrk(CblasColMajor, CblasUpper, CblasNoTrans, (int)columns, (int)at->minus, -1.0, minus + j, (int)p,
+                        1.0, tile, (int)side);
+    } else {
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)rows, (int)columns, (int)at->plus, 1.0, at->panel + i,
+                    (int)p, at->panel + j, (int)p, 0.0, tile, (int)side);
+        if (at->minus)
+            cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)rows, (int)columns, (int)at->minus, -1.0,
+                        minus + i, (int)p, minus + j, (int)p, 1.0, tile, (int)side);
     }
-    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, (int)p, (int)block->count, 1.0, rows, (int)p, 1.0, matrix,
-                (int)p);
+    for (size_t c = 0; c < columns; c++) {
+        double *to = press->packed + (j + c) * (j + c + 1) / 2 + i;
+        size_t count = i == j ? c + 1 : rows;
+
+        for (size_t r = 0; r < count; r++)
+            to[r] += tile[c * side + r];
+    }
+}
+
+/* packed += the panel's products; the panel is empty then. */
+static void press_panel(forming *self, desk *at, double *packed, unsigned worker)
+{
+    pressing press = { self, at, packed };
+    size_t tiles = self->sides * (self->sides + 1) / 2;
+
+    if (at->plus + at->minus == 0)
+        return;
+    if (self->groups == 1 && self->sides > 1) {
+        if (self->status == PN_OK)
+            self->status = pn_parallel(self->task, tiles, press_tile, &press, self->err);
+    } else {
+        for (size_t t = 0; t < tiles; t++)
+            press_tile(&press, t, worker);
+    }
+    at->plus = at->minus = 0;
+}
+
+/* The block's rows times the roots of their weights, to the panel.  A weight that is no number stays in the sum. */
+static void add_dense(forming *self, const pn_block *block, desk *at, double *packed, unsigned worker)
+{
+    size_t p = block->data->p;
+
+    if (at->plus + at->minus + block->count > PN_HESSIAN_ROWS)
+        press_panel(self, at, packed, worker);
+    for (size_t r = 0; r < block->count; r++) {
+        double bend = at->bend[r], root = sqrt(fabs(bend));
+        size_t k;
+
+        if (bend == 0.0)
+            continue;
+        k = bend < 0.0 ? PN_HESSIAN_ROWS - ++at->minus : at->plus++;
+        pn_block_row(block, r, at->panel + k * p);
+        block->simd->multiply(p, at->panel + k * p, 1, &root, 0, at->panel + k * p);
+    }
+}
+
+/* ---- the pass ---- */
+
+static void form_block(forming *self, pn_block *block, desk *at, double *packed, double *partial, unsigned worker)
+{
+    const pn_objective *objective = self->objective;
+
+    pn_block_gather(block, at->gathered);
+    pn_block_times(block, self->theta, at->z);
+    weigh(self, block, at, partial + objective->dim);
+    if (self->want_gradient) {
+        pn_block_enforce(objective, block, at->slope);
+        pn_block_add(block, at->slope, partial);
+    }
+    if (objective->data->sparse)
+        add_sparse(block, at->bend, packed);
+    else
+        add_dense(self, block, at, packed, worker);
 }
 
 static void form_group(void *context, size_t group, unsigned worker)
 {
-    const forming *self = context;
-    const pn_dataset *data = self->objective->data;
-    size_t rows = self->objective->block_rows;
-    double *matrix = self->matrices + group * data->p * data->p, *z = self->scratch + group * self->room;
-    pn_block block = { 0 };
+    forming *self = context;
+    size_t dim = self->objective->dim, end = (group + 1) * self->per_group;
+    double *packed = group == 0 ? self->first : self->others + (group - 1) * self->size;
+    desk at = desk_of(self, worker);
 
-    (void)worker;
-    memset(matrix, 0, data->p * data->p * sizeof *matrix);
-    while (pn_block_next(&block, self->objective, NULL, self->part, group)) {
-        bends_of(self, &block, z, z + rows, z + 2 * rows);
-        if (data->sparse)
-            add_sparse(&block, z + 2 * rows, matrix);
-        else
-            add_dense(&block, z + 2 * rows, z + 3 * rows, matrix);
+    memset(packed, 0, self->size * sizeof *packed);
+    for (size_t chunk = group * self->per_group; chunk < end && chunk < self->part.chunks; chunk++) {
+        double *partial = self->partial + chunk * (dim + 1);
+        pn_block block = { 0 };
+
+        memset(partial, 0, (dim + 1) * sizeof *partial);
+        while (self->status == PN_OK && pn_block_next(&block, self->objective, self->batch, self->part, chunk))
+            form_block(self, &block, &at, packed, partial, worker);
+    }
+    press_panel(self, &at, packed, worker);
+}
+
+static void combine(const forming *self, double *value, double *gradient)
+{
+    size_t dim = self->objective->dim;
+    double denominator = self->batch ? self->batch->denominator : (double)self->objective->data->n;
+
+    for (size_t group = 1; group < self->groups; group++) {
+        for (size_t i = 0; i < self->size; i++)
+            self->first[i] += self->others[(group - 1) * self->size + i];
+    }
+    for (size_t i = 0; i < self->size; i++)
+        self->first[i] /= denominator;
+    pn_pass_combine(self->partial, self->part.chunks, dim, denominator, value, gradient);
+}
+
+/* ---- partition ---- */
+
+size_t pn_hessian_groups(const pn_objective *objective)
+{
+    size_t p = objective->data->p, groups = GROUP_ROOM / (p * (p + 1) / 2);
+
+    if (!objective->data->sparse && p > SHARED_FROM)
+        return 1;
+    return groups < 1 ? 1 : groups > PN_HESSIAN_GROUPS ? PN_HESSIAN_GROUPS : groups;
+}
+
+/* All records: the chunks of an ordinary pass.  A batch: by public numbers alone, since no bit of what a batch gives may depend on records
+ * outside of it. */
+static void cut(forming *self)
+{
+    size_t records = pn_batch_records(self->objective, self->batch), rows = self->objective->block_rows;
+    size_t groups = pn_hessian_groups(self->objective), p = self->objective->data->p;
+
+    self->size = p * (p + 1) / 2;
+    self->sides = (p + TILE - 1) / TILE;
+    self->side = (p + self->sides - 1) / self->sides;
+    if (records == 0) {
+        self->part = (pn_partition){ 0, 1 };
+    } else if (self->batch) {
+        self->part.chunk_rows = ((records + groups - 1) / groups + rows - 1) / rows * rows;
+        self->part.chunks = (records + self->part.chunk_rows - 1) / self->part.chunk_rows;
+    } else {
+        self->part = pn_objective_partition(self->objective, records);
+    }
+    self->per_group = (self->part.chunks + groups - 1) / groups;
+    self->groups = self->part.chunks ? (self->part.chunks + self->per_group - 1) / self->per_group : 1;
+}
+
+static pn_status run(forming *self, double *value, double *gradient, pn_err *err)
+{
+    pn_status status;
+
+    cut(self);
+    self->room = worker_room(self);
+    self->others = pn_alloc(self->groups - 1, self->size * sizeof(double));
+    self->partial = pn_alloc(self->part.chunks + 1, (self->objective->dim + 1) * sizeof(double));
+    self->scratch = pn_alloc(pn_task_threads(self->task), self->room * sizeof(double));
+    if (self->others && self->partial && self->scratch) {
+        /* Whatever the size: the workers call it, and OpenBLAS's own threads would wait for them. */
+        bool alone = pn_blas_alone(0);
+
+        status = pn_parallel(self->task, self->groups, form_group, self, err);
+        status = self->status != PN_OK ? self->status : status;
+        pn_blas_alone_end(alone);
+    } else {
+        status =
+            pn_fail(err, PN_ENOMEM, "objective: out of memory for a Hessian of order %zu", self->objective->data->p);
+    }
+    if (status == PN_OK)
+        combine(self, value, gradient);
+    pn_free(self->others);
+    pn_free(self->partial);
+    pn_free(self->scratch);
+    return status;
+}
+
+/* ---- what callers ask for ---- */
+
+static void pack(const double *matrix, size_t p, double *packed)
+{
+    for (size_t j = 0; j < p; j++, packed += j)
+        memcpy(packed, matrix + j * p, (j + 1) * sizeof *packed);
+}
+
+static void unpack(const double *packed, size_t p, double *matrix)
+{
+    for (size_t j = 0; j < p; j++) {
+        for (size_t i = 0; i <= j; i++)
+            matrix[i * p + j] = matrix[j * p + i] = *packed++;
     }
 }
 
-/* out = the mean, both triangles. */
-static void combine(const forming *self, double *out)
+static pn_status check(const pn_objective *objective, const pn_batch *batch, const double *theta, pn_err *err)
 {
-    size_t p = self->objective->data->p;
-    double n = (double)self->objective->data->n;
+    size_t size = pn_hessian_size(objective->dim);
+    pn_status status = pn_need_hessian(objective, err);
 
-    for (size_t i = 0; i < p; i++) {
-        for (size_t j = i; j < p; j++) {
-            double sum = 0.0;
+    if (status == PN_OK && (size == 0 || size > PACKED_MAX))
+        status = pn_fail(err, PN_EDIM,
+                         "objective: the packed Hessian of %zu parameters would take %.3g GiB; at most 65535 "
+                         "parameters have one",
+                         objective->dim, 0x1p-28 * (double)objective->dim * (double)objective->dim);
+    if (status == PN_OK)
+        status = pn_check_point("objective", "theta", theta, objective->dim, err);
+    return status == PN_OK ? pn_check_batch(objective, batch, err) : status;
+}
 
-            for (size_t group = 0; group < self->part.chunks; group++)
-                sum += self->matrices[(group * p + i) * p + j];
-            out[i * p + j] = out[j * p + i] = sum / n;
-        }
+pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
+                                 double *gradient, double *packed, pn_task *task, pn_err *err)
+{
+    bool constant = packed && !batch && objective->gram.matrix && pn_objective_uses_gram(objective);
+    bool apart = !packed || batch || constant; /* value and gradient by themselves */
+    forming self = { .objective = objective,
+                     .batch = batch,
+                     .theta = theta,
+                     .want_value = value && !apart,
+                     .want_gradient = gradient && !apart,
+                     .first = packed,
+                     .task = task,
+                     .err = err };
+    pn_status status = packed ? check(objective, batch, theta, err) : PN_OK;
+
+    if (status == PN_OK && apart && (value || gradient))
+        status = pn_objective_losses(objective, batch, theta, value, gradient, task, err);
+    if (status != PN_OK || !packed)
+        return status;
+    if (constant) {
+        pack(objective->gram.matrix, objective->dim, packed);
+        return PN_OK;
     }
-}
-
-static pn_partition groups_of(const pn_objective *objective)
-{
-    size_t p = objective->data->p, rows = objective->block_rows, n = objective->data->n;
-    size_t groups = GROUP_ROOM / (p * p), blocks = (n + rows - 1) / rows;
-
-    groups = groups < 1 ? 1 : groups > GROUPS_MAX ? GROUPS_MAX : groups;
-    blocks = (blocks + groups - 1) / groups;
-    return (pn_partition){ (n + blocks * rows - 1) / (blocks * rows), blocks * rows };
-}
-
-static pn_status check(const pn_objective *objective, const double *theta, pn_err *err)
-{
-    if (objective->loss->margins != 1 || !objective->loss->ops->curve)
-        return pn_fail(err, PN_EUNSUPPORTED, "objective: the Hessian of %s is not formed as a matrix",
-                       objective->loss->name);
-    if (!objective->bounds.loss.convex)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "objective: the Hessian is formed for convex losses; %s is not known to be",
-                       objective->loss->name);
-    if (objective->data->p > HESSIAN_MAX)
-        return pn_fail(err, PN_EUNSUPPORTED, "objective: a Hessian is formed for at most %d features, the data has %zu",
-                       HESSIAN_MAX, objective->data->p);
-    return pn_check_point("objective", "theta", theta, objective->dim, err);
+    return run(&self, value, gradient, err);
 }
 
 pn_status pn_objective_hessian(pn_objective *objective, const double *theta, double *out, pn_task *task, pn_err *err)
 {
-    forming self = { .objective = objective, .theta = theta };
     size_t p = objective->data->p;
-    pn_status status = check(objective, theta, err);
+    pn_status status = pn_need_hessian(objective, err);
+    double *packed;
 
+    if (status == PN_OK && objective->dim > FULL_MAX)
+        status = pn_fail(err, PN_EUNSUPPORTED,
+                         "objective: a full Hessian is formed for at most %d parameters, theta has %zu", FULL_MAX,
+                         objective->dim);
     if (status != PN_OK)
         return status;
-    if (objective->gram.matrix) {
-        memcpy(out, objective->gram.matrix, p * p * sizeof *out);
-        return PN_OK;
-    }
-    self.part = groups_of(objective);
-    self.room = objective->block_rows * (3 + (objective->data->sparse ? 0 : p));
-    self.matrices = pn_alloc(self.part.chunks, p * p * sizeof(double));
-    self.scratch = pn_alloc(self.part.chunks, self.room * sizeof(double));
-    if (self.matrices && self.scratch) {
-        bool alone = pn_blas_alone(
-            0); /* whatever the size: the workers call it, and OpenBLAS's own threads would wait for them */
-
-        status = pn_parallel(task, self.part.chunks, form_group, &self, err);
-        pn_blas_alone_end(alone);
-    } else {
-        status = pn_fail(err, PN_ENOMEM, "objective: out of memory for a Hessian of order %zu", p);
-    }
+    packed = pn_alloc(pn_hessian_size(p), sizeof(double));
+    status = packed ? pn_objective_quadratic(objective, NULL, theta, NULL, NULL, packed, task, err)
+                    : pn_fail(err, PN_ENOMEM, "objective: out of memory for a Hessian of order %zu", p);
     if (status == PN_OK)
-        combine(&self, out);
-    pn_free(self.matrices);
-    pn_free(self.scratch);
+        unpack(packed, p, out);
+    pn_free(packed);
     return status;
 }

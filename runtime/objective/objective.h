@@ -172,9 +172,8 @@ pn_status pn_objective_differences(pn_objective *objective, const pn_batch *batc
 pn_status pn_objective_hessian_times(pn_objective *objective, const pn_batch *batch, const double *theta,
                                      const double *v, double *out, pn_task *task, pn_err *err);
 
-/** out[p * p] = Hessian of the mean loss (without r) at theta, for convex losses of one margin; of a clipped objective that of the
- *  convex function whose gradients the clipped ones are, 0 where the clip acts.  O(n p^2).  Errors: as evaluate; PN_EUNSUPPORTED for
- *  other losses and for more than 4096 features. */
+/** out[p * p] = Hessian of the mean loss (without r) at theta, both triangles, for losses of one margin: what pn_objective_quadratic
+ *  (second_order.h) gives packed.  O(n p^2).  Errors: as that; PN_EUNSUPPORTED for more than 4096 features. */
 pn_status pn_objective_hessian(pn_objective *objective, const double *theta, double *out, pn_task *task, pn_err *err);
 
 /** The failure PN_EDOMAIN of a call that met a value that is no number, with what is known of where the loss is undefined. */

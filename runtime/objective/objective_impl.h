@@ -71,6 +71,8 @@ void pn_block_add(const pn_block *block, const double *weight, double *g);
 void pn_block_gather(pn_block *block, double *room);
 /* z[k * count + r] = <x_r, row k of w> for every margin k */
 void pn_block_margins(const pn_objective *objective, const pn_block *block, const double *w, double *z);
+/* x[p] = row r of a block of dense records, as doubles. */
+void pn_block_row(const pn_block *block, size_t r, double *x);
 /* x[p] = the features of record i, as doubles and with the zeros. */
 void pn_record_features(const pn_dataset *data, size_t i, double *x);
 /* The records of a pass, and the doubles of room that gathering a block of them takes. */
@@ -141,6 +143,9 @@ pn_status pn_record_means(pn_objective *objective, const pn_batch *batch, const 
 pn_status pn_check_point(const char *who, const char *what, const double *x, size_t n, pn_err *err);
 /* PN_EUNSUPPORTED, naming `what`, for a black box. */
 pn_status pn_need_derivatives(const pn_objective *objective, const char *what, pn_err *err);
+/* Add partial[chunks][dim + 1], gradients and values, in that order, and divide; either result may be NULL. */
+void pn_pass_combine(const double *partial, size_t chunks, size_t dim, double denominator, double *value,
+                     double *vector);
 /* The sum of x[n], eight interleaved sums. */
 double pn_block_sum(const double *x, size_t n);
 /* PN_EINVAL for a batch that does not make sense; NULL is fine. */

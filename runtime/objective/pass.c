@@ -121,20 +121,20 @@ static void run_chunk(void *context, size_t chunk, unsigned worker)
 }
 
 /* Add the partial sums in chunk order and divide. */
-static void combine(const pass *self, double *value, double *vector)
+void pn_pass_combine(const double *partial, size_t chunks, size_t dim, double denominator, double *value,
+                     double *vector)
 {
-    size_t dim = self->objective->dim;
-    double denominator = self->batch ? self->batch->denominator : (double)self->objective->data->n, total = 0.0;
+    double total = 0.0;
 
-    for (size_t chunk = 0; chunk < self->part.chunks; chunk++)
-        total += self->partial[chunk * (dim + 1) + dim];
+    for (size_t chunk = 0; chunk < chunks; chunk++)
+        total += partial[chunk * (dim + 1) + dim];
     if (value)
         *value = total / denominator;
     if (!vector)
         return;
     memset(vector, 0, dim * sizeof *vector);
-    for (size_t chunk = 0; chunk < self->part.chunks; chunk++) {
-        const double *g = self->partial + chunk * (dim + 1);
+    for (size_t chunk = 0; chunk < chunks; chunk++) {
+        const double *g = partial + chunk * (dim + 1);
 
         for (size_t j = 0; j < dim; j++)
             vector[j] += g[j];
@@ -197,7 +197,8 @@ static pn_status run_pass(pass *self, double *value, double *vector, pn_task *ta
         status = pn_fail(err, PN_ENOMEM, "objective: out of memory for %zu partial gradients of %zu entries",
                          self->part.chunks, objective->dim);
     if (status == PN_OK)
-        combine(self, value, vector);
+        pn_pass_combine(self->partial, self->part.chunks, objective->dim,
+                        self->batch ? self->batch->denominator : (double)objective->data->n, value, vector);
     pn_free(self->partial);
     pn_free(self->scratch);
     return status;

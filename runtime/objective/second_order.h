@@ -38,15 +38,20 @@ pn_status pn_objective_hessian_bounds(const pn_objective *objective, pn_hessian_
  * One fused, threaded pass over all records or a batch (NULL: all, divided by n): *value (may be NULL), gradient[dim] (may be NULL) and
  * packed[dim (dim + 1)/2] (may be NULL), mean loss, its gradient and its Hessian at theta[dim], without r.  Slopes and second derivatives are
  * clamped to their certified ranges, so the sensitivities above hold for the numbers that are computed.  The sum over records is taken in a
- * fixed order, whatever the number of threads.  Costs about one dsyrk of the records beside a gradient.
- * Losses of either sign of l''.  Errors: as pn_objective_evaluate and pn_objective_hessian_bounds (except PN_EPRIVACY); PN_EDIM where the packed
+ * fixed order, whatever the number of threads; of a batch no bit depends on records outside of it.  Value and gradient are those of
+ * pn_objective_losses, bit for bit.  Costs about one dsyrk of the records beside a gradient.  Of a quadratic loss whose Gram matrix is there
+ * (pn_objective_prepare) nothing is formed.  packed must not overlap theta or gradient; after a failure it holds nothing of use.
+ * Losses of either sign of l''; with clip the Hessian is that of the convex function whose gradients the clipped ones are, 0 where the clip
+ * acts.  Memory: up to 15 more packed matrices, of 32 MB together.  Errors: as pn_objective_evaluate and pn_objective_hessian_bounds (except PN_EPRIVACY); PN_EDIM where the packed
  * matrix would take more than 2^31 doubles; PN_ENOMEM.
  */
 pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
                                  double *gradient, double *packed, pn_task *task, pn_err *err);
 
 /** Public bound on the Frobenius norm of computed - exact of the SUM of Hessians over at most `count` records, of which each has Frobenius
- *  norm at most 1: multiply by pn_hessian_bounds.zero.  "Exact" is as for pn_objective_gradient_error.  Where no count: n. */
+ *  norm at most 1: multiply by pn_hessian_bounds.zero.  "Exact" is the sum of the parts of records as they are in floating point, which the
+ *  bounds above are of.  Counted are the rounding of products, of their sum and of the division by n or a batch's denominator: for the mean,
+ *  divide by that.  Depends on count, n, dim and the storage only. */
 double pn_objective_hessian_error(const pn_objective *objective, size_t count);
 
 /**
@@ -61,10 +66,13 @@ pn_status pn_objective_line(pn_objective *objective, const pn_batch *batch, cons
                             const double *t, size_t count, double most, double *out, size_t *clipped, pn_task *task,
                             pn_err *err);
 
-/** Public bound on |computed - exact| of out[k] * denominator / (most t_k) over at most `records` records. */
+/** Public bound on |computed - exact| of out[k] * denominator / (most t_k) over at most `records` records; "exact" is the sum of their clipped
+ *  differences as they are in floating point, each of at most most t_k in real arithmetic.  The division is counted.  Depends on `records`
+ *  only. */
 double pn_objective_line_error(const pn_objective *objective, size_t records);
 
-/** packed[dim (dim + 1)/2] += Hessian of r at theta; NULL regulariser: nothing.  Errors: PN_EUNSUPPORTED where r has none; PN_ENOMEM. */
+/** packed[dim (dim + 1)/2] += Hessian of r at theta; NULL regulariser: nothing.  A coordinate or group at its kink adds 0.
+ *  Errors: PN_EDOMAIN for theta; PN_EUNSUPPORTED where r has none; PN_ENOMEM.  PN_ENOMEM of a regulariser may leave a part added. */
 pn_status pn_objective_add_regular_hessian(const pn_objective *objective, const double *theta, double *packed,
                                            pn_err *err);
 

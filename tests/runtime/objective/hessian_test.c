@@ -148,7 +148,10 @@ static void test_refusals(void)
     double theta[P], H[P * P];
 
     point(theta);
-    CHECK(make_data(&data, DENSE, NULL) == PN_OK && make(&objective, data, "sigmoid", 0.0, NULL) == PN_OK);
+    CHECK(make_data(&data, DENSE, NULL) == PN_OK && make(&objective, data, "sigmoid", 0.7, NULL) == PN_OK);
+    CHECK(pn_objective_hessian(objective, theta, H, NULL, NULL) == PN_EUNSUPPORTED); /* clipped and not convex */
+    pn_objective_free(objective);
+    CHECK(make(&objective, data, "hinge", 0.0, NULL) == PN_OK);
     CHECK(pn_objective_hessian(objective, theta, H, NULL, NULL) == PN_EUNSUPPORTED);
     pn_objective_free(objective);
     CHECK(make(&objective, data, "logistic", 0.0, NULL) == PN_OK);
@@ -182,6 +185,7 @@ int main(void)
         test_hessian((storage)how, "logistic", 0.0);
         test_hessian((storage)how, "logistic", 0.7);
         test_hessian((storage)how, "squared", 0.0);
+        test_hessian((storage)how, "sigmoid", 0.0);
     }
     test_clip_flattens();
     test_refusals();

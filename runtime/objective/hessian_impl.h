@@ -1,0 +1,20 @@
+/* hessian_impl.h -- what the forming of a Hessian and the bounds on it share.
+ * Depends on: objective_impl.h.  Used by: hessian*.c. */
+#ifndef PN_OBJECTIVE_HESSIAN_IMPL_H
+#define PN_OBJECTIVE_HESSIAN_IMPL_H
+
+#include "objective/objective_impl.h"
+
+#define PN_HESSIAN_ROWS   256 /* of a panel; at least a block, and two blocks of half that */
+#define PN_HESSIAN_GROUPS 16  /* at most */
+
+/* Partial sums of a Hessian over many records, at most: by public numbers. */
+size_t pn_hessian_groups(const pn_objective *objective);
+
+/* dim (dim + 1)/2, or 0 where that is no size. */
+size_t pn_hessian_size(size_t dim);
+
+/* PN_EUNSUPPORTED, with what to use instead, for losses without second derivatives and for what is clipped and not convex. */
+pn_status pn_need_hessian(const pn_objective *objective, pn_err *err);
+
+#endif
