@@ -383,7 +383,7 @@ pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch,
         pack(objective->gram.matrix, objective->dim, packed);
         return PN_OK;
     }
-    return run(&self, value, gradient, err);
+    return run(&self, apart ? NULL : value, apart ? NULL : gradient, err);
 }
 
 pn_status pn_objective_hessian(pn_objective *objective, const double *theta, double *out, pn_task *task, pn_err *err)
