@@ -1,12 +1,5 @@
-/* lanczos.c -- top singular pairs and eigenpairs by Lanczos with full reorthogonalisation.
- *
- * When to stop.  k steps from q_1 give T_k, and with it the polynomials p_0 .. p_k that are orthonormal for the spectral
- * measure of q_1.  The mass of that measure at a point mu is at most 1 / sum_j p_j(mu)^2 (the Christoffel function).  If mu is
- * an eigenvalue with eigenvector w, its mass is (w^T q_1)^2, and OVERLAP^2 / n bounds this below for nearly every start.  The sum
- * rises beyond the largest Ritz value, so once it exceeds n / OVERLAP^2 at mu, no eigenvalue is as large as mu.
- *
- * Depends on: lanczos.h, lapack.h, blas.h, simd.h, CBLAS.  Used by: geometry.  Sources: Golub, Meurant (2010), Matrices, Moments
- * and Quadrature; Kuczynski, Wozniakowski (1992) for random starts. */
+/* lanczos.c -- top singular pairs and eigenpairs of stored matrices by Lanczos steps.
+ * Depends on: lanczos.h, krylov.h, lapack.h, blas.h, simd.h, CBLAS.  Used by: geometry. */
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -19,13 +12,13 @@
 #include "core/alloc.h"
 #include "numeric/blas.h"
 #include "numeric/blas_threads.h"
+#include "numeric/krylov.h"
 #include "numeric/lanczos.h"
 #include "numeric/lapack.h"
 #include "numeric/simd.h"
 
 #define DIRECT_UP_TO 96 /* a full decomposition of this size costs no more than the steps */
 #define OVERLAP      1e-3
-#define EXHAUSTED    (16.0 * DBL_EPSILON)
 #define BLOCK        32768 /* entries of A that stay in the cache between its two products */
 
 /* A symmetric M of n rows that is made from A: s^2 A^T A, s^2 A A^T, or s (A + A^T)/2. */
@@ -163,54 +156,6 @@ static pn_status solve_in_full(const operator_of *self, double *x, pn_err *err)
 
 /* ---- by steps ---- */
 
-typedef struct krylov {
-    size_t limit, steps, room; /* room: rows of `basis` that there is memory for */
-    double *basis;             /* [room * n] orthonormal rows */
-    double *diagonal, *off;    /* [limit] T; off[j] joins steps j and j + 1 */
-    double *ritz, *along;      /* [limit] */
-    double *next;              /* [n] */
-    double norm;               /* a lower bound of ||M||: the largest entry of T */
-} krylov;
-
-static void krylov_clear(krylov *space)
-{
-    pn_free(space->basis);
-    pn_free(space->diagonal);
-    pn_free(space->next);
-}
-
-static pn_status krylov_init(krylov *space, size_t n, pn_err *err)
-{
-    *space = (krylov){ .limit = 32 + n / 4 };
-    space->diagonal = pn_alloc(space->limit, 4 * sizeof *space->diagonal);
-    space->next = pn_alloc(n, sizeof *space->next);
-    if (!space->diagonal || !space->next) {
-        krylov_clear(space);
-        return pn_fail(err, PN_ENOMEM, "top of the spectrum: out of memory");
-    }
-    space->off = space->diagonal + space->limit;
-    space->ritz = space->off + space->limit;
-    space->along = space->ritz + space->limit;
-    return PN_OK;
-}
-
-/* The next row of the basis is next / length. */
-static pn_status extend(krylov *space, size_t n, double length, pn_err *err)
-{
-    if (space->steps == space->room) {
-        size_t room = space->room + 32 < space->limit ? space->room + 32 : space->limit;
-        double *grown = n <= SIZE_MAX / room ? pn_resize(space->basis, room * n, sizeof *grown) : NULL;
-
-        if (!grown)
-            return pn_fail(err, PN_ENOMEM, "top of the spectrum: not enough memory for %zu vectors of %zu", room, n);
-        space->basis = grown;
-        space->room = room;
-    }
-    times(n, 1.0 / length, space->next, space->basis + space->steps * n);
-    space->steps++;
-    return PN_OK;
-}
-
 /* Pseudo-random and the same for all matrices of a size (splitmix64). */
 static double fill_start(double *x, size_t n)
 {
@@ -226,86 +171,30 @@ static double fill_start(double *x, size_t n)
     return pn_lp_norm(PN_L2, n, x);
 }
 
-/* next = M q - its part in the basis, q the last row; adds to T and returns the length of what is left. */
-static double step(const operator_of *M, krylov *space)
+static pn_status apply_step(void *self, const double *x, double *y, pn_err *err)
 {
-    const pn_simd *simd = pn_simd_best();
-    size_t n = M->n, k = space->steps;
-    double length;
-
-    apply(M, space->basis + (k - 1) * n, space->next);
-    for (int round = 0; round < 2; round++) {
-        simd->dense_times(space->basis, k, n, space->next, space->along);
-        if (round == 0)
-            space->diagonal[k - 1] = space->along[k - 1];
-        times(k, -1.0, space->along, space->along);
-        simd->dense_add_transposed(space->basis, k, n, space->along, space->next);
-    }
-    length = pn_lp_norm(PN_L2, n, space->next);
-    space->off[k - 1] = length;
-    space->norm = fmax(space->norm, fmax(fabs(space->diagonal[k - 1]), length));
-    return length;
+    (void)err;
+    apply(self, x, y);
+    return PN_OK;
 }
 
-/* Whether the spectrum ends below top + tolerance ||M||, as far as the start can tell: see the head of this file. */
-static bool nothing_above(const krylov *space, size_t n, double top, double tolerance)
+static pn_status solve(operator_of *M, double tolerance, double *x, pn_err *err)
 {
-    double enough = (double)n / (OVERLAP * OVERLAP), mu = top + tolerance * space->norm;
-    double before = 0.0, p = 1.0, sum = 1.0;
-
-    for (size_t j = 0; j < space->steps && sum < enough; j++) {
-        double after = (mu - space->diagonal[j]) * p - (j > 0 ? space->off[j - 1] * before : 0.0);
-
-        before = p;
-        p = after / space->off[j];
-        sum += p * p;
-    }
-    return !(sum < enough);
-}
-
-/* x = the Ritz vector of the largest Ritz value, once it is settled. */
-static pn_status iterate(const operator_of *M, krylov *space, double tolerance, double *x, bool *settled, pn_err *err)
-{
-    double length = fill_start(space->next, M->n), top;
-    size_t check = 8;
-    pn_status status = PN_OK;
-
-    *settled = false;
-    while (status == PN_OK && !*settled && space->steps < space->limit) {
-        bool exhausted; /* the basis holds all that the start can reach; what is left is rounding, and not orthogonal */
-
-        status = extend(space, M->n, length, err);
-        if (status != PN_OK)
-            break;
-        length = step(M, space);
-        exhausted = !(length > EXHAUSTED * space->norm);
-        if (exhausted || space->steps >= check || space->steps == space->limit) {
-            check += M->n >= 1000 ? 1 : 2 + check / 16; /* a step over a large matrix costs more than a look */
-            status = pn_tridiagonal_top(&top, space->ritz, space->diagonal, space->off, space->steps, err);
-            *settled = status == PN_OK && (exhausted || nothing_above(space, M->n, top, tolerance));
-        }
-    }
-    if (*settled) {
-        memset(x, 0, M->n * sizeof *x);
-        pn_simd_best()->dense_add_transposed(space->basis, space->steps, M->n, space->ritz, x);
-        times(M->n, 1.0 / pn_lp_norm(PN_L2, M->n, x), x, x);
-    }
-    return status;
-}
-
-static pn_status solve(const operator_of *M, double tolerance, double *x, pn_err *err)
-{
-    krylov space;
-    bool settled;
+    pn_krylov_rule rule = { .relative = fmax(tolerance, 16.0 * DBL_EPSILON), .overlap = OVERLAP };
+    bool settled = false;
+    pn_krylov space;
     pn_status status;
+    double top;
 
     if (M->n <= DIRECT_UP_TO)
         return solve_in_full(M, x, err);
-    status = krylov_init(&space, M->n, err);
+    status = pn_krylov_init(&space, M->n, 32 + M->n / 4, err);
     if (status != PN_OK)
         return status;
-    status = iterate(M, &space, fmax(tolerance, 16.0 * DBL_EPSILON), x, &settled, err);
-    krylov_clear(&space);
+    status = pn_krylov_run(&space, &top, &settled, apply_step, M, fill_start(space.next, M->n), &rule, NULL, err);
+    if (status == PN_OK && settled)
+        pn_krylov_vector(&space, x);
+    pn_krylov_clear(&space);
     return status == PN_OK && !settled ? solve_in_full(M, x, err) : status;
 }
 

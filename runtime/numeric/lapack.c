@@ -109,6 +109,39 @@ pn_status pn_eigen_symmetric(double *values, double *vectors, pn_mat A, pn_err *
     return status;
 }
 
+pn_status pn_eigen_least(double *value, double *vector, double *A, size_t n, pn_err *err)
+{
+    lapack_int count = n <= INT_MAX ? (lapack_int)n : -1, found = 0, support[2], wanted_ints = 0, info;
+    double *values = NULL, *work = NULL, wanted = 0.0;
+    lapack_int *iwork = NULL;
+    pn_status status = PN_OK;
+
+    info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'L', count, A, count, 0.0, 0.0, 1, 1, 0.0, &found, value,
+                               vector, count, support, &wanted, -1, &wanted_ints, -1);
+    if (info != 0 || wanted > INT_MAX)
+        return pn_fail(err, PN_EDIM, "eigen: %zu x %zu is too large", n, n);
+    values = pn_alloc(n, sizeof *values);
+    work = pn_alloc((size_t)wanted, sizeof *work);
+    iwork = pn_alloc((size_t)wanted_ints, sizeof *iwork);
+    if (!values || !work || !iwork) {
+        status = pn_fail(err, PN_ENOMEM, "eigen: not enough memory for %zu x %zu", n, n);
+    } else {
+        bool alone = pn_blas_alone(n);
+
+        info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'L', count, A, count, 0.0, 0.0, 1, 1, 0.0, &found,
+                                   values, vector, count, support, work, (lapack_int)wanted, iwork, wanted_ints);
+        pn_blas_alone_end(alone);
+        if (info != 0 || found != 1)
+            status = pn_fail(err, PN_ENUMERIC, "eigen: the iteration did not converge");
+        else
+            *value = values[0];
+    }
+    pn_free(values);
+    pn_free(work);
+    pn_free(iwork);
+    return status;
+}
+
 pn_status pn_tridiagonal_top(double *value, double *vector, const double *diagonal, const double *off, size_t n,
                              pn_err *err)
 {

@@ -1,5 +1,5 @@
 /* lapack.h -- singular values, eigenvalues and linear equations.  Depends on: core/view.h, LAPACKE.
- * Used by: lanczos.c, geometry (sets of matrices), objective, solvers, bindings. */
+ * Used by: krylov.c, lanczos.c, symmetric.c, trust_region.c, geometry (sets of matrices), objective, solvers, bindings. */
 #ifndef PN_NUMERIC_LAPACK_H
 #define PN_NUMERIC_LAPACK_H
 
@@ -26,6 +26,12 @@ pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err);
  * Source: LAPACK dsyevd.
  */
 pn_status pn_eigen_symmetric(double *values, double *vectors, pn_mat A, pn_err *err);
+
+/**
+ * The least eigenvalue and its unit eigenvector [n] of the symmetric A[n * n], finite, of which one triangle is read and which is
+ * overwritten.  Errors: PN_EDIM beyond LAPACK's index type, PN_ENOMEM, PN_ENUMERIC.  Source: LAPACK dsyevr.
+ */
+pn_status pn_eigen_least(double *value, double *vector, double *A, size_t n, pn_err *err);
 
 /**
  * The largest eigenvalue and its unit eigenvector [n] of the symmetric tridiagonal matrix with diagonal [n] and off-diagonal

@@ -22,22 +22,26 @@ void pn_packed_scale_off(double *packed, size_t n, double factor);
 /** Add t to the diagonal, in place. */
 void pn_packed_shift(double *packed, size_t n, double t);
 
+/** PN_EDIM for an order that is 0 or beyond BLAS's index type, PN_EDOMAIN for NaN or infinity, with its position; `what` begins the message. */
+pn_status pn_packed_check(const char *what, const double *packed, size_t n, pn_err *err);
+
 /* y[n] = A x for a symmetric A. */
 typedef pn_status (*pn_symmetric_fn)(void *self, const double *x, double *y, pn_err *err);
 
 typedef struct pn_smallest_options {
     double tolerance; /* tau > 0, absolute: value - least eigenvalue <= tau wanted */
     double failure;   /* with probability at least 1 - failure over the start, in (0, 1) */
-    double norm;      /* U >= ||A||_2; 0: unknown, then an estimate from the steps is used and the residual decides */
-    size_t limit;     /* most Lanczos steps; 0: by pn_lanczos_steps, or n */
+    double norm;      /* U >= ||A||_2: after pn_lanczos_steps it is enough; 0: unknown */
+    size_t limit;     /* most Lanczos steps; 0: n */
 } pn_smallest_options;
 
 typedef struct pn_smallest {
     double value;    /* Ritz value theta = x^T A x >= least eigenvalue */
     double residual; /* ||A x - value x||: some eigenvalue is this near.  0 where solved in full */
     size_t steps;    /* Lanczos steps; 0: in full by LAPACK */
-    bool reached; /* the tolerance is met: residual <= tau, or the number of steps that the theorem asks for was made */
-    bool fell_back; /* Lanczos did not get there, LAPACK (or more steps) did */
+    bool
+        reached; /* value - least eigenvalue <= tau with probability 1 - failure: else only the residual says something */
+    bool fell_back; /* Lanczos did not get there, LAPACK did */
 } pn_smallest;
 
 /** min(n, 1 + ceil(ln(2.75 n/failure^2)/2 sqrt(norm/(2 tau)))): steps from a random unit start after which theta - least eigenvalue <= tau
@@ -45,8 +49,10 @@ typedef struct pn_smallest {
 size_t pn_lanczos_steps(size_t n, double norm, double tau, double failure);
 
 /**
- * Lanczos with full reorthogonalisation, twice, from start[n] (a random direction, not 0).  x[n]: unit.  Stops at the residual bound
- * tau * 2^-6 or at the limit.  Memory: steps x n doubles, grown as needed.
+ * Lanczos with full reorthogonalisation, twice, from start[n] (a random direction that does not depend on A, not 0).  x[n]: unit.  Stops as
+ * soon as the spectrum seen from the start leaves room for no eigenvalue below value - tau (krylov.h; a tau below 2^-48 ||A|| counts as
+ * that), after the steps of the theorem where the norm is known, or at the limit, then not `reached`.  A small residual alone
+ * is no reason: it may belong to another eigenvalue.  Memory: steps x n doubles, grown as needed.
  * Errors: PN_EDOMAIN for a start or product that is not finite; PN_EINVAL for options; what `times` returns; PN_ENOMEM; PN_ENUMERIC;
  * PN_ECANCELLED.
  */
@@ -55,7 +61,8 @@ pn_status pn_smallest_lanczos(pn_smallest *out, double *x, size_t n, pn_symmetri
 
 /**
  * The least eigenpair of a stored packed matrix, which is not changed.  Orders up to PN_SYMMETRIC_DIRECT in full by LAPACK (dsyevr, that pair
- * only); beyond by Lanczos, and where that does not reach the tolerance in full after all (fell_back) as long as memory serves.
+ * only, and `start` may be NULL); beyond by at most 32 + n/4 Lanczos steps, and where these do not reach the tolerance in full after all
+ * (fell_back); where memory does not serve for that, the pair that the steps left, not `reached`.
  * Errors: PN_EDOMAIN for NaN or infinity, as above.
  */
 #define PN_SYMMETRIC_DIRECT 512

@@ -1,0 +1,142 @@
+/* krylov.c -- Lanczos steps, see krylov.h.  Depends on: krylov.h, lapack.h, blas.h, simd.h.  Used by: lanczos.c, symmetric.c. */
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "numeric/blas.h"
+#include "numeric/krylov.h"
+#include "numeric/lapack.h"
+#include "numeric/simd.h"
+
+#define EXHAUSTED (16.0 * DBL_EPSILON)
+
+static void times_factor(size_t n, double factor, const double *x, double *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = factor * x[i];
+}
+
+void pn_krylov_clear(pn_krylov *space)
+{
+    pn_free(space->basis);
+    pn_free(space->diagonal);
+    pn_free(space->next);
+}
+
+pn_status pn_krylov_init(pn_krylov *space, size_t n, size_t limit, pn_err *err)
+{
+    *space = (pn_krylov){ .n = n, .limit = limit };
+    space->diagonal = pn_alloc(limit, 4 * sizeof *space->diagonal);
+    space->next = pn_alloc(n, sizeof *space->next);
+    if (!space->diagonal || !space->next) {
+        pn_krylov_clear(space);
+        return pn_fail(err, PN_ENOMEM, "Lanczos: out of memory");
+    }
+    space->off = space->diagonal + limit;
+    space->ritz = space->off + limit;
+    space->along = space->ritz + limit;
+    return PN_OK;
+}
+
+/* The next row of the basis is next / length. */
+static pn_status extend(pn_krylov *space, double length, pn_err *err)
+{
+    size_t n = space->n;
+
+    if (space->steps == space->room) {
+        size_t room = space->room + 32 < space->limit ? space->room + 32 : space->limit;
+        double *grown = n <= SIZE_MAX / room ? pn_resize(space->basis, room * n, sizeof *grown) : NULL;
+
+        if (!grown)
+            return pn_fail(err, PN_ENOMEM, "Lanczos: not enough memory for %zu vectors of %zu", room, n);
+        space->basis = grown;
+        space->room = room;
+    }
+    times_factor(n, 1.0 / length, space->next, space->basis + space->steps * n);
+    space->steps++;
+    return PN_OK;
+}
+
+/* next = M q - its part in the basis, q the last row, M q in next already; adds to T and returns the length of what is left. */
+static double orthogonalise(pn_krylov *space)
+{
+    const pn_simd *simd = pn_simd_best();
+    size_t n = space->n, k = space->steps;
+    double length;
+
+    for (int round = 0; round < 2; round++) {
+        simd->dense_times(space->basis, k, n, space->next, space->along);
+        if (round == 0)
+            space->diagonal[k - 1] = space->along[k - 1];
+        times_factor(k, -1.0, space->along, space->along);
+        simd->dense_add_transposed(space->basis, k, n, space->along, space->next);
+    }
+    length = pn_lp_norm(PN_L2, n, space->next);
+    space->off[k - 1] = length;
+    space->norm = fmax(space->norm, fmax(fabs(space->diagonal[k - 1]), length));
+    return length;
+}
+
+/* Whether the spectrum ends below top + tolerance, as far as the start can tell: see krylov.h. */
+static bool nothing_above(const pn_krylov *space, double top, const pn_krylov_rule *rule)
+{
+    double tolerance = fmax(rule->absolute + rule->relative * space->norm, EXHAUSTED * space->norm);
+    double enough = (double)space->n / (rule->overlap * rule->overlap), mu = top + tolerance;
+    double before = 0.0, p = 1.0, sum = 1.0;
+
+    for (size_t j = 0; j < space->steps && sum < enough; j++) {
+        double after = (mu - space->diagonal[j]) * p - (j > 0 ? space->off[j - 1] * before : 0.0);
+
+        before = p;
+        p = after / space->off[j];
+        sum += p * p;
+    }
+    return !(sum < enough);
+}
+
+pn_status pn_krylov_run(pn_krylov *space, double *top, bool *settled, pn_symmetric_fn times, void *self, double length,
+                        const pn_krylov_rule *rule, pn_task *task, pn_err *err)
+{
+    size_t check = 8;
+
+    *settled = false;
+    while (!*settled && space->steps < space->limit) {
+        bool exhausted; /* the basis holds all that the start can reach; what is left is rounding, and not orthogonal */
+        pn_status status = pn_task_report(task, "Lanczos", (double)space->steps, (double)space->limit, err);
+
+        if (status == PN_OK)
+            status = extend(space, length, err);
+        if (status == PN_OK)
+            status = times(self, space->basis + (space->steps - 1) * space->n, space->next, err);
+        if (status != PN_OK)
+            return status;
+        length = orthogonalise(space);
+        if (!isfinite(length) || !isfinite(space->diagonal[space->steps - 1]))
+            return pn_fail(err, PN_EDOMAIN, "Lanczos: product %zu is not finite, or too large", space->steps);
+        exhausted = !(length > EXHAUSTED * space->norm);
+        if (exhausted || space->steps >= check || space->steps == space->limit) {
+            check += space->n >= 1000 ? 1 : 2 + check / 16; /* a step over a large matrix costs more than a look */
+            status = pn_tridiagonal_top(top, space->ritz, space->diagonal, space->off, space->steps, err);
+            if (status != PN_OK)
+                return status;
+            *settled = exhausted || nothing_above(space, *top, rule);
+        }
+    }
+    return PN_OK;
+}
+
+void pn_krylov_vector(const pn_krylov *space, double *x)
+{
+    size_t n = space->n;
+
+    memset(x, 0, n * sizeof *x);
+    pn_simd_best()->dense_add_transposed(space->basis, space->steps, n, space->ritz, x);
+    times_factor(n, 1.0 / pn_lp_norm(PN_L2, n, x), x, x);
+}
+
+double pn_krylov_residual(const pn_krylov *space)
+{
+    return space->off[space->steps - 1] * fabs(space->ritz[space->steps - 1]);
+}

@@ -1,0 +1,236 @@
+/* symmetric.c -- packed symmetric matrices; the least eigenpair by Lanczos steps over -A (krylov.h) or in full.
+ * Depends on: symmetric.h, krylov.h, lapack.h, blas.h, blas_threads.h, CBLAS.  Used by: random, objective, solvers. */
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cblas.h>
+
+#include "core/alloc.h"
+#include "core/view.h"
+#include "numeric/blas.h"
+#include "numeric/blas_threads.h"
+#include "numeric/krylov.h"
+#include "numeric/lapack.h"
+#include "numeric/symmetric.h"
+
+/* ---- packed matrices ---- */
+
+size_t pn_packed_size(size_t n)
+{
+    size_t even = n % 2 == 0 ? n / 2 : n, odd = n % 2 == 0 ? n + 1 : n / 2 + 1; /* n (n + 1)/2 = even odd */
+
+    if (n >= SIZE_MAX / 2 || (even > 0 && odd > SIZE_MAX / sizeof(double) / even))
+        return 0;
+    return even * odd;
+}
+
+void pn_packed_times(double alpha, const double *packed, size_t n, const double *x, double beta, double *y)
+{
+    bool alone = pn_blas_alone(0); /* the same bits whatever the number of processors */
+
+    cblas_dspmv(CblasColMajor, CblasUpper, (blasint)n, alpha, packed, x, 1, beta, y, 1);
+    pn_blas_alone_end(alone);
+}
+
+void pn_packed_unpack(const double *packed, size_t n, double *full)
+{
+    for (size_t j = 0; j < n; j++) {
+        const double *column = packed + j * (j + 1) / 2;
+
+        memcpy(full + j * n, column, (j + 1) * sizeof *full);
+        for (size_t i = 0; i < j; i++)
+            full[i * n + j] = column[i];
+    }
+}
+
+void pn_packed_scale_off(double *packed, size_t n, double factor)
+{
+    for (size_t j = 1; j < n; j++) {
+        double *column = packed + j * (j + 1) / 2;
+
+        for (size_t i = 0; i < j; i++)
+            column[i] *= factor;
+    }
+}
+
+void pn_packed_shift(double *packed, size_t n, double t)
+{
+    for (size_t j = 0; j < n; j++)
+        packed[j * (j + 1) / 2 + j] += t;
+}
+
+pn_status pn_packed_check(const char *what, const double *packed, size_t n, pn_err *err)
+{
+    size_t bad, column = 0;
+
+    if (n == 0 || n > INT_MAX || pn_packed_size(n) == 0)
+        return pn_fail(err, PN_EDIM, "%s: the order must be from 1 to %d, got %zu", what, INT_MAX, n);
+    bad = pn_first_nonfinite(packed, pn_packed_size(n));
+    if (bad == pn_packed_size(n))
+        return PN_OK;
+    for (size_t j = 1; j < n && j * (j + 1) / 2 <= bad; j++)
+        column = j;
+    return pn_fail(err, PN_EDOMAIN, "%s: entry (%zu, %zu) is not finite", what, bad - column * (column + 1) / 2 + 1,
+                   column + 1);
+}
+
+/* ---- by steps ---- */
+
+size_t pn_lanczos_steps(size_t n, double norm, double tau, double failure)
+{
+    double steps = 1.0 + ceil(0.5 * log(2.75 * (double)n / (failure * failure)) * sqrt(norm / (2.0 * tau)));
+
+    return steps < (double)n ? (size_t)steps : n; /* n also where it is NaN */
+}
+
+static pn_status check_options(size_t n, const pn_smallest_options *options, pn_err *err)
+{
+    if (n == 0)
+        return pn_fail(err, PN_EDIM, "least eigenvalue: the order must be at least 1, got 0");
+    if (!(options->tolerance > 0.0 && isfinite(options->tolerance)))
+        return pn_fail(err, PN_EINVAL, "least eigenvalue: tolerance must be a positive number, got %g",
+                       options->tolerance);
+    if (!(options->failure > 0.0 && options->failure < 1.0))
+        return pn_fail(err, PN_EINVAL, "least eigenvalue: failure must be between 0 and 1, got %g", options->failure);
+    if (!(options->norm >= 0.0 && isfinite(options->norm)))
+        return pn_fail(err, PN_EINVAL, "least eigenvalue: norm must be a number that is not negative, got %g",
+                       options->norm);
+    return PN_OK;
+}
+
+typedef struct negative {
+    pn_symmetric_fn times;
+    void *self;
+    size_t n;
+} negative;
+
+static pn_status negative_times(void *self, const double *x, double *y, pn_err *err)
+{
+    const negative *of = self;
+    pn_status status = of->times(of->self, x, y, err);
+
+    for (size_t i = 0; status == PN_OK && i < of->n; i++)
+        y[i] = -y[i];
+    return status;
+}
+
+pn_status pn_smallest_lanczos(pn_smallest *out, double *x, size_t n, pn_symmetric_fn times, void *self,
+                              const pn_smallest_options *options, const double *start, pn_task *task, pn_err *err)
+{
+    /* A random unit start has a cosine of at most t with a given direction with probability at most t sqrt(2 n/pi). */
+    pn_krylov_rule rule = { .absolute = options->tolerance, .overlap = 1.2533 * options->failure };
+    negative minus = { times, self, n };
+    pn_status status = check_options(n, options, err);
+    double length = status == PN_OK ? pn_lp_norm(PN_L2, n, start) : 1.0, top = 0.0;
+    size_t limit = options->limit > 0 && options->limit < n ? options->limit : n, enough = n;
+    bool settled = false;
+    pn_krylov space;
+
+    if (status != PN_OK)
+        return status;
+    if (!(length > 0.0 && isfinite(length) && isfinite(1.0 / length)))
+        return pn_fail(err, PN_EDOMAIN, "least eigenvalue: the start must be finite and not zero");
+    if (options->norm > 0.0)
+        enough = pn_lanczos_steps(n, options->norm, options->tolerance, options->failure);
+    status = pn_krylov_init(&space, n, limit < enough ? limit : enough, err);
+    if (status != PN_OK)
+        return status;
+    memcpy(space.next, start, n * sizeof *start);
+    status = pn_krylov_run(&space, &top, &settled, negative_times, &minus, length, &rule, task, err);
+    if (status == PN_OK) {
+        pn_krylov_vector(&space, x);
+        *out = (pn_smallest){ .value = -top,
+                              .residual = pn_krylov_residual(&space),
+                              .steps = space.steps,
+                              .reached = settled || space.steps >= enough };
+    }
+    pn_krylov_clear(&space);
+    return status;
+}
+
+/* ---- stored ---- */
+
+typedef struct stored {
+    const double *packed;
+    size_t n;
+    int exponent; /* 2^-exponent A has entries near 1, so that no product overflows */
+} stored;
+
+static pn_status stored_times(void *self, const double *x, double *y, pn_err *err)
+{
+    const stored *A = self;
+
+    (void)err;
+    pn_packed_times(ldexp(1.0, -A->exponent), A->packed, A->n, x, 0.0, y);
+    return PN_OK;
+}
+
+static pn_status in_full(pn_smallest *out, double *x, const stored *A, pn_err *err)
+{
+    size_t n = A->n;
+    double *full = n <= SIZE_MAX / n ? pn_alloc(n * n, sizeof *full) : NULL, value = 0.0,
+           scale = ldexp(1.0, -A->exponent);
+    pn_status status;
+
+    if (!full)
+        return pn_fail(err, PN_ENOMEM, "least eigenvalue: not enough memory for %zu x %zu", n, n);
+    pn_packed_unpack(A->packed, n, full);
+    for (size_t i = 0; i < n * n; i++)
+        full[i] *= scale;
+    status = pn_eigen_least(&value, x, full, n, err);
+    if (status == PN_OK)
+        *out = (pn_smallest){ .value = ldexp(value, A->exponent), .reached = true };
+    pn_free(full);
+    return status;
+}
+
+static pn_status by_steps(pn_smallest *out, double *x, stored *A, const pn_smallest_options *options,
+                          const double *start, pn_task *task, pn_err *err)
+{
+    pn_smallest_options scaled = *options;
+    pn_status status;
+    bool alone;
+
+    scaled.tolerance = fmin(fmax(ldexp(options->tolerance, -A->exponent), 0x1p-1000), 0x1p1000);
+    scaled.norm = fmin(ldexp(options->norm, -A->exponent), 0x1p1000);
+    if (scaled.limit == 0 || scaled.limit > 32 + A->n / 4) /* more cost as much as all pairs */
+        scaled.limit = 32 + A->n / 4;
+    alone = pn_blas_alone(0); /* once, not at every product */
+    status = pn_smallest_lanczos(out, x, A->n, stored_times, A, &scaled, start, task, err);
+    pn_blas_alone_end(alone);
+    if (status == PN_OK) {
+        out->value = ldexp(out->value, A->exponent);
+        out->residual = ldexp(out->residual, A->exponent);
+    }
+    return status;
+}
+
+pn_status pn_smallest_eigen(pn_smallest *out, double *x, const double *packed, size_t n,
+                            const pn_smallest_options *options, const double *start, pn_task *task, pn_err *err)
+{
+    stored A = { .packed = packed, .n = n };
+    pn_smallest full;
+    pn_status status = check_options(n, options, err);
+
+    if (status == PN_OK)
+        status = pn_packed_check("least eigenvalue", packed, n, err);
+    if (status != PN_OK)
+        return status;
+    (void)frexp(pn_lp_norm(PN_LINF, pn_packed_size(n), packed), &A.exponent);
+    A.exponent = A.exponent < -1000 ? -1000 : A.exponent > 1000 ? 1000 : A.exponent;
+    if (n <= PN_SYMMETRIC_DIRECT)
+        return in_full(out, x, &A, err);
+    status = by_steps(out, x, &A, options, start, task, err);
+    if (status != PN_OK || out->reached)
+        return status;
+    status = in_full(&full, x, &A, err);
+    if (status == PN_ENOMEM)
+        return PN_OK; /* x is as the steps left it, and *out says that they did not get there */
+    if (status == PN_OK) {
+        *out = full;
+        out->fell_back = true;
+    }
+    return status;
+}
