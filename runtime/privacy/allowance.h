@@ -25,7 +25,8 @@ typedef struct pn_allowance {
     double order;          /* of PN_UNIT_RENYI */
     double total;          /* in the unit */
     double epsilon, delta; /* what spending all of it proves; NaN epsilon for a budget of rho */
-    double spent;          /* in the unit */
+    double limit;          /* the epsilon that was asked for; NaN likewise */
+    double spent, carry;   /* in the unit: what was taken is the sum of the two, exact whatever the order */
 } pn_allowance;
 
 /**
@@ -35,27 +36,32 @@ typedef struct pn_allowance {
  *   program  (PN_UNIT_RENYI only, else NULL) the worst-case run as a function of its noise multiplier: the order is the one that prices it
  *            best, so that the run calibrated by pn_allowance_noise loses nothing.
  *   paper    total by rho = (sqrt(epsilon + ln 1/delta) - sqrt(ln 1/delta))^2, with the unit rho.
- * Errors: PN_EBUDGET where nothing is left after the tails of drawn noise; PN_EINVAL; what the program returns.
+ * Errors: PN_EBUDGET for a budget that leaves nothing to spend in the unit; PN_EINVAL; as pn_calibrate_run (PN_EUNSUPPORTED where no noise
+ *         suffices); what the program returns.
  */
 pn_status pn_allowance_open(pn_allowance *out, const pn_run_budget *budget, pn_unit unit, bool paper,
                             const pn_program *program, pn_err *err);
 
-/** One event that costs all of the allowance, of `draws` scalar draws: what a plan shows, a ledger reserves and converts. */
+/** One event that costs all of the allowance (gaussian, zcdp or rdp): what a plan shows, a ledger reserves and converts.
+ *    draws  no run makes more scalar draws of lattice noise: their tails have to fit the part of delta that ledgers set aside.
+ *  Errors: PN_EBUDGET where they do not, at epsilon above about 20 to 40; PN_ENOMEM. */
 pn_status pn_allowance_event(const pn_allowance *self, size_t draws, pn_neighbours neighbours, pn_event **out,
                              pn_err *err);
 
-/** What `count` times `event` costs in the unit; +inf for an event that it cannot count (not Gaussian in PN_UNIT_GAUSSIAN). */
+/** What `count` times `event` costs in the unit, with what drawing it on the lattice adds to exponents; +inf for an event that the unit
+ *  cannot count (not Gaussian in PN_UNIT_GAUSSIAN; with a delta of its own). */
 double pn_allowance_cost(const pn_allowance *self, const pn_event *event, size_t count);
 /** total - spent, >= 0. */
 double pn_allowance_left(const pn_allowance *self);
-/** Whether `cost` more fits: spent + cost <= total but for the rounding of sums (2^-40 relative, which totals are lowered by). */
+/** Whether `cost` more fits: spent + cost <= total but for the rounding of sums and shares (2^-45 relative; totals are lowered by 2^-40). */
 bool pn_allowance_fits(const pn_allowance *self, double cost);
 /** Count it.  The caller has asked whether it fits and then charges the ledger. */
 void pn_allowance_take(pn_allowance *self, double cost);
 
 /**
  * The least noise multiplier z with cost(program(z)) <= share, on the side that fits, to 1e-6 relative.
- * Errors: PN_EBUDGET where no z up to 2^60 does; what the program returns.
+ * The cost may be infinite, and the program may refuse (PN_EINVAL, PN_EUNSUPPORTED), below some z.
+ * Errors: PN_EBUDGET where no z from 2^-30 to 2^60 does, or what the program says there; what else it returns.
  */
 pn_status pn_allowance_noise(const pn_allowance *self, double share, const pn_program *program, double *z, pn_err *err);
 

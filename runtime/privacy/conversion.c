@@ -139,6 +139,20 @@ static void descend(search *s, point low, point p, point high)
     }
 }
 
+static bool beyond_end(void *self, double alpha)
+{
+    return ask(self, alpha) == INFINITY;
+}
+
+/* A curve that was declared at one order falls up to that order and ends there: no other order has its price. */
+static void ask_end(search *s)
+{
+    double order = s->best_order, beyond = 1.0 + (order - 1.0) * (1.0 + 1e-6);
+
+    if (order > 1.0 && isfinite(beyond) && beyond_end(s, beyond) && !beyond_end(s, nextafter(order, beyond)))
+        (void)pn_bisect(beyond_end, s, order, beyond);
+}
+
 /* Orders from 1 + 2^-10 to 2^16, and as far beyond as the guess asks for. */
 static void search_orders(search *s, double guess)
 {
@@ -161,6 +175,7 @@ static void search_orders(search *s, double guess)
     order = s->best_order; /* curves that were declared at one order end there, most often at a round number */
     (void)ask(s, fmax(rint(order), 2.0));
     (void)ask(s, fmax(rint(10.0 * order), 11.0) / 10.0);
+    ask_end(s);
 }
 
 double pn_curve_epsilon(const pn_curve *curve, double delta, double guess, double *order)

@@ -99,6 +99,22 @@ static void test_declared_orders_are_hit(void)
     CHECK(pn_curve_epsilon(&curve, 1e-5, 0.0, &order) == pn_rdp_epsilon(2.3, 0.3, 1e-5));
 }
 
+/* To the last digit of the price; the order itself may be a little below, where it has the same. */
+static void test_declared_orders_that_are_not_round_are_hit(void)
+{
+    static const double declared[] = { 1.0123456789, 3.2932676639343943, 89.593365664751005, 12345.678912345 };
+
+    for (size_t i = 0; i < sizeof declared / sizeof declared[0]; i++) {
+        model m = { 6, declared[i], 0.3, 0 };
+        pn_curve curve = { rdp, &m };
+        double order, got = pn_curve_epsilon(&curve, 1e-5, 0.0, &order);
+
+        CHECK(got == pn_rdp_epsilon(declared[i], 0.3, 1e-5));
+        CHECK(order <= declared[i] && order >= declared[i] * (1.0 - 1e-11));
+        CHECK(m.asked <= 110);
+    }
+}
+
 static void test_moments_accountant(void)
 {
     model m = { 3, 0.01, 1e4, 0 };
@@ -193,6 +209,7 @@ int main(void)
 {
     test_the_search_finds_the_valley();
     test_declared_orders_are_hit();
+    test_declared_orders_that_are_not_round_are_hit();
     test_moments_accountant();
     test_the_specification();
     test_tails_take_more_of_delta_before_they_refuse();
