@@ -62,7 +62,10 @@ static bool tails_fit(const pn_allowance *self, size_t draws)
         if (slack.epsilon > fmin(PN_SLACK_SHARE, self->limit / 4.0) * 0.5)
             return false;
     }
-    return pn_tails_fit(slack, self->limit, self->delta, PN_TAIL_SHARE, 0.98);
+    slack.epsilon *= 1.02; /* and a little less of either than ledgers have room for */
+    slack.tail *= 1.02;
+    slack.window *= 1.02;
+    return pn_tails_fit(slack, self->limit, self->delta, PN_TAIL_SHARE, 1.0);
 }
 
 pn_status pn_allowance_event(const pn_allowance *self, size_t draws, pn_neighbours neighbours, pn_event **out,
