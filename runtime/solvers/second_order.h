@@ -27,16 +27,40 @@ typedef struct so_constants {
     size_t tests_g, tests_h;      /* i_max of the two searches */
 } so_constants;
 
-/** Defaults for zeros, and all that follows.  NULL, or which condition fails, as "c1 must be below 1/2, got 0.6" (static or in text[160]). */
-const char *so_derive(so_constants *of, char *text, size_t size);
+/** Defaults for zeros, and all that follows.  NULL, or which condition fails, as "c1 must be in (0, 1/2) ..., got 0.6", in text[160].
+ *  Constants of searches are looked at only with line_search. */
+const char *so_derive(so_constants *of, bool line_search, char *text, size_t size);
 /** Iterations after which `gap` is used up: clamp(ceil(gap / decrease), 1, cap). */
 size_t so_iterations(const so_constants *of, bool line_search, double gap, size_t cap);
 
-/* The records that the conditions of the theorem ask for, everything else fixed: noise scales like 1/n. */
+/* The conditions of the theorem, each with probability >= 1 - so_failure_each a release. */
+double so_gradient_limit(const so_constants *of); /* min(c1 eps_g, c2 eps_H^2/M) >= ||e|| */
+double so_hessian_limit(const so_constants *of);  /* c eps_H >= ||E|| */
+double so_failure_each(const so_constants *of, size_t iterations);
+/** The n at which a noise that falls like 1/n and a sampling deviation (batches at the same rate) that falls like 1/sqrt(n), as they are
+ *  at `records`, come down to limit together: everything else fixed. */
+double so_records_for(double records, double noise, double sampling, double limit);
+
+/* What the tests of line searches see. */
+typedef struct so_search_error {
+    double records, batch; /* n, m */
+    double lipschitz;      /* B_g */
+    double sensitivity;    /* 2 B_g/m, of a test of q(gamma)/gamma along a unit direction */
+    double epsilon;        /* 1/lambda of a search on its batch; 0: without privacy */
+    size_t iterations;
+    bool slope;
+} so_search_error;
+
+/** The n at which all tests of all searches err, with probability >= 1 - zeta, by at most half of the decrease that they ask for at every step
+ *  from the sure one on. */
+double so_gradient_search_records(const so_constants *of, const so_search_error *at);
+double so_curvature_search_records(const so_constants *of, const so_search_error *at);
+
+/* The records that the conditions ask for, everything else fixed; 1 where nothing disturbs. */
 typedef struct so_needs {
-    double gradient,
-        hessian; /* n of ||e|| <= min(c1 eps_g, c2 eps_H^2/M) and of ||E|| <= c eps_H; batches: +inf where sampling alone breaks it */
-    double search; /* n for the error of the tests; 0 without line search */
+    double gradient, hessian;
+    double search_gradient, search_curvature; /* 0 without line search */
+    double gradient_error, hessian_error;     /* with this plan's records, to be compared with the limits */
 } so_needs;
 
 /* ---- the plan (second_order_plan.c) ---- */
