@@ -20,8 +20,10 @@ typedef struct so_constants {
     double c_g, c_h;           /* sufficient decrease of the line searches */
     double beta_g, beta_h, b0; /* backtracking factors; the first step is b0 times the one that is sure */
     double failure;            /* zeta */
+    double lanczos; /* tau/eps_H: by how much an eigenvalue of a released Hessian may be overestimated; 0: in full */
     /* what follows, by so_derive */
-    double eps_g, eps_h;
+    double eps_g, eps_h;          /* a_g/(1 + c1), a_H/(1 + c + lanczos) */
+    double tau;                   /* lanczos eps_H */
     double step_g, t1, t2;        /* line search: gbar_g, and [t1, t2] |lam| / M */
     double decrease, decrease_ls; /* MIN_DEC and MIN_DEC_LS */
     size_t tests_g, tests_h;      /* i_max of the two searches */
@@ -83,13 +85,16 @@ typedef struct so_plan {
     bool filter; /* go on past T while a whole iteration fits */
     so_eigen eigen;
     size_t phases;           /* 1 or 2 */
-    double first_share;      /* of the total, phase 1 of 2 */
+    double first_share;      /* of what a released value leaves of the total, phase 1 of 2 */
     size_t first_iterations; /* T_1; 0: ceil(sqrt T) */
     size_t cap;              /* T_max: where a value is released T is at most this, else it is T */
     pn_allowance allowance;  /* nothing spent */
     double value_cost, value_z, value_sensitivity; /* of releasing f(w0); 0: not released */
-    double value_bound;                            /* public, on the mean loss at w0 */
-    double floor;                                  /* f_low, public or claimed */
+    double value_bound;                            /* public, on the size of the mean loss at w0 */
+    double regular;                                /* r(w0): public */
+    double floor;                                  /* f_low, public or claimed; -inf where unknown */
+    double
+        gap; /* public bound on f(w0) - f_low, or the claim; +inf where unknown.  T is of it unless a value is released */
     so_noise first; /* of phase 1 (of 1 or 2), as planned: T = cap where a value is released */
     double *start;  /* [dim] owned */
 } so_plan;
@@ -97,10 +102,33 @@ typedef struct so_plan {
 /** The noise with which T iterations cost `share` of the unit.  Used for the plan, and by the run for what phase 2 or a released value makes of
  *  T.  Errors: as pn_allowance_noise. */
 pn_status so_noise_of(const so_plan *plan, double share, size_t iterations, so_noise *out, pn_err *err);
-/** The lines, warnings and settings (second_order_explain.c). */
-void so_explain(so_plan *plan, const so_needs *needs);
+/** The mechanism that releases the mean loss at w0 (of one entry, without r), rounding and summation paid for, at multiplier z.  Its event is what
+ *  value_cost is the price of, at value_z.  Errors: what the mechanism refuses. */
+pn_status so_value_open(pn_mechanism **out, const so_plan *plan, double z, pn_err *err);
 /** Which records the conditions need at that noise. */
 so_needs so_check(const so_plan *plan, const so_noise *noise);
+/** The largest of the four. */
+double so_needed(const so_needs *needs);
+
+/* A plan in the making. */
+typedef struct so_work {
+    so_plan *plan;
+    const char *owner; /* "solve.second_order" */
+    const pn_arg *common, *own;
+    bool is_private, paper;
+    double certified_smoothness, certified_lipschitz; /* +inf where unknown */
+    pn_interval value;                                /* of every record's loss at w0 */
+    bool data_free;                                   /* of width 0 but for rounding */
+    so_noise second;  /* of phase 2, with what phase 1 leaves at least; of the only phase */
+    so_needs needs;   /* at `second` */
+    double reachable; /* the smallest a_g, with a_H = sqrt(M a_g), whose conditions hold; 0: not looked for */
+} so_work;
+
+/** Everything that options and objective say, but for tolerances and noise.  Errors: of pn_model_read; PN_EINVAL for options that contradict
+ *  each other, or where nothing bounds G, M or the gap; PN_EUNSUPPORTED for sets without projection; PN_ENOMEM. */
+pn_status so_read_problem(so_work *at, pn_err *err);
+/** The lines, warnings and settings (second_order_explain.c). */
+void so_explain(so_work *at);
 
 enum {
     SO_TOLERANCE_GRADIENT = 0,

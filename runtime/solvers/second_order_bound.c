@@ -139,7 +139,8 @@ const char *so_derive(so_constants *of, bool line_search, char *text, size_t siz
     if (wrong)
         return wrong;
     of->eps_g = of->gradient / (1.0 + of->c1);
-    of->eps_h = of->hessian / (1.0 + of->c);
+    of->eps_h = of->hessian / (1.0 + of->c + of->lanczos);
+    of->tau = of->lanczos * of->eps_h;
     of->step_g = 2.0 * (1.0 - of->c1 - of->c_g) / of->smoothness;
     derive_decrease(of);
     of->tests_g = line_search ? (size_t)tests_of(of->b0, of->beta_g) : 0;

@@ -1,0 +1,453 @@
+/* second_order_plan.c -- a plan of second-order descent: in which unit its budget is counted, its noise, tolerances and iterations.
+ * Depends on: second_order.h, line_search.h, privacy.  Used by: second_order.c.  Spec: second-order.md sections 2 to 6. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "solvers/line_search.h"
+#include "solvers/noisy_gradient.h"
+#include "solvers/second_order.h"
+
+#define MOST_ITERATIONS ((size_t)1 << 30)
+#define PLAIN_TOLERANCE 0.01 /* without privacy, of B_g */
+
+/* ---- noise ---- */
+
+/* T iterations as a function of the noise multiplier. */
+typedef struct iterations_program {
+    const so_plan *plan;
+    size_t iterations;
+} iterations_program;
+
+static bool searches(const so_plan *plan)
+{
+    return plan->line_search && plan->of.tests_g + plan->of.tests_h > 0;
+}
+
+/* An iteration's dearest branch: gradient, Hessian and search, NULL where there is none. */
+static pn_status events_at(const so_plan *plan, double z, pn_event *events[3], pn_err *err)
+{
+    pn_status status = pn_model_gradient_event(&plan->model, z, &events[0], err);
+
+    if (status == PN_OK)
+        status = pn_model_hessian_event(&plan->model, z, &events[1], err);
+    if (status == PN_OK && searches(plan))
+        status = pn_line_search_event(&plan->model, 1.0 / z, &events[2], err);
+    return status;
+}
+
+static void free_events(pn_event *events[3])
+{
+    for (int i = 0; i < 3; i++)
+        pn_event_free(events[i]);
+}
+
+static pn_status iterations_release(void *self, double z, pn_event **event, size_t *count, pn_err *err)
+{
+    const iterations_program *program = self;
+    pn_event *events[3] = { NULL, NULL, NULL };
+    pn_status status = events_at(program->plan, z, events, err);
+
+    if (status == PN_OK)
+        status = pn_event_compose(event, events, events[2] ? 3 : 2, err);
+    *count = program->iterations;
+    free_events(events);
+    return status;
+}
+
+pn_status so_noise_of(const so_plan *plan, double share, size_t iterations, so_noise *out, pn_err *err)
+{
+    iterations_program at = { plan, iterations };
+    const pn_program program = { iterations_release, &at };
+    pn_event *events[3] = { NULL, NULL, NULL };
+    so_noise noise = { .iterations = iterations };
+    pn_status status;
+
+    if (!plan->model.is_private) {
+        *out = noise;
+        return PN_OK;
+    }
+    status = pn_allowance_noise(&plan->allowance, share, &program, &noise.z, err);
+    if (status == PN_OK)
+        status = events_at(plan, noise.z, events, err);
+    if (status == PN_OK) {
+        noise.gradient_cost = pn_allowance_cost(&plan->allowance, events[0], 1);
+        noise.hessian_cost = pn_allowance_cost(&plan->allowance, events[1], 1);
+        if (events[2]) {
+            noise.search_cost = pn_allowance_cost(&plan->allowance, events[2], 1);
+            noise.search_epsilon = 1.0 / noise.z;
+        }
+        *out = noise;
+    }
+    free_events(events);
+    return status;
+}
+
+pn_status so_value_open(pn_mechanism **out, const so_plan *plan, double z, pn_err *err)
+{
+    pn_arg args[] = { { .given = true, .real = z * plan->value_sensitivity },
+                      { .given = true, .real = plan->value_sensitivity },
+                      { .given = true, .count = 1 },
+                      { .given = true, .real = plan->value_bound },
+                      { .given = false },
+                      { .given = false } };
+
+    return pn_mechanism_new(out, "gaussian", args, plan->model.neighbours, err);
+}
+
+static pn_status value_release(void *self, double z, pn_event **event, size_t *count, pn_err *err)
+{
+    pn_mechanism *mechanism = NULL;
+    pn_status status = so_value_open(&mechanism, self, z, err);
+
+    if (status != PN_OK)
+        return status;
+    *event = pn_event_keep(mechanism->event);
+    *count = 1;
+    pn_mechanism_free(mechanism);
+    return PN_OK;
+}
+
+/* ---- the budget ---- */
+
+static pn_status open_in(const so_work *at, pn_unit unit, size_t iterations, pn_allowance *out, pn_err *err)
+{
+    const pn_request *request = &at->plan->base.request;
+    iterations_program self = { at->plan, iterations };
+    const pn_program program = { iterations_release, &self };
+    bool rho = request->kind == PN_RHO;
+    pn_run_budget budget = { .owner = at->owner,
+                             .accountant = "rdp",
+                             .epsilon = rho ? NAN : request->epsilon,
+                             .delta = rho ? NAN : request->delta,
+                             .rho = rho ? request->rho : NAN };
+
+    return pn_allowance_open(out, &budget, unit, at->paper && unit == PN_UNIT_RHO,
+                             unit == PN_UNIT_RENYI ? &program : NULL, err);
+}
+
+/* Whichever of rho and Renyi has T iterations with less noise. */
+static pn_status open_better(so_work *at, size_t iterations, pn_err *err)
+{
+    so_plan *plan = at->plan;
+    so_noise by_rho, by_renyi;
+    pn_allowance rho;
+    pn_status status = open_in(at, PN_UNIT_RHO, iterations, &plan->allowance, err);
+
+    if (status == PN_OK)
+        status = so_noise_of(plan, plan->allowance.total, iterations, &by_rho, err);
+    if (status != PN_OK)
+        return status;
+    rho = plan->allowance;
+    status = open_in(at, PN_UNIT_RENYI, iterations, &plan->allowance, err);
+    if (status == PN_OK)
+        status = so_noise_of(plan, plan->allowance.total, iterations, &by_renyi, err);
+    if (status == PN_OK && by_rho.z <= by_renyi.z)
+        plan->allowance = rho;
+    return status;
+}
+
+static pn_status open_allowance(so_work *at, size_t iterations, pn_err *err)
+{
+    so_plan *plan = at->plan;
+    const pn_request *request = &plan->base.request;
+    bool all = plan->model.batch == plan->model.n;
+
+    if (request->kind == PN_RHO || (at->paper && all))
+        return open_in(at, PN_UNIT_RHO, iterations, &plan->allowance, err);
+    if (!all)
+        return open_in(at, PN_UNIT_RENYI, iterations, &plan->allowance, err);
+    if (!searches(plan) && !pn_request_is_renyi(request))
+        return open_in(at, PN_UNIT_GAUSSIAN, iterations, &plan->allowance, err);
+    return open_better(at, iterations, err);
+}
+
+static double value_share(const so_work *at)
+{
+    const so_plan *plan = at->plan;
+    bool given = at->own[SO_VALUE_SHARE].given;
+
+    if (at->own[SO_GAP].given || at->data_free || !isfinite(plan->floor) || !isfinite(plan->value_bound))
+        return 0.0;
+    return given ? at->own[SO_VALUE_SHARE].real : 0.01;
+}
+
+/* What one record moves of the mean loss at w0, as it is computed: any order of summing n numbers is off by less than (n + 4) 2^-53 of
+ * their sizes. */
+static double value_sensitivity(const so_work *at)
+{
+    const so_plan *plan = at->plan;
+    double n = (double)plan->model.n, size = plan->value_bound;
+    double moved = plan->model.neighbours == PN_REPLACE_ONE ? at->value.high - at->value.low : size;
+
+    return (moved / n + 2.0 * (n + 4.0) * 0x1p-53 * size) * (1.0 + 1e-9);
+}
+
+static pn_status pay_for_value(so_work *at, pn_err *err)
+{
+    so_plan *plan = at->plan;
+    const pn_program program = { value_release, plan };
+    pn_event *event = NULL;
+    size_t count;
+    double share = value_share(at);
+    pn_status status;
+
+    plan->value_cost = plan->value_z = plan->value_sensitivity = 0.0;
+    if (share == 0.0)
+        return PN_OK;
+    plan->value_sensitivity = value_sensitivity(at);
+    status = pn_allowance_noise(&plan->allowance, share * plan->allowance.total, &program, &plan->value_z, err);
+    if (status == PN_OK)
+        status = value_release(plan, plan->value_z, &event, &count, err);
+    if (status == PN_OK)
+        plan->value_cost = pn_allowance_cost(&plan->allowance, event, count);
+    pn_event_free(event);
+    return status;
+}
+
+static size_t first_iterations(const so_plan *plan)
+{
+    return plan->first_iterations ? plan->first_iterations : (size_t)ceil(sqrt((double)plan->cap));
+}
+
+static double whole(const so_noise *noise)
+{
+    return noise->gradient_cost + noise->hessian_cost + noise->search_cost;
+}
+
+/* The allowance and everything that is paid from it, for plan->cap iterations. */
+static pn_status set_noise(so_work *at, pn_err *err)
+{
+    so_plan *plan = at->plan;
+    double left = 0.0, share = plan->phases == 2 ? plan->first_share : 1.0;
+    size_t T = plan->phases == 2 ? first_iterations(plan) : plan->cap;
+    pn_status status = PN_OK;
+
+    if (at->is_private) {
+        status = open_allowance(at, plan->cap, err);
+        if (status == PN_OK)
+            status = pay_for_value(at, err);
+        left = plan->allowance.total - plan->value_cost;
+    }
+    if (status == PN_OK)
+        status = so_noise_of(plan, share * left, T, &plan->first, err);
+    at->second = plan->first;
+    if (status == PN_OK && plan->phases == 2)
+        status = so_noise_of(plan, left - (double)T * whole(&plan->first), plan->cap, &at->second, err);
+    if (status == PN_OK)
+        at->needs = so_check(plan, &at->second);
+    return status;
+}
+
+/* ---- conditions ---- */
+
+so_needs so_check(const so_plan *plan, const so_noise *noise)
+{
+    const pn_model *model = &plan->model;
+    const so_constants *of = &plan->of;
+    double n = (double)model->n, m = (double)model->batch, each = so_failure_each(of, noise->iterations);
+    double gradient = pn_model_gradient_noise(model, noise->z, each);
+    double hessian = pn_model_hessian_noise(model, noise->z, each);
+    double drawn = pn_model_gradient_sampling(model, each), drawn_hessian = pn_model_hessian_sampling(model, each);
+    so_search_error tests = { .records = n,
+                              .batch = m,
+                              .lipschitz = model->lipschitz,
+                              .sensitivity = (model->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0) * model->lipschitz / m,
+                              .epsilon = noise->search_epsilon,
+                              .iterations = noise->iterations,
+                              .slope = plan->slope };
+    so_needs needs = { .gradient = so_records_for(n, gradient, drawn, so_gradient_limit(of)),
+                       .hessian = so_records_for(n, hessian, drawn_hessian, so_hessian_limit(of)),
+                       .gradient_error = gradient + drawn,
+                       .hessian_error = hessian + drawn_hessian };
+
+    if (searches(plan)) {
+        needs.search_gradient = so_gradient_search_records(of, &tests);
+        needs.search_curvature = so_curvature_search_records(of, &tests);
+    }
+    return needs;
+}
+
+double so_needed(const so_needs *needs)
+{
+    return fmax(fmax(needs->gradient, needs->hessian), fmax(needs->search_gradient, needs->search_curvature));
+}
+
+/* ---- tolerances ---- */
+
+static pn_status derive(so_work *at, pn_err *err)
+{
+    char text[160];
+    so_plan *plan = at->plan;
+    size_t cap = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count : MOST_ITERATIONS;
+    const char *wrong = so_derive(&plan->of, plan->line_search, text, sizeof text);
+
+    if (wrong)
+        return pn_fail(err, PN_EINVAL, "%s: %s", at->owner, wrong);
+    plan->cap = so_iterations(&plan->of, plan->line_search, plan->gap, cap < MOST_ITERATIONS ? cap : MOST_ITERATIONS);
+    return PN_OK;
+}
+
+/* Whether the conditions hold at a_g = `gradient`, a_H = sqrt(M a_g), with the T and the noise that go with them. */
+static pn_status try_tolerance(const so_work *at, double gradient, bool *holds, pn_err *err)
+{
+    so_plan plan = *at->plan;
+    so_work trial = *at;
+    pn_status status;
+
+    trial.plan = &plan;
+    plan.of.gradient = gradient;
+    plan.of.hessian = sqrt(plan.of.lipschitz * gradient);
+    status = derive(&trial, err);
+    if (status == PN_OK)
+        status = set_noise(&trial, err);
+    *holds = status == PN_OK && so_needed(&trial.needs) <= (double)plan.model.n;
+    return status == PN_EBUDGET || status == PN_EUNSUPPORTED ? PN_OK : status;
+}
+
+/* To 1e-3, on the side that holds; +inf where none up to 2^40 does. */
+static pn_status find_reachable(so_work *at, pn_err *err)
+{
+    double high = 1.0, low;
+    bool holds;
+    pn_status status = try_tolerance(at, high, &holds, err);
+    bool down = holds;
+
+    at->reachable = INFINITY;
+    while (status == PN_OK && holds == down && (down ? high > 0x1p-40 : high < 0x1p40)) {
+        high = down ? high / 4.0 : high * 4.0;
+        status = try_tolerance(at, high, &holds, err);
+    }
+    if (status != PN_OK || (!down && !holds))
+        return status;
+    if (down && holds) {
+        at->reachable = high;
+        return PN_OK;
+    }
+    low = down ? high : high / 4.0;
+    high = low * 4.0;
+    while (status == PN_OK && high > low * 1.001) {
+        double middle = sqrt(low * high);
+
+        status = try_tolerance(at, middle, &holds, err);
+        *(holds ? &high : &low) = middle;
+    }
+    at->reachable = high;
+    return status;
+}
+
+static pn_status choose_tolerance(so_work *at, pn_err *err)
+{
+    so_constants *of = &at->plan->of;
+    bool gradient = at->own[SO_TOLERANCE_GRADIENT].given, hessian = at->own[SO_TOLERANCE_HESSIAN].given;
+    double B_g = at->plan->model.lipschitz;
+    pn_status status;
+
+    of->gradient = of->gradient > 0.0 ? of->gradient : 1.0;
+    of->hessian = of->hessian > 0.0 ? of->hessian : 1.0;
+    status = derive(at, err); /* constants first: what is wrong with them is not to be found out by a search */
+    if (status != PN_OK)
+        return status;
+    if (hessian && !gradient)
+        of->gradient = of->hessian * of->hessian / of->lipschitz;
+    if (!gradient && !hessian && at->is_private) {
+        status = find_reachable(at, err);
+        if (status == PN_OK && isinf(at->reachable))
+            status =
+                pn_fail(err, PN_EBUDGET,
+                        "%s: no tolerance can be reached with this budget and %zu records in dimension %zu; give a "
+                        "larger budget, or tolerance.gradient= to run all the same",
+                        at->owner, at->plan->model.n, at->plan->model.dim);
+        of->gradient = at->reachable;
+    } else if (!gradient && !hessian) {
+        of->gradient = PLAIN_TOLERANCE * (isfinite(B_g) && B_g > 0.0 ? B_g : 1.0);
+    }
+    if (!hessian)
+        of->hessian = sqrt(of->lipschitz * of->gradient);
+    return status == PN_OK ? derive(at, err) : status;
+}
+
+/* ---- the plan ---- */
+
+/* The most steps that can ever run.  Past T, iterations that cost less than they might leave something for more. */
+static size_t most_iterations(const so_work *at)
+{
+    const so_plan *plan = at->plan;
+    const so_noise *last = &at->second;
+    double first = plan->phases == 2 ? (double)plan->first.iterations : 0.0, T = (double)plan->cap;
+
+    if (plan->filter && at->is_private)
+        T = ceil(T * whole(last) / (last->gradient_cost + last->search_cost) * (1.0 + 1e-6)) + 1.0;
+    return (size_t)(first + T);
+}
+
+/* Scalars that a run draws at most. */
+static size_t draws_of(const so_plan *plan)
+{
+    double each = (double)plan->model.dim + (double)plan->model.packed;
+
+    if (searches(plan))
+        each += (double)(plan->of.tests_g + plan->of.tests_h) + 1.0;
+    return (size_t)fmin((double)plan->base.iterations * each + 1.0, 0x1p62);
+}
+
+static pn_status fill(so_work *at, pn_err *err)
+{
+    so_plan *plan = at->plan;
+    pn_status status = so_read_problem(at, err);
+
+    if (status == PN_OK)
+        status = choose_tolerance(at, err);
+    if (status == PN_OK)
+        status = set_noise(at, err);
+    if (status == PN_OK && at->is_private && at->reachable == 0.0 && so_needed(&at->needs) > (double)plan->model.n)
+        status = find_reachable(at, err);
+    if (status != PN_OK)
+        return status;
+    plan->base.iterations = most_iterations(at);
+    plan->base.charges = 1;
+    plan->base.worthless = at->is_private && plan->eigen == SO_MATRIX_FREE;
+    plan->base.samples = !at->is_private && (plan->model.batch < plan->model.n || plan->of.lanczos > 0.0);
+    plan->base.sigma = plan->first.z * plan->model.gradient_sensitivity;
+    if (at->is_private)
+        status = pn_allowance_event(&plan->allowance, draws_of(plan), plan->model.neighbours, &plan->base.event, err);
+    if (status == PN_OK)
+        so_explain(at);
+    return status;
+}
+
+pn_status so_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err)
+{
+    so_plan *plan = pn_calloc(1, sizeof *plan);
+    so_work at = { .plan = plan,
+                   .owner = "solve.second_order",
+                   .common = common,
+                   .own = own,
+                   .is_private = request->kind != PN_NONPRIVATE,
+                   .paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 };
+    pn_status status;
+
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", at.owner);
+    plan->base.solver = pn_solver_find("second_order");
+    plan->base.objective = objective;
+    plan->base.request = *request;
+    plan->base.proven = true;
+    plan->base.bound = NAN;
+    status = fill(&at, err);
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    *out = &plan->base;
+    return PN_OK;
+}
+
+void so_plan_destroy(pn_plan *plan)
+{
+    so_plan *self = (so_plan *)plan;
+
+    pn_free(self->start);
+    pn_free(self);
+}
