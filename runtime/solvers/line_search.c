@@ -134,7 +134,8 @@ static pn_status open_public(pn_line_run *run, pn_err *err)
 
 /* ---- opening ---- */
 
-static pn_status pay(pn_line_run *run, pn_step_context *context, const char *label, pn_err *err)
+/* Of the search at hand: what a neighbour's batch moves of any of its tests. */
+static pn_batch_sparse_options search_options(const pn_line_run *run)
 {
     const pn_model *model = run->model;
     pn_batch_sparse_options options = options_of(model, run->search.epsilon);
@@ -143,6 +144,13 @@ static pn_status pay(pn_line_run *run, pn_step_context *context, const char *lab
     options.sensitivity = (model->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0) * each;
     options.error = each * pn_objective_line_error(model->objective, model->batch) + ROUNDING * run->bound;
     options.bound = run->bound;
+    return options;
+}
+
+static pn_status pay(pn_line_run *run, pn_step_context *context, const char *label, pn_err *err)
+{
+    pn_batch_sparse_options options = search_options(run);
+
     if (!isfinite(options.sensitivity) || !isfinite(options.error))
         return pn_fail(err, PN_EPRIVACY,
                        "line search: nothing bounds how much a record's loss changes along a line; clip the rows, or "

@@ -28,7 +28,6 @@ static void so_destroy(pn_state *state)
     pn_event_free(self->value_event);
     pn_line_search_free(self->search);
     so_products_free(self->products);
-    pn_model_close(self->release);
     pn_free(self->w);
     pn_free(self->packed);
     pn_free(self);
@@ -94,26 +93,21 @@ static bool shows(const so_state *self, const pn_step_context *context)
     return model->batch == model->n && (!model->is_private || pn_rng_simulated(context->rng));
 }
 
-/* What can fail without a release comes before it. */
 static pn_status take_gradient(so_state *self, pn_step_context *context, pn_err *err)
 {
     so_phase *phase = &self->phases[self->phase];
-    bool show = shows(self, context);
-    double losses = NAN, regular = 0.0;
-    pn_status status = show ? so_regular_value(self, &regular, err) : PN_OK;
 
-    if (status == PN_OK)
-        status = pn_model_gradient(self->release, context, "second_order gradient", self->w, show ? &losses : NULL,
-                                   self->gradient, &self->base.gradients, err);
+    double value = NAN;
+    pn_status status =
+        pn_model_gradient(phase->release, context, "second_order gradient", self->w,
+                          shows(self, context) ? &value : NULL, self->gradient, &self->base.gradients, err);
+
     if (status != PN_OK)
         return status;
-    self->value = show ? losses + regular : NAN;
-    phase->gradients++;
     pn_allowance_take(&self->allowance, phase->noise.gradient_cost);
+    self->value = value;
     self->norm = pn_norm_upper(PN_L2, self->gradient, dim_of(self));
     self->least = (so_least){ .value = NAN, .error = NAN };
-    if (isnan(self->norm))
-        return pn_objective_undefined(self->base.plan->objective, "solve.second_order", err);
     self->stage = SO_HESSIAN;
     return PN_OK;
 }
@@ -176,11 +170,11 @@ static pn_status take_hessian(so_state *self, pn_step_context *context, pn_err *
         status = so_products_open(&self->products, &plan->model, phase->noise.z, self->w, context,
                                   "second_order hessian", err);
     else
-        status = pn_model_hessian(self->release, context, "second_order hessian", self->w, self->packed,
+        status = pn_model_hessian(phase->release, context, "second_order hessian", self->w, self->packed,
                                   &self->base.gradients, err);
     if (status != PN_OK)
         return status;
-    phase->hessians++;
+    phase->queries += self->products != NULL;
     pn_allowance_take(&self->allowance, phase->noise.hessian_cost);
     self->started = false;
     self->stage = SO_EIGENPAIR;

@@ -10,21 +10,14 @@
 
 void so_clear_phase(so_phase *phase)
 {
-    pn_event_free(phase->gradient);
-    pn_event_free(phase->hessian);
+    pn_model_close(phase->release);
     pn_event_free(phase->search);
-    phase->gradient = phase->hessian = phase->search = NULL;
+    pn_event_free(phase->products);
+    phase->release = NULL;
+    phase->search = phase->products = NULL;
 }
 
 /* ---- the value at the start, which says how many iterations there can be ---- */
-
-pn_status so_regular_value(const so_state *self, double *value, pn_err *err)
-{
-    const pn_regulariser *reg = pn_objective_regulariser(self->base.plan->objective);
-
-    *value = 0.0;
-    return reg ? reg->ops->evaluate(reg, so_plan_of(self)->model.dim, self->w, value, NULL, err) : PN_OK;
-}
 
 /* The mean loss plus noise of both signs: noise of one sign would leave values that only one of two neighbours can give. */
 static pn_status noisy_value(const so_state *self, pn_mechanism *noise, pn_step_context *context, double *value,
@@ -44,46 +37,33 @@ static pn_status noisy_value(const so_state *self, pn_mechanism *noise, pn_step_
     return status;
 }
 
-static pn_status value_noise(const so_plan *plan, pn_mechanism **out, pn_err *err)
-{
-    pn_arg args[] = { { .given = true, .real = plan->value_z * plan->value_sensitivity },
-                      { .given = true, .real = plan->value_sensitivity },
-                      { .given = true, .count = 1 },
-                      { .given = true, .real = plan->value_bound },
-                      { .given = false },
-                      { .given = false } };
-
-    return pn_mechanism_new(out, "gaussian", args, plan->model.neighbours, err);
-}
-
 /* f(w0) is at most what is released plus the shift, with probability >= 1 - zeta. */
 pn_status so_take_value(so_state *self, pn_step_context *context, pn_err *err)
 {
     const so_plan *plan = so_plan_of(self);
-    double sigma = plan->value_z * plan->value_sensitivity, released, regular = 0.0;
+    double sigma = plan->value_z * plan->value_sensitivity, value = NAN;
     pn_mechanism *noise = NULL;
     pn_status status = PN_OK;
 
-    self->stage = SO_VALUE;
     if (plan->value_cost > 0.0) {
-        status = value_noise(plan, &noise, err);
+        status = so_value_open(&noise, plan, plan->value_z, err);
         if (status == PN_OK)
-            status = so_regular_value(self, &regular, err);
+            status = noisy_value(self, noise, context, &value, err);
         if (status == PN_OK)
-            status = noisy_value(self, noise, context, &released, err);
-        if (status == PN_OK) {
-            context->releases++;
-            pn_allowance_take(&self->allowance, plan->value_cost);
             self->value_event = pn_event_keep(noise->event);
-            released += regular + sigma * sqrt(2.0 * log(1.0 / plan->of.failure));
-            self->iterations = so_iterations(&plan->of, plan->line_search, released - plan->floor, plan->cap);
-            self->base.gradients += plan->model.n;
-        }
         pn_mechanism_free(noise);
     }
-    if (status == PN_OK)
-        self->stage = SO_OPEN;
-    return status;
+    if (status != PN_OK)
+        return status;
+    self->stage = SO_OPEN;
+    if (!self->value_event)
+        return PN_OK;
+    context->releases++;
+    pn_allowance_take(&self->allowance, plan->value_cost);
+    self->base.gradients += plan->model.n;
+    value += plan->regular + sigma * sqrt(2.0 * log(1.0 / plan->of.failure));
+    self->iterations = so_iterations(&plan->of, plan->line_search, value - plan->floor, plan->cap);
+    return PN_OK;
 }
 
 /* ---- phases ---- */
@@ -122,16 +102,14 @@ static pn_status choose_noise(const so_state *self, so_noise *noise, pn_err *err
     return so_noise_of(plan, left, phase_iterations(self), noise, err);
 }
 
+/* What releases of gradient and Hessian do not price themselves. */
 static pn_status price(const so_plan *plan, so_phase *phase, pn_err *err)
 {
     const so_noise *noise = &phase->noise;
     pn_status status = PN_OK;
 
-    if (!plan->model.is_private)
-        return PN_OK;
-    status = pn_model_gradient_event(&plan->model, noise->z, &phase->gradient, err);
-    if (status == PN_OK)
-        status = pn_model_hessian_event(&plan->model, noise->z, &phase->hessian, err);
+    if (plan->model.is_private && plan->eigen == SO_MATRIX_FREE)
+        status = pn_model_hessian_event(&plan->model, noise->z, &phase->products, err);
     if (status == PN_OK && noise->search_epsilon > 0.0)
         status = pn_line_search_event(&plan->model, noise->search_epsilon, &phase->search, err);
     return status;
@@ -165,23 +143,20 @@ const char *so_out_of_iterations(const so_state *self)
 static pn_status open_phase(so_state *self, pn_err *err)
 {
     const so_plan *plan = so_plan_of(self);
-    so_phase phase = { .gradients = 0 };
-    pn_model_release *release = NULL;
+    so_phase *now = &self->phases[self->phase], phase = { .searches = 0 };
     pn_status status = choose_noise(self, &phase.noise, err);
 
     if (status == PN_OK)
         status = price(plan, &phase, err);
     if (status == PN_OK)
-        status = pn_model_open(&release, &plan->model, phase.noise.z, phase.noise.z, err);
+        status = pn_model_open(&phase.release, &plan->model, phase.noise.z, phase.noise.z, err);
     if (status != PN_OK) {
         so_clear_phase(&phase);
         return status;
     }
     phase.most = most_of(self, &phase.noise);
-    pn_model_close(self->release);
-    self->release = release;
-    so_clear_phase(&self->phases[self->phase]); /* of a try that came to nothing */
-    self->phases[self->phase] = phase;
+    so_clear_phase(now); /* of a try that came to nothing */
+    *now = phase;
     self->in_phase = 0;
     return PN_OK;
 }
@@ -242,38 +217,50 @@ pn_status so_next(so_state *self, pn_step_context *context, pn_err *err)
 
 /* ---- what has been charged ---- */
 
-/* parts[*count] = count times the event of one release; events that a run did not make are left out. */
-static pn_status add_part(pn_event **parts, size_t *count, pn_event *event, size_t times, pn_err *err)
+typedef struct charges {
+    pn_event *parts[1 + 3 * SO_PHASE_COUNT];
+    size_t count;
+} charges;
+
+/* `times` times the event of one release; what a run did not make is left out. */
+static pn_status add_event(charges *of, pn_event *event, size_t times, pn_err *err)
 {
     pn_status status;
 
     if (!event || times == 0)
         return PN_OK;
-    status = pn_event_repeated(&parts[*count], event, times, err);
-    *count += status == PN_OK;
+    status = pn_event_repeated(&of->parts[of->count], event, times, err);
+    of->count += status == PN_OK;
+    return status;
+}
+
+static pn_status add_phase(charges *of, const so_phase *phase, pn_err *err)
+{
+    pn_event *releases = NULL;
+    pn_status status = phase->release ? pn_model_spent(phase->release, &releases, err) : PN_OK;
+
+    if (status == PN_OK)
+        status = add_event(of, releases, 1, err);
+    if (status == PN_OK)
+        status = add_event(of, phase->search, phase->searches, err);
+    if (status == PN_OK)
+        status = add_event(of, phase->products, phase->queries, err);
+    pn_event_free(releases);
     return status;
 }
 
 pn_status so_spent(const pn_state *state, pn_event **out, pn_err *err)
 {
     const so_state *self = (const so_state *)state;
-    pn_event *parts[1 + 3 * SO_PHASE_COUNT] = { NULL };
-    size_t count = 0;
-    pn_status status = add_part(parts, &count, self->value_event, 1, err);
+    charges of = { .count = 0 };
+    pn_status status = add_event(&of, self->value_event, 1, err);
 
     *out = NULL;
-    for (size_t k = 0; k < SO_PHASE_COUNT && status == PN_OK; k++) {
-        const so_phase *phase = &self->phases[k];
-
-        status = add_part(parts, &count, phase->gradient, phase->gradients, err);
-        if (status == PN_OK)
-            status = add_part(parts, &count, phase->hessian, phase->hessians, err);
-        if (status == PN_OK)
-            status = add_part(parts, &count, phase->search, phase->searches, err);
-    }
-    if (status == PN_OK && count > 0)
-        status = pn_event_compose(out, parts, count, err);
-    for (size_t k = 0; k < count; k++)
-        pn_event_free(parts[k]);
+    for (size_t k = 0; k < SO_PHASE_COUNT && status == PN_OK; k++)
+        status = add_phase(&of, &self->phases[k], err);
+    if (status == PN_OK && of.count > 0)
+        status = pn_event_compose(out, of.parts, of.count, err);
+    for (size_t k = 0; k < of.count; k++)
+        pn_event_free(of.parts[k]);
     return status;
 }

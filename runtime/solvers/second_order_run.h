@@ -13,9 +13,11 @@
 /* What has been released in a phase, and what for. */
 typedef struct so_phase {
     so_noise noise;
-    pn_event *gradient, *hessian, *search; /* of one release; NULL without noise */
-    size_t gradients, hessians, searches;  /* that were charged */
-    size_t most;                           /* iterations that it can have, however it goes */
+    pn_model_release *release; /* kept to the end: it knows what it has charged */
+    pn_event *search,
+        *products;            /* of one search, and of one Hessian that is known by its products; NULL without noise */
+    size_t searches, queries; /* of the two that were charged */
+    size_t most;              /* iterations that it can have, however it goes */
 } so_phase;
 
 typedef enum so_stage {
@@ -38,7 +40,6 @@ typedef struct so_state {
     size_t iterations;     /* T of a whole run, from the gap */
     so_phase phases[SO_PHASE_COUNT];
     size_t phase, in_phase; /* the current one, from 0; iterations of it that were made */
-    pn_model_release *release;
     pn_line_run *search;
     so_products *products;
     double *w, *next, *gradient, *direction; /* [dim] */
@@ -67,8 +68,6 @@ pn_status so_next(so_state *self, pn_step_context *context, pn_err *err);
 void so_finish(so_state *self, const char *why);
 /** Why a run ends whose point never passed: without privacy there is no budget, and T iterations are all. */
 const char *so_out_of_iterations(const so_state *self);
-/** r at w; 0 without one. */
-pn_status so_regular_value(const so_state *self, double *value, pn_err *err);
 /** What has been charged, as one event. */
 pn_status so_spent(const pn_state *state, pn_event **out, pn_err *err);
 void so_clear_phase(so_phase *phase);
