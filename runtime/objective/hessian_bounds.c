@@ -20,7 +20,7 @@ static pn_status is_rough(const pn_objective *objective, pn_err *err)
 {
     const char *why = objective->bounds.loss.missing;
 
-    if (why[0])
+    if (why[0] && !objective->bounds.loss.continuous)
         return pn_fail(err, PN_EUNSUPPORTED, "objective: %s is not known to have second derivatives: %s",
                        objective->loss->name, why);
     return pn_fail(

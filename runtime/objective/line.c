@@ -8,7 +8,8 @@
 #include "objective/objective_impl.h"
 #include "objective/second_order.h"
 
-#define LEAST 0x1p-1000 /* a limit below this would lose digits: nothing is let through */
+#define ROUNDING 0x1p-40
+#define LEAST    0x1p-1000 /* a limit below this would lose digits: nothing is let through */
 
 typedef struct line {
     pn_objective *objective;
@@ -66,17 +67,26 @@ static void find_margins(const line *self, const pn_block *block, const desk *at
     }
 }
 
-/* change[r] = here - there within the limit, one that is no number as -limit. */
+/* Whether a difference was over its limit by more than the rounding of losses and margins. */
+static bool is_over(double difference, double within, double here, double there, double limit)
+{
+    double rounding = ROUNDING * (fabs(here) + fabs(there) + limit);
+
+    return !(fabs(difference - within) <= rounding) || isinf(rounding);
+}
+
+/* change[r] = here - there within the limit, where `change` holds there; one that is no number as -limit. */
 static size_t clip_changes(double limit, size_t count, const double *here, double *change, bool *strange)
 {
     size_t clipped = 0;
 
     for (size_t r = 0; r < count; r++) {
-        double difference = here[r] - change[r], within = difference;
+        double difference = here[r] - change[r];
+        double within = !(difference >= -limit) ? -limit : difference > limit ? limit : difference;
 
         *strange |= isnan(difference);
-        within = !(within >= -limit) ? -limit : within > limit ? limit : within;
-        clipped += within != difference;
+        if (within != difference)
+            clipped += is_over(difference, within, here[r], change[r], limit);
         change[r] = within;
     }
     return clipped;

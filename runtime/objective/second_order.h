@@ -58,7 +58,8 @@ double pn_objective_hessian_error(const pn_objective *objective, size_t count);
  * out[k] = (1/denominator) sum over the batch of clip(l_i(theta) - l_i(theta + t_k u), +- most t_k), for steps t[count] > 0 and a direction
  * u[dim]: what a line search needs of all its steps, in one pass and of margins only.  most: bound on a record's change per unit of t, > 0;
  * INFINITY: nothing is clipped.  A record whose difference is not a number counts as -most t_k (a step that is not taken), or with
- * most = INFINITY fails the call.  r is not included.  *clipped (may be NULL) counts (record, k) pairs that the clip moved: raw.
+ * most = INFINITY fails the call.  r is not included.  *clipped (may be NULL) counts (record, k) pairs that the clip moved
+ * by more than rounding: raw; with most >= ||u|| times a certified bound on gradients there are none.
  * Errors: PN_EDOMAIN for theta or u that is not finite; PN_EINVAL for steps, most or a batch; PN_EUNSUPPORTED for black boxes; PN_ENOMEM;
  * PN_ECANCELLED.
  */

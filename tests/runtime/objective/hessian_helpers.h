@@ -1,5 +1,5 @@
 /* hessian_helpers.h -- records of every storage, objectives by name, and sums over records taken plainly.
- * Depends on: check.h, objective/objective.h.  Used by: quadratic_test.c, line_test.c, hessian_bounds_test.c. */
+ * Depends on: check.h, objective/objective.h.  Used by: hessian_test.c, quadratic_test.c, line_test.c, hessian_bounds_test.c. */
 #ifndef PN_TESTS_HESSIAN_HELPERS_H
 #define PN_TESTS_HESSIAN_HELPERS_H
 
@@ -123,6 +123,21 @@ static inline pn_status objective_of(pn_objective **out, const pn_dataset *data,
     pn_set_free(parts.set);
     pn_loss_free(parts.loss);
     return status;
+}
+
+/* x[p] = record i, with its zeros. */
+static inline void record_features(const pn_dataset *data, size_t i, double *x)
+{
+    size_t count;
+    pn_rows read;
+    const double *stored;
+
+    memset(x, 0, data->p * sizeof *x);
+    CHECK(pn_rows_open(&read, data, NULL) == PN_OK);
+    stored = pn_rows_get(&read, i, &count);
+    for (size_t k = 0; k < count; k++)
+        x[data->sparse ? data->csr.column[data->csr.start[i] + k] : k] = stored[k];
+    pn_rows_close(&read);
 }
 
 static inline void point(double *theta, size_t p)

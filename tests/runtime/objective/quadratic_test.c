@@ -26,20 +26,6 @@ static double bend_of(pn_objective *objective, size_t i, const double *theta)
     return out;
 }
 
-static void features(const pn_dataset *data, size_t i, double *x)
-{
-    size_t count;
-    pn_rows read;
-    const double *stored;
-
-    memset(x, 0, data->p * sizeof *x);
-    CHECK(pn_rows_open(&read, data, NULL) == PN_OK);
-    stored = pn_rows_get(&read, i, &count);
-    for (size_t k = 0; k < count; k++)
-        x[data->sparse ? data->csr.column[data->csr.start[i] + k] : k] = stored[k];
-    pn_rows_close(&read);
-}
-
 /* sums[packed] of the records rows[count] (NULL: 0, 1 ...); roots: each record's part as dense passes round it. */
 static void plain_sum(pn_objective *objective, const size_t *rows, size_t count, const double *theta, bool roots,
                       long double *sums)
@@ -53,7 +39,7 @@ static void plain_sum(pn_objective *objective, const size_t *rows, size_t count,
         size_t i = rows ? rows[r] : r;
         double bend = bend_of(objective, i, theta), weight = bend;
 
-        features(data, i, x);
+        record_features(data, i, x);
         if (roots) {
             for (size_t j = 0; j < p; j++)
                 x[j] *= sqrt(fabs(bend));
@@ -151,7 +137,7 @@ static void test_clipped_batch(storage how)
     for (size_t r = 0; r < BATCH; r++) {
         double z = 0.0, squared = 0.0, l1;
 
-        features(data, rows[r], x);
+        record_features(data, rows[r], x);
         for (size_t j = 0; j < P; j++) {
             z += x[j] * theta[j];
             squared += x[j] * x[j];
