@@ -101,11 +101,14 @@ static double climb(const pair *self, measure what, unsigned *state)
 
     draw(at.x[0], 2 * P, 2.0 * self->radius, state);
     draw(at.y, 2, 1.5, state);
-    draw(at.theta, P, unit(state) < 0.5 ? self->reach : 0.0, state);
+    draw(at.theta, P, self->reach, state);
     for (int k = 0; what == PACKED_NORM && k < 2; k++) { /* between axes the packed norm has less to climb on */
         memset(at.x[k], 0, sizeof at.x[k]);
         at.x[k][(size_t)(P * unit(state))] = self->radius;
+        at.y[k] = at.y[k] > 0.5 ? 0.0 : at.y[k];
     }
+    if (what == PACKED_NORM && unit(state) < 0.5)
+        memset(at.theta, 0, sizeof at.theta);
     admit(self, &at);
     best = size_of(self, &at, what);
     for (int k = 0; k < 3000; k++) {
