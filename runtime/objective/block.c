@@ -24,6 +24,26 @@ static double sparse_dot(const pn_dataset *data, size_t i, const double *w)
     return sum;
 }
 
+/* z = <x_i, w> and *along = <x_i, v>, with the bits of two products. */
+static double sparse_dots(const pn_dataset *data, size_t i, const double *w, const double *v, double *along)
+{
+    size_t k = data->csr.start[i], end = data->csr.start[i + 1];
+    double sum = 0.0, other = 0.0;
+
+    if (data->csr_single) {
+        for (; k < end; k++) {
+            sum += (double)data->csr_single[k] * w[data->csr.column[k]];
+            other += (double)data->csr_single[k] * v[data->csr.column[k]];
+        }
+    }
+    for (; k < end; k++) {
+        sum += data->csr.value[k] * w[data->csr.column[k]];
+        other += data->csr.value[k] * v[data->csr.column[k]];
+    }
+    *along = other;
+    return sum;
+}
+
 static void sparse_add(const pn_dataset *data, size_t i, double weight, double *g)
 {
     size_t k = data->csr.start[i], end = data->csr.start[i + 1];
@@ -52,6 +72,17 @@ void pn_block_times(const pn_block *block, const double *w, double *z)
     } else {
         block->simd->dense_times(data->dense + block->first * data->p, block->count, data->p, w, z);
     }
+}
+
+void pn_block_times_both(const pn_block *block, const double *w, const double *v, double *z, double *along)
+{
+    if (!block->data->sparse) { /* the first-level cache has the block the second time */
+        pn_block_times(block, w, z);
+        pn_block_times(block, v, along);
+        return;
+    }
+    for (size_t r = 0; r < block->count; r++)
+        z[r] = sparse_dots(block->data, record(block, r), w, v, along + r);
 }
 
 void pn_block_add(const pn_block *block, const double *weight, double *g)

@@ -60,10 +60,9 @@ static void find_margins(const line *self, const pn_block *block, const desk *at
         few.first = block->first + r;
         few.count = block->count - r < step ? block->count - r : step;
         pn_block_gather(&few, at->gathered);
-        for (size_t k = 0; k < objective->loss->margins; k++) {
-            pn_block_times(&few, self->theta + k * p, at->z + k * block->count + r);
-            pn_block_times(&few, self->u + k * p, at->along + k * block->count + r);
-        }
+        for (size_t k = 0; k < objective->loss->margins; k++)
+            pn_block_times_both(&few, self->theta + k * p, self->u + k * p, at->z + k * block->count + r,
+                                at->along + k * block->count + r);
     }
 }
 

@@ -65,6 +65,8 @@ typedef struct pn_block {
 
 /* z[r] = <x_r, w> */
 void pn_block_times(const pn_block *block, const double *w, double *z);
+/* z[r] = <x_r, w> and along[r] = <x_r, v>, of one look at the records */
+void pn_block_times_both(const pn_block *block, const double *w, const double *v, double *z, double *along);
 /* g[j] += sum_r weight[r] x_rj */
 void pn_block_add(const pn_block *block, const double *weight, double *g);
 /* Copy the dense records of block->rows to `room` [count * p] and read them there. */

@@ -81,7 +81,6 @@ static void weigh(const pass *self, const pn_block *block, const room *at, doubl
     bool slopes = self->want_vector || self->factors;
 
     if (self->direction) {
-        pn_block_margins(self->objective, block, self->direction, at->along);
         loss->ops->curve(loss, block->count, at->z, y, at->along, at->weight);
         if (loss->margins == 1)
             pn_clamp_bends(&objective->bounds, block->count, at->along, at->weight);
@@ -95,12 +94,23 @@ static void weigh(const pass *self, const pn_block *block, const room *at, doubl
     store_records(self, block, at->along, at->weight);
 }
 
+static void find_margins(const pass *self, const pn_block *block, const room *at)
+{
+    size_t p = self->objective->data->p;
+
+    if (!self->direction)
+        pn_block_margins(self->objective, block, self->theta, at->z);
+    for (size_t k = 0; self->direction && k < self->objective->loss->margins; k++)
+        pn_block_times_both(block, self->theta + k * p, self->direction + k * p, at->z + k * block->count,
+                            at->along + k * block->count);
+}
+
 static void run_block(const pass *self, pn_block *block, const room *at, double *g, double *value)
 {
     const pn_objective *objective = self->objective;
 
     pn_block_gather(block, at->gathered);
-    pn_block_margins(self->objective, block, self->theta, at->z);
+    find_margins(self, block, at);
     weigh(self, block, at, value);
     for (size_t k = 0; self->want_vector && k < objective->loss->margins; k++)
         pn_block_add(block, at->weight + k * block->count, g + k * objective->data->p);
