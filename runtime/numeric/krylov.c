@@ -1,4 +1,4 @@
-/* krylov.c -- Lanczos steps, see krylov.h.  Depends on: krylov.h, lapack.h, blas.h, simd.h.  Used by: lanczos.c, symmetric.c. */
+/* krylov.c -- Lanczos steps, see krylov.h.  Depends on: krylov.h, lapack.h, root.h, blas.h, simd.h.  Used by: lanczos.c, symmetric.c. */
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -8,6 +8,7 @@
 #include "numeric/blas.h"
 #include "numeric/krylov.h"
 #include "numeric/lapack.h"
+#include "numeric/root.h"
 #include "numeric/simd.h"
 
 #define EXHAUSTED (16.0 * DBL_EPSILON)
@@ -79,12 +80,10 @@ static double orthogonalise(pn_krylov *space)
     return length;
 }
 
-/* Whether the spectrum ends below top + tolerance, as far as the start can tell: see krylov.h. */
-static bool nothing_above(const pn_krylov *space, double top, const pn_krylov_rule *rule)
+/* Whether the spectrum ends below mu, as far as the start can tell: see krylov.h. */
+static bool nothing_above(const pn_krylov *space, double mu, double overlap)
 {
-    double tolerance = fmax(rule->absolute + rule->relative * space->norm, EXHAUSTED * space->norm);
-    double enough = (double)space->n / (rule->overlap * rule->overlap), mu = top + tolerance;
-    double before = 0.0, p = 1.0, sum = 1.0;
+    double enough = (double)space->n / (overlap * overlap), before = 0.0, p = 1.0, sum = 1.0;
 
     for (size_t j = 0; j < space->steps && sum < enough; j++) {
         double after = (mu - space->diagonal[j]) * p - (j > 0 ? space->off[j - 1] * before : 0.0);
@@ -94,6 +93,13 @@ static bool nothing_above(const pn_krylov *space, double top, const pn_krylov_ru
         sum += p * p;
     }
     return !(sum < enough);
+}
+
+static bool settled_at(const pn_krylov *space, double top, const pn_krylov_rule *rule)
+{
+    double tolerance = rule->absolute + rule->relative * space->norm;
+
+    return nothing_above(space, top + fmax(tolerance, EXHAUSTED * space->norm), rule->overlap);
 }
 
 pn_status pn_krylov_run(pn_krylov *space, double *top, bool *settled, pn_symmetric_fn times, void *self, double length,
@@ -121,7 +127,7 @@ pn_status pn_krylov_run(pn_krylov *space, double *top, bool *settled, pn_symmetr
             status = pn_tridiagonal_top(top, space->ritz, space->diagonal, space->off, space->steps, err);
             if (status != PN_OK)
                 return status;
-            *settled = exhausted || nothing_above(space, *top, rule);
+            *settled = exhausted || settled_at(space, *top, rule);
         }
     }
     return PN_OK;
@@ -134,6 +140,28 @@ void pn_krylov_vector(const pn_krylov *space, double *x)
     memset(x, 0, n * sizeof *x);
     pn_simd_best()->dense_add_transposed(space->basis, space->steps, n, space->ritz, x);
     times_factor(n, 1.0 / pn_lp_norm(PN_L2, n, x), x, x);
+}
+
+typedef struct room {
+    const pn_krylov *space;
+    double top, overlap;
+} room;
+
+static bool room_is_closed(void *self, double e)
+{
+    const room *at = self;
+
+    return nothing_above(at->space, at->top + e, at->overlap);
+}
+
+double pn_krylov_error(const pn_krylov *space, double top, bool settled, double overlap)
+{
+    double least = EXHAUSTED * space->norm, most = 4.0 * space->norm * sqrt((double)space->n) / overlap;
+    room at = { space, top, overlap };
+
+    if (settled && !(space->off[space->steps - 1] > least)) /* exhausted: p_k means nothing */
+        return least;
+    return fmax(least, nextafter(pn_bisect(room_is_closed, &at, 0.0, most), INFINITY));
 }
 
 double pn_krylov_residual(const pn_krylov *space)

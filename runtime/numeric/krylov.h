@@ -45,6 +45,8 @@ pn_status pn_krylov_run(pn_krylov *space, double *top, bool *settled, pn_symmetr
 
 /** x[n]: the unit Ritz vector that the last run ended with. */
 void pn_krylov_vector(const pn_krylov *space, double *x);
+/** The least e so that no eigenvalue is above top + e, as far as the start can tell; `settled` and `overlap` as of the run. */
+double pn_krylov_error(const pn_krylov *space, double top, bool settled, double overlap);
 /** ||M x - top x|| of that pair. */
 double pn_krylov_residual(const pn_krylov *space);
 

@@ -1,5 +1,6 @@
 /* symmetric.c -- packed symmetric matrices; the least eigenpair by Lanczos steps over -A (krylov.h) or in full.
  * Depends on: symmetric.h, krylov.h, lapack.h, blas.h, blas_threads.h, CBLAS.  Used by: random, objective, solvers. */
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -89,7 +90,10 @@ static pn_status check_options(size_t n, const pn_smallest_options *options, pn_
 {
     if (n == 0)
         return pn_fail(err, PN_EDIM, "least eigenvalue: the order must be at least 1, got 0");
-    if (!(options->tolerance > 0.0 && isfinite(options->tolerance)))
+    if (!(options->relative >= 0.0 && options->relative < 1.0))
+        return pn_fail(err, PN_EINVAL, "least eigenvalue: relative must be at least 0 and below 1, got %g",
+                       options->relative);
+    if (!(options->tolerance >= 0.0 && isfinite(options->tolerance) && options->tolerance + options->relative > 0.0))
         return pn_fail(err, PN_EINVAL, "least eigenvalue: tolerance must be a positive number, got %g",
                        options->tolerance);
     if (!(options->failure > 0.0 && options->failure < 1.0))
@@ -120,7 +124,9 @@ pn_status pn_smallest_lanczos(pn_smallest *out, double *x, size_t n, pn_symmetri
                               const pn_smallest_options *options, const double *start, pn_task *task, pn_err *err)
 {
     /* A random unit start has a cosine of at most t with a given direction with probability at most t sqrt(2 n/pi). */
-    pn_krylov_rule rule = { .absolute = options->tolerance, .overlap = 1.2533 * options->failure };
+    pn_krylov_rule rule = { .absolute = options->tolerance,
+                            .relative = options->relative,
+                            .overlap = 1.2533 * options->failure };
     negative minus = { times, self, n };
     pn_status status = check_options(n, options, err);
     double length = status == PN_OK ? pn_lp_norm(PN_L2, n, start) : 1.0, top = 0.0;
@@ -140,11 +146,15 @@ pn_status pn_smallest_lanczos(pn_smallest *out, double *x, size_t n, pn_symmetri
     memcpy(space.next, start, n * sizeof *start);
     status = pn_krylov_run(&space, &top, &settled, negative_times, &minus, length, &rule, task, err);
     if (status == PN_OK) {
+        double error = pn_krylov_error(&space, top, settled, rule.overlap);
+        bool theorem = enough < n && space.steps >= enough;
+
         pn_krylov_vector(&space, x);
         *out = (pn_smallest){ .value = -top,
+                              .error = theorem ? fmin(error, options->tolerance) : error,
                               .residual = pn_krylov_residual(&space),
                               .steps = space.steps,
-                              .reached = settled || space.steps >= enough };
+                              .reached = settled || theorem || space.steps == n };
     }
     pn_krylov_clear(&space);
     return status;
@@ -170,8 +180,8 @@ static pn_status stored_times(void *self, const double *x, double *y, pn_err *er
 static pn_status in_full(pn_smallest *out, double *x, const stored *A, pn_err *err)
 {
     size_t n = A->n;
-    double *full = n <= SIZE_MAX / n ? pn_alloc(n * n, sizeof *full) : NULL, value = 0.0,
-           scale = ldexp(1.0, -A->exponent);
+    double *full = n <= SIZE_MAX / n ? pn_alloc(n * n, sizeof *full) : NULL, scale = ldexp(1.0, -A->exponent);
+    double value = 0.0, error;
     pn_status status;
 
     if (!full)
@@ -179,9 +189,10 @@ static pn_status in_full(pn_smallest *out, double *x, const stored *A, pn_err *e
     pn_packed_unpack(A->packed, n, full);
     for (size_t i = 0; i < n * n; i++)
         full[i] *= scale;
+    error = (double)n * DBL_EPSILON * pn_lp_norm(PN_L2, n * n, full); /* LAPACK's own is a few ||A|| epsilon */
     status = pn_eigen_least(&value, x, full, n, err);
     if (status == PN_OK)
-        *out = (pn_smallest){ .value = ldexp(value, A->exponent), .reached = true };
+        *out = (pn_smallest){ .value = ldexp(value, A->exponent), .error = ldexp(error, A->exponent), .reached = true };
     pn_free(full);
     return status;
 }
@@ -193,7 +204,9 @@ static pn_status by_steps(pn_smallest *out, double *x, stored *A, const pn_small
     pn_status status;
     bool alone;
 
-    scaled.tolerance = fmin(fmax(ldexp(options->tolerance, -A->exponent), 0x1p-1000), 0x1p1000);
+    scaled.tolerance = fmin(ldexp(options->tolerance, -A->exponent), 0x1p1000);
+    if (options->relative == 0.0)
+        scaled.tolerance = fmax(scaled.tolerance, 0x1p-1000);
     scaled.norm = fmin(ldexp(options->norm, -A->exponent), 0x1p1000);
     if (scaled.limit == 0 || scaled.limit > 32 + A->n / 4) /* more cost as much as all pairs */
         scaled.limit = 32 + A->n / 4;
@@ -202,6 +215,7 @@ static pn_status by_steps(pn_smallest *out, double *x, stored *A, const pn_small
     pn_blas_alone_end(alone);
     if (status == PN_OK) {
         out->value = ldexp(out->value, A->exponent);
+        out->error = ldexp(out->error, A->exponent);
         out->residual = ldexp(out->residual, A->exponent);
     }
     return status;
