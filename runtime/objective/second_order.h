@@ -84,12 +84,15 @@ typedef struct pn_second_order_gap {
     double gradient_norm; /* || gradient of f ||_2 */
     double eigenvalue;    /* least eigenvalue of f's Hessian */
     double
-        error; /* the least eigenvalue is in [eigenvalue - error, eigenvalue]; about rounding where it was found in full */
+        error; /* the least eigenvalue is in [eigenvalue - error, eigenvalue]: by rounding where it was found in full; by
+                             steps but for 1e-9 in probability over their start, which is the same for all data */
     size_t steps; /* Lanczos steps; 0: in full */
 } pn_second_order_gap;
 
-/** direction[dim] (may be NULL): the unit eigenvector.  NOT private: nothing is charged.  Errors: as pn_objective_quadratic; PN_EUNSUPPORTED
- *  for clipped objectives; PN_ENUMERIC. */
+/** direction[dim] (may be NULL): the unit eigenvector.  Up to 2048 coordinates of a loss of one margin by the packed Hessian, beyond by
+ *  products with it (a pass each, as many as 512 MB of vectors allow, to 1e-9 of its norm; `error` says how near they came).
+ *  NOT private: nothing is charged.  Errors: as pn_objective_quadratic; PN_EUNSUPPORTED for clipped objectives; PN_ENUMERIC.  *out and
+ *  direction are untouched on failure. */
 pn_status pn_second_order_gap_measure(pn_second_order_gap *out, pn_objective *objective, const double *theta,
                                       double *direction, pn_task *task, pn_err *err);
 
