@@ -446,6 +446,7 @@ void pnl_open_objective(lua_State *L)
     pnl_open_reg(L);
     pnl_register(L, &pnl_objective_class);
     pnl_open_stationarity(L);
+    pnl_open_second_order(L);
     lua_pushcfunction(L, objective_new);
     lua_setfield(L, -2, "objective");
     pnl_reference(
