@@ -19,7 +19,7 @@ typedef struct pn_batch_sparse_options {
     double epsilon;           /* of one run on the batch that is drawn */
     double sensitivity; /* of every query, when a record of the batch changes; rounding is added by the mechanism */
     double error;       /* bound on |computed - exact| of every query, >= 0: twice it is added to the sensitivity */
-    double bound;       /* public, on every |query|; INFINITY for none */
+    double bound;       /* public, on every |query| as computed; INFINITY for none */
 } pn_batch_sparse_options;
 
 typedef struct pn_batch_sparse pn_batch_sparse;

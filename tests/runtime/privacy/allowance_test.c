@@ -352,6 +352,67 @@ static void ledgers_admit_whatever_fits(void)
     }
 }
 
+/* Orders that were fixed by another's charge know the run by its bound at the allowance's order alone. */
+static void ledgers_with_orders_of_their_own_admit_it_too(void)
+{
+    for (size_t k = 0; k < SETUPS; k++) {
+        const setup *with = &setups[k];
+        double more = with->epsilon * (with->rho ? 2.0 : 6.0);
+        run r = begun(with, 3);
+        pn_budget terms = { .epsilon = with->rho ? NAN : more, .delta = with->delta, .rho = with->rho ? more : NAN };
+        pn_event *event = NULL, *before = NULL;
+        size_t dead = 0;
+        bool alive;
+
+        CHECK(pn_ledger_new(&r.ledger, &terms, NULL) == PN_OK);
+        CHECK(pn_event_gaussian(&before, 4.0 / with->epsilon, 1.0, 1, PN_REPLACE_ONE, NULL) == PN_OK);
+        CHECK(pn_ledger_spend(r.ledger, before, 1, "before", NULL) == PN_OK);
+        CHECK(pn_allowance_event(&r.self, DRAWS, PN_REPLACE_ONE, &event, NULL) == PN_OK);
+        CHECK(pn_ledger_reserve(r.ledger, event, 1, NULL) == PN_OK);
+        CHECK(with->rho || pn_ledger_order_count(r.ledger) == 8);
+        run_to_the_end(&r);
+        for (size_t j = 0; j < pn_ledger_order_count(r.ledger); j++) {
+            (void)pn_ledger_order(r.ledger, j, &alive);
+            dead += !alive;
+        }
+        CHECK(with->rho || dead > 0); /* an order above the allowance's, or one without budget */
+        pn_event_free(event);
+        pn_event_free(before);
+        end(&r);
+    }
+}
+
+static pn_status two_searches(void *self, double z, pn_event **event, size_t *count, pn_err *err)
+{
+    (void)self;
+    *count = 2;
+    return pn_event_sparse_vector(event, 1.0 / z, 1, PN_REPLACE_ONE, err);
+}
+
+/* Few releases of a pure epsilon, at a tiny delta: the order is inf, where they add up. */
+static void pure_runs_add_up_at_the_order_inf(void)
+{
+    pn_program program = { two_searches, NULL };
+    pn_allowance self = opened(budget_of(1.0, 1e-12, NAN), PN_UNIT_RENYI, false, &program);
+    pn_budget terms = { .epsilon = 1.0, .delta = 1e-12, .rho = NAN };
+    pn_ledger *ledger = NULL;
+    pn_event *whole = NULL, *event = NULL;
+    double z;
+
+    CHECK(isinf(self.order) && self.total <= 1.0 && self.total >= 1.0 - 0x1p-39);
+    CHECK(pn_allowance_noise(&self, self.total, &program, &z, NULL) == PN_OK && z >= 2.0 && z <= 2.0 * (1.0 + 1.1e-6));
+    CHECK(pn_allowance_event(&self, 0, PN_REPLACE_ONE, &whole, NULL) == PN_OK);
+    CHECK(pn_event_sparse_vector(&event, 1.0 / z, 1, PN_REPLACE_ONE, NULL) == PN_OK);
+    CHECK(pn_ledger_new(&ledger, &terms, NULL) == PN_OK && pn_ledger_reserve(ledger, whole, 1, NULL) == PN_OK);
+    CHECK(pn_ledger_spend(ledger, event, 1, "one", NULL) == PN_OK);
+    CHECK(pn_ledger_spend(ledger, event, 1, "two", NULL) == PN_OK);
+    CHECK(pn_ledger_covers(ledger, event, 1, NULL) == PN_EBUDGET);
+    CHECK(!pn_allowance_fits(&self, pn_allowance_cost(&self, event, 3)));
+    pn_event_free(whole);
+    pn_event_free(event);
+    pn_ledger_free(ledger);
+}
+
 /* Where the allowance is full a ledger of just the plan is full too: a thousand
  * equal parts fit, and not one more.  The Gaussian and the Renyi filters lose nothing. */
 static void ledgers_refuse_soon_after(void)
@@ -626,6 +687,8 @@ int main(void)
     one_order_loses_nothing();
     batches_get_the_multipliers_of_the_specification();
     ledgers_admit_whatever_fits();
+    ledgers_with_orders_of_their_own_admit_it_too();
+    pure_runs_add_up_at_the_order_inf();
     ledgers_refuse_soon_after();
     a_ledger_takes_the_order_of_the_allowance();
     the_slack_of_draws_is_counted();
