@@ -56,8 +56,8 @@ static void explain_smoothness(so_work *at)
     bool less_g = of->smoothness < at->certified_smoothness * (1.0 - 1e-9);
     bool less_m = of->lipschitz < at->certified_lipschitz * (1.0 - 1e-9);
 
-    explain_constant(at, "smoothness G", SO_SMOOTHNESS, of->smoothness, at->certified_smoothness);
-    explain_constant(at, "Hessian change", SO_HESSIAN_LIPSCHITZ, of->lipschitz, at->certified_lipschitz);
+    explain_constant(at, "smoothness G of f", SO_SMOOTHNESS, of->smoothness, at->certified_smoothness);
+    explain_constant(at, "change M of f", SO_HESSIAN_LIPSCHITZ, of->lipschitz, at->certified_lipschitz);
     if (less_g || less_m)
         pn_plan_warn(&at->plan->base,
                      "%s = %g is claimed, %g is certified: that steps lower the objective is no longer proven; privacy "
@@ -155,8 +155,8 @@ static void explain_noise(so_work *at, const char *name, const so_noise *noise, 
 {
     pn_plan *base = &at->plan->base;
 
-    pn_plan_add(base, name, noise->z, "noise/sensitivity of each of %d equal shares an iteration, %zu iterations%s",
-                noise->search_epsilon > 0.0 ? 3 : 2, noise->iterations, when);
+    pn_plan_add(base, name, noise->z, "noise/sensitivity of each of %d equal shares an iteration; %zu iteration%s%s",
+                noise->search_epsilon > 0.0 ? 3 : 2, noise->iterations, noise->iterations == 1 ? "" : "s", when);
 }
 
 static void explain_budget(so_work *at)
@@ -247,24 +247,22 @@ static void explain_promise(so_work *at)
         pn_plan_add_text(&at->plan->base, "promise", "none", "%s; the answer's certificate holds all the same", none);
     else
         pn_plan_add(&at->plan->base, "promise", sure ? 1.0 : chance,
-                    "%s the answer has a gradient of at most a_g and no eigenvalue below -a_H",
-                    sure ? "without noise" : "at least the probability that");
+                    "%s the answer has a gradient of at most a_g and no eigenvalue below -a_H%s",
+                    sure ? "without noise" : "at least the probability that",
+                    at->own[SO_GAP].given || at->own[SO_FLOOR].given ? ", if the gap is as claimed" : "");
 }
 
-/* Where the noise hides everything that it is added to. */
-static bool warn_of_dimension(so_work *at)
+/* In words, where the noise of a Hessian hides all of it; "" where not. */
+static void hopeless(const so_work *at, char *text, size_t size)
 {
-    const so_plan *plan = at->plan;
-    double noise = pn_model_hessian_noise(&plan->model, at->second.z, so_failure_each(&plan->of, plan->cap));
+    const pn_model *model = &at->plan->model;
+    double noise = pn_model_hessian_noise(model, at->second.z, so_failure_each(&at->plan->of, at->plan->cap));
 
-    if (!at->is_private || !(noise > plan->model.bounds.record))
-        return false;
-    pn_plan_warn(
-        &at->plan->base,
-        "dimension %zu is hopeless here: the noise of a Hessian has norm up to %.3g, the Hessian itself at most "
-        "%.3g.  Fewer dimensions, %.2g records or a larger budget would help",
-        plan->model.dim, noise, plan->model.bounds.record, (double)plan->model.n * noise / plan->model.bounds.record);
-    return true;
+    text[0] = '\0';
+    if (at->is_private && noise > model->bounds.record)
+        (void)snprintf(text, size,
+                       ".  d = %zu is hopeless here: a Hessian's noise has norm up to %.3g, the Hessian at most %.3g",
+                       model->dim, noise, model->bounds.record);
 }
 
 static void warn_of_tolerance(so_work *at)
@@ -272,17 +270,20 @@ static void warn_of_tolerance(so_work *at)
     const so_plan *plan = at->plan;
     const so_constants *of = &plan->of;
     double M = of->lipschitz, most = plan->model.lipschitz;
+    char beyond[128];
 
+    hopeless(at, beyond, sizeof beyond);
     if (at->reachable > 0.0 && !is_enough(at))
-        pn_plan_warn(&at->plan->base,
-                     "tolerances (%.3g, %.3g) are below what the theorem reaches here: the smallest are gradient = "
-                     "%.4g, hessian = %.4g; these need n >= %.4g.  It runs, and may not end",
-                     of->gradient, of->hessian, at->reachable, sqrt(M * at->reachable), so_needed(&at->needs));
+        pn_plan_warn(
+            &at->plan->base,
+            "tolerances (%.3g, %.3g) need n >= %.3g; the smallest that the theorem reaches here are gradient = "
+            "%.4g, hessian = %.4g%s",
+            of->gradient, of->hessian, so_needed(&at->needs), at->reachable, sqrt(M * at->reachable), beyond);
     else if (at->reachable > most || sqrt(M * at->reachable) > of->smoothness)
         pn_plan_warn(&at->plan->base,
                      "the smallest tolerances that the theorem reaches here, gradient = %.3g, hessian = %.3g, promise "
-                     "nothing: gradients of the loss are at most %.3g, eigenvalues at most %.3g",
-                     at->reachable, sqrt(M * at->reachable), most, of->smoothness);
+                     "nothing: without looking these are %.3g and %.3g%s",
+                     at->reachable, sqrt(M * at->reachable), most, of->smoothness, beyond);
 }
 
 static void explain_eigen(so_work *at)
@@ -315,7 +316,6 @@ void so_explain(so_work *at)
     explain_conditions(at);
     explain_promise(at);
     explain_eigen(at);
-    if (!warn_of_dimension(at))
-        warn_of_tolerance(at);
+    warn_of_tolerance(at);
     pn_plan_set(&plan->base, "batch", (double)plan->model.batch, true);
 }

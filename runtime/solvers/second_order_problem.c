@@ -125,16 +125,48 @@ static pn_status check_options(const so_work *at, pn_err *err)
     return PN_OK;
 }
 
-static pn_status check_problem(const so_work *at, pn_err *err)
+static pn_status check_loss(const so_work *at, pn_err *err)
 {
-    const pn_request *request = &at->plan->base.request;
-    const pn_set *set = pn_objective_set(at->plan->base.objective);
+    const pn_objective *objective = at->plan->base.objective;
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    const pn_loss *loss = pn_objective_loss(objective);
 
+    if (loss->margins == 0)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: a black box has values only, and this method needs second derivatives; use "
+                       "solve.zeroth_order",
+                       at->owner);
+    if (!bounds->loss.smooth && isfinite(bounds->slope))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the slope of the %s loss jumps, and this method needs second derivatives; use logistic or "
+                       "sigmoid, or solve.sgd or solve.zeroth_order",
+                       at->owner, loss->name);
+    return PN_OK;
+}
+
+/* Kinks are what those of the table that have a proximal operator may have. */
+static pn_status check_public_part(const so_work *at, pn_err *err)
+{
+    const pn_objective *objective = at->plan->base.objective;
+    const pn_set *set = pn_objective_set(objective);
+    const pn_regulariser *reg = pn_objective_regulariser(objective);
+
+    if (reg && reg->row->prox && !isfinite(pn_objective_bounds(objective)->reg.smoothness))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the regulariser %s has kinks, and this method needs its Hessian; use l2 or nonconvex",
+                       at->owner, reg->row->name);
     if (set && strcmp(set->ops->name, "free") != 0 && !pn_set_can_project(set))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: %s has no projection, which keeps its points in the set; leave set= out, or give project= "
                        "to a custom set",
                        at->owner, set->ops->name);
+    return PN_OK;
+}
+
+static pn_status check_budget(const so_work *at, pn_err *err)
+{
+    const pn_request *request = &at->plan->base.request;
+
     if (at->paper && (!at->is_private || request->kind != PN_EPSILON_DELTA || request->delta == 0.0))
         return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
                        at->owner);
@@ -274,7 +306,11 @@ pn_status so_read_problem(so_work *at, pn_err *err)
     read_options(at);
     status = check_options(at, err);
     if (status == PN_OK)
-        status = check_problem(at, err);
+        status = check_loss(at, err);
+    if (status == PN_OK)
+        status = check_public_part(at, err);
+    if (status == PN_OK)
+        status = check_budget(at, err);
     if (status == PN_OK)
         status = pn_model_read(&plan->model, at->owner, plan->base.objective, &plan->base.request, own[SO_BATCH].count,
                                own[SO_HESSIAN_NOISE].count == 0, own[SO_HESSIAN_BOUND].count == 1, err);
