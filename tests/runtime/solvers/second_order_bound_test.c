@@ -88,8 +88,8 @@ static void published_records(void)
     CHECK(so_records_for(n, noise_of_gradient(n, weak, 54.0, each), 0.0, so_gradient_limit(&of)) == 4212631.0 + 1.0);
     CHECK(so_records_for(n, noise_of_hessian(sqrt(2.0) * 0.25 / n, z, 54.0, each), 0.0, so_hessian_limit(&of)) ==
           50067.0 + 1.0);
-    CHECK(so_records_for(n, noise_of_hessian(2.0 * sqrt(54.0) * 0.25 / n, z, 54.0, each), 0.0,
-                         so_hessian_limit(&of)) == 520313.0);
+    CHECK(so_records_for(n, noise_of_hessian(2.0 * sqrt(54.0) * 0.25 / n, z, 54.0, each), 0.0, so_hessian_limit(&of)) ==
+          520313.0);
 }
 
 /* Section 4. */
