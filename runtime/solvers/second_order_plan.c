@@ -391,6 +391,21 @@ static size_t draws_of(const so_plan *plan)
     return (size_t)fmin((double)plan->base.iterations * each + 1.0, 0x1p62);
 }
 
+static pn_status attach_event(so_work *at, pn_err *err)
+{
+    so_plan *plan = at->plan;
+    size_t draws = draws_of(plan);
+    pn_status status = pn_allowance_event(&plan->allowance, draws, plan->model.neighbours, &plan->base.event, err);
+
+    if (status != PN_EBUDGET)
+        return status;
+    return pn_fail(
+        err, status,
+        "%s: the tolerances ask for %zu iterations, that is up to %zu draws of noise, whose tails take more of "
+        "delta %g than is set aside for them; give larger tolerances, or iterations=, or a larger delta",
+        at->owner, plan->base.iterations, draws, plan->base.request.delta);
+}
+
 static pn_status fill(so_work *at, pn_err *err)
 {
     so_plan *plan = at->plan;
@@ -410,7 +425,7 @@ static pn_status fill(so_work *at, pn_err *err)
     plan->base.samples = !at->is_private && (plan->model.batch < plan->model.n || plan->of.lanczos > 0.0);
     plan->base.sigma = plan->first.z * plan->model.gradient_sensitivity;
     if (at->is_private)
-        status = pn_allowance_event(&plan->allowance, draws_of(plan), plan->model.neighbours, &plan->base.event, err);
+        status = attach_event(at, err);
     if (status == PN_OK)
         so_explain(at);
     return status;
