@@ -26,10 +26,10 @@ static void explain_problem(tr_problem *at)
     pn_plan_add(base, "end: gradient", 1.75 * of->tolerance, "1.75 a: at most, where the run ends by its own test");
     pn_plan_add(base, "end: eigenvalue", -13.0 / 6.0 * tr_threshold(of), "-(13/6) sqrt(M a): at least, likewise");
     pn_plan_add(base, "radius r", of->radius, "%s", at->own[TR_RADIUS].given ? "as given" : "sqrt(a/M)");
-    pn_plan_add(base, "steps T", (double)base->iterations, "%s",
-                base->iterations == at->cap
-                    ? "the most that iterations allows; the run ends early where its own test says so"
-                    : "6 sqrt(M) gap/a^1.5, at most; the run ends early where its own test says so");
+    pn_plan_add(base, "steps T", (double)base->iterations, "%s; fewer where the run's own test ends it",
+                base->iterations < at->cap            ? "6 sqrt(M) gap/a^1.5, at most"
+                : at->common[PN_OPT_ITERATIONS].given ? "as given, at most"
+                                                      : "capped, at most");
     pn_plan_set(base, "iterations", (double)base->iterations, true);
     if (plan->model.batch < plan->model.n)
         pn_plan_set(base, "batch", (double)plan->model.batch, true);

@@ -9,8 +9,8 @@
 #include "solvers/trust_region.h"
 
 static const char owner[] = "solve.trust_region";
-static const char *const hessian_noises[] = { "packed", "frobenius", NULL };
-static const char *const hessian_bounds[] = { "tight", "generic", NULL };
+static const char *const hessian_noises[] = { "frobenius", "packed", NULL };
+static const char *const hessian_bounds[] = { "certified", "generic", NULL };
 
 #define MOST 1000000 /* steps */
 
@@ -31,9 +31,9 @@ const pn_param tr_params[] = {
       "bound on f(start) - min f, in place of the one from public numbers" },
     { "floor", PN_REAL, PN_OPTIONAL, PN_ANY, 0.0, NULL, "a number that f is never below, for the gap" },
     { "hessian_noise", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, hessian_noises,
-      "packed: equal variance on and above the diagonal; frobenius: half of it off the diagonal" },
+      "frobenius: off-diagonal entries get half of the variance, which costs the same; packed: all entries alike" },
     { "hessian_bound", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, hessian_bounds,
-      "tight: the Hessian's sensitivity from the loss; generic: the article's 2 sqrt(d) B_H/n" },
+      "sensitivity of the Hessian: certified from the loss, or 2 sqrt(d) B_H/n, for comparisons" },
     { "hess_noise_factor", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL,
       "multiplies the Hessian's noise; above 1 the run costs less than it was given, below 1 it is refused" },
     { "failure", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.1, NULL,
@@ -75,7 +75,8 @@ static pn_status run_event(void *self, double z, pn_event **event, size_t *count
     return status;
 }
 
-/* What the budget is counted in: exact for Gaussian noise on all records, Renyi for batches and beside what a ledger has of others. */
+/* What the budget is counted in: exact for Gaussian noise on all records, Renyi for batches (in the article too) and beside what a ledger has
+ * of others. */
 static pn_unit unit_of(const tr_problem *at, bool paper)
 {
     const pn_model *model = &at->plan->model;
@@ -89,7 +90,7 @@ static pn_unit unit_of(const tr_problem *at, bool paper)
 static pn_status noise_for(const tr_problem *at, size_t steps, double *z, pn_err *err)
 {
     const pn_request *request = at->request;
-    bool paper = at->common[PN_OPT_CALIBRATION].count == 1;
+    bool paper = at->common[PN_OPT_CALIBRATION].count == 1 && at->plan->model.batch == at->plan->model.n;
     pn_unit unit = unit_of(at, paper);
     pn_run_budget budget = { .owner = owner,
                              .epsilon = request->epsilon,
@@ -173,10 +174,25 @@ static pn_status find_reachable(tr_problem *at, pn_err *err)
 
 /* ---- constants ---- */
 
+/* Those of the table have kinks where their slope is not Lipschitz; one that was typed is taken as it is claimed. */
+static pn_status check_regulariser(const tr_problem *at, pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(at->plan->base.objective);
+
+    if (reg && pn_regulariser_in_table(reg) && !isfinite(pn_objective_bounds(at->plan->base.objective)->reg.smoothness))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the regulariser %s has kinks, where there are no second derivatives; use reg.l2 or "
+                       "reg.nonconvex",
+                       owner, reg->row->name);
+    return PN_OK;
+}
+
 static pn_status read_lipschitz(tr_problem *at, pn_err *err)
 {
     const pn_arg *claimed = &at->own[TR_HESSIAN_LIPSCHITZ];
-    double certified = pn_objective_bounds(at->plan->base.objective)->hessian_lipschitz;
+    const pn_bounds *bounds = pn_objective_bounds(at->plan->base.objective);
+    double certified =
+        fmin(bounds->hessian_lipschitz, at->plan->model.bounds.lipschitz + bounds->reg.hessian_lipschitz);
 
     at->plan->of.lipschitz = claimed->given ? claimed->real : certified;
     if (!(at->plan->of.lipschitz > 0.0))
@@ -186,7 +202,9 @@ static pn_status read_lipschitz(tr_problem *at, pn_err *err)
     if (!isfinite(at->plan->of.lipschitz))
         return pn_fail(
             err, PN_EINVAL,
-            "%s: nothing bounds how fast the Hessian changes; clip the rows, or give hessian_lipschitz=", owner);
+            "%s: nothing certifies how fast the Hessian of f (%s loss) changes; clip the rows, use a loss with "
+            "a bounded third derivative (logistic, sigmoid), or claim hessian_lipschitz=",
+            owner, pn_objective_loss(at->plan->base.objective)->name);
     if (claimed->given && claimed->real < certified)
         pn_plan_warn(&at->plan->base,
                      "hessian_lipschitz = %g is claimed, certified is %g: steps and certificate rest on the claim, "
@@ -243,13 +261,15 @@ static pn_status read_constants(tr_problem *at, pn_err *err)
     const pn_bounds *bounds = pn_objective_bounds(at->plan->base.objective);
     const pn_arg *claimed = &at->own[TR_SMOOTHNESS];
     tr_constants *of = &at->plan->of;
-    pn_status status = read_lipschitz(at, err);
+    pn_status status = check_regulariser(at, err);
 
     at->cap = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count : MOST;
     of->failure = at->own[TR_FAILURE].real;
     at->plan->lowest = isnan(bounds->strong_convexity) ? -INFINITY : bounds->strong_convexity;
     if (claimed->given)
         at->plan->lowest = fmax(at->plan->lowest, -claimed->real);
+    if (status == PN_OK)
+        status = read_lipschitz(at, err);
     if (status == PN_OK)
         status = read_gap(at, err);
     if (status == PN_OK)
@@ -261,6 +281,9 @@ static pn_status read_constants(tr_problem *at, pn_err *err)
                        owner);
     of->tolerance = at->own[TR_TOLERANCE_GRADIENT].given ? at->own[TR_TOLERANCE_GRADIENT].real : at->reachable;
     of->radius = at->own[TR_RADIUS].given ? at->own[TR_RADIUS].real : sqrt(of->tolerance / of->lipschitz);
+    if (!(of->radius > 0.0) || !isfinite(of->radius))
+        return pn_fail(err, PN_EINVAL, "%s: no radius follows from a = %g and M = %g; give radius=", owner,
+                       of->tolerance, of->lipschitz);
     at->plan->base.iterations = tr_iterations(of, at->cap);
     return PN_OK;
 }
@@ -280,9 +303,8 @@ static pn_status refuse(const tr_problem *at, pn_err *err)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: steps do not stay in a set; leave set= out", owner);
     if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say", owner);
-    if (at->common[PN_OPT_CALIBRATION].count == 1 && at->plan->model.batch < at->plan->model.n)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "%s: calibration=\"paper\" is stated for all records; batches are priced by Renyi orders",
+    if (at->common[PN_OPT_CALIBRATION].count == 1 && request->kind != PN_EPSILON_DELTA)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
                        owner);
     if (at->own[TR_HESS_NOISE_FACTOR].real < 1.0)
         return pn_fail(err, PN_EINVAL,
@@ -320,7 +342,7 @@ static pn_status fill(tr_problem *at, pn_err *err)
     tr_plan *plan = at->plan;
     size_t batch = at->own[TR_BATCH].given ? at->own[TR_BATCH].count : 0;
     pn_status status = pn_model_read(&plan->model, owner, plan->base.objective, at->request, batch,
-                                     at->own[TR_HESSIAN_NOISE].count == 1, at->own[TR_HESSIAN_BOUND].count == 1, err);
+                                     at->own[TR_HESSIAN_NOISE].count == 0, at->own[TR_HESSIAN_BOUND].count == 1, err);
 
     if (status == PN_OK)
         status = refuse(at, err);
