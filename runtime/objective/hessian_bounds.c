@@ -124,11 +124,9 @@ static double depth(const pn_objective *objective, size_t count)
 
 double pn_objective_hessian_error(const pn_objective *objective, size_t count)
 {
-    double deep;
+    double deep = depth(objective, count);
 
-    count = count < objective->data->n ? count : objective->data->n;
-    deep = depth(objective, count);
-    if (count == objective->data->n && pn_objective_uses_gram(objective))
+    if (count >= objective->data->n && pn_objective_uses_gram(objective))
         deep = fmax(deep, (double)pn_gram_depth(objective));
     return (deep + 5.0) * 0x1p-53 * 1.01 * (double)count; /* two products, adding a panel to the rest, the division */
 }
