@@ -40,6 +40,26 @@ void pn_clamp_bends(const pn_bounds *bounds, size_t count, const double *along, 
     }
 }
 
+void pn_clamp_pairs(const pn_bounds *bounds, size_t margins, size_t count, double *weight)
+{
+    double most = bounds->loss.curvature_norm;
+    size_t pairs = margins * (margins + 1) / 2;
+
+    for (size_t r = 0; r < count && isfinite(most); r++) {
+        double squared = 0.0, scale;
+
+        for (size_t l = 0, pair = 0; l < margins; l++) {
+            for (size_t k = 0; k <= l; k++, pair++)
+                squared += (k < l ? 2.0 : 1.0) * weight[pair * count + r] * weight[pair * count + r];
+        }
+        if (squared <= most * most)
+            continue;
+        scale = squared < INFINITY ? most / sqrt(squared) : 0.0;
+        for (size_t pair = 0; pair < pairs; pair++)
+            weight[pair * count + r] = scale > 0.0 ? scale * weight[pair * count + r] : 0.0;
+    }
+}
+
 /* A factor between 2^-1000 and 2^500 in size, or 0: NaN counts for nothing. */
 static inline double tame(double factor)
 {

@@ -88,6 +88,7 @@ static pn_status formula_certify(pn_loss *loss, pn_interval margin, pn_interval 
                              .continuous = shape.continuous,
                              .smooth = shape.smooth,
                              .twice_smooth = shape.twice_smooth,
+                             .curvature_norm = pn_interval_magnitude(shape.curvature),
                              .convex = shape.convex };
     memcpy(out->missing, shape.missing, sizeof out->missing);
     for (int norm = 0; norm < PN_LP_COUNT; norm++)

@@ -5,7 +5,8 @@
  * second derivatives, to a panel of rows that stays in the second-level cache; a full panel goes through BLAS, rows of negative second
  * derivatives with the other sign.  Records belong to the chunks of an ordinary pass, so value and gradient have its bits, and chunks to a
  * fixed number of groups, each with a packed matrix of its own.  These are added in order: the result is the same for any number of
- * threads.  Of many features there is one group, and threads share the tiles of its matrix. */
+ * threads.  Of many features there is one group, and threads share the tiles of its matrix.  A loss of several margins has a Hessian S in them:
+ * the block of classes k and l is X^T diag(S_kl) X / n, formed like that of one margin from the rows of a panel. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -21,7 +22,6 @@
 #define TILE        192               /* side of a tile, at most: it stays in the second-level cache */
 #define SHARED_FROM 512               /* features above which threads share the tiles of a dense matrix */
 #define PACKED_MAX  ((size_t)1 << 31)
-#define FULL_MAX    4096
 
 typedef struct forming {
     pn_objective *objective;
@@ -30,7 +30,7 @@ typedef struct forming {
     bool want_value, want_gradient;
     pn_partition part;
     size_t groups, per_group; /* chunks of a group */
-    size_t size;              /* p (p + 1)/2 */
+    size_t size;              /* dim (dim + 1)/2 */
     size_t side, sides;       /* of a tile, and how many there are in a row */
     double *first, *others;   /* the packed matrix of group 0, those of the others */
     double *partial;          /* [chunks][dim + 1]: gradient and value */
@@ -43,11 +43,15 @@ typedef struct forming {
 
 /* What a worker needs. */
 typedef struct desk {
-    double *z, *slope, *bend, *along; /* [rows of a block] */
+    double *z, *slope, *along; /* [margins][rows of a block] */
+    double *bend;              /* [pairs][rows of a block] */
     double *labels;
     double *gathered;   /* [rows of a block * p] when records are picked from dense data */
     double *panel;      /* [PN_HESSIAN_ROWS * p] rows times roots, dense data */
     size_t plus, minus; /* rows of the panel: positive ones from its front, negative ones from its back */
+    double *waiting;    /* of several margins: [PN_HESSIAN_ROWS * p] rows that wait for every pair's turn, */
+    double *weights;    /* [pairs][PN_HESSIAN_ROWS] and their second derivatives */
+    size_t count;
 } desk;
 
 /* One panel and where it goes. */
@@ -55,13 +59,27 @@ typedef struct pressing {
     const forming *self;
     const desk *at;
     double *packed;
+    size_t k, l; /* the pair of margins */
 } pressing;
 
 /* ---- a worker's memory ---- */
 
+/* Pairs of margins (k, l), k <= l, of number l (l + 1)/2 + k. */
+static size_t pair_count(const pn_objective *objective)
+{
+    return objective->loss->margins * (objective->loss->margins + 1) / 2;
+}
+
 static size_t panel_room(const pn_objective *objective)
 {
     return objective->data->sparse ? 0 : PN_HESSIAN_ROWS * objective->data->p;
+}
+
+static size_t waiting_room(const pn_objective *objective)
+{
+    if (objective->data->sparse || objective->loss->margins == 1)
+        return 0;
+    return panel_room(objective) + PN_HESSIAN_ROWS * pair_count(objective);
 }
 
 static size_t tile_room(const forming *self)
@@ -71,18 +89,24 @@ static size_t tile_room(const forming *self)
 
 static size_t worker_room(const forming *self)
 {
-    return 5 * self->objective->block_rows + pn_batch_room(self->objective, self->batch) + panel_room(self->objective) +
-           tile_room(self);
+    const pn_objective *objective = self->objective;
+
+    return (3 * objective->loss->margins + pair_count(objective) + 1) * objective->block_rows +
+           pn_batch_room(objective, self->batch) + panel_room(objective) + waiting_room(objective) + tile_room(self);
 }
 
 static desk desk_of(const forming *self, unsigned worker)
 {
-    size_t rows = self->objective->block_rows;
+    const pn_objective *objective = self->objective;
+    size_t rows = objective->block_rows, each = rows * objective->loss->margins;
     double *at = self->scratch + worker * self->room + tile_room(self);
-    desk out = { .z = at, .slope = at + rows, .bend = at + 2 * rows, .along = at + 3 * rows, .labels = at + 4 * rows };
+    desk out = { .z = at, .slope = at + each, .along = at + 2 * each, .bend = at + 3 * each };
 
-    out.gathered = at + 5 * rows;
-    out.panel = out.gathered + pn_batch_room(self->objective, self->batch);
+    out.labels = out.bend + pair_count(objective) * rows;
+    out.gathered = out.labels + rows;
+    out.panel = out.gathered + pn_batch_room(objective, self->batch);
+    out.waiting = out.panel + panel_room(objective);
+    out.weights = out.waiting + panel_room(objective);
     return out;
 }
 
@@ -99,7 +123,38 @@ static void flatten_clipped(const pn_objective *objective, const pn_block *block
     }
 }
 
-static void weigh(const forming *self, const pn_block *block, const desk *at, double *value)
+/* bend[pair][count] = the Hessian in the margins, column after column. */
+static void bend_margins(const pn_objective *objective, const pn_block *block, const desk *at, const double *y)
+{
+    const pn_loss *loss = objective->loss;
+    size_t margins = loss->margins, count = block->count;
+    double *column = at->slope; /* the gradient has been added already */
+
+    memset(at->along, 0, margins * count * sizeof *at->along);
+    for (size_t l = 0; l < margins; l++) {
+        for (size_t r = 0; r < count; r++)
+            at->along[l * count + r] = 1.0;
+        loss->ops->curve(loss, count, at->z, y, at->along, column);
+        memset(at->along + l * count, 0, count * sizeof *at->along);
+        memcpy(at->bend + l * (l + 1) / 2 * count, column, (l + 1) * count * sizeof *column);
+    }
+    pn_clamp_pairs(&objective->bounds, margins, count, at->bend);
+}
+
+static void bend_one(const pn_objective *objective, const pn_block *block, const desk *at, const double *y)
+{
+    const pn_loss *loss = objective->loss;
+
+    for (size_t r = 0; r < block->count; r++)
+        at->along[r] = 1.0;
+    loss->ops->curve(loss, block->count, at->z, y, at->along, at->bend);
+    pn_clamp_bends(&objective->bounds, block->count, at->along, at->bend);
+    if (objective->norms)
+        flatten_clipped(objective, block, at->slope, at->bend);
+}
+
+/* Value, gradient and second derivatives of a block. */
+static void weigh(const forming *self, const pn_block *block, const desk *at, double *gradient, double *value)
 {
     const pn_objective *objective = self->objective;
     const pn_loss *loss = objective->loss;
@@ -111,17 +166,21 @@ static void weigh(const forming *self, const pn_block *block, const desk *at, do
                             slopes ? at->slope : NULL);
     if (self->want_value)
         *value += pn_block_sum(at->along, block->count);
-    for (size_t r = 0; r < block->count; r++)
-        at->along[r] = 1.0;
-    loss->ops->curve(loss, block->count, at->z, y, at->along, at->bend);
-    pn_clamp_bends(&objective->bounds, block->count, at->along, at->bend);
-    if (objective->norms)
-        flatten_clipped(objective, block, at->slope, at->bend);
+    if (loss->margins == 1)
+        bend_one(objective, block, at, y);
+    if (self->want_gradient) {
+        pn_block_enforce(objective, block, at->slope);
+        for (size_t k = 0; k < loss->margins; k++)
+            pn_block_add(block, at->slope + k * block->count, gradient + k * objective->data->p);
+    }
+    if (loss->margins > 1)
+        bend_margins(objective, block, at, y);
 }
 
 /* ---- the products ---- */
 
-static void add_sparse(const pn_block *block, const double *bend, double *packed)
+/* Of the pair of margins (k, l). */
+static void add_sparse(const pn_block *block, size_t k, size_t l, const double *bend, double *packed)
 {
     const pn_dataset *data = block->data;
 
@@ -130,14 +189,31 @@ static void add_sparse(const pn_block *block, const double *bend, double *packed
         size_t begin = data->csr.start[i], end = data->csr.start[i + 1];
 
         for (size_t b = begin; b < end && bend[r] != 0.0; b++) {
-            size_t j = data->csr.column[b];
-            double *column = packed + j * (j + 1) / 2;
+            size_t j = l * data->p + data->csr.column[b], last = k < l ? end : b + 1;
+            double *column = packed + j * (j + 1) / 2 + k * data->p;
             double weight = bend[r] * (data->csr_single ? (double)data->csr_single[b] : data->csr.value[b]);
 
-            for (size_t a = begin; a <= b; a++)
+            for (size_t a = begin; a < last; a++)
                 column[data->csr.column[a]] +=
                     weight * (data->csr_single ? (double)data->csr_single[a] : data->csr.value[a]);
         }
+    }
+}
+
+/* Add a tile of the pair (k, l), from row i and column j of its block on.  Off the diagonal a block is symmetric, too, and all of it is in the
+ * upper triangle. */
+static void add_tile(const pressing *press, const double *tile, size_t i, size_t j, size_t rows, size_t columns)
+{
+    size_t p = press->self->objective->data->p, side = press->self->side, from = press->k * p, to = press->l * p;
+
+    for (size_t c = 0; c < columns; c++) {
+        double *column = press->packed + (to + j + c) * (to + j + c + 1) / 2 + from + i;
+        size_t count = i == j ? c + 1 : rows;
+
+        for (size_t r = 0; r < count; r++)
+            column[r] += tile[c * side + r];
+        for (size_t r = 0; from < to && r < count && i + r < j + c; r++)
+            press->packed[(to + i + r) * (to + i + r + 1) / 2 + from + j + c] += tile[c * side + r];
     }
 }
 
@@ -170,19 +246,13 @@ static void press_tile(void *context, size_t t, unsigned worker)
             cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)rows, (int)columns, (int)at->minus, -1.0,
                         minus + i, (int)p, minus + j, (int)p, 1.0, tile, (int)side);
     }
-    for (size_t c = 0; c < columns; c++) {
-        double *to = press->packed + (j + c) * (j + c + 1) / 2 + i;
-        size_t count = i == j ? c + 1 : rows;
-
-        for (size_t r = 0; r < count; r++)
-            to[r] += tile[c * side + r];
-    }
+    add_tile(press, tile, i, j, rows, columns);
 }
 
-/* packed += the panel's products; the panel is empty then. */
-static void press_panel(forming *self, desk *at, double *packed, unsigned worker)
+/* packed += the panel's products, of the pair of margins (k, l); the panel is empty then. */
+static void press_panel(forming *self, desk *at, size_t k, size_t l, double *packed, unsigned worker)
 {
-    pressing press = { self, at, packed };
+    pressing press = { self, at, packed, k, l };
     size_t tiles = self->sides * (self->sides + 1) / 2;
 
     if (at->plus + at->minus == 0)
@@ -197,23 +267,63 @@ static void press_panel(forming *self, desk *at, double *packed, unsigned worker
     at->plus = at->minus = 0;
 }
 
-/* The block's rows times the roots of their weights, to the panel.  A weight that is no number stays in the sum. */
+/* A row with its second derivative, to the panel.  One that is no number stays in the sum. */
+static double *panel_row(desk *at, double bend, size_t p)
+{
+    return at->panel + (bend < 0.0 ? PN_HESSIAN_ROWS - ++at->minus : at->plus++) * p;
+}
+
 static void add_dense(forming *self, const pn_block *block, desk *at, double *packed, unsigned worker)
 {
     size_t p = block->data->p;
 
     if (at->plus + at->minus + block->count > PN_HESSIAN_ROWS)
-        press_panel(self, at, packed, worker);
+        press_panel(self, at, 0, 0, packed, worker);
     for (size_t r = 0; r < block->count; r++) {
-        double bend = at->bend[r], root = sqrt(fabs(bend));
-        size_t k;
+        double root = sqrt(fabs(at->bend[r])), *row;
 
-        if (bend == 0.0)
+        if (at->bend[r] == 0.0)
             continue;
-        k = bend < 0.0 ? PN_HESSIAN_ROWS - ++at->minus : at->plus++;
-        pn_block_row(block, r, at->panel + k * p);
-        block->simd->multiply(p, at->panel + k * p, 1, &root, 0, at->panel + k * p);
+        row = panel_row(at, at->bend[r], p);
+        pn_block_row(block, r, row);
+        block->simd->multiply(p, row, 1, &root, 0, row);
     }
+}
+
+/* The rows that wait, pair after pair. */
+static void press_pairs(forming *self, desk *at, double *packed, unsigned worker)
+{
+    size_t margins = self->objective->loss->margins, p = self->objective->data->p;
+    const pn_simd *simd = pn_simd_best();
+
+    for (size_t l = 0; l < margins; l++) {
+        for (size_t k = 0; k <= l; k++) {
+            const double *bend = at->weights + (l * (l + 1) / 2 + k) * PN_HESSIAN_ROWS;
+
+            for (size_t r = 0; r < at->count; r++) {
+                double root = sqrt(fabs(bend[r]));
+
+                if (bend[r] != 0.0)
+                    simd->multiply(p, at->waiting + r * p, 1, &root, 0, panel_row(at, bend[r], p));
+            }
+            press_panel(self, at, k, l, packed, worker);
+        }
+    }
+    at->count = 0;
+}
+
+static void wait_dense(forming *self, const pn_block *block, desk *at, double *packed, unsigned worker)
+{
+    size_t p = block->data->p, pairs = pair_count(self->objective);
+
+    if (at->count + block->count > PN_HESSIAN_ROWS)
+        press_pairs(self, at, packed, worker);
+    for (size_t r = 0; r < block->count; r++)
+        pn_block_row(block, r, at->waiting + (at->count + r) * p);
+    for (size_t pair = 0; pair < pairs; pair++)
+        memcpy(at->weights + pair * PN_HESSIAN_ROWS + at->count, at->bend + pair * block->count,
+               block->count * sizeof *at->bend);
+    at->count += block->count;
 }
 
 /* ---- the pass ---- */
@@ -223,16 +333,16 @@ static void form_block(forming *self, pn_block *block, desk *at, double *packed,
     const pn_objective *objective = self->objective;
 
     pn_block_gather(block, at->gathered);
-    pn_block_times(block, self->theta, at->z);
-    weigh(self, block, at, partial + objective->dim);
-    if (self->want_gradient) {
-        pn_block_enforce(objective, block, at->slope);
-        pn_block_add(block, at->slope, partial);
-    }
-    if (objective->data->sparse)
-        add_sparse(block, at->bend, packed);
-    else
+    pn_block_margins(objective, block, self->theta, at->z);
+    weigh(self, block, at, partial, partial + objective->dim);
+    if (!objective->data->sparse && objective->loss->margins == 1)
         add_dense(self, block, at, packed, worker);
+    else if (!objective->data->sparse)
+        wait_dense(self, block, at, packed, worker);
+    for (size_t l = 0; objective->data->sparse && l < objective->loss->margins; l++) {
+        for (size_t k = 0; k <= l; k++)
+            add_sparse(block, k, l, at->bend + (l * (l + 1) / 2 + k) * block->count, packed);
+    }
 }
 
 static void form_group(void *context, size_t group, unsigned worker)
@@ -251,7 +361,9 @@ static void form_group(void *context, size_t group, unsigned worker)
         while (self->status == PN_OK && pn_block_next(&block, self->objective, self->batch, self->part, chunk))
             form_block(self, &block, &at, packed, partial, worker);
     }
-    press_panel(self, &at, packed, worker);
+    if (at.count)
+        press_pairs(self, &at, packed, worker);
+    press_panel(self, &at, 0, 0, packed, worker);
 }
 
 static void combine(const forming *self, double *value, double *gradient)
@@ -272,9 +384,9 @@ static void combine(const forming *self, double *value, double *gradient)
 
 size_t pn_hessian_groups(const pn_objective *objective)
 {
-    size_t p = objective->data->p, groups = GROUP_ROOM / (p * (p + 1) / 2);
+    size_t groups = GROUP_ROOM / pn_hessian_size(objective->dim);
 
-    if (!objective->data->sparse && p > SHARED_FROM)
+    if (!objective->data->sparse && objective->data->p > SHARED_FROM)
         return 1;
     return groups < 1 ? 1 : groups > PN_HESSIAN_GROUPS ? PN_HESSIAN_GROUPS : groups;
 }
@@ -286,7 +398,7 @@ static void cut(forming *self)
     size_t records = pn_batch_records(self->objective, self->batch), rows = self->objective->block_rows;
     size_t groups = pn_hessian_groups(self->objective), p = self->objective->data->p;
 
-    self->size = p * (p + 1) / 2;
+    self->size = pn_hessian_size(self->objective->dim);
     self->sides = (p + TILE - 1) / TILE;
     self->side = (p + self->sides - 1) / self->sides;
     if (records == 0) {
@@ -337,14 +449,6 @@ static void pack(const double *matrix, size_t p, double *packed)
         memcpy(packed, matrix + j * p, (j + 1) * sizeof *packed);
 }
 
-static void unpack(const double *packed, size_t p, double *matrix)
-{
-    for (size_t j = 0; j < p; j++) {
-        for (size_t i = 0; i <= j; i++)
-            matrix[i * p + j] = matrix[j * p + i] = *packed++;
-    }
-}
-
 static pn_status check(const pn_objective *objective, const pn_batch *batch, const double *theta, pn_err *err)
 {
     size_t size = pn_hessian_size(objective->dim);
@@ -384,25 +488,4 @@ pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch,
         return PN_OK;
     }
     return run(&self, apart ? NULL : value, apart ? NULL : gradient, err);
-}
-
-pn_status pn_objective_hessian(pn_objective *objective, const double *theta, double *out, pn_task *task, pn_err *err)
-{
-    size_t p = objective->data->p;
-    pn_status status = pn_need_hessian(objective, err);
-    double *packed;
-
-    if (status == PN_OK && objective->dim > FULL_MAX)
-        status = pn_fail(err, PN_EUNSUPPORTED,
-                         "objective: a full Hessian is formed for at most %d parameters, theta has %zu", FULL_MAX,
-                         objective->dim);
-    if (status != PN_OK)
-        return status;
-    packed = pn_alloc(pn_hessian_size(p), sizeof(double));
-    status = packed ? pn_objective_quadratic(objective, NULL, theta, NULL, NULL, packed, task, err)
-                    : pn_fail(err, PN_ENOMEM, "objective: out of memory for a Hessian of order %zu", p);
-    if (status == PN_OK)
-        unpack(packed, p, out);
-    pn_free(packed);
-    return status;
 }

@@ -9,7 +9,8 @@
 #include "objective/second_order.h"
 
 /* No product of parts of a record's Hessian is then lost below the range of doubles: where bounds are smaller, this stands for them. */
-#define LEAST 0x1p-900
+#define LEAST           0x1p-900
+#define MARGINS_OUTWARD (1.0 + 1e-10) /* of at most 1024 margins: the rounding of their sum of squares */
 
 size_t pn_hessian_size(size_t dim)
 {
@@ -38,13 +39,14 @@ pn_status pn_need_hessian(const pn_objective *objective, pn_err *err)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "objective: a black box has values, but no Hessian; write the loss as a formula of the margin "
                        "and the label");
-    if (loss->margins > 1)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "objective: the Hessian of %s, a loss of %zu margins, is not formed as a matrix; products with "
-                       "it are there",
-                       loss->name, loss->margins);
     if (!loss->ops->curve || !objective->bounds.loss.smooth)
         return is_rough(objective, err);
+    if (objective->clip > 0.0 && loss->margins > 1)
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "objective: gradients of %s, a loss of %zu margins, have no Hessian when they are clipped to norm "
+            "%g: leave out clip=, which records of bounded norm allow",
+            loss->name, loss->margins, objective->clip);
     if (objective->clip > 0.0 && !objective->bounds.loss.convex)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "objective: gradients clipped to norm %g have a Hessian for convex losses; %s is not known to "
@@ -68,7 +70,8 @@ static pn_status check_bounded(const pn_objective *objective, pn_err *err)
         return pn_fail(err, PN_EPRIVACY,
                        "objective: no bound on the records' l2 norm is enforced, so nothing bounds what one adds to a "
                        "Hessian: clip them first, e.g. data:clip_rows(\"l2\", 1)");
-    if (!isfinite(bounds->loss.curvature.low) || !isfinite(bounds->loss.curvature.high))
+    if (!isfinite(bounds->loss.curvature.low) || !isfinite(bounds->loss.curvature.high) ||
+        !isfinite(bounds->loss.curvature_norm))
         return pn_fail(err, PN_EPRIVACY, "objective: nothing bounds the second derivative of %s: %s",
                        objective->loss->name,
                        bounds->loss.missing[0] ? bounds->loss.missing
@@ -78,12 +81,14 @@ static pn_status check_bounded(const pn_objective *objective, pn_err *err)
 
 /* A record's Hessian is a s s^T with a = -1 or 1 and s = x times the root of |l''|, as rounded: four roundings of its squared norm.  With
  * A = l'' |x|^2 in [low, high], ||A u u^T - B v v^T||_F^2 = A^2 + B^2 - 2 A B <u, v>^2 over unit vectors u, v: largest for u = v where signs
- * differ, (|A| + |B|)^2, and for orthogonal ones where they do not, 2 max(A, B)^2. */
+ * differ, (|A| + |B|)^2, and for orthogonal ones where they do not, 2 max(A, B)^2.
+ * Several margins: S x x^T, of Frobenius norm ||S||_F |x|^2; of two that have no negative eigenvalue the product is not negative (but for the
+ * rounding of S, (margins + 16) 2^-50), so that the square of their distance is at most the sum of their squares. */
 pn_status pn_objective_hessian_bounds(const pn_objective *objective, pn_hessian_bounds *out, pn_err *err)
 {
     const pn_bounds *bounds = &objective->bounds;
     pn_status status = pn_need_hessian(objective, err);
-    double radius, squared, low, high, most;
+    double radius, squared, low, high, most, norm;
 
     if (status == PN_OK)
         status = check_bounded(objective, err);
@@ -94,8 +99,14 @@ pn_status pn_objective_hessian_bounds(const pn_objective *objective, pn_hessian_
     low = fmin(bounds->loss.curvature.low, 0.0);
     high = fmax(bounds->loss.curvature.high, 0.0);
     most = fmax(-low, high);
-    out->record = out->zero = kept_up(most == 0.0 ? 0.0 : most * squared * PN_OUTWARD);
+    norm = bounds->loss.curvature_norm;
+    out->record = kept_up(most == 0.0 ? 0.0 : most * squared * PN_OUTWARD);
+    out->zero = kept_up(norm == 0.0 ? 0.0 : norm * squared * PN_OUTWARD);
     out->replace = kept_up(most == 0.0 ? 0.0 : fmax(high - low, sqrt(2.0) * most) * squared * PN_OUTWARD);
+    if (objective->loss->margins > 1) {
+        out->zero *= MARGINS_OUTWARD;
+        out->replace = (bounds->loss.convex ? sqrt(2.0) : 2.0) * out->zero * MARGINS_OUTWARD;
+    }
     out->generic = 2.0 * sqrt((double)objective->dim) * out->record * PN_OUTWARD;
     out->lipschitz = INFINITY;
     if (bounds->loss.twice_smooth && objective->clip == 0.0) {

@@ -46,6 +46,7 @@ typedef struct pn_loss_bounds {
     pn_interval value, slope, curvature, third; /* l and its derivatives in one margin; softmax: of every entry of the
                                                    gradient, eigenvalues of the Hessian, third derivative along unit vectors */
     double slope_norm[PN_LP_COUNT]; /* largest norm of the gradient in the margins; all equal for one margin */
+    double curvature_norm;          /* Frobenius norm of the Hessian in the margins */
     bool continuous;   /* l does not jump: slope bounds its Lipschitz constant.  When false, slope still bounds
                                        what a record adds to a gradient, but not how far its loss moves with theta. */
     bool smooth;       /* the slope does not jump: curvature bounds its Lipschitz constant */

@@ -39,6 +39,7 @@ static void unknown(pn_bounds *bounds)
     bounds->lipschitz_set = bounds->slope = bounds->smoothness = bounds->loss_smoothness = bounds->curvature =
         bounds->hessian_lipschitz = INFINITY;
     bounds->strong_convexity = -INFINITY;
+    bounds->loss.curvature_norm = INFINITY;
     bounds->margin = bounds->loss.value = bounds->loss.slope = bounds->loss.curvature = bounds->loss.third = all;
 }
 

@@ -113,6 +113,8 @@ void pn_block_enforce(const pn_objective *objective, const pn_block *block, doub
 void pn_block_scale(const pn_objective *objective, const pn_block *block, double record, double most, double *slope);
 /* A Hessian's weights of one margin: clamped to the certified curvature * along, rounded monotonely. */
 void pn_clamp_bends(const pn_bounds *bounds, size_t count, const double *along, double *weight);
+/* Of several margins, weight[pair][count], pair l (l + 1)/2 + k: scaled down to the certified Frobenius norm, and 0 where it is no number. */
+void pn_clamp_pairs(const pn_bounds *bounds, size_t margins, size_t count, double *weight);
 
 /* ---- batch.c ---- */
 

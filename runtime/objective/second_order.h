@@ -20,8 +20,9 @@ typedef struct pn_hessian_bounds {
     double record; /* B_H: operator norm of one record's Hessian */
     double
         replace; /* losses of one margin, a = l''(z) in [low, high], |x| <= R: R^2 max(high - low, sqrt(2) max(-low, high)), low <= 0 <= high;
-                       hence sqrt(2) B_H where convex, 2 B_H at most.  Several margins: by the Frobenius norm of their Hessian */
-    double zero; /* one record's own Frobenius norm */
+                       hence sqrt(2) B_H where convex, 2 B_H at most.  Several margins: sqrt(2) `zero` where convex, else 2 `zero` */
+    double
+        zero; /* one record's own Frobenius norm: R^2 times that of the Hessian in the margins, softmax's is at most 1/2 */
     double
         generic; /* 2 sqrt(d) B_H: what replace would be if nothing were known but B_H; for comparisons with articles */
     double lipschitz; /* M: of theta -> Hessian of the MEAN LOSS, operator norm over l2; +inf where unknown */
@@ -29,7 +30,7 @@ typedef struct pn_hessian_bounds {
 
 /**
  * Errors: PN_EUNSUPPORTED for a loss without second derivatives everywhere (black boxes, kinks, slopes that jump; the message names what to
- * use instead), for a clipped objective whose loss is not convex in one margin; PN_EPRIVACY where nothing bounds the records or the
+ * use instead), for a clipped objective unless its loss is convex and of one margin; PN_EPRIVACY where nothing bounds the records or the
  * curvature, with what to do about it.
  */
 pn_status pn_objective_hessian_bounds(const pn_objective *objective, pn_hessian_bounds *out, pn_err *err);
