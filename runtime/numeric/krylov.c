@@ -156,7 +156,7 @@ static bool room_is_closed(void *self, double e)
 
 double pn_krylov_error(const pn_krylov *space, double top, bool settled, double overlap)
 {
-    double least = EXHAUSTED * space->norm, most = 4.0 * space->norm * sqrt((double)space->n) / overlap;
+    double least = EXHAUSTED * space->norm, most = fmin(4.0 * space->norm * sqrt((double)space->n) / overlap, DBL_MAX);
     room at = { space, top, overlap };
 
     if (settled && !(space->off[space->steps - 1] > least)) /* exhausted: p_k means nothing */

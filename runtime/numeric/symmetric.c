@@ -168,6 +168,12 @@ typedef struct stored {
     int exponent; /* 2^-exponent A has entries near 1, so that no product overflows */
 } stored;
 
+static void set_exponent(stored *A)
+{
+    (void)frexp(pn_lp_norm(PN_LINF, pn_packed_size(A->n), A->packed), &A->exponent);
+    A->exponent = A->exponent < -1000 ? -1000 : A->exponent > 1000 ? 1000 : A->exponent;
+}
+
 static pn_status stored_times(void *self, const double *x, double *y, pn_err *err)
 {
     const stored *A = self;
@@ -225,26 +231,34 @@ pn_status pn_smallest_eigen(pn_smallest *out, double *x, const double *packed, s
                             const pn_smallest_options *options, const double *start, pn_task *task, pn_err *err)
 {
     stored A = { .packed = packed, .n = n };
-    pn_smallest full;
+    pn_smallest found;
     pn_status status = check_options(n, options, err);
 
     if (status == PN_OK)
         status = pn_packed_check("least eigenvalue", packed, n, err);
     if (status != PN_OK)
         return status;
-    (void)frexp(pn_lp_norm(PN_LINF, pn_packed_size(n), packed), &A.exponent);
-    A.exponent = A.exponent < -1000 ? -1000 : A.exponent > 1000 ? 1000 : A.exponent;
+    set_exponent(&A);
     if (n <= PN_SYMMETRIC_DIRECT)
         return in_full(out, x, &A, err);
-    status = by_steps(out, x, &A, options, start, task, err);
-    if (status != PN_OK || out->reached)
+    status = by_steps(&found, x, &A, options, start, task, err);
+    if (status == PN_OK && found.reached)
+        *out = found;
+    if (status != PN_OK || found.reached)
         return status;
-    status = in_full(&full, x, &A, err);
-    if (status == PN_ENOMEM)
-        return PN_OK; /* x is as the steps left it, and *out says that they did not get there */
-    if (status == PN_OK) {
-        *out = full;
+    status = in_full(out, x, &A, err);
+    if (status == PN_OK)
         out->fell_back = true;
-    }
     return status;
+}
+
+pn_status pn_smallest_in_full(pn_smallest *out, double *x, const double *packed, size_t n, pn_err *err)
+{
+    stored A = { .packed = packed, .n = n };
+    pn_status status = pn_packed_check("least eigenvalue", packed, n, err);
+
+    if (status != PN_OK)
+        return status;
+    set_exponent(&A);
+    return in_full(out, x, &A, err);
 }

@@ -62,11 +62,13 @@ size_t pn_lanczos_steps(size_t n, double norm, double tau, double failure);
 pn_status pn_smallest_lanczos(pn_smallest *out, double *x, size_t n, pn_symmetric_fn times, void *self,
                               const pn_smallest_options *options, const double *start, pn_task *task, pn_err *err);
 
+/** The least eigenpair of a stored packed matrix, which is not changed, in full by LAPACK (dsyevr, that pair only; n^2 doubles more).
+ *  Errors: PN_EDOMAIN for NaN or infinity, with its position; PN_EDIM; PN_ENOMEM; PN_ENUMERIC. */
+pn_status pn_smallest_in_full(pn_smallest *out, double *x, const double *packed, size_t n, pn_err *err);
+
 /**
- * The least eigenpair of a stored packed matrix, which is not changed.  Orders up to PN_SYMMETRIC_DIRECT in full by LAPACK (dsyevr, that pair
- * only, and `start` may be NULL); beyond by at most 32 + n/4 Lanczos steps, and where these do not reach the tolerance in full after all
- * (fell_back); where memory does not serve for that, the pair that the steps left, not `reached`.
- * Errors: PN_EDOMAIN for NaN or infinity, as above.
+ * The same, to a tolerance: orders up to PN_SYMMETRIC_DIRECT in full (`start` may be NULL); beyond by at most 32 + n/4 Lanczos steps, and
+ * where these do not reach the tolerance in full after all (fell_back).  Errors: as above.
  */
 #define PN_SYMMETRIC_DIRECT 128 /* beyond, steps to a tau of 1e-2 ||A|| cost a third and less (eigen_bench.c) */
 pn_status pn_smallest_eigen(pn_smallest *out, double *x, const double *packed, size_t n,
