@@ -90,8 +90,7 @@ static pn_status check_budget(const pn_run_budget *budget, pn_unit unit, bool pa
     if (rho && !(budget->rho > 0.0 && isfinite(budget->rho)))
         return pn_fail(err, PN_EINVAL, "%s: rho must be a positive number, got %g", budget->owner, budget->rho);
     if (!rho && !(budget->epsilon > 0.0 && isfinite(budget->epsilon)))
-        return pn_fail(err, PN_EINVAL, "%s: epsilon must be a positive number, got %g", budget->owner,
-                       budget->epsilon);
+        return pn_fail(err, PN_EINVAL, "%s: epsilon must be a positive number, got %g", budget->owner, budget->epsilon);
     if (!rho && !(budget->delta > 0.0 && budget->delta < 1.0))
         return pn_fail(err, PN_EINVAL, "%s: delta must be a number between 0 and 1, got %g", budget->owner,
                        budget->delta);
@@ -110,8 +109,7 @@ static pn_status check_budget(const pn_run_budget *budget, pn_unit unit, bool pa
 static pn_status gaussian_order(double *order, const pn_run_budget *budget, pn_err *err)
 {
     pn_event *event = NULL;
-    pn_status status =
-        make_leaf(&event, "zcdp", pn_zcdp_rho(budget->epsilon, budget->delta), 0.0, PN_REPLACE_ONE, err);
+    pn_status status = make_leaf(&event, "zcdp", pn_zcdp_rho(budget->epsilon, budget->delta), 0.0, PN_REPLACE_ONE, err);
 
     if (status == PN_OK)
         (void)pn_event_epsilon(event, 1, budget->delta, order);

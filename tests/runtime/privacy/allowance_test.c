@@ -187,7 +187,9 @@ static void one_order_loses_nothing(void)
  * the search is charged as randomised response, below min(alpha eps'^2/2, eps'). */
 static void batches_get_the_multipliers_of_the_specification(void)
 {
-    static const double rows[3][4] = { { 1.0, 0, 1.7277, 1.72751 }, { 1.0, 1, 2.0333, 2.03237 }, { 0.2, 0, 6.3805, 6.36622 } };
+    static const double rows[3][4] = { { 1.0, 0, 1.7277, 1.72751 },
+                                       { 1.0, 1, 2.0333, 2.03237 },
+                                       { 0.2, 0, 6.3805, 6.36622 } };
 
     for (int i = 0; i < 3; i++) {
         iteration with = { .n = 10000, .batch = 100, .times = 421, .search = rows[i][1] > 0.0, .ideal = true };
@@ -223,8 +225,8 @@ static void charge(run *r, pn_event *event, const char *label)
 
     CHECK(pn_allowance_fits(&r->self, cost));
     if (!CHECK(pn_ledger_spend(r->ledger, event, 1, label, &err) == PN_OK))
-        (void)fprintf(stderr, "charge %zu of unit %s at order %.17g: %s\n", r->charges,
-                      pn_unit_names[r->self.unit], r->self.order, err.message);
+        (void)fprintf(stderr, "charge %zu of unit %s at order %.17g: %s\n", r->charges, pn_unit_names[r->self.unit],
+                      r->self.order, err.message);
     pn_allowance_take(&r->self, cost);
     r->charges++;
     pn_event_free(event);
@@ -285,12 +287,18 @@ typedef struct setup {
 } setup;
 
 static const setup setups[] = {
-    { PN_UNIT_RENYI, false, true, false, 20, 1.0, 1e-6 },      { PN_UNIT_RENYI, false, false, false, 20, 0.1, 1e-9 },
-    { PN_UNIT_RENYI, false, true, false, 20, 8.0, 1e-6 },      { PN_UNIT_RENYI, false, true, false, 1000, 1.0, 1e-6 },
-    { PN_UNIT_RENYI, false, false, false, 1000, 1.0, 1e-6 },   { PN_UNIT_RHO, false, true, false, 1000, 1.0, 1e-6 },
-    { PN_UNIT_RHO, true, true, false, 1000, 1.0, 1e-6 },       { PN_UNIT_RHO, true, true, false, 20, 0.2, 1e-6 },
-    { PN_UNIT_RHO, false, true, true, 1000, 0.05, 0.0 },       { PN_UNIT_GAUSSIAN, false, false, true, 1000, 0.05, 0.0 },
-    { PN_UNIT_GAUSSIAN, false, false, false, 1000, 1.0, 1e-6 }, { PN_UNIT_GAUSSIAN, false, false, false, 1000, 0.01, 1e-9 },
+    { PN_UNIT_RENYI, false, true, false, 20, 1.0, 1e-6 },
+    { PN_UNIT_RENYI, false, false, false, 20, 0.1, 1e-9 },
+    { PN_UNIT_RENYI, false, true, false, 20, 8.0, 1e-6 },
+    { PN_UNIT_RENYI, false, true, false, 1000, 1.0, 1e-6 },
+    { PN_UNIT_RENYI, false, false, false, 1000, 1.0, 1e-6 },
+    { PN_UNIT_RHO, false, true, false, 1000, 1.0, 1e-6 },
+    { PN_UNIT_RHO, true, true, false, 1000, 1.0, 1e-6 },
+    { PN_UNIT_RHO, true, true, false, 20, 0.2, 1e-6 },
+    { PN_UNIT_RHO, false, true, true, 1000, 0.05, 0.0 },
+    { PN_UNIT_GAUSSIAN, false, false, true, 1000, 0.05, 0.0 },
+    { PN_UNIT_GAUSSIAN, false, false, false, 1000, 1.0, 1e-6 },
+    { PN_UNIT_GAUSSIAN, false, false, false, 1000, 0.01, 1e-9 },
     { PN_UNIT_GAUSSIAN, false, false, false, 1000, 12.0, 1e-6 },
 };
 #define SETUPS (sizeof setups / sizeof setups[0])
@@ -300,8 +308,7 @@ static run begun(const setup *with, uint64_t seed)
 {
     run r = { .with = { .n = 1000, .batch = with->batch, .times = 30, .search = with->search } };
     pn_program program = { release, &r.with };
-    pn_run_budget budget =
-        with->rho ? budget_of(NAN, NAN, with->epsilon) : budget_of(with->epsilon, with->delta, NAN);
+    pn_run_budget budget = with->rho ? budget_of(NAN, NAN, with->epsilon) : budget_of(with->epsilon, with->delta, NAN);
 
     r.self = opened(budget, with->unit, with->paper, with->unit == PN_UNIT_RENYI ? &program : NULL);
     CHECK(pn_rng_seeded(&r.rng, seed, NULL) == PN_OK);
@@ -566,6 +573,8 @@ static void sums_are_exact_whatever_the_number_of_parts(void)
     const size_t parts = 3000000;
     double part = self.total / (double)parts;
 
+    CHECK(pn_allowance_fits(&self, self.total * (1.0 + 0x1p-46)));
+    CHECK(!pn_allowance_fits(&self, self.total * (1.0 + 0x1p-44)));
     for (size_t i = 0; i < parts; i++) {
         if (i % 500000 == 0)
             CHECK(pn_allowance_fits(&self, part));

@@ -197,8 +197,8 @@ static void one_query_has_the_chance_of_the_closed_form(void)
     CHECK(w == 2 || w == 1);
     for (int i = 0; i < 2; i++) {
         double v = i * 2.0 * b, values[ASKED] = { v, -49.0, -49.0 };
-        double gap = w == 1 ? exp(-v / b) * (2.0 + v / b) / 4.0
-                            : (ww * exp(-v / (w * b)) - exp(-v / b)) / (2.0 * (ww - 1.0));
+        double gap =
+            w == 1 ? exp(-v / b) * (2.0 + v / b) / 4.0 : (ww * exp(-v / (w * b)) - exp(-v / b)) / (2.0 * (ww - 1.0));
         double chance = 1.0 - gap, deviation = sqrt(TRIALS * chance * (1.0 - chance));
 
         compute_law(b, w, values, law);
