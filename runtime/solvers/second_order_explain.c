@@ -50,20 +50,41 @@ static void explain_constant(so_work *at, const char *name, int option, double v
         pn_plan_add(plan, name, value, "as claimed; nothing certifies it");
 }
 
+static bool claims_less(const so_work *at, int option, double value, double certified)
+{
+    return at->own[option].given && value < certified * (1.0 - 1e-9);
+}
+
+static void warn_of_claim(so_work *at, int option, double value, double certified)
+{
+    char known[48] = "nothing is certified";
+
+    if (isfinite(certified))
+        (void)snprintf(known, sizeof known, "%g is certified", certified);
+    pn_plan_warn(&at->plan->base,
+                 "%s = %g is claimed, %s: that steps lower the objective is no longer proven; privacy does not rest on "
+                 "it",
+                 so_params[option].name, value, known);
+}
+
+static bool claims(const so_work *at)
+{
+    const so_constants *of = &at->plan->of;
+
+    return claims_less(at, SO_SMOOTHNESS, of->smoothness, at->certified_smoothness) ||
+           claims_less(at, SO_HESSIAN_LIPSCHITZ, of->lipschitz, at->certified_lipschitz);
+}
+
 static void explain_smoothness(so_work *at)
 {
     const so_constants *of = &at->plan->of;
-    bool less_g = of->smoothness < at->certified_smoothness * (1.0 - 1e-9);
-    bool less_m = of->lipschitz < at->certified_lipschitz * (1.0 - 1e-9);
 
     explain_constant(at, "smoothness G of f", SO_SMOOTHNESS, of->smoothness, at->certified_smoothness);
     explain_constant(at, "change M of f", SO_HESSIAN_LIPSCHITZ, of->lipschitz, at->certified_lipschitz);
-    if (less_g || less_m)
-        pn_plan_warn(&at->plan->base,
-                     "%s = %g is claimed, %g is certified: that steps lower the objective is no longer proven; privacy "
-                     "does not rest on it",
-                     less_g ? "smoothness" : "hessian_lipschitz", less_g ? of->smoothness : of->lipschitz,
-                     less_g ? at->certified_smoothness : at->certified_lipschitz);
+    if (claims_less(at, SO_SMOOTHNESS, of->smoothness, at->certified_smoothness))
+        warn_of_claim(at, SO_SMOOTHNESS, of->smoothness, at->certified_smoothness);
+    else if (claims(at))
+        warn_of_claim(at, SO_HESSIAN_LIPSCHITZ, of->lipschitz, at->certified_lipschitz);
 }
 
 /* ---- iterations ---- */
@@ -181,7 +202,7 @@ static void explain_budget(so_work *at)
         pn_plan_add(base, "search costs", last->search_cost, "one of epsilon = 1/z = %.4g%s, however many tests",
                     last->search_epsilon, plan->model.batch < plan->model.n ? " on its batch" : "");
     if (plan->model.batch < plan->model.n && plan->allowance.unit == PN_UNIT_RHO)
-        pn_plan_warn(base, "zCDP does not see that batches are secret: they cost what all records would.  Give epsilon "
+        pn_plan_warn(base, "zCDP does not see that batches are secret: they cost what all records would; give epsilon "
                            "and delta in place of rho");
 }
 
@@ -222,8 +243,7 @@ static const char *no_promise(const so_work *at)
     const pn_set *set = pn_objective_set(plan->base.objective);
     double decrease = plan->line_search ? of->decrease_ls : of->decrease;
 
-    if (of->smoothness < at->certified_smoothness * (1.0 - 1e-9) ||
-        of->lipschitz < at->certified_lipschitz * (1.0 - 1e-9))
+    if (claims(at))
         return "G or M is claimed, not certified";
     if (pn_objective_clip(plan->base.objective) > 0.0)
         return "clipped gradients are those of another function";
@@ -261,7 +281,7 @@ static void hopeless(const so_work *at, char *text, size_t size)
     text[0] = '\0';
     if (at->is_private && noise > model->bounds.record)
         (void)snprintf(text, size,
-                       ".  d = %zu is hopeless here: a Hessian's noise has norm up to %.3g, the Hessian at most %.3g",
+                       "; d = %zu is hopeless here: a Hessian's noise has norm up to %.3g, the Hessian at most %.3g",
                        model->dim, noise, model->bounds.record);
 }
 

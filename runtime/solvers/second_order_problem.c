@@ -285,6 +285,11 @@ static pn_status check_gap(const so_work *at, pn_err *err)
 {
     const so_plan *plan = at->plan;
 
+    if (at->is_private && at->own[SO_VALUE_SHARE].given && at->own[SO_VALUE_SHARE].real > 0.0 &&
+        !(isfinite(plan->floor) && isfinite(plan->value_bound)))
+        return pn_fail(err, PN_EINVAL, "%s: value_share= needs %s", at->owner,
+                       isfinite(plan->value_bound) ? "floor=: nothing bounds the objective from below"
+                                                   : "losses that are bounded at the start; clip the rows");
     if (plan->gap < 0.0)
         return pn_fail(err, PN_EINVAL, "%s: floor = %g is above what the objective is at the start, at most %g",
                        at->owner, plan->floor, at->value.high + plan->regular);

@@ -135,12 +135,18 @@ describe("the plan of second_order", function()
     assert.is_near(math.sqrt(2 * 421) / mu, tight["multiplier z"], 1e-3)
   end)
 
-  it("takes the better of the zCDP and Renyi units for searches on all records", function()
-    local options = {line_search = true, tolerance = {gradient = 0.06}}
-    local z = planned(options).lines["multiplier z"]
-    local rho = published {line_search = true, delta = 1e-6, smoothness = 0.25, hessian_lipschitz = 0.0962250448649,
-      gap = math.log(2)}.lines
-    assert.is_true(z < rho["multiplier z"])
+  it("counts searches on all records in the unit that has less noise", function()
+    -- one iteration: epsilon of the search counts as min(alpha epsilon^2/2, epsilon) at a Renyi order, and zCDP sees only the first
+    local lines = planned {line_search = true, iterations = 1, tolerance = {gradient = 0.06}}.lines
+    assert.is_true(lines["Renyi order"] > 1)
+    assert.is_near(1 / lines["multiplier z"], lines["search costs"], lines["search costs"] * 0.25)
+    assert.is_true(lines["search costs"] < 0.6 * lines["gradient costs"])
+  end)
+
+  it("pays for no search that tests nothing", function()
+    local plan = planned {line_search = true, b0 = 1, tolerance = {gradient = 0.3}}
+    assert.is_nil(plan.lines["search costs"])
+    assert.matches("each of 2 equal shares", (tostring(plan):gsub("%s+", " ")))
   end)
 end)
 
@@ -179,6 +185,8 @@ describe("the iterations of second_order", function()
     local total, first = two.lines["budget"], math.ceil(math.sqrt(T))
     assert.is_near(math.sqrt(first * 2 / (2 * 0.75 * total)), two.lines["phase 1 z"], 1e-3)
     assert.is_near(math.sqrt(T * 2 / (2 * 0.25 * total)), two.lines["phase 2 z"], 1e-2)
+    assert.is_near(needed(published(), "gradient error") * two.lines["phase 2 z"] / published().lines["multiplier z"],
+      needed(two, "gradient error"), 1e3) -- what phase 2 has at least is what the conditions are about
     local other = published {phases = 2, first_share = 0.5, first_iterations = 7}
     assert.is_near(math.sqrt(7 * 2 / total), other.lines["phase 1 z"], 1e-3)
     assert.equal(7 + T, other.iterations)
@@ -270,6 +278,8 @@ describe("second_order", function()
     refuses({privacy = false}, "M = 0.*solve.gradient_descent", {loss = pn.loss.squared()})
     refuses({}, "regulariser l1 has kinks.*use l2 or nonconvex", {reg = pn.reg.l1(0.1)})
     refuses({}, "clip", {data = blank(100, 3, true)})
+    refuses({value_share = 0.1, smoothness = 1, hessian_lipschitz = 1}, "value_share= needs floor=",
+      {reg = pn.reg.separable(function(w) return pn.cos(w) end)})
     refuses({neighbours = "add_remove"}, "add_remove")
     refuses({neighbours = "zero_out", batch = 10}, "replace_one")
     assert.error_matches(function()
