@@ -4,11 +4,11 @@ local pn = require "penumbra"
 
 local data = pn.data.synthetic.logistic {n = 400, p = 3, seed = 2}:clip_rows("l2", 1)
 local plain = pn.objective {data = data, loss = pn.loss.logistic(), reg = pn.reg.nonconvex(1e-3)}
--- Of negative curvature away from 0: both branches are taken.
+-- Of negative curvature away from 0: from (2, 2, -2) some steps along it, and then down.
 local bumpy = pn.objective {data = data, loss = pn.loss.logistic(), reg = pn.reg.nonconvex(0.5)}
 
 local function options(o, more)
-  local out = {start = {1.5, -1.5, 1.5}, tolerance = {gradient = 0.2, hessian = 0.1}, gap = 1}
+  local out = {start = {2, 2, -2}, tolerance = {gradient = 0.2, hessian = 0.05}, gap = 1, iterations = 60}
   for k, v in pairs(o or {}) do out[k] = v end
   for k, v in pairs(more or {}) do out[k] = v end
   if not out.rho and not out.epsilon and out.privacy == nil then out.rho = 1 end
@@ -117,6 +117,7 @@ describe("second_order with noise", function()
       local fit, ledger, plan = run(bumpy, {rho = 20}, seed)
       local seen = kinds(fit)
       assert.equal("certified", fit.stopped)
+      assert.is_true(seen.gradient > 0 and seen.curvature > 0 and seen.done == 1)
       -- T iterations of two equal shares: rho/(2 T) each.
       local cost = (#fit.trace + seen.curvature + seen.done) * 20 / (2 * plan.iterations)
       assert.is_near(cost, 20 - ledger.remaining, cost * 1e-4)
@@ -220,12 +221,12 @@ describe("second_order with noise", function()
     assert.is_near(c.released_eigenvalue - c.hessian_error, c.eigenvalue, 1e-12)
     assert.equal(c.released_gradient_norm, fit.trace[#fit.trace].gradient_norm)
     assert.equal(c.released_eigenvalue, fit.trace[#fit.trace].eigenvalue)
-    assert.is_true(c.released_gradient_norm <= 0.2 / 1.1 and c.released_eigenvalue >= -0.1 / 1.1)
+    assert.is_true(c.released_gradient_norm <= 0.2 / 1.1 and c.released_eigenvalue >= -0.05 / 1.1)
   end)
 
   it("lowers f by what is proven at every move while the noise is as small as the theorem asks (item 11)", function()
-    -- G = 1/4 + 2/2, M = .096225 + 4.6685593/2; eps_g = .2/1.1, eps_H = .1/1.1
-    local G, M, g, h = 1.25, 0.0962250 + 2.33427965, 0.2 / 1.1, 0.1 / 1.1
+    -- G = 1/4 + 2/2, M = .096225 + 4.6685593/2; eps_g = .2/1.1, eps_H = .05/1.1
+    local G, M, g, h = 1.25, 0.0962250 + 2.33427965, 0.2 / 1.1, 0.05 / 1.1
     local least = math.min(0.8 * g ^ 2 / (2 * G), 0.3 * h ^ 3 / M ^ 2)
     for seed = 1, 10 do
       local fit = run(bumpy, {rho = 1e9}, seed)
@@ -235,7 +236,7 @@ describe("second_order with noise", function()
   end)
 
   it("finishes in phase 1 where the target is loose", function()
-    local fit, _, plan = run(bumpy, {rho = 2000, phases = 2})
+    local fit, _, plan = run(bumpy, {rho = 2000, phases = 2, line_search = true})
     assert.equal("certified", fit.stopped)
     assert.is_true(fit.steps <= math.ceil(math.sqrt(plan.iterations)))
   end)
@@ -252,7 +253,7 @@ describe("second_order with noise", function()
     local fit = run(bumpy, {rho = 20}, 1)
     assert.is_true(fit.privacy.simulated)
     for _, row in ipairs(fit.trace) do assert.is_number(row.value) end
-    assert.is_near(bumpy:value(pn.vec {1.5, -1.5, 1.5}), fit.trace[1].value, 1e-12)
+    assert.is_near(bumpy:value(pn.vec {2, 2, -2}), fit.trace[1].value, 1e-12)
   end)
 
   it("refuses products without a stored Hessian under real noise, before anything is charged", function()
@@ -262,7 +263,7 @@ describe("second_order with noise", function()
     assert.equal(20, ledger.remaining)
     local fit, teaching = run(bumpy, {rho = 20, eigen = "matrix_free"}, 1)
     local seen = kinds(fit)
-    local cost = (#fit.trace + seen.curvature + seen.done) * 20 / (2 * select(3, run(bumpy, {rho = 20, eigen = "matrix_free"})).iterations)
+    local cost = (#fit.trace + seen.curvature + seen.done) * 20 / (2 * plan.iterations)
     assert.equal("certified", fit.stopped)
     assert.is_near(cost, 20 - teaching.remaining, cost * 1e-4)
   end)
