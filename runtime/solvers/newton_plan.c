@@ -1,0 +1,417 @@
+/* newton_plan.c -- steps, shares, noise and price of private Newton.
+ * Depends on: newton.h, privacy, objective.  Used by: newton.c.
+ * Source: Ganesh, Haghifam, Steinke, Thakurta (2023); the rest is derived beside each number. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "solvers/newton.h"
+#include "solvers/noisy_gradient.h"
+
+static const char owner[] = "solve.newton";
+static const char *const gradients[] = { "auto", "full", "differences", NULL };
+static const char *const hessian_noises[] = { "frobenius", "packed", NULL };
+
+enum { GRADIENTS_AUTO = 0, GRADIENTS_FULL, GRADIENTS_DIFFERENCES };
+
+/* Chosen once, from a9a, covtype and ijcnn1 at epsilon 0.1, 0.3 and 1 under both relations: held-out accuracy is flat around them, so they are
+ * what a plan takes whatever the data are. */
+#define STEPS         4
+#define HESSIAN_SHARE 0.25
+#define START_SHARE   0.6
+#define DAMPING       0.6
+#define DRIFT         0.02 /* of B_H, by which a Hessian at the start is guessed to be off elsewhere, in Frobenius norm */
+#define PLAIN_STEPS   100
+#define STEPS_MOST    10000
+#define SLACK         1e-9 /* on slopes, for the rounding of their evaluation */
+
+/* In the order of the NW_ constants. */
+const pn_param nw_params[] = {
+    { "hessians", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL,
+      "the first so many steps release a Hessian, the others go on with the last one" },
+    { "hessian_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, HESSIAN_SHARE, NULL,
+      "of the budget (rho, or mu^2), for all Hessians together" },
+    { "start_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, START_SHARE, NULL,
+      "of what the gradients have, for the one at the start" },
+    { "damping", PN_REAL, PN_OPTIONAL, PN_POSITIVE, DAMPING, NULL,
+      "eigenvalues of a released Hessian are raised to this times the expected operator norm of its noise" },
+    { "gradients", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, gradients,
+      "differences: later releases are of gradients less the one at the start; full: of gradients; auto: what has "
+      "less noise" },
+    { "hessian_noise", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, hessian_noises,
+      "frobenius: off the diagonal half the variance; packed: the same on and above the diagonal" },
+    PN_PARAM_END,
+};
+
+typedef struct nw_problem {
+    nw_plan *plan;
+    const pn_request *request;
+    const pn_arg *common, *own;
+    nw_slopes slopes;
+    double row; /* R; +inf */
+} nw_problem;
+
+static bool is_private(const nw_problem *at)
+{
+    return at->request->kind != PN_NONPRIVATE;
+}
+
+/* ---- slopes ---- */
+
+/* What one range of labels adds. */
+static pn_status add_slopes(const pn_first_order *problem, pn_interval near, pn_interval labels, nw_slopes *out,
+                            pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(problem->objective);
+    pn_loss *loss = pn_objective_loss(problem->objective);
+    double reach = pn_interval_magnitude(bounds->margin) + pn_interval_magnitude(near);
+    pn_loss_bounds here, anywhere;
+    pn_status status = pn_loss_certify(loss, near, labels, &here, err);
+
+    if (status == PN_OK)
+        status = pn_loss_certify(loss, bounds->margin, labels, &anywhere, err);
+    if (status != PN_OK)
+        return status;
+    out->start = fmax(out->start, pn_interval_magnitude(here.slope));
+    out->change =
+        fmax(out->change, fmin(fmax(anywhere.slope.high - here.slope.low, here.slope.high - anywhere.slope.low),
+                               pn_interval_magnitude(anywhere.curvature) * reach));
+    return PN_OK;
+}
+
+/* Label by label where there are few, so that a slope is compared with that of the same label. */
+static pn_status all_slopes(const pn_first_order *problem, pn_interval near, nw_slopes *out, pn_err *err)
+{
+    const pn_labels *labels = &pn_objective_loss(problem->objective)->labels;
+    const pn_record_bounds *records = &pn_objective_data(problem->objective)->bounds;
+    bool known = isfinite(records->label_low) && isfinite(records->label_high);
+    pn_interval range =
+        known ? (pn_interval){ records->label_low, records->label_high } : (pn_interval){ -INFINITY, INFINITY };
+    pn_status status = PN_OK;
+
+    if (labels->kind != PN_LABELS_VALUES)
+        return add_slopes(problem, near, range, out, err);
+    for (size_t k = 0; k < labels->count && status == PN_OK; k++) {
+        double value = labels->values[k];
+
+        if (value >= range.low && value <= range.high)
+            status = add_slopes(problem, near, (pn_interval){ value, value }, out, err);
+    }
+    return status;
+}
+
+pn_status nw_read_slopes(const pn_first_order *problem, nw_slopes *out, pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(problem->objective);
+    double row = pn_objective_data(problem->objective)->bounds.norm[PN_L2], length = 0.0, reach;
+    nw_slopes found = { 0.0, 0.0 };
+    pn_status status;
+
+    *out = (nw_slopes){ bounds->slope, INFINITY };
+    for (size_t j = 0; j < problem->p; j++)
+        length = hypot(length, problem->start[j]);
+    if (!isfinite(row))
+        return PN_OK;
+    reach = length * row * (1.0 + SLACK);
+    status = all_slopes(problem, (pn_interval){ -reach, reach }, &found, err);
+    if (status == PN_ENOMEM)
+        return status;
+    if (status != PN_OK || isnan(found.start) || isnan(found.change)) /* what is unknown is no gain */
+        return PN_OK;
+    out->start = fmin(out->start, found.start * (1.0 + SLACK));
+    out->change = found.change * (1.0 + SLACK);
+    return PN_OK;
+}
+
+/* What a neighbour moves, of slopes up to `slope`, in place of B_g; `errors` times the rounding of a mean gradient. */
+static double moved(const nw_problem *at, double slope, double errors)
+{
+    const pn_model *model = &at->plan->model;
+    double count = model->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0, n = (double)model->n;
+    double rounding = model->gradient_sensitivity - count * model->lipschitz / n;
+
+    return (count * slope * at->row / n + errors * (rounding + 0x1p-50 * model->gradient_sensitivity)) * (1.0 + 1e-14);
+}
+
+/* Sensitivities of the first and of later gradients. */
+static void choose_gradients(nw_problem *at)
+{
+    nw_plan *plan = at->plan;
+    double whole = plan->model.gradient_sensitivity, start, change;
+    size_t wanted = at->own[NW_GRADIENTS].count;
+    bool known = isfinite(at->row) && pn_objective_clip(plan->base.objective) == 0.0;
+
+    plan->first = plan->later = plan->model;
+    start = known ? fmin(moved(at, at->slopes.start, 1.0), whole) : whole;
+    change = known ? fmin(moved(at, at->slopes.change, 2.0), 2.0 * whole) : 2.0 * whole;
+    plan->first.gradient_sensitivity = start;
+    plan->differences = wanted == GRADIENTS_DIFFERENCES ||
+                        (wanted == GRADIENTS_AUTO && start * start + change * change < whole * whole);
+    if (!plan->differences)
+        return;
+    plan->later.gradient_sensitivity = change;
+    plan->later.gradient_bound = 2.0 * plan->model.gradient_bound;
+}
+
+/* ---- noise ---- */
+
+/* Parts of 1/z^2 that each release has. */
+typedef struct shares {
+    double first, hessian, later;
+} shares;
+
+static shares shares_of(const nw_problem *at)
+{
+    double steps = (double)at->plan->base.iterations, hessian = at->own[NW_HESSIAN_SHARE].real;
+    double start = steps > 1.0 ? at->own[NW_START_SHARE].real : 1.0;
+
+    return (shares){ (1.0 - hessian) * start, hessian / (double)at->plan->hessians,
+                     steps > 1.0 ? (1.0 - hessian) * (1.0 - start) / (steps - 1.0) : 0.0 };
+}
+
+/* The whole run at a multiplier z, which is split by the shares, as one event: a pn_program. */
+static pn_status run_event(void *self, double z, pn_event **event, size_t *count, pn_err *err)
+{
+    const nw_problem *at = self;
+    const nw_plan *plan = at->plan;
+    shares of = shares_of(at);
+    pn_event *one[3] = { NULL }, *all[3] = { NULL };
+    size_t times[3] = { 1, plan->hessians, plan->base.iterations - 1 }, kinds = times[2] > 0 ? 3 : 2;
+    pn_status status = pn_model_gradient_event(&plan->first, z / sqrt(of.first), &one[0], err);
+
+    *count = 1;
+    if (status == PN_OK)
+        status = pn_model_hessian_event(&plan->model, z / sqrt(of.hessian), &one[1], err);
+    if (status == PN_OK && kinds == 3)
+        status = pn_model_gradient_event(&plan->later, z / sqrt(of.later), &one[2], err);
+    for (size_t k = 0; k < kinds && status == PN_OK; k++)
+        status = pn_event_repeated(&all[k], one[k], times[k], err);
+    if (status == PN_OK)
+        status = pn_event_compose(event, all, kinds, err);
+    for (size_t k = 0; k < 3; k++) {
+        pn_event_free(one[k]);
+        pn_event_free(all[k]);
+    }
+    return status;
+}
+
+static pn_status find_noise(nw_problem *at, double *z, pn_err *err)
+{
+    const pn_request *request = at->request;
+    bool paper = at->common[PN_OPT_CALIBRATION].count == 1;
+    pn_unit unit = paper || request->kind == PN_RHO ? PN_UNIT_RHO
+                   : pn_request_is_renyi(request)   ? PN_UNIT_RENYI
+                                                    : PN_UNIT_GAUSSIAN;
+    pn_run_budget budget = { .owner = owner,
+                             .epsilon = request->epsilon,
+                             .delta = request->delta,
+                             .rho = request->kind == PN_RHO ? request->rho : NAN };
+    pn_program program = { run_event, at };
+    pn_allowance allowance;
+    pn_status status =
+        pn_allowance_open(&allowance, &budget, unit, paper, unit == PN_UNIT_RENYI ? &program : NULL, err);
+
+    return status == PN_OK ? pn_allowance_noise(&allowance, allowance.total, &program, z, err) : status;
+}
+
+/* E ||noise of a Hessian||, nearly: sqrt(2 d) or 2 sqrt(d) deviations. */
+static double noise_norm(const nw_plan *plan)
+{
+    double d = (double)plan->model.dim;
+
+    return plan->model.hessian_sensitivity * plan->hessian_z * (plan->model.frobenius ? sqrt(2.0 * d) : 2.0 * sqrt(d));
+}
+
+static pn_status attach_noise(nw_problem *at, pn_err *err)
+{
+    nw_plan *plan = at->plan;
+    const pn_bounds *bounds = pn_objective_bounds(plan->base.objective);
+    shares of = shares_of(at);
+    double z, deviation, drift = DRIFT * plan->model.bounds.record;
+    pn_status status;
+
+    if (!is_private(at))
+        return PN_OK;
+    status = find_noise(at, &z, err);
+    if (status != PN_OK)
+        return status;
+    plan->first_z = z / sqrt(of.first);
+    plan->hessian_z = z / sqrt(of.hessian);
+    plan->later_z = of.later > 0.0 ? z / sqrt(of.later) : 0.0;
+    plan->least = fmax(at->own[NW_DAMPING].real * noise_norm(plan), bounds->reg.strong_convexity);
+    deviation = plan->model.hessian_sensitivity * plan->hessian_z;
+    plan->drift = deviation * deviation * (plan->model.frobenius ? 0.5 : 1.0) + drift * drift / (double)plan->model.dim;
+    plan->base.sigma = of.later > 0.0 ? 0.0 : plan->first.gradient_sensitivity * plan->first_z;
+    return run_event(at, z, &plan->base.event, &plan->base.charges, err);
+}
+
+/* ---- lines ---- */
+
+static void explain_noise(nw_problem *at)
+{
+    nw_plan *plan = at->plan;
+    pn_plan *base = &plan->base;
+    bool rho = at->request->kind == PN_RHO;
+
+    pn_plan_add(base, "D_g at the start", plan->first.gradient_sensitivity, "%s", "slopes there are at most |l'(z0)|");
+    pn_plan_add(base, "start noise", plan->first.gradient_sensitivity * plan->first_z,
+                "on each coordinate of the gradient at the start; %g of %s",
+                (1.0 - at->own[NW_HESSIAN_SHARE].real) * (base->iterations > 1 ? at->own[NW_START_SHARE].real : 1.0),
+                rho ? "rho" : "mu^2");
+    pn_plan_add(base, "Hessian noise", plan->model.hessian_sensitivity * plan->hessian_z,
+                plan->model.frobenius ? "on the diagonal, 1/sqrt(2) of it beside; %g of %s for %zu"
+                                      : "on each entry on and above the diagonal; %g of %s for %zu",
+                at->own[NW_HESSIAN_SHARE].real, rho ? "rho" : "mu^2", plan->hessians);
+    if (base->iterations > 1) {
+        pn_plan_add(base, plan->differences ? "D_g of differences" : "D_g later", plan->later.gradient_sensitivity,
+                    "%s",
+                    plan->differences ? "a slope is within max |l'(z) - l'(z0)| of that at the start"
+                                      : "gradients in full: differences would have more noise");
+        pn_plan_add(base, "later noise", plan->later.gradient_sensitivity * plan->later_z,
+                    "on each coordinate of the gradients of %zu steps, each with an equal part of the rest",
+                    base->iterations - 1);
+    }
+    pn_plan_add(base, "least eigenvalue", plan->least,
+                "to which those of released Hessians are raised; %g x the norm "
+                "of the noise, or mu of r",
+                at->own[NW_DAMPING].real);
+    pn_plan_add(base, "drift", sqrt(plan->drift),
+                "of a gradient's coordinate per distance, where the Hessian predicts "
+                "it; sets the gain of later releases");
+}
+
+static void explain(nw_problem *at)
+{
+    nw_plan *plan = at->plan;
+    pn_plan *base = &plan->base;
+
+    pn_plan_add(base, "records n", (double)plan->model.n, "public");
+    pn_model_explain(&plan->model, 0.0, base);
+    pn_plan_add(base, "steps T", (double)base->iterations, "%s",
+                at->common[PN_OPT_ITERATIONS].given ? "as given"
+                : is_private(at)                    ? "whatever the data are"
+                                                    : "at most: a run ends where the decrement is about rounding");
+    if (is_private(at))
+        explain_noise(at);
+    base->gradients = (double)base->iterations * (double)plan->model.n;
+    pn_plan_add(base, "gradients", base->gradients, "T n");
+    pn_plan_add_text(base, "excess risk bound", "none", "%s", "the article's needs a line search on unnoised values");
+    pn_plan_set(base, "iterations", (double)base->iterations, true);
+    pn_plan_set(base, "hessian_share", at->own[NW_HESSIAN_SHARE].real, false);
+    pn_plan_set(base, "start_share", at->own[NW_START_SHARE].real, false);
+    pn_plan_set(base, "damping", at->own[NW_DAMPING].real, false);
+    if (is_private(at) && plan->least >= plan->model.bounds.record)
+        pn_plan_warn(
+            base,
+            "the Hessian's noise, of norm %.3g, is above B_H = %.3g: at n = %zu, d = %zu nothing is left of it, "
+            "and steps are those of gradient descent; more records or fewer features would help",
+            noise_norm(plan), plan->model.bounds.record, plan->model.n, plan->model.dim);
+}
+
+/* ---- the plan ---- */
+
+static pn_status check_problem(const nw_problem *at, pn_err *err)
+{
+    pn_objective *objective = at->plan->base.objective;
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    const pn_loss *loss = pn_objective_loss(objective);
+
+    if (loss->margins == 0)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: a black box has no derivatives; use solve.zeroth_order, or a formula of the margin", owner);
+    if (!bounds->loss.smooth)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the slope of %s jumps, so it has no Hessian; use solve.gradient_descent, or a smooth loss",
+                       owner, loss->name);
+    if (!bounds->loss.convex || !bounds->convex)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: %s is not known to be convex; use solve.second_order, which finds second-order stationary "
+                       "points",
+                       owner, bounds->loss.convex ? "the objective" : loss->name);
+    if (pn_objective_regulariser(objective) && !isfinite(bounds->reg.smoothness))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the regulariser has kinks; use solve.gradient_descent, which takes its proximal step",
+                       owner);
+    return PN_OK;
+}
+
+static pn_status check_request(const nw_problem *at, pn_err *err)
+{
+    const pn_request *request = at->request;
+    size_t steps = at->plan->base.iterations;
+
+    if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say", owner);
+    if (at->common[PN_OPT_CALIBRATION].count == 1 && request->kind != PN_EPSILON_DELTA)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
+                       owner);
+    if (steps > STEPS_MOST)
+        return pn_fail(err, PN_EINVAL, "%s: iterations must be at most %d, got %zu", owner, STEPS_MOST, steps);
+    if (at->own[NW_HESSIANS].count > steps)
+        return pn_fail(err, PN_EINVAL, "%s: hessians must be at most the number of steps, %zu, got %zu", owner, steps,
+                       at->own[NW_HESSIANS].count);
+    return PN_OK;
+}
+
+static pn_status fill(nw_problem *at, pn_err *err)
+{
+    nw_plan *plan = at->plan;
+    pn_status status = check_problem(at, err);
+
+    plan->base.iterations = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count
+                            : is_private(at)                    ? STEPS
+                                                                : PLAIN_STEPS;
+    plan->hessians = at->own[NW_HESSIANS].count;
+    if (!at->common[PN_OPT_ITERATIONS].given && plan->hessians > plan->base.iterations)
+        plan->base.iterations = plan->hessians;
+    if (status == PN_OK)
+        status = check_request(at, err);
+    if (status == PN_OK)
+        status = pn_model_read(&plan->model, owner, plan->base.objective, at->request, 0,
+                               at->own[NW_HESSIAN_NOISE].count == 0, false, err);
+    if (status == PN_OK)
+        status = pn_first_order_read(&plan->problem, owner, plan->base.objective, &at->common[PN_OPT_START], NULL, NULL,
+                                     err);
+    if (status == PN_OK)
+        status = nw_read_slopes(&plan->problem, &at->slopes, err);
+    if (status != PN_OK)
+        return status;
+    at->row = pn_objective_data(plan->base.objective)->bounds.norm[PN_L2];
+    if (is_private(at))
+        choose_gradients(at);
+    status = attach_noise(at, err);
+    if (status == PN_OK)
+        explain(at);
+    return status;
+}
+
+pn_status nw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err)
+{
+    nw_plan *plan = pn_calloc(1, sizeof *plan);
+    nw_problem at = { .plan = plan, .request = request, .common = common, .own = own };
+    pn_status status;
+
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    plan->base.solver = pn_solver_find("newton");
+    plan->base.objective = objective;
+    plan->base.request = *request;
+    plan->base.proven = true;
+    plan->base.bound = NAN;
+    status = fill(&at, err);
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    *out = &plan->base;
+    return PN_OK;
+}
+
+void nw_plan_destroy(pn_plan *plan)
+{
+    nw_plan *self = (nw_plan *)plan;
+
+    pn_first_order_clear(&self->problem);
+    pn_free(self);
+}

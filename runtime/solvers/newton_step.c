@@ -1,0 +1,134 @@
+/* newton_step.c -- the quadratic model of a Newton step and its least point, over R^d in closed form or over a set by accelerated projected
+ * gradients.  All that it sees is public, or has been released.
+ * Depends on: newton.h, descent.h, numeric.  Used by: newton.c.
+ * Source: Nocedal, Wright (2006), section 3.4 for raised eigenvalues; Lee, Sun, Saunders (2014), steps over a set. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "numeric/blas.h"
+#include "numeric/lapack.h"
+#include "numeric/symmetric.h"
+#include "solvers/descent.h"
+#include "solvers/newton.h"
+
+static const char owner[] = "solve.newton";
+
+#define SOUND      1e-13 /* least eigenvalue as a part of the largest one */
+#define STEPS_MOST 20000
+#define TOLERANCE  1e-10 /* of the step over a set, relative to its length */
+
+pn_status nw_quadratic_init(nw_quadratic *self, size_t dim, pn_err *err)
+{
+    *self = (nw_quadratic){ .dim = dim };
+    self->values = pn_calloc(dim, sizeof(double));
+    self->part = pn_calloc(dim, sizeof(double));
+    self->vectors = pn_calloc(dim, dim * sizeof(double));
+    if (!self->values || !self->part || !self->vectors)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for a Hessian of %zu coordinates", owner, dim);
+    return PN_OK;
+}
+
+void nw_quadratic_clear(nw_quadratic *self)
+{
+    pn_free(self->values);
+    pn_free(self->part);
+    pn_free(self->vectors);
+    *self = (nw_quadratic){ 0 };
+}
+
+pn_status nw_quadratic_set(nw_quadratic *self, const double *packed, double least, pn_err *err)
+{
+    size_t dim = self->dim;
+    pn_status status;
+
+    pn_packed_unpack(packed, dim, self->vectors);
+    status = pn_eigen_symmetric(self->values, self->vectors, (pn_mat){ self->vectors, dim, dim }, err);
+    if (status != PN_OK)
+        return status;
+    self->lowest = self->values[0];
+    least = fmax(fmax(least, SOUND * self->values[dim - 1]), 0x1p-500);
+    for (size_t j = 0; j < dim; j++)
+        self->values[j] = fmax(self->values[j], least);
+    return PN_OK;
+}
+
+/* y = V^T f(values) V x, f the values themselves or their inverses. */
+static void apply(nw_quadratic *self, bool inverse, const double *x, double *y)
+{
+    size_t dim = self->dim;
+
+    pn_mat_times_vec((pn_mat){ self->vectors, dim, dim }, x, self->part);
+    memset(y, 0, dim * sizeof *y);
+    for (size_t j = 0; j < dim; j++)
+        pn_axpy(dim, inverse ? self->part[j] / self->values[j] : self->part[j] * self->values[j],
+                self->vectors + j * dim, y);
+}
+
+void nw_quadratic_times(nw_quadratic *self, const double *x, double *y)
+{
+    apply(self, false, x, y);
+}
+
+/* ---- over a set ---- */
+
+typedef struct step_over_set {
+    nw_quadratic *quadratic;
+    const double *w, *g;
+    double *away; /* [dim] */
+} step_over_set;
+
+static pn_status slope(void *ud, const double *x, double *gradient, pn_err *err)
+{
+    step_over_set *at = ud;
+    size_t dim = at->quadratic->dim;
+
+    (void)err;
+    for (size_t j = 0; j < dim; j++)
+        at->away[j] = x[j] - at->w[j];
+    apply(at->quadratic, false, at->away, gradient);
+    pn_axpy(dim, 1.0, at->g, gradient);
+    return PN_OK;
+}
+
+/* The answer need not be exact: what is missing is a part of the step, and the next one goes on from it. */
+static pn_status minimise_over_set(nw_quadratic *self, const pn_set *set, const double *w, const double *g,
+                                   double *next, pn_task *task, pn_err *err)
+{
+    double low = self->values[0], high = self->values[self->dim - 1], certificate;
+    step_over_set at = { self, w, g, pn_alloc(self->dim, sizeof(double)) };
+    pn_descent how = { .owner = owner,
+                       .label = "step",
+                       .gradient = slope,
+                       .self = &at,
+                       .set = set,
+                       .p = self->dim,
+                       .strong_convexity = low,
+                       .smoothness = high,
+                       .tolerance = fmax(TOLERANCE * pn_lp_norm(PN_L2, self->dim, g), 0x1p-900),
+                       .residual = set->ops->project != NULL,
+                       .most_steps = STEPS_MOST,
+                       .smooth = true,
+                       .task = task,
+                       .quiet = true };
+    bool reached;
+    pn_status status;
+
+    if (!at.away)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", owner, self->dim);
+    memcpy(next, w, self->dim * sizeof *next);
+    status = pn_descend(&how, next, &certificate, &reached, err);
+    pn_free(at.away);
+    return status;
+}
+
+pn_status nw_quadratic_minimise(nw_quadratic *self, const pn_set *set, const double *w, const double *g, double *next,
+                                pn_task *task, pn_err *err)
+{
+    if (set)
+        return minimise_over_set(self, set, w, g, next, task, err);
+    apply(self, true, g, next);
+    for (size_t j = 0; j < self->dim; j++)
+        next[j] = w[j] - next[j];
+    return PN_OK;
+}
