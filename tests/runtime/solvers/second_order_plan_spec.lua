@@ -130,7 +130,8 @@ describe("the plan of second_order", function()
   it("needs less noise with the exact curve than with the article's conversion", function()
     local tight, paper = published {calibration = "tight"}.lines, published().lines
     assert.is_true(tight["multiplier z"] < paper["multiplier z"])
-    -- mu of Gaussian noise at (1, 1/n) by its exact curve; two releases an iteration
+    assert.matches("exact Gaussian curve", (tostring(published {calibration = "tight"}):gsub("%s+", " ")))
+    -- mu^2/2 of all releases; two an iteration
     local mu = math.sqrt(2 * tight["budget"])
     assert.is_near(math.sqrt(2 * 421) / mu, tight["multiplier z"], 1e-3)
   end)
@@ -162,6 +163,9 @@ describe("the iterations of second_order", function()
     -- D_f sigma_f: range of the losses over n, z of a hundredth of mu^2/2
     local range = math.log(1 + math.exp(1)) - math.log(1 + math.exp(-1))
     assert.is_near(range / 1000 / math.sqrt(0.02 * far.lines["budget"]), far.lines["value at w0"], 1e-6)
+    local start, r = pn.vec.zeros(54) + 0.1, 54 * 0.01 / 1.01 -- sum of w^2/(1 + w^2)
+    local with_r = planned({tolerance = {gradient = 0.1}, start = start}, {reg = pn.reg.nonconvex(0.01)}).lines["gap"]
+    assert.is_near(0.01 * r, with_r - planned({tolerance = {gradient = 0.1}, start = start}).lines["gap"], 1e-9)
     assert.is_nil(far:with {value_share = 0}.lines["value at w0"])
     assert.is_nil(far:with {gap = 1}.lines["value at w0"])
   end)
