@@ -114,7 +114,7 @@ describe("the plan of trust_region", function()
     refused("radius must be a positive number", solve.plan, obj, with {radius = 0 / 0})
     refused("failure must be a number between 0 and 1", solve.plan, obj, with {failure = 1})
     refused("leave set= out", solve.plan, logistic(100, 3, {set = pn.set.l2_ball {dim = 3, radius = 1}}), budget)
-    refused("second derivatives", solve.plan, logistic(100, 3, {loss = pn.loss.hinge()}), budget)
+    refused("second derivative", solve.plan, logistic(100, 3, {loss = pn.loss.hinge()}), budget)
     refused("claim hessian_lipschitz=", solve.plan, logistic(100, 3, {loss = pn.loss.huber {delta = 0.1}}), budget)
     refused("the regulariser l1 has kinks", solve.plan, logistic(100, 3, {reg = pn.reg.l1(0.1)}),
       with {hessian_lipschitz = 1})
