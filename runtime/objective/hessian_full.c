@@ -1,18 +1,11 @@
 /* hessian_full.c -- the Hessian of the mean loss with both triangles, for solvers that factor it.
- * Depends on: hessian_impl.h, second_order.h.  Used by: objective.h's callers. */
+ * Depends on: hessian_impl.h, second_order.h, numeric/symmetric.h.  Used by: objective.h's callers. */
 #include "core/alloc.h"
+#include "numeric/symmetric.h"
 #include "objective/hessian_impl.h"
 #include "objective/second_order.h"
 
 #define FULL_MAX 4096
-
-static void unpack(const double *packed, size_t p, double *matrix)
-{
-    for (size_t j = 0; j < p; j++) {
-        for (size_t i = 0; i <= j; i++)
-            matrix[i * p + j] = matrix[j * p + i] = *packed++;
-    }
-}
 
 pn_status pn_objective_hessian(pn_objective *objective, const double *theta, double *out, pn_task *task, pn_err *err)
 {
@@ -34,7 +27,7 @@ pn_status pn_objective_hessian(pn_objective *objective, const double *theta, dou
     status = packed ? pn_objective_quadratic(objective, NULL, theta, NULL, NULL, packed, task, err)
                     : pn_fail(err, PN_ENOMEM, "objective: out of memory for a Hessian of order %zu", p);
     if (status == PN_OK)
-        unpack(packed, p, out);
+        pn_packed_unpack(packed, p, out);
     pn_free(packed);
     return status;
 }
