@@ -340,6 +340,29 @@ static void test_scales(void)
     }
 }
 
+/* Scaled by a power of two all is the same, bit for bit: with and without a norm, by steps and in full. */
+static void test_powers_of_two(void)
+{
+    static const size_t orders[] = { 30, 200 };
+
+    for (size_t k = 0; k < 4; k++) {
+        size_t n = orders[k / 2];
+        pn_smallest_options options = { .tolerance = 0.05, .failure = 1e-3, .norm = k % 2 ? 1.2 : 0.0 };
+        pn_smallest plain, scaled;
+
+        fill_noisy(n, 0.2 / sqrt((double)n), 0.6);
+        CHECK(pn_smallest_eigen(&plain, x, a, n, &options, start, NULL, NULL) == PN_OK);
+        for (size_t i = 0; i < n * (n + 1) / 2; i++)
+            a[i] *= 0x1p-700;
+        options.tolerance *= 0x1p-700;
+        options.norm *= 0x1p-700;
+        CHECK(pn_smallest_eigen(&scaled, x, a, n, &options, start, NULL, NULL) == PN_OK);
+        CHECK(scaled.value == plain.value * 0x1p-700 && scaled.error == plain.error * 0x1p-700);
+        CHECK(scaled.residual == plain.residual * 0x1p-700 && scaled.steps == plain.steps);
+        CHECK(scaled.reached && plain.reached && plain.error > 0.0 && (n == 200) == (plain.steps > 0));
+    }
+}
+
 static pn_status refuse(const pn_smallest_options *options, size_t n, const char *words)
 {
     pn_smallest found = { .steps = 77 };
@@ -443,6 +466,7 @@ int main(void)
     test_stored();
     test_fall_back();
     test_scales();
+    test_powers_of_two();
     test_refusals();
     test_broken_operators();
     fill_diagonal(MOST, 0.0, 0.0, 1e-9);

@@ -171,6 +171,36 @@ static void test_nearly_hard(void)
     }
 }
 
+/* A >= 0 of low rank, whose zero eigenvalues come out as rounding of either sign, and g in its range: the shortest minimum, not the boundary. */
+static void test_singular(void)
+{
+    double d[20] = { 1.0, 2.0, 3.0 }, b[20] = { 0.3, -0.4, 0.6 };
+
+    for (int round = 0; round < 20; round++) {
+        pn_trust_step step;
+
+        rotate_problem(20, d, b);
+        step = check_optimal(20, 10.0, 1e-12);
+        CHECK(step.multiplier == 0.0 && !step.hard);
+        CHECK_CLOSE(pn_lp_norm(PN_L2, 20, h), sqrt(0.09 + 0.04 + 0.04), 1e-12);
+    }
+}
+
+static void test_sign_of_the_hard_case(void)
+{
+    double d[5] = { -1.0, 0.5, 1.0, 1.0, 2.0 }, b[5] = { 0 };
+
+    for (int round = 0; round < 20; round++) {
+        size_t top = 0;
+
+        rotate_problem(5, d, b);
+        CHECK(check_optimal(5, 1.0, 1e-12).hard);
+        for (size_t i = 1; i < 5; i++)
+            top = fabs(h[i]) > fabs(h[top]) ? i : top;
+        CHECK(h[top] > 0.0);
+    }
+}
+
 /* The same problem in other units: h in units of the radius, g and A such that the model scales. */
 static void test_scales(void)
 {
@@ -290,6 +320,8 @@ int main(void)
     test_numbers_of_the_specification();
     test_any_inertia();
     test_nearly_hard();
+    test_singular();
+    test_sign_of_the_hard_case();
     test_scales();
     test_far_apart();
     test_degenerate();

@@ -187,6 +187,26 @@ static void test_addresses_differ(void)
     CHECK_CLOSE(other[1], packed[1] / sqrt(2.0), 1e-15);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    double one = *(const double *)a, two = *(const double *)b;
+
+    return (one > two) - (one < two);
+}
+
+/* No number stands twice: blocks do not repeat one another. */
+static void test_blocks_differ(void)
+{
+    pn_symmetric_noise noise = noise_of(10, 300, false);
+    size_t count = pn_packed_size(300), twice = 0;
+
+    CHECK(pn_symmetric_noise_fill(&noise, packed, NULL) == PN_OK);
+    qsort(packed, count, sizeof *packed, ascending);
+    for (size_t i = 1; i < count; i++)
+        twice += packed[i] == packed[i - 1];
+    CHECK(twice == 0);
+}
+
 static void test_refusals(void)
 {
     pn_symmetric_noise noise = noise_of(1, 5, false);
@@ -231,6 +251,7 @@ int main(void)
     test_large_order();
     test_law();
     test_addresses_differ();
+    test_blocks_differ();
     test_refusals();
     CHECK(fail_alloc_sweep("symmetric noise", without_memory, &noise) > 0);
     return check_summary();
