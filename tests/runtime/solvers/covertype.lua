@@ -1,5 +1,5 @@
--- covertype.lua -- Covertype as the second-order experiments take it: its ten numeric columns standardised (public preprocessing), everything
--- divided by 4, rows clipped to norm 1; file label 1 is +1, 2 is -1.  Used by: the specs beside it.
+-- covertype.lua -- Covertype as the second-order experiments take it: its ten numeric columns standardised (public
+-- preprocessing), everything divided by 4, rows clipped to norm 1; file label 1 is +1, 2 is -1.  Used by: the specs beside it.
 -- Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM.
 local pn = require "penumbra"
 

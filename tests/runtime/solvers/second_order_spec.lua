@@ -1,5 +1,6 @@
--- second_order_spec.lua -- runs of second-order descent: the worked saddle and Covertype without noise, what private runs charge however they
--- end, their phases, and what they refuse.  Expected numbers: second-order.md, last section, and closed forms beside them.
+-- second_order_spec.lua -- runs of second-order descent: the worked saddle and Covertype without noise, what private runs
+-- charge however they end, their phases, and what they refuse.  Expected numbers: second-order.md, last section, and closed
+-- forms beside them.
 local pn = require "penumbra"
 
 local data = pn.data.synthetic.logistic {n = 400, p = 3, seed = 2}:clip_rows("l2", 1)
@@ -288,15 +289,15 @@ describe("second_order with noise", function()
     assert.equal(19, ledger.remaining)
   end)
 
-  -- T = ceil((f(w0) + z + shift - floor)/decrease) shows z, and no run ends before T: the noise is far above eps_g.  Of 400 draws 63.5 +- 7.3 are
-  -- below -sigma; beyond 5 deviations: false alarm below 1e-6.  Noise of one sign never is.
+  -- T = ceil((f(w0) + z + shift - floor)/decrease) shows z, and no run ends before T: the noise is far above eps_g.  Of 400
+  -- draws 63.5 +- 7.3 are below -sigma; beyond 5 deviations: false alarm below 1e-6.  Noise of one sign never is.
   it("releases the value at the start with noise of both signs (item 12)", function()
     local p, n = 12, 400
     local obj = pn.objective {data = pn.data.synthetic.logistic {n = n, p = p, seed = 3}:clip_rows("l2", 1),
       loss = pn.loss.logistic()}
     local start = pn.vec.ones(p) / 4
     local rho, share, exact = 0.01, 0.1, obj:value(start)
-    local floor, decrease = exact - 0.2, 0.8 * (0.15 / 1.1) ^ 2 / 2 -- G = 1, and M so large a_H that gradient steps decide
+    local floor, decrease = exact - 0.2, 0.8 * (0.15 / 1.1) ^ 2 / 2 -- G = 1; gradient steps decide
     local sigma = start:norm() / n / math.sqrt(2 * share * rho) -- the loss at w0 has range ||w0|| over all records
     local plan = pn.solve.second_order.plan(obj, {rho = rho, value_share = share, floor = floor, start = start,
       tolerance = {gradient = 0.15, hessian = 1}, smoothness = 1, hessian_lipschitz = 1})

@@ -17,14 +17,14 @@ typedef struct run_kind {
 } run_kind;
 
 static const run_kind kinds[] = {
-    { .name = "short steps", .iterations = 12, .rho = 20.0 },
+    { .name = "short steps", .iterations = 8, .rho = 20.0 },
     { .name = "line search", .line_search = true, .iterations = 8, .rho = 20.0 },
     { .name = "batches", .line_search = true, .batch = 60, .iterations = 8, .rho = 40.0 },
     { .name = "phases, value", .line_search = true, .phases = 2, .iterations = 9, .value_share = 0.05, .rho = 0.5 },
     { .name = "filter", .filter = true, .iterations = 6, .rho = 0.01 },
-    { .name = "Lanczos", .eigen = "lanczos", .iterations = 10, .rho = 20.0 },
-    { .name = "products", .eigen = "matrix_free", .iterations = 10, .rho = 20.0 },
-    { .name = "products of batches", .eigen = "matrix_free", .batch = 60, .iterations = 10, .rho = 40.0 },
+    { .name = "Lanczos", .eigen = "lanczos", .iterations = 6, .rho = 20.0 },
+    { .name = "products", .eigen = "matrix_free", .iterations = 6, .rho = 20.0 },
+    { .name = "products of batches", .eigen = "matrix_free", .batch = 60, .iterations = 6, .rho = 40.0 },
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -67,7 +67,7 @@ static pn_status make_plan(pn_plan **out, const run_kind *kind, pn_objective *ob
     common[PN_OPT_RHO] = (pn_arg){ .given = true, .real = kind->rho };
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = kind->iterations };
     common[PN_OPT_START] = (pn_arg){ .given = true, .vector = { start, DIM } };
-    give(own, SO_TOLERANCE_GRADIENT, 0.2);
+    give(own, SO_TOLERANCE_GRADIENT, 0.3);
     give(own, SO_TOLERANCE_HESSIAN, 0.05);
     if (kind->value_share > 0.0)
         give(own, SO_VALUE_SHARE, kind->value_share);
@@ -101,6 +101,7 @@ typedef struct trial {
     bool cancels; /* the allocation cancels the run in place of failing */
     long at;      /* which one, from 1, counted from the start of the run; 0: none */
     pn_task *task;
+    long calls; /* of the allocator, in the run */
     size_t failures, rows;
     pn_trace_row trace[MOST_ROWS];
     double theta[DIM], spent;
@@ -131,7 +132,7 @@ static void step_through(trial *run, pn_walk *walk, const pn_ledger *ledger)
             run->trace[run->rows++] = row;
             continue;
         }
-        CHECK(status == (run->cancels ? PN_ECANCELLED : PN_ENOMEM));
+        CHECK(status == PN_ENOMEM || (run->cancels && status == PN_ECANCELLED));
         run->failures++;
         pn_task_reset(run->task);
         run->memory.fail_at = 0;
@@ -156,9 +157,11 @@ static pn_status scenario(trial *run, pn_err *err)
         options.rng = rng;
         options.task = run->task;
         CHECK(pn_walk_new(&walk, plan, &options, err) == PN_OK);
-        run->memory.fail_at = run->at > 0 ? atomic_load(&run->memory.calls) + run->at : 0;
+        run->calls = -atomic_load(&run->memory.calls);
+        run->memory.fail_at = run->at > 0 ? run->at - run->calls : 0;
         step_through(run, walk, ledger);
         run->memory.fail_at = 0;
+        run->calls += atomic_load(&run->memory.calls);
         CHECK(pn_walk_fit(walk, NULL, &fit, err) == PN_OK);
         memcpy(run->theta, fit->theta, sizeof run->theta);
         run->spent = pn_ledger_spent(ledger);
@@ -227,20 +230,15 @@ static void test_broken_runs(const run_kind *kind, bool cancels)
 {
     trial smooth = { .kind = kind };
     size_t broken = 0;
-    long at = 1;
 
     try_it(&smooth);
     CHECK(smooth.failures == 0 && smooth.rows >= 3);
-    for (;; at++) {
+    for (long at = 1; at <= smooth.calls; at++) {
         trial run = { .kind = kind, .cancels = cancels, .at = at };
 
         try_it(&run);
         check_same(&run, &smooth);
         broken += run.failures;
-        if (!run.failures && (!cancels || at > 400))
-            break;
-        if (!CHECK(at < 4000))
-            break;
     }
     CHECK(broken >= smooth.rows);
 }
@@ -382,7 +380,7 @@ static bool holds(pn_objective *objective, const pn_fit *fit)
 
 static void test_certificates_hold(const run_kind *kind)
 {
-    enum { RUNS = 300 };
+    enum { RUNS = 200 };
     pn_dataset *data = NULL;
     pn_objective *objective = NULL;
     pn_plan *plan = NULL;
