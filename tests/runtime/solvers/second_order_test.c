@@ -233,14 +233,14 @@ static void test_broken_runs(const run_kind *kind, bool cancels)
 
     try_it(&smooth);
     CHECK(smooth.failures == 0 && smooth.rows >= 3);
-    for (long at = 1; at <= smooth.calls; at++) {
+    for (long at = 1; at <= smooth.calls; at += cancels ? 3 : 1) {
         trial run = { .kind = kind, .cancels = cancels, .at = at };
 
         try_it(&run);
         check_same(&run, &smooth);
         broken += run.failures;
     }
-    CHECK(broken >= smooth.rows);
+    CHECK(broken >= smooth.rows / (cancels ? 3 : 1));
 }
 
 /* The kinds of all runs together are all that there are. */
