@@ -24,7 +24,7 @@ const pn_param tr_params[] = {
     { "batch", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "records in each query's own fresh batch, without replacement; by default all" },
     { "smoothness", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
-      "G of f, when it is known: eigenvalues are at least -G" },
+      "G of f, when it is known: no eigenvalue is below -G, and the certificate says so; privacy does not rest on it" },
     { "hessian_lipschitz", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "M of f's Hessian, in place of the certified one: steps and certificate rest on it, privacy does not" },
     { "gap", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,

@@ -1,4 +1,4 @@
--- trust_region_spec.lua -- the private trust-region method: what its plan says and refuses, how its steps end, saddle points, Covertype.
+-- trust_region_spec.lua -- the private trust-region method: plan, refusals, how steps end, saddle points.
 -- Numbers named "item k" are those of the last section of second-order.md.
 local pn = require "penumbra"
 
@@ -171,6 +171,14 @@ describe("a run of trust_region", function()
     assert.equal("budget", fit.certificate.status)
     assert.equal(3, #fit.trace)
     assert.is_true(obj:gradient(fit.theta):norm() <= fit.certificate.gradient_norm)
+  end)
+
+  it("certifies no eigenvalue below minus a smoothness that is known", function()
+    local options = {rho = 0.5, tolerance = {gradient = 0.05}, rng = pn.rng.seeded(3)}
+    local certified = solve(obj, options).certificate.eigenvalue
+    options.smoothness, options.rng = 1e-4, pn.rng.seeded(3)
+    assert.is_near(-5e-4, certified, 1e-9) -- logistic is convex, r bends down by lambda/2 at most
+    assert.equal(-1e-4, solve(obj, options).certificate.eigenvalue)
   end)
 
   it("leaves in a ledger what an early end has not used", function()
