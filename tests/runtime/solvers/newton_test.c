@@ -24,10 +24,9 @@ static void open_fixture(fixture *f, const char *name, pn_arg *args, const doubl
 {
     pn_objective_parts parts = { 0 };
     pn_dataset *clipped = NULL;
-    pn_mat x = { (double *)X, 3, 2 };
 
     memset(f, 0, sizeof *f);
-    CHECK(pn_dataset_from(&f->raw, x, y, "test", NULL) == PN_OK);
+    CHECK(pn_dataset_from_dense(&f->raw, X, 3, 2, y, "test", NULL) == PN_OK);
     CHECK(pn_dataset_clip_rows(&clipped, f->raw, PN_L2, 1.0, NULL) == PN_OK);
     CHECK(pn_dataset_clip_labels(&f->data, clipped, labels.low, labels.high, NULL) == PN_OK);
     pn_dataset_free(clipped);
@@ -57,7 +56,7 @@ static void within(const fixture *f, const nw_slopes *slopes, double label)
         f->loss->ops->evaluate(f->loss, 1, z0, y, NULL, s0);
         CHECK(fabs(s0[0]) <= slopes->start);
         for (int k = -40; k <= 40; k++) {
-            z1[0] = k * fabs(k) / 20.0;
+            z1[0] = k * fabs((double)k) / 20.0;
             f->loss->ops->evaluate(f->loss, 1, z1, y, NULL, s1);
             CHECK(fabs(s1[0] - s0[0]) <= slopes->change);
         }
@@ -173,7 +172,7 @@ static void raises_eigenvalues(void)
 static void minimises_over_a_set(void)
 {
     const double packed[] = { 1.0, 0.0, 4.0 }, g[] = { -3.0, -4.0 }, w[] = { 0.0, 0.0 };
-    pn_arg args[] = { { .given = true, .count = 2 }, { .given = true, .real = 1.0 }, { 0 } };
+    pn_arg args[] = { { .given = true, .count = 2 }, { .given = true, .real = 1.0 }, { 0 }, { 0 } };
     double next[2], low = 0.0, high = 10.0;
     pn_set *set = NULL;
     nw_quadratic q;
