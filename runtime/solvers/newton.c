@@ -364,7 +364,7 @@ static pn_status private_step(nw_state *self, pn_step_context *context, pn_trace
 
 #define DECREASE 1e-4 /* of what the slope promises, for a step to be taken (Armijo) */
 #define HALVINGS 60
-#define ROUNDING 1e-15
+#define ROUNDING 1e-13 /* of f, that is left to gain */
 
 /* value, g and whole of f at w. */
 static pn_status take_exact(nw_state *self, pn_step_context *context, pn_err *err)

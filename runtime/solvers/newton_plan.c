@@ -58,13 +58,18 @@ static bool is_private(const nw_problem *at)
 
 /* ---- slopes ---- */
 
+static double known_max(double so_far, double found)
+{
+    return isnan(found) ? INFINITY : fmax(so_far, found);
+}
+
 /* What one range of labels adds. */
 static pn_status add_slopes(const pn_first_order *problem, pn_interval near, pn_interval labels, nw_slopes *out,
                             pn_err *err)
 {
     const pn_bounds *bounds = pn_objective_bounds(problem->objective);
     pn_loss *loss = pn_objective_loss(problem->objective);
-    double reach = pn_interval_magnitude(bounds->margin) + pn_interval_magnitude(near);
+    double reach = pn_interval_magnitude(bounds->margin) + pn_interval_magnitude(near), apart;
     pn_loss_bounds here, anywhere;
     pn_status status = pn_loss_certify(loss, near, labels, &here, err);
 
@@ -72,10 +77,9 @@ static pn_status add_slopes(const pn_first_order *problem, pn_interval near, pn_
         status = pn_loss_certify(loss, bounds->margin, labels, &anywhere, err);
     if (status != PN_OK)
         return status;
-    out->start = fmax(out->start, pn_interval_magnitude(here.slope));
-    out->change =
-        fmax(out->change, fmin(fmax(anywhere.slope.high - here.slope.low, here.slope.high - anywhere.slope.low),
-                               pn_interval_magnitude(anywhere.curvature) * reach));
+    apart = known_max(anywhere.slope.high - here.slope.low, here.slope.high - anywhere.slope.low);
+    out->start = known_max(out->start, pn_interval_magnitude(here.slope));
+    out->change = known_max(out->change, fmin(apart, pn_interval_magnitude(anywhere.curvature) * reach));
     return PN_OK;
 }
 
@@ -104,7 +108,7 @@ pn_status nw_read_slopes(const pn_first_order *problem, nw_slopes *out, pn_err *
 {
     const pn_bounds *bounds = pn_objective_bounds(problem->objective);
     double row = pn_objective_data(problem->objective)->bounds.norm[PN_L2], length = 0.0, reach;
-    nw_slopes found = { 0.0, 0.0 };
+    nw_slopes found = { -1.0, -1.0 }; /* nothing seen */
     pn_status status;
 
     *out = (nw_slopes){ bounds->slope, INFINITY };
@@ -116,21 +120,23 @@ pn_status nw_read_slopes(const pn_first_order *problem, nw_slopes *out, pn_err *
     status = all_slopes(problem, (pn_interval){ -reach, reach }, &found, err);
     if (status == PN_ENOMEM)
         return status;
-    if (status != PN_OK || isnan(found.start) || isnan(found.change)) /* what is unknown is no gain */
+    if (status != PN_OK || found.start < 0.0) /* what is unknown is no gain */
         return PN_OK;
     out->start = fmin(out->start, found.start * (1.0 + SLACK));
     out->change = found.change * (1.0 + SLACK);
     return PN_OK;
 }
 
-/* What a neighbour moves, of slopes up to `slope`, in place of B_g; `errors` times the rounding of a mean gradient. */
-static double moved(const nw_problem *at, double slope, double errors)
+/* What a neighbour moves, of slopes up to `slope`, in place of B_g, in what is computed by so many passes.  A pass rounds as the model says; the
+ * difference of two means, of norm slope R at most, is rounded once more, in each of two neighbours. */
+static double moved(const nw_problem *at, double slope, double passes)
 {
     const pn_model *model = &at->plan->model;
-    double count = model->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0, n = (double)model->n;
-    double rounding = model->gradient_sensitivity - count * model->lipschitz / n;
+    double count = model->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0, n = (double)model->n, each = slope * at->row;
+    double rounding =
+        model->gradient_sensitivity - count * model->lipschitz / n + 0x1p-50 * model->gradient_sensitivity;
 
-    return (count * slope * at->row / n + errors * (rounding + 0x1p-50 * model->gradient_sensitivity)) * (1.0 + 1e-14);
+    return (count * each / n + passes * rounding + (passes - 1.0) * 0x1p-52 * each) * (1.0 + 1e-14);
 }
 
 /* Sensitivities of the first and of later gradients. */
