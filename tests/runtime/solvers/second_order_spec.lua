@@ -53,6 +53,17 @@ describe("second_order without noise", function()
     assert.is_near(0.00097656, fit.theta[2], 5e-9)
   end)
 
+  it("goes along the curvature to the side where f falls", function()
+    for _, side in ipairs {-1, 1} do
+      how.start = {side * 0.002, 0.5}
+      local fit = pn.solve.second_order(saddle, how)
+      assert.equal("certified", fit.stopped)
+      assert.is_true(kinds(fit).curvature > 0)
+      assert.is_near(side, fit.theta[1], 0.05)
+    end
+    how.start = {0, 0.5}
+  end)
+
   it("gives a certificate that is the gradient and the eigenvalue themselves", function()
     local fit = pn.solve.second_order(saddle, how)
     local c = fit.certificate

@@ -378,6 +378,22 @@ static bool holds(pn_objective *objective, const pn_fit *fit)
            least.value >= fit->certificate.eigenvalue;
 }
 
+/* zeta/parts of each of T releases: noise of gradient and Hessian, their batches, Lanczos. */
+static void check_errors(const pn_plan *plan, const pn_certificate *of)
+{
+    const so_plan *own = (const so_plan *)plan;
+    const pn_model *model = &own->model;
+    size_t parts = 2u + (model->batch < model->n ? 2u : 0u) + (own->eigen == SO_LANCZOS ? 1u : 0u);
+    double each = 0.1 / (double)(parts * own->first.iterations);
+    double steps = own->eigen == SO_LANCZOS ? 0.1 * own->of.eps_h : 0.0;
+
+    CHECK_CLOSE(of->gradient_error,
+                pn_model_gradient_noise(model, own->first.z, each) + pn_model_gradient_sampling(model, each), 1e-12);
+    CHECK_CLOSE(of->hessian_error,
+                pn_model_hessian_noise(model, own->first.z, each) + pn_model_hessian_sampling(model, each) + steps,
+                1e-12);
+}
+
 static void test_certificates_hold(const run_kind *kind)
 {
     enum { RUNS = 200 };
@@ -397,6 +413,8 @@ static void test_certificates_hold(const run_kind *kind)
 
             CHECK(end == isfinite(fit->certificate.gradient_norm) && end == isfinite(fit->certificate.eigenvalue));
             CHECK(fit->certificate.failure == 0.1);
+            if (end && !kind->phases)
+                check_errors(plan, &fit->certificate);
             certified += end;
             broken += end && !holds(objective, fit);
         }
