@@ -255,7 +255,7 @@ describe("private newton", function()
 
   it("shows what was released and no raw value in a real run", function()
     local fit = solve(logistic(500, 3), {epsilon = 1, delta = 1e-5})
-    assert.equal(4, #fit.trace)
+    assert.equal(6, #fit.trace)
     for _, row in ipairs(fit.trace) do
       assert.is_true(row.value == nil or row.value ~= row.value)
       assert.is_true(row.gradient_norm > 0)
