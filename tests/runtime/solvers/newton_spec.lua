@@ -1,5 +1,5 @@
--- newton_spec.lua -- private Newton: numbers of the plan, the law of its noise, minima against closed forms, charges, refusals, and accuracy
--- on a9a and Covertype.
+-- newton_spec.lua -- private Newton: numbers of the plan, the law of its noise, minima against closed forms, charges, refusals,
+-- and accuracy on a9a and Covertype.
 local pn = require "penumbra"
 
 local solve = pn.solve.newton
@@ -284,7 +284,8 @@ if folder and folder ~= "" then
     return sum
   end
 
-  -- With default options.  Least means are five deviations of a mean below what more runs had: false alarms in 3e-7, had the seeds not been fixed.
+  -- With default options.  Least means are five deviations of a mean below what more runs had: with fresh seeds false alarms
+  -- would have probability 3e-7.
   local function at_least(least, train, test, options, seeds)
     local mean = mean_accuracy("newton", train, test, options, seeds)
     assert.is_true(mean >= least, ("%g at epsilon %g, not %g"):format(mean, options.epsilon, least))
@@ -295,7 +296,8 @@ if folder and folder ~= "" then
     local train = load("a9a.gz", {cols = 123}):clip_rows("l2", 1)
     local test = load("a9a.t.gz", {cols = 123}):clip_rows("l2", 1)
 
-    it("classifies the test file", function() -- 60 runs: 0.8264 (deviation 0.0039), 0.8463 (0.0012), 0.8358 (0.0023), 0.8483 (0.0009)
+    it("classifies the test file", function()
+      -- 60 runs: 0.8264 (deviation 0.0039), 0.8463 (0.0012), 0.8358 (0.0023), 0.8483 (0.0009)
       at_least(0.8202, train, test, {epsilon = 0.1}, 10)
       at_least(0.8444, train, test, {epsilon = 1}, 10)
       at_least(0.8322, train, test, {epsilon = 0.1, neighbours = "zero_out"}, 10)
@@ -315,17 +317,18 @@ if folder and folder ~= "" then
     local all = load("covtype.libsvm.binary.gz", {sparse = false}):rescale(low, high):clip_rows("l2", 1)
     local train, test = all:split(0.8, pn.rng.seeded(1))
 
-    it("classifies a fifth that is held out", function() -- 12 runs: 0.7469 (deviation 0.0035), 0.7556 (0.0005)
+    it("classifies a fifth that is held out", function()
+      -- 12 runs: 0.7469 (deviation 0.0035), 0.7556 (0.0005)
       at_least(0.7391, train, test, {epsilon = 0.1}, 5)
       at_least(0.7545, train, test, {epsilon = 1}, 5)
     end)
 
-    it("does so better than objective perturbation and stochastic gradients", function()
-      for _, epsilon in ipairs {0.1, 1} do
-        local mean = mean_accuracy("newton", train, test, {epsilon = epsilon}, 3)
-        assert.is_true(mean > mean_accuracy("objective_perturbation", train, test, {epsilon = epsilon}, 3) + 0.0005)
-        assert.is_true(mean > mean_accuracy("sgd", train, test, {epsilon = epsilon}, 3) + 0.0005)
-      end
+    it("does so better than others at epsilon 0.1, where they are a hundredth and more behind", function()
+      -- At epsilon 1 newton and sgd come as near to what is there without privacy, 0.7564, as runs differ: 0.7558 and 0.7555;
+      -- objective perturbation has 0.7542.
+      local mean = mean_accuracy("newton", train, test, {epsilon = 0.1}, 4) -- 0.7498
+      assert.is_true(mean > mean_accuracy("objective_perturbation", train, test, {epsilon = 0.1}, 4) + 0.005) -- 0.7385
+      assert.is_true(mean > mean_accuracy("sgd", train, test, {epsilon = 0.1}, 4) + 0.005) -- 0.7343
     end)
   end)
 end
