@@ -1,8 +1,9 @@
 -- newton_bench.lua -- private Newton on a9a and Covertype: seconds and held-out accuracy, beside a vectorised numpy run of the
--- same method (newton_peer.py) and this library's other private solvers at their defaults, all at the same epsilon and delta = 1/n^2.
--- The limit: a run takes no longer than the peer's.
+-- same method (newton_peer.py) and this library's other private solvers at their defaults, all at the same epsilon and
+-- delta = 1/n^2.  The limit: a run takes no longer than the peer's.
 -- a9a is tested on its own test file, Covertype on one record in five, drawn by seed.  Rows are in the unit l2 ball.
--- Covertype's numeric columns are centred and divided by 4 deviations, both as covtype.info prints them, and its one-hot columns divided by 4.
+-- Covertype's numeric columns are centred and divided by 4 deviations, both as covtype.info prints them, and its one-hot
+-- columns divided by 4.
 -- Needs PENUMBRA_DATA with a9a.gz, a9a.t.gz and covtype.libsvm.binary.gz; $PYTHON has numpy and scipy.
 local pn = require "penumbra"
 
