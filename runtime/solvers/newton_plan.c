@@ -269,7 +269,7 @@ static void explain_noise(nw_problem *at)
                                       : "on each entry on and above the diagonal; %g of %s for %zu",
                 at->own[NW_HESSIAN_SHARE].real, rho ? "rho" : "mu^2", plan->hessians);
     if (base->iterations > 1) {
-        pn_plan_add(base, plan->differences ? "D_g of differences" : "D_g later", plan->later.gradient_sensitivity,
+        pn_plan_add(base, plan->differences ? "D_g differences" : "D_g later", plan->later.gradient_sensitivity,
                     "%s",
                     plan->differences ? "a slope is within max |l'(z) - l'(z0)| of that at the start"
                                       : "gradients in full: differences would have more noise");

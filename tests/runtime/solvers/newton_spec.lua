@@ -29,7 +29,7 @@ end
 
 -- What the lines say that the run costs, as mu^2 of the exact Gaussian curve.
 local function squared_mu(plan, hessians)
-  local lines, later = plan.lines, plan.lines["D_g of differences"] or plan.lines["D_g later"]
+  local lines, later = plan.lines, plan.lines["D_g differences"] or plan.lines["D_g later"]
   local sum = (lines["D_g at the start"] / lines["start noise"]) ^ 2
     + (hessians or 1) * (lines["sensitivity D_H"] / lines["Hessian noise"]) ^ 2
   return later and sum + (plan.iterations - 1) * (later / lines["later noise"]) ^ 2 or sum
@@ -43,7 +43,7 @@ describe("the plan of newton", function()
   it("knows that slopes at 0 are one half, and within one half of that elsewhere", function()
     local lines = solve.plan(obj, budget).lines
     assert.is_near(1 / 1000, lines["D_g at the start"], 1e-11)
-    assert.is_near(1 / 1000, lines["D_g of differences"], 1e-11)
+    assert.is_near(1 / 1000, lines["D_g differences"], 1e-11)
     assert.is_near(math.sqrt(2) / 4 / 1000, lines["sensitivity D_H"], 1e-11)
     local zeroed = solve.plan(obj, {epsilon = 1, delta = 1e-5, neighbours = "zero_out"}).lines
     assert.is_near(0.5 / 1000, zeroed["D_g at the start"], 1e-11)
@@ -56,7 +56,7 @@ describe("the plan of newton", function()
     assert.truthy(solve.plan(obj, {epsilon = 1, delta = 1e-5, start = x}).lines["D_g later"]) -- 2 s^2 > 1
     local s = 1 / (1 + math.exp(-norm))
     assert.is_near(2 * s / 1000, lines["D_g at the start"], 1e-10)
-    assert.is_near(2 * s / 1000, lines["D_g of differences"], 1e-10) -- from 1 - s or s to 0 or 1
+    assert.is_near(2 * s / 1000, lines["D_g differences"], 1e-10) -- from 1 - s or s to 0 or 1
   end)
 
   it("spends what was asked for and not more, whatever the shape", function()
@@ -97,7 +97,7 @@ describe("the plan of newton", function()
     local data = pn.data.from({{1, 0}, {0, 1}}, {1, -1}):clip_rows("l2", 1):clip_labels(-1, 1)
     local plan = solve.plan(pn.objective {data = data, loss = loss.huber {delta = 0.2}}, budget)
     assert.truthy(plan.lines["D_g later"])
-    assert.is_nil(plan.lines["D_g of differences"])
+    assert.is_nil(plan.lines["D_g differences"])
     assert.truthy(solve.plan(logistic(1000, 3, {clip = 0.5}), budget).lines["D_g later"])
   end)
 
