@@ -119,14 +119,23 @@ typedef struct so_work {
     double certified_smoothness, certified_lipschitz; /* +inf where unknown */
     pn_interval value;                                /* of every record's loss at w0 */
     bool data_free;                                   /* of width 0 but for rounding */
-    so_noise second;  /* of phase 2, with what phase 1 leaves at least; of the only phase */
-    so_needs needs;   /* at `second` */
-    double reachable; /* the smallest a_g, with a_H = sqrt(M a_g), whose conditions hold; 0: not looked for */
+    so_noise second; /* of phase 2, with what phase 1 leaves at least; of the only phase */
+    so_needs needs;  /* at `second` */
+    double
+        reachable;  /* the smallest a_g, with a_H = sqrt(M a_g), whose conditions hold; +inf: none; 0: not looked for */
+    bool practical; /* the tolerances are those for which noise is typically half of eps */
 } so_work;
 
 /** Everything that options and objective say, but for tolerances and noise.  Errors: of pn_model_read; PN_EINVAL for options that contradict
  *  each other, or where nothing bounds G, M or the gap; PN_EUNSUPPORTED for sets without projection; PN_ENOMEM. */
 pn_status so_read_problem(so_work *at, pn_err *err);
+/** a_g, a_H and what follows from them, T included: as given, else practical (second_order_tolerance.c).  Errors: PN_EINVAL for constants whose
+ *  conditions fail; PN_EBUDGET where the noise is above every tolerance. */
+pn_status so_choose_tolerance(so_work *at, pn_err *err);
+/** Fills at->reachable. */
+pn_status so_find_reachable(so_work *at, pn_err *err);
+/** The allowance and everything that is paid from it, for plan->cap iterations.  Errors: as so_noise_of and pn_allowance_open. */
+pn_status so_set_noise(so_work *at, pn_err *err);
 /** The lines, warnings and settings (second_order_explain.c). */
 void so_explain(so_work *at);
 

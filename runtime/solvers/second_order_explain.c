@@ -19,7 +19,20 @@ static const char *source_of_gradient(const so_work *at)
         return "as given";
     if (at->own[SO_TOLERANCE_HESSIAN].given)
         return "a_H^2/M";
-    return at->is_private ? "the smallest that n, d and the budget reach" : "0.01 B_g; the default without privacy";
+    return at->practical
+               ? "practical: noise is typically half of eps_g; the certificate, not the theorem, speaks for the answer"
+               : "0.01 B_g; the default without privacy";
+}
+
+static const char *source_of_hessian(const so_work *at)
+{
+    const so_constants *of = &at->plan->of;
+
+    if (at->own[SO_TOLERANCE_HESSIAN].given)
+        return "as given";
+    return of->hessian > sqrt(of->lipschitz * of->gradient) * (1.0 + 1e-6)
+               ? "practical: noise is typically half of eps_H, which is above sqrt(M a_g)"
+               : "sqrt(M a_g)";
 }
 
 static void explain_targets(so_work *at)
@@ -29,7 +42,7 @@ static void explain_targets(so_work *at)
 
     pn_plan_add(plan, "gradient a_g", of->gradient, "|| gradient of f || <= a_g: %s", source_of_gradient(at));
     pn_plan_add(plan, "curvature a_H", of->hessian, "least eigenvalue of the Hessian >= -a_H: %s",
-                at->own[SO_TOLERANCE_HESSIAN].given ? "as given" : "sqrt(M a_g)");
+                source_of_hessian(at));
     pn_plan_add(plan, "threshold eps_g", of->eps_g, "a_g/(1 + c1), c1 = %.3g; for released gradients", of->c1);
     if (of->lanczos > 0.0)
         pn_plan_add(plan, "threshold eps_H", of->eps_h, "a_H/(1 + c + %.3g), c = %.3g; the other part is Lanczos's",
@@ -248,7 +261,7 @@ static const char *no_promise(const so_work *at)
     if (pn_objective_clip(plan->base.objective) > 0.0)
         return "clipped gradients are those of another function";
     if (!is_enough(at))
-        return "the records are too few";
+        return at->practical ? "practical tolerances are below what the theorem reaches" : "the records are too few";
     if ((double)plan->cap < ceil(plan->gap / decrease))
         return "iterations= ends it before the gap is used up";
     return set && strcmp(set->ops->name, "free") != 0 ? "the proof is about steps that stay inside of the set" : NULL;
@@ -285,25 +298,46 @@ static void hopeless(const so_work *at, char *text, size_t size)
                        model->dim, noise, model->bounds.record);
 }
 
+/* What a promise costs, for those who want one. */
+static void explain_reachable(so_work *at)
+{
+    pn_plan *base = &at->plan->base;
+    double M = at->plan->of.lipschitz;
+
+    if (!at->practical || at->reachable == 0.0)
+        return;
+    if (isinf(at->reachable))
+        pn_plan_add_text(base, "theorem reaches", "nothing", "no tolerance has the conditions hold with these records");
+    else
+        pn_plan_add(base, "theorem reaches", at->reachable,
+                    "the smallest a_g with a promise, a_H = %.4g; tolerance={gradient=%.4g} asks for it",
+                    sqrt(M * at->reachable), at->reachable * 1.001);
+}
+
 static void warn_of_tolerance(so_work *at)
 {
-    const so_plan *plan = at->plan;
+    so_plan *plan = at->plan;
     const so_constants *of = &plan->of;
     double M = of->lipschitz, most = plan->model.lipschitz;
     char beyond[128];
 
     hopeless(at, beyond, sizeof beyond);
-    if (at->reachable > 0.0 && !is_enough(at))
+    if (at->practical && of->gradient > most)
+        pn_plan_warn(&plan->base,
+                     "noise drowns the gradients: %.3g at most without looking, and only %.3g is told from noise; more "
+                     "records, fewer features or a larger budget would help%s",
+                     most, of->gradient, beyond);
+    else if (at->practical && beyond[0])
+        pn_plan_warn(&plan->base, "curvature is not seen%s", beyond);
+    else if (!at->practical && isfinite(at->reachable) && !is_enough(at))
         pn_plan_warn(
             &at->plan->base,
             "tolerances (%.3g, %.3g) need n >= %.3g; the smallest that the theorem reaches here are gradient = "
             "%.4g, hessian = %.4g%s",
             of->gradient, of->hessian, so_needed(&at->needs), at->reachable, sqrt(M * at->reachable), beyond);
-    else if (at->reachable > most || sqrt(M * at->reachable) > of->smoothness)
-        pn_plan_warn(&at->plan->base,
-                     "the smallest tolerances that the theorem reaches here, gradient = %.3g, hessian = %.3g, promise "
-                     "nothing: without looking these are %.3g and %.3g%s",
-                     at->reachable, sqrt(M * at->reachable), most, of->smoothness, beyond);
+    else if (!at->practical && !is_enough(at))
+        pn_plan_warn(&at->plan->base, "tolerances (%.3g, %.3g) need n >= %.3g; the theorem reaches none here%s",
+                     of->gradient, of->hessian, so_needed(&at->needs), beyond);
 }
 
 static void explain_eigen(so_work *at)
@@ -335,6 +369,7 @@ void so_explain(so_work *at)
     explain_budget(at);
     explain_conditions(at);
     explain_promise(at);
+    explain_reachable(at);
     explain_eigen(at);
     warn_of_tolerance(at);
     pn_plan_set(&plan->base, "batch", (double)plan->model.batch, true);

@@ -8,9 +8,6 @@
 #include "solvers/noisy_gradient.h"
 #include "solvers/second_order.h"
 
-#define MOST_ITERATIONS ((size_t)1 << 30)
-#define PLAIN_TOLERANCE 0.01 /* without privacy, of B_g */
-
 /* ---- noise ---- */
 
 /* T iterations as a function of the noise multiplier. */
@@ -215,8 +212,7 @@ static double whole(const so_noise *noise)
     return noise->gradient_cost + noise->hessian_cost + noise->search_cost;
 }
 
-/* The allowance and everything that is paid from it, for plan->cap iterations. */
-static pn_status set_noise(so_work *at, pn_err *err)
+pn_status so_set_noise(so_work *at, pn_err *err)
 {
     so_plan *plan = at->plan;
     double left = 0.0, share = plan->phases == 2 ? plan->first_share : 1.0;
@@ -273,100 +269,6 @@ double so_needed(const so_needs *needs)
     return fmax(fmax(needs->gradient, needs->hessian), fmax(needs->search_gradient, needs->search_curvature));
 }
 
-/* ---- tolerances ---- */
-
-static pn_status derive(so_work *at, pn_err *err)
-{
-    char text[160];
-    so_plan *plan = at->plan;
-    size_t cap = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count : MOST_ITERATIONS;
-    const char *wrong = so_derive(&plan->of, plan->line_search, text, sizeof text);
-
-    if (wrong)
-        return pn_fail(err, PN_EINVAL, "%s: %s", at->owner, wrong);
-    plan->cap = so_iterations(&plan->of, plan->line_search, plan->gap, cap < MOST_ITERATIONS ? cap : MOST_ITERATIONS);
-    return PN_OK;
-}
-
-/* Whether the conditions hold at a_g = `gradient`, a_H = sqrt(M a_g), with the T and the noise that go with them. */
-static pn_status try_tolerance(const so_work *at, double gradient, bool *holds, pn_err *err)
-{
-    so_plan plan = *at->plan;
-    so_work trial = *at;
-    pn_status status;
-
-    trial.plan = &plan;
-    plan.of.gradient = gradient;
-    plan.of.hessian = sqrt(plan.of.lipschitz * gradient);
-    status = derive(&trial, err);
-    if (status == PN_OK)
-        status = set_noise(&trial, err);
-    *holds = status == PN_OK && so_needed(&trial.needs) <= (double)plan.model.n;
-    return status == PN_EBUDGET || status == PN_EUNSUPPORTED ? PN_OK : status;
-}
-
-/* To 1e-3, on the side that holds; +inf where none up to 2^40 does. */
-static pn_status find_reachable(so_work *at, pn_err *err)
-{
-    double high = 1.0, low;
-    bool holds;
-    pn_status status = try_tolerance(at, high, &holds, err);
-    bool down = holds;
-
-    at->reachable = INFINITY;
-    while (status == PN_OK && holds == down && (down ? high > 0x1p-40 : high < 0x1p40)) {
-        high = down ? high / 4.0 : high * 4.0;
-        status = try_tolerance(at, high, &holds, err);
-    }
-    if (status != PN_OK || (!down && !holds))
-        return status;
-    if (down && holds) {
-        at->reachable = high;
-        return PN_OK;
-    }
-    low = down ? high : high / 4.0;
-    high = low * 4.0;
-    while (status == PN_OK && high > low * 1.001) {
-        double middle = sqrt(low * high);
-
-        status = try_tolerance(at, middle, &holds, err);
-        *(holds ? &high : &low) = middle;
-    }
-    at->reachable = high;
-    return status;
-}
-
-static pn_status choose_tolerance(so_work *at, pn_err *err)
-{
-    so_constants *of = &at->plan->of;
-    bool gradient = at->own[SO_TOLERANCE_GRADIENT].given, hessian = at->own[SO_TOLERANCE_HESSIAN].given;
-    double B_g = at->plan->model.lipschitz;
-    pn_status status;
-
-    of->gradient = of->gradient > 0.0 ? of->gradient : 1.0;
-    of->hessian = of->hessian > 0.0 ? of->hessian : 1.0;
-    status = derive(at, err); /* constants first: what is wrong with them is not to be found out by a search */
-    if (status != PN_OK)
-        return status;
-    if (hessian && !gradient)
-        of->gradient = of->hessian * of->hessian / of->lipschitz;
-    if (!gradient && !hessian && at->is_private) {
-        status = find_reachable(at, err);
-        if (status == PN_OK && isinf(at->reachable))
-            status =
-                pn_fail(err, PN_EBUDGET,
-                        "%s: no tolerance can be reached with this budget and %zu records in dimension %zu; give a "
-                        "larger budget, or tolerance.gradient= to run all the same",
-                        at->owner, at->plan->model.n, at->plan->model.dim);
-        of->gradient = at->reachable;
-    } else if (!gradient && !hessian) {
-        of->gradient = PLAIN_TOLERANCE * (isfinite(B_g) && B_g > 0.0 ? B_g : 1.0);
-    }
-    if (!hessian)
-        of->hessian = sqrt(of->lipschitz * of->gradient);
-    return status == PN_OK ? derive(at, err) : status;
-}
-
 /* ---- the plan ---- */
 
 /* The most steps that can ever run.  Past T, iterations that cost less than they might leave something for more. */
@@ -412,11 +314,11 @@ static pn_status fill(so_work *at, pn_err *err)
     pn_status status = so_read_problem(at, err);
 
     if (status == PN_OK)
-        status = choose_tolerance(at, err);
+        status = so_choose_tolerance(at, err);
     if (status == PN_OK)
-        status = set_noise(at, err);
-    if (status == PN_OK && at->is_private && at->reachable == 0.0 && so_needed(&at->needs) > (double)plan->model.n)
-        status = find_reachable(at, err);
+        status = so_set_noise(at, err);
+    if (status == PN_OK && at->is_private && so_needed(&at->needs) > (double)plan->model.n)
+        status = so_find_reachable(at, err);
     if (status != PN_OK)
         return status;
     plan->base.iterations = most_iterations(at);

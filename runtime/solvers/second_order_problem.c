@@ -15,10 +15,11 @@ static const char *const eigens[] = { "auto", "dense", "lanczos", "matrix_free",
 
 const pn_param so_params[] = {
     { "tolerance.gradient", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
-      "a_g: a point with a gradient of at most this norm is looked for; by default the smallest that the budget "
-      "reaches, or tolerance.hessian^2/M" },
+      "a_g: a point with a gradient of at most this norm is looked for; by default tolerance.hessian^2/M, else one "
+      "that is twice the typical noise" },
     { "tolerance.hessian", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
-      "a_H: whose Hessian has no eigenvalue below minus this; by default sqrt(M a_g)" },
+      "a_H: whose Hessian has no eigenvalue below minus this; by default sqrt(M a_g), or more where noise asks for "
+      "it" },
     { "line_search", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "steps by private backtracking (sparse vector technique) in place of the short ones of the theory" },
     { "svt", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, svts,

@@ -215,15 +215,22 @@ describe("the tolerances of second_order", function()
     assert.is_near(0.6, lines["curvature a_H"], 1e-12)
   end)
 
-  it("are by default the smallest whose conditions hold", function()
-    local parts = {data = blank(200000, 4)}
+  -- The mean square of the gradient's noise is d (z D_g)^2; the Hessian's norm is at most sqrt(2 d) z D_H on average.
+  it("are by default twice the typical noise, with the least that has a promise beside", function()
+    local parts, d = {data = blank(200000, 4)}, 4
     for _, options in ipairs {{}, {line_search = true}, {phases = 2}, {epsilon = 4}} do
       options.delta = 1e-6
       options.epsilon = options.epsilon or 1
       local plan = planned(options, parts)
-      local a = plan.lines["gradient a_g"]
+      local lines = plan.lines
       assert.equal("", warnings(plan))
-      assert.is_near(options.line_search and 0.8 or 0.9, plan.lines["promise"], 1e-12)
+      assert.is_near(lines["threshold eps_g"] / 2, math.sqrt(d) * lines["gradient noise"], 2e-3 * lines["threshold eps_g"])
+      assert.is_true(math.sqrt(2 * d) * lines["Hessian noise"] <= lines["threshold eps_H"] / 2)
+      assert.equal("none", lines["promise"])
+      local a = lines["theorem reaches"]
+      local proven = plan:with {tolerance = {gradient = a * 1.001}}
+      assert.equal("", warnings(proven))
+      assert.is_near(options.line_search and 0.8 or 0.9, proven.lines["promise"], 1e-12)
       local less = plan:with {tolerance = {gradient = a * 0.99}}
       assert.matches("need n >= .*the smallest that the theorem reaches", warnings(less))
       local named = tonumber(warnings(less):match("gradient = (%S+),"))
@@ -231,12 +238,33 @@ describe("the tolerances of second_order", function()
     end
   end)
 
+  it("ask by default for less curvature where the Hessian's noise hides what goes with a_g", function()
+    local lines = planned({epsilon = 1, delta = 1e-6, hessian_bound = "generic"}, {data = blank(20000, 30)}).lines
+    assert.is_near(lines["threshold eps_H"] / 2, math.sqrt(60) * lines["Hessian noise"], 1e-6)
+    assert.is_true(lines["curvature a_H"] > 1.1 * math.sqrt(lines["change M of f"] * lines["gradient a_g"]))
+  end)
+
+  it("leave the start where those of the theorem hold already, and end nearer to a stationary point", function()
+    local d = pn.data.synthetic.logistic {n = 20000, p = 6, seed = 1}:clip_rows("l2", 1)
+    local o = pn.objective {data = d, loss = pn.loss.logistic(), reg = pn.reg.nonconvex(1e-3)}
+    local plan = pn.solve.second_order.plan(o, {epsilon = 1, delta = 1e-8})
+    local proven = plan:with {tolerance = {gradient = plan.lines["theorem reaches"] * 1.001}}
+    local function ends(at)
+      local fit = at:run {rng = pn.rng.seeded(1), ledger = pn.ledger {epsilon = 1, delta = 1e-8, teaching = true}}
+      assert.equal("certified", fit.stopped)
+      return fit
+    end
+    assert.equal(1, ends(proven).steps)
+    local near = pn.second_order_gap(o, ends(plan).theta).gradient_norm
+    assert.is_true(near < pn.second_order_gap(o, ends(proven).theta).gradient_norm / 2)
+  end)
+
   it("say what is the smallest, and that a dimension is hopeless", function()
     local text = warnings(planned({tolerance = {gradient = 1e-2}, epsilon = 0.01}, {data = blank(100, 200)}))
     assert.matches("need n >= %S+; the smallest that the theorem reaches here are gradient = %S+ hessian = %S+", text)
     assert.matches("d = 200 is hopeless here: a Hessian's noise has norm up to %S+ the Hessian at most 0.25", text)
     text = warnings(planned({}, {data = blank(100, 200)}))
-    assert.matches("promise nothing", text)
+    assert.matches("noise drowns the gradients: 1 at most without looking.*d = 200 is hopeless", text)
   end)
 end)
 
