@@ -196,9 +196,9 @@ static void explain_bounds(const pn_model *self, pn_plan *plan)
 {
     const pn_bounds *bounds = pn_objective_bounds(self->objective);
 
-    pn_plan_add(plan, "gradient bound B_g", self->lipschitz, "of a record, l2; %s",
+    pn_plan_add(plan, "bound B_g", self->lipschitz, "of a record, l2; %s",
                 bounds->source == PN_BOUND_CLIPPED ? "enforced by clip" : "largest slope of the loss x row bound");
-    pn_plan_add(plan, "Hessian bound B_H", self->bounds.record, "of a record, operator norm; %s",
+    pn_plan_add(plan, "bound B_H", self->bounds.record, "of a record, operator norm; %s",
                 "largest second derivative of the loss x row bound^2");
     pn_plan_add(plan, "Hessian change M", self->bounds.lipschitz, "of the mean loss, per unit of distance; %s",
                 isfinite(self->bounds.lipschitz) ? "third derivative of the loss x row bound^3" : "unknown");
