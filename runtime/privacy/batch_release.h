@@ -60,7 +60,8 @@ size_t pn_batch_release_left(const pn_batch_release *self);
 size_t pn_batch_release_paid(const pn_batch_release *self);
 
 /**
- * The records of the next batch, rows[*count] from 0, in increasing order; valid until the next draw.  The same batch again until its sum
+ * The records of the next batch, rows[*count] from 0, in increasing order; valid until the next draw.  Of the scheme "full" *rows is NULL and
+ * *count is n: nothing is listed, in no time.  The same batch again until its sum
  * has been released: a step that failed in between may be tried again.  Secret: never to a script, unless simulated.
  * Errors: PN_EBUDGET when nothing is left; PN_EPRIVACY for a simulated rng where a real budget has paid, and in a forked child;
  *         PN_ENOMEM.

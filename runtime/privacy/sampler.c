@@ -124,8 +124,8 @@ static pn_status check_proof(const pn_sampler_ops *ops, const pn_sampler_proof *
                    ops->name, pn_neighbours_names[neighbours], proof->because, has);
 }
 
-pn_status pn_sampler_make(pn_sampler **out, size_t size, const pn_sampler_ops *ops, const pn_sampler_proof *proof,
-                          size_t n, size_t batch, pn_neighbours neighbours, pn_err *err)
+pn_status pn_sampler_make_all(pn_sampler **out, size_t size, const pn_sampler_ops *ops, const pn_sampler_proof *proof,
+                              size_t n, size_t batch, pn_neighbours neighbours, pn_err *err)
 {
     pn_status status = check_proof(ops, proof, neighbours, err);
     pn_sampler *self;
@@ -144,13 +144,23 @@ pn_status pn_sampler_make(pn_sampler **out, size_t size, const pn_sampler_ops *o
     self->n = n;
     self->batch = batch;
     self->per_event = 1;
-    self->indices = pn_alloc(n, sizeof *self->indices);
-    if (!self->indices) {
-        pn_sampler_destroy(self);
-        return pn_fail(err, PN_ENOMEM, "sampler.%s: not enough memory for %zu records", ops->name, n);
-    }
     *out = self;
     return PN_OK;
+}
+
+pn_status pn_sampler_make(pn_sampler **out, size_t size, const pn_sampler_ops *ops, const pn_sampler_proof *proof,
+                          size_t n, size_t batch, pn_neighbours neighbours, pn_err *err)
+{
+    pn_status status = pn_sampler_make_all(out, size, ops, proof, n, batch, neighbours, err);
+
+    if (status != PN_OK)
+        return status;
+    (*out)->indices = pn_alloc(n, sizeof *(*out)->indices);
+    if ((*out)->indices)
+        return PN_OK;
+    pn_sampler_destroy(*out);
+    *out = NULL;
+    return pn_fail(err, PN_ENOMEM, "sampler.%s: not enough memory for %zu records", ops->name, n);
 }
 
 void pn_sampler_destroy(pn_sampler *self)

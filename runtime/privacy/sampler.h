@@ -25,7 +25,7 @@ typedef struct pn_sampler_ops {
     double (*sensitivity)(const pn_sampler *self);
     /* Wrap the event of one noisy batch sum (its sensitivity as `sensitivity` says) into that of `per_event` of them. */
     pn_status (*event)(const pn_sampler *self, pn_event *batch_event, pn_event **out, pn_err *err);
-    /* Fill indices with the next batch. */
+    /* Fill indices, where there are any, with the next batch. */
     pn_status (*draw)(pn_sampler *self, pn_rng *rng, size_t *count, pn_err *err);
 } pn_sampler_ops;
 
@@ -42,7 +42,7 @@ struct pn_sampler {
     size_t n;         /* records */
     size_t batch;     /* records in a batch: exact for fixed and shuffled, expected (rounded) for poisson */
     size_t per_event; /* batches that one event covers: 1, or all of a shuffled pass */
-    size_t *indices;  /* [n]: the drawn records, increasing within a batch; secret */
+    size_t *indices;  /* [n]: the drawn records, increasing within a batch; secret.  NULL: all records, in every batch */
 };
 
 const pn_sampler_ops *const *pn_sampler_table(void);
@@ -66,7 +66,7 @@ pn_status pn_sampler_gaussian(pn_event **out, const pn_sampler *sampler, double 
 /** How many events `batches` batches cost from the start of a new sampler on: a pass that is begun costs the whole event. */
 size_t pn_sampler_events(const pn_sampler *sampler, size_t batches);
 
-/** The next batch: sampler->indices[0 .. *count-1], valid until the next draw.  Secret: it never reaches a script or a
+/** The next batch: sampler->indices[0 .. *count-1], valid until the next draw; of full all records, without indices.  Secret: it never reaches a script or a
  *  message, unless the stream is simulated.  Errors: PN_ENOMEM. */
 pn_status pn_sampler_draw(pn_sampler *sampler, pn_rng *rng, size_t *count, pn_err *err);
 

@@ -11,16 +11,14 @@ static pn_status create(pn_sampler **out, const pn_arg *args, pn_neighbours neig
 {
     static const pn_sampler_proof proof = { { true, true, true }, "" };
 
-    return pn_sampler_make(out, sizeof(pn_sampler), &pn_sampler_full, &proof, args[0].count, args[0].count, neighbours,
-                           err);
+    return pn_sampler_make_all(out, sizeof(pn_sampler), &pn_sampler_full, &proof, args[0].count, args[0].count,
+                               neighbours, err);
 }
 
 static pn_status draw(pn_sampler *self, pn_rng *rng, size_t *count, pn_err *err)
 {
     (void)rng;
     (void)err;
-    for (size_t i = 0; i < self->n; i++)
-        self->indices[i] = i;
     *count = self->n;
     return PN_OK;
 }

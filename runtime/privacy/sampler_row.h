@@ -17,6 +17,9 @@ typedef struct pn_sampler_proof {
  *  Errors: PN_EUNSUPPORTED for a relation without proof; PN_EINVAL for a batch outside 1..n; PN_ENOMEM. */
 pn_status pn_sampler_make(pn_sampler **out, size_t size, const pn_sampler_ops *ops, const pn_sampler_proof *proof,
                           size_t n, size_t batch, pn_neighbours neighbours, pn_err *err);
+/** Likewise without indices: of a scheme whose every batch is all records.  Errors: as above. */
+pn_status pn_sampler_make_all(pn_sampler **out, size_t size, const pn_sampler_ops *ops, const pn_sampler_proof *proof,
+                              size_t n, size_t batch, pn_neighbours neighbours, pn_err *err);
 void pn_sampler_destroy(pn_sampler *self);
 
 /** 2 under replace_one, else 1: what one record does to the sum of all. */

@@ -564,6 +564,27 @@ static void simulated_noise_is_for_teaching_alone(void)
     pn_rng_free(secure);
 }
 
+static void a_batch_of_all_records_lists_none(void)
+{
+    pn_batch_release_options options = fixed_options();
+    pn_ledger *ledger = teaching(PN_REPLACE_ONE);
+    pn_rng *rng = seeded(5), *fresh = seeded(5);
+    pn_batch_release *release;
+    size_t mark = 1, count = 0;
+    const size_t *rows = &mark;
+
+    options.scheme = "full";
+    release = made(options);
+    CHECK(pn_batch_release_draw(release, rng, &rows, &count, NULL) == PN_EBUDGET && rows == &mark);
+    CHECK(pn_batch_release_pay(release, ledger, NULL, rng, 1, false, NULL) == PN_OK);
+    CHECK(pn_batch_release_draw(release, rng, &rows, &count, NULL) == PN_OK && !rows && count == N);
+    CHECK(pn_rng_u64(rng) == pn_rng_u64(fresh));
+    pn_rng_free(rng);
+    pn_rng_free(fresh);
+    pn_ledger_free(ledger);
+    pn_batch_release_free(release);
+}
+
 static int ask_in_child(stage *s)
 {
     pn_err err;
@@ -638,6 +659,7 @@ int main(void)
     a_whole_vector_is_for_fixed_batches();
     nothing_comes_before_it_is_paid_for();
     a_batch_stays_until_its_sum_is_released();
+    a_batch_of_all_records_lists_none();
     sums_outside_the_promise_are_refused();
     at_scale_zero_nothing_is_drawn();
     scales_that_make_no_sense_are_refused();
