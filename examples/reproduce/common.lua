@@ -210,7 +210,8 @@ end
 -- marks=, colour= }, ... } } -> NAME.svg; or figure { name=, title=, panels = { { title=, xlabel=, ..., series= }, ... } } side by
 -- side.  `dashed` is true or a gnuplot dash type, `marks` shows crosses without a line; series of one `colour` (0 .. 7) belong
 -- together.  `key` says where the legend is, in gnuplot's words; false: nowhere.  `ticks` = false: none at the values of the first
--- series.  `legend`, of several panels: the first panel's legend, that many pixels wide, right of the last.
+-- series.  `legend`, of several panels: the first panel's legend, that many pixels wide, right of the last.  `font`: its size, 14 by
+-- default.
 function common.figure(options)
   local path = folder .. "/" .. options.name .. ".svg"
   if not has_gnuplot() then
@@ -220,14 +221,15 @@ function common.figure(options)
   local panels = options.panels or { options }
   local pipe = assert(io.popen("env -u LD_PRELOAD gnuplot 2>&1", "w"))
   local plots, legend = #panels == 1 and 760 or 560 * #panels, options.legend or 0
-  pipe:write(("set terminal svg size %d,500 font 'Helvetica,14' noenhanced background '#ffffff'\nset output %s\n"):format(
-    plots + legend, quoted(path)))
+  pipe:write(("set terminal svg size %d,500 font 'Helvetica,%d' noenhanced background '#ffffff'\nset output %s\n"):format(
+    plots + legend, options.font or 14, quoted(path)))
   pipe:write "set grid lc rgb '#dddddd'\nset border 3\nset tics nomirror\n"
   if options.panels then
     pipe:write(("set multiplot layout 1,%d title %s"):format(#panels, quoted(options.title)))
     if legend > 0 then -- margins of the panels, in shares of the whole
-      pipe:write((" margins %.4f,%.4f,0.14,0.84 spacing %.4f"):format(100 / (plots + legend), (plots - 20) / (plots + legend),
-        110 / (plots + legend)))
+      local grow = (options.font or 14) / 14
+      pipe:write((" margins %.4f,%.4f,%.4f,%.4f spacing %.4f"):format(100 * grow / (plots + legend), (plots - 20) / (plots + legend),
+        0.14 * grow, 1 - 0.16 * grow, 110 * grow / (plots + legend)))
     end
     pipe:write "\n"
   end
