@@ -1,8 +1,8 @@
 -- mutants_spec.lua -- audits catch deliberate faults in every mechanism, and find none where none is.
 --
 -- mutants.lua runs in a child, against the module that `make test` builds with -DPN_MUTANTS; PENUMBRA_MUTANT names the fault.
--- Each audit states a bound with confidence 1 - 1e-8, and a sound mechanism meets two to six of them: over the 23 mechanisms
--- the chance of a false alarm is at most 7.4e-7, whatever the seed.  Trials are such that noise times 0.8, the faintest fault,
+-- Each audit states a bound with confidence 1 - 1e-8, and a sound mechanism meets up to ten of them: over the 26 mechanisms
+-- the chance of a false alarm is at most 9.3e-7, whatever the seed.  Trials are such that noise times 0.8, the faintest fault,
 -- is missed with chance below 1e-6 (both bounds and 5.5 standard deviations fit between it and the claim).
 local build = os.getenv("PN_BUILD") or "build"
 local lua = os.getenv("PN_LUA") or "lua5.4"
@@ -12,7 +12,8 @@ local function quote(word)
 end
 
 -- Faults that double what is shown: a part of the trials will do.
-local shares = { sensitivity_half = 0.25, leaf_sensitivity = 0.25, leaf_sensitivity_half = 0.5, records_again = 0.5 }
+local shares = { sensitivity_half = 0.25, leaf_sensitivity = 0.25, leaf_sensitivity_half = 0.5, records_again = 0.5,
+                 hessian_sensitivity_half = 0.5, second_order_value_folded = 0.25 }
 
 -- Start a child; the function that comes back waits for its line.
 local function start(mechanism, kind, mutant, module)
@@ -54,6 +55,13 @@ local own = {
                    pass_unpaid = "order", charge_after = "order" },
   zeroth_order_naive = { leaf_sensitivity_half = "law", records_again = "law", noise_reuse = "reuse", clip_missing = "clip",
                          pass_unpaid = "order", charge_after = "order" },
+  second_order = { noise_scale = "law", sensitivity_half = "law", noise_reuse = "reuse", hessian_sensitivity_half = "hessian",
+                   hessian_not_symmetric = "beside", hessian_noise_reused = "twice", search_sensitivity_half = "search",
+                   search_unpaid = "spent", second_order_value_folded = "value", batch_sensitivity = "batch",
+                   charge_after = "order" },
+  trust_region = { sensitivity_half = "law", hessian_sensitivity_half = "hessian", noise_reuse = "reuse", charge_after = "order" },
+  newton = { noise_scale = "law", hessian_sensitivity_half = "hessian", sensitivity_half = "steps", noise_reuse = "reuse",
+             charge_after = "order" },
 }
 
 -- The audits in which those faults show, each once.
@@ -77,7 +85,7 @@ describe("an audit of", function()
     "gaussian", "analytic_gaussian", "laplace", "exponential", "permute_and_flip", "report_noisy_max", "sparse_vector",
     "frank_wolfe", "output_perturbation", "gradient_descent", "accelerated_mirror_descent", "sgd", "svrg", "svrg_pp",
     "tree_plain", "tree_honaker", "tree_full", "tree_sqrt", "tree_banded", "tree_blt", "tree_doubling", "zeroth_order",
-    "zeroth_order_naive",
+    "zeroth_order_naive", "second_order", "trust_region", "newton",
   } do
     describe(mechanism, function()
       local found = {}
