@@ -169,15 +169,16 @@ static double value_share(const so_work *at)
     return given ? at->own[SO_VALUE_SHARE].real : 0.01;
 }
 
-/* What one record moves of the mean loss at w0, as it is computed: any order of summing n numbers is off by less than (n + 4) 2^-53 of
- * their sizes. */
+/* What one record moves of the mean loss at w0, as it is computed.  Any order of summing n numbers is off by less than (n + 4) 2^-53 of their
+ * sizes.  Of a quadratic loss it may be a form in w0 with sums over records as coefficients: of sizes (|x| |w0| + |y|)^2/2, which is what
+ * bounds a record's loss, and with two more sums of p numbers each. */
 static double value_sensitivity(const so_work *at)
 {
     const so_plan *plan = at->plan;
-    double n = (double)plan->model.n, size = plan->value_bound;
+    double n = (double)plan->model.n, p = (double)plan->model.dim, size = plan->value_bound;
     double moved = plan->model.neighbours == PN_REPLACE_ONE ? at->value.high - at->value.low : size;
 
-    return (moved / n + 2.0 * (n + 4.0) * 0x1p-53 * size) * (1.0 + 1e-9);
+    return (moved / n + 2.0 * (n + 2.0 * p + 12.0) * 0x1p-53 * size) * (1.0 + 1e-9);
 }
 
 static pn_status pay_for_value(so_work *at, pn_err *err)

@@ -170,6 +170,17 @@ describe("the iterations of second_order", function()
     assert.is_nil(far:with {gap = 1}.lines["value at w0"])
   end)
 
+  it("rest on a value whose rounding is paid for, that of a quadratic form in many parameters too", function()
+    -- losses (z - y)^2/2 at z = 0, y in [1e4, 1e4 + 1e-6]: of range 1e-2 and size 5e7, and up to n + 2 p additions of such sizes
+    local data = pn.data.from(pn.mat.zeros(2, 1000), {1e4, 1e4}):clip_rows("l2", 1):clip_labels(1e4, 1e4 + 1e-6)
+    local quadratic = pn.objective {data = data, loss = pn.loss.squared(), set = pn.set.l2_ball {dim = 1000, radius = 1}}
+    local plan = pn.solve.second_order.plan(quadratic, {rho = 1, value_share = 0.5, floor = 0, iterations = 1,
+      hessian_lipschitz = 1, tolerance = {gradient = 1, hessian = 1}})
+    local moved, rounding = 1e-2 / 2, 2 * (2 + 2 * 1000) * 2 ^ -53 * 5e7
+    assert.is_true(plan.lines["value at w0"] >= moved + rounding) -- at multiplier 1
+    assert.is_near(moved + rounding, plan.lines["value at w0"], 1e-6)
+  end)
+
   it("are capped by iterations= and counted from floor= and gap=", function()
     local plan = planned {tolerance = {gradient = 0.1}, iterations = 10}
     assert.equal(10, plan.iterations)
