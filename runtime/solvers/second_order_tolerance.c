@@ -164,10 +164,13 @@ pn_status so_choose_tolerance(so_work *at, pn_err *err)
         status = find_practical(at, err);
         return status == PN_OK ? derive(at, err) : status;
     }
-    if (!gradient)
-        of->gradient = hessian                      ? of->hessian * of->hessian / of->lipschitz
-                       : isfinite(B_g) && B_g > 0.0 ? PLAIN_TOLERANCE * B_g
-                                                    : PLAIN_TOLERANCE;
+    if (!gradient && hessian)
+        of->gradient = of->hessian * of->hessian / of->lipschitz;
+    else if (!gradient)
+        of->gradient = PLAIN_TOLERANCE * (isfinite(B_g) && B_g > 0.0 ? B_g : 1.0);
+    if (!(of->gradient > 0.0 && isfinite(of->gradient)))
+        return pn_fail(err, PN_EINVAL, "%s: no tolerance.gradient follows from tolerance.hessian = %g; give both",
+                       at->owner, of->hessian);
     if (!hessian)
         of->hessian = sqrt(of->lipschitz * of->gradient);
     return derive(at, err);
