@@ -317,11 +317,33 @@ static void say_privacy(const pn_fit *fit, const pn_plan *plan, char *text, size
                        relation);
 }
 
+/* What is proven of the answer, in words; "" for solvers that prove nothing.  The status says how the run ended. */
+static void say_certificate(const pn_fit *fit, char *text, size_t size)
+{
+    const pn_certificate *of = &fit->certificate;
+    char gradient[64] = "", eigenvalue[64] = "", chance[64] = "";
+
+    text[0] = '\0';
+    if (!of->status)
+        return;
+    if (!isnan(of->gradient_norm))
+        (void)snprintf(gradient, sizeof gradient, "gradient <= %.3g", of->gradient_norm);
+    if (!isnan(of->eigenvalue))
+        (void)snprintf(eigenvalue, sizeof eigenvalue, "%sleast eigenvalue >= %.3g", gradient[0] ? ", " : "",
+                       of->eigenvalue);
+    if (of->failure > 0.0)
+        (void)snprintf(chance, sizeof chance, ", with probability %.3g", 1.0 - of->failure);
+    if (gradient[0] || eigenvalue[0])
+        (void)snprintf(text, size, "\n  %s: %s%s%s", of->status, gradient, eigenvalue, chance);
+    else
+        (void)snprintf(text, size, "\n  no certificate: %s", of->status);
+}
+
 static int fit_tostring(lua_State *L)
 {
     pn_fit *fit = fit_of(L);
     pn_plan *plan;
-    char head[200], privacy[200];
+    char head[200], privacy[200], certificate[250];
 
     fit_plan(L);
     plan = pnl_check(L, -1, &pnl_plan_class);
@@ -329,7 +351,8 @@ static int fit_tostring(lua_State *L)
     (void)snprintf(head, sizeof head, "fit: %s, %zu of %zu steps in %.3g s%s%s; %zu of %zu coordinates used",
                    plan->solver->name, fit->steps, plan->iterations, fit->seconds, fit->stopped ? ", stopped: " : "",
                    fit->stopped ? fit->stopped : "", nonzeros(fit), fit->p);
-    lua_pushfstring(L, "%s\n  privacy  %s", head, privacy);
+    say_certificate(fit, certificate, sizeof certificate);
+    lua_pushfstring(L, "%s\n  privacy  %s%s", head, privacy, certificate);
     return 1;
 }
 
@@ -378,7 +401,7 @@ static const pnl_row fit_rows[] = {
       "classes.  As private as theta when X is the caller's own.  Errors: rows that do not have the model's "
       "features." },
     { "__tostring", fit_tostring, PNL_META, PNL_PAID, "tostring(fit)",
-      "Steps, time, sparsity and the privacy statement." },
+      "Steps, time, sparsity, the privacy statement, and the certificate of solvers that have one." },
     PNL_ROW_END,
 };
 

@@ -357,6 +357,7 @@ static void so_certify(const pn_state *state, pn_certificate *out)
     const so_plan *plan = so_plan_of(self);
     const pn_model *model = &plan->model;
     const so_phase *phase = &self->phases[self->phase];
+    bool sure = !model->is_private && model->batch == model->n && plan->of.lanczos == 0.0;
     double failure;
 
     *out = (pn_certificate){ .status = state->finished                        ? state->stopped
@@ -364,7 +365,7 @@ static void so_certify(const pn_state *state, pn_certificate *out)
                                                                               : "unfinished",
                              .gradient_norm = NAN,
                              .eigenvalue = NAN,
-                             .failure = plan->of.failure,
+                             .failure = sure ? 0.0 : plan->of.failure,
                              .noisy_gradient_norm = NAN,
                              .noisy_eigenvalue = NAN,
                              .gradient_error = NAN,

@@ -82,3 +82,30 @@ describe("fit:predict", function()
     assert.is_false((pcall(fit.predict, fit)))
   end)
 end)
+
+describe("a fit in print", function()
+  local data = pn.data.synthetic.logistic { n = 400, p = 3, seed = 1 }:clip_rows("l2", 1)
+  local obj = pn.objective { data = data, loss = pn.loss.logistic(), reg = pn.reg.l2(0.1) }
+  local function printed(name, options) return tostring(pn.solve[name](obj, options)) end
+
+  it("says what its certificate proves, in its numbers", function()
+    local fit = pn.solve.second_order(obj, { rho = 2 })
+    local c = fit.certificate
+    assert.equal("certified", c.status)
+    assert.matches(("\n  certified: gradient <= %.3g, least eigenvalue >= %.3g, with probability 0.9"):format(
+      c.gradient_norm, c.eigenvalue), tostring(fit), 1, true)
+    assert.matches("eigenvalue >= [^,]+$", printed("second_order", { privacy = false })) -- for sure
+  end)
+
+  it("says why there is none, or how a run ended that did not pass its own test", function()
+    assert.matches("\n  no certificate: budget$",
+      printed("second_order", { rho = 2, iterations = 1, tolerance = { gradient = 1e-6 } }))
+    assert.matches("\n  budget: gradient <= %S+, least eigenvalue >= %S+, with probability 0.9$",
+      printed("trust_region", { rho = 2, iterations = 1, tolerance = { gradient = 1e-6 } }))
+  end)
+
+  it("speaks of no certificate where the solver gives none", function()
+    assert.is_nil(printed("newton", { rho = 2 }):find("certif", 1, true))
+    assert.is_nil(printed("gradient_descent", { rho = 2 }):find("certif", 1, true))
+  end)
+end)

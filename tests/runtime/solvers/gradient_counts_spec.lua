@@ -29,6 +29,34 @@ describe("the gradients of a full-batch solver", function()
     end
   end
 
+  -- Both see all records in one pass, on a set of no bounds; an early end counts what was seen.
+  it("are T n for a gradient and a Hessian in one pass: trust_region, newton", function()
+    for _, name in ipairs { "trust_region", "newton" } do
+      for _, options in ipairs { { epsilon = 1, delta = 1e-6 }, { rho = 0.5 } } do
+        options.iterations = T
+        options.tolerance = name == "trust_region" and { gradient = 1e-6 } or nil
+        local plan = pn.solve[name].plan(objective(), options)
+        local fit = plan:run()
+        assert.equal(T * n, plan.gradients)
+        assert.equal(T * n, fit.gradients)
+        assert.equal(T * n, fit.trace[#fit.trace].gradients)
+      end
+    end
+  end)
+
+  it("are those of the releases that ran, where the records decide which: second_order", function()
+    local data = pn.data.synthetic.logistic { n = n, p = p, seed = 1 }:clip_rows("l2", 1)
+    local f = pn.objective { data = data, loss = pn.loss.logistic(), reg = pn.reg.nonconvex(0.01) }
+    for _, batch in ipairs { n, 20 } do
+      local plan = pn.solve.second_order.plan(f, { epsilon = 1, delta = 1e-6, iterations = T, batch = batch,
+        tolerance = { gradient = 0.1 } })
+      local fit = plan:run()
+      local expected = 0
+      for _, row in ipairs(fit.trace) do expected = expected + batch * (row.kind == "gradient" and 1 or 2) end
+      assert.equal(expected, fit.gradients)
+    end
+  end)
+
   it("are not told of a minimum inside a private run, whose length depends on the records", function()
     local plan = pn.solve.objective_perturbation.plan(objective(), { epsilon = 1, delta = 1e-6 })
     assert.is_nil(plan.gradients)

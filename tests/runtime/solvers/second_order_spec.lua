@@ -68,6 +68,7 @@ describe("second_order without noise", function()
     local fit = pn.solve.second_order(saddle, how)
     local c = fit.certificate
     assert.equal("certified", c.status)
+    assert.equal(1, c.probability)
     assert.is_near(0, c.gradient_error, 1e-12)
     assert.is_near(0, c.hessian_error, 1e-12)
     -- (w_0^3 - w_0, w_1) and min(3 w_0^2 - 1, 1)
