@@ -134,6 +134,26 @@ local function any_sign(rows)
   end
 end
 
+-- Solvers that no bound ranks, where a plan of theirs can be made: what else speaks for them.
+local unranked = {
+  { "newton", "newton has no bound to be ranked by, yet few steps suffice it and it was ahead on ill-conditioned records "
+    .. "of moderate dimension; it needs no set: solve.newton(pn.objective{data=, loss=}, budget)" },
+  { "second_order", "the loss is not convex: second_order certifies a second-order stationary point in place of a risk; "
+    .. "it needs no set: solve.second_order(pn.objective{data=, loss=}, budget)" },
+}
+
+-- The first of them that fits: a warning says that noise leaves nothing of its second derivatives.
+local function beyond_ranking(rows)
+  for _, candidate in ipairs(unranked) do
+    for _, row in ipairs(rows) do
+      local plan = row.solver == candidate[1] and row.plan
+      if plan and not tostring(plan):find("\n  warning ", 1, true) and rows.convex == (row.solver == "newton") then
+        return filled(candidate[2])
+      end
+    end
+  end
+end
+
 function ranking:__tostring()
   local lines = { ("advice for %s: predicted excess risk over each set"):format(self.problem) }
   table_lines(self, lines)
@@ -143,6 +163,7 @@ function ranking:__tostring()
     and filled(("* recommended: solve.%s over %s"):format(best.solver, best.set))
     or "  nothing can be recommended: no plan has a bound"
   lines[#lines + 1] = any_sign(self)
+  lines[#lines + 1] = beyond_ranking(self)
   lines[#lines + 1] =
     filled "The risk is that over the best point of the same set; a smaller set is safer and may fit worse."
   return table.concat(lines, "\n")
@@ -212,7 +233,8 @@ function advise.run(data, loss, options)
   end
   local sets = options.sets and expect_list(options.sets, "sets") or default_sets(dim, radius)
   local solvers = options.solvers and expect_list(options.solvers, "solvers") or all_solvers()
-  local rows = setmetatable({ problem = ("%s loss on %d x %d records"):format(loss.name, data.n, data.p) }, ranking)
+  local rows = setmetatable({ problem = ("%s loss on %d x %d records"):format(loss.name, data.n, data.p),
+    convex = loss.convex }, ranking)
   for place, set in ipairs(sets) do
     local fits, objective = attempt(pn.objective, { data = data, loss = loss, set = set })
     if not fits then

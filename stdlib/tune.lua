@@ -147,6 +147,10 @@ return function(plan, grid)
   each(names, lists, function(combination) rows[#rows + 1] = try(plan, combination) end)
   choose(rows, within)
   if not rows[1].predicted then
+    if rows[1].plan then
+      error(("solve.%s: tune: its plans predict no risk to be compared by; compare plan:with{...} by their lines"):format(
+        plan.solver), 0)
+    end
     error(("solve.%s: tune: none of %d plans predicts a risk; the first one: %s"):format(plan.solver, #rows,
       rows[1].reason), 0)
   end

@@ -371,6 +371,8 @@ void so_explain(so_work *at)
     explain_promise(at);
     explain_reachable(at);
     explain_eigen(at);
+    pn_plan_add_text(&plan->base, "excess risk bound", "none",
+                     "what is certified is how near the answer is to a second-order stationary point");
     warn_of_tolerance(at);
     pn_plan_set(&plan->base, "batch", (double)plan->model.batch, true);
 }

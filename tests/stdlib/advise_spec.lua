@@ -28,6 +28,21 @@ describe("pn.advise", function()
     assert.truthy(tostring(ranking):find("recommended: solve." .. ranking.best.solver, 1, true))
   end)
 
+  it("names a second-order solver that no bound ranks, where one fits", function()
+    local d, budget = data(20000, 5), {epsilon = 1, delta = 1e-9, sets = {pn.set.l2_ball {dim = 5}},
+      solvers = {"gradient_descent", "newton", "second_order", "trust_region"}}
+    local convex = tostring(pn.advise(d, pn.loss.logistic(), budget))
+    assert.matches("no figure for newton over l2_ball: ", convex, 1, true)
+    assert.matches("solve.newton(pn.objective{data=,", convex, 1, true)
+    assert.is_nil(convex:find("certifies a second-order", 1, true))
+    local other = tostring(pn.advise(d, pn.loss.sigmoid(), budget))
+    assert.matches("second_order certifies a second-order stationary", other, 1, true)
+    assert.is_nil(other:find("solve.newton", 1, true))
+    local noise = tostring(pn.advise(data(200, 60), pn.loss.logistic(), {epsilon = 0.01, delta = 1e-9}))
+    assert.is_nil(noise:find("solve.newton", 1, true)) -- nothing is left of its Hessian
+    for line in (convex .. "\n" .. other):gmatch "(.-)\n" do assert.is_true(#line <= 90, line) end
+  end)
+
   it("spends nothing of a ledger, and its best plan runs", function()
     local ledger = pn.ledger {epsilon = 1, delta = 1e-7}
     local ranking = pn.advise(data(500, 9), pn.loss.logistic(), {ledger = ledger})

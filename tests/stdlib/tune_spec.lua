@@ -73,6 +73,16 @@ describe("plan:tune", function()
     refused("none of 1 plans predicts a risk", {batch = 1000000})
   end)
 
+  it("says so where a solver predicts no risk at all", function()
+    local f = pn.objective{data = pn.data.synthetic.logistic{n = 300, p = 3, seed = 1}:clip_rows("l2", 1), loss = pn.loss.logistic()}
+    for _, name in ipairs{"second_order", "trust_region", "newton"} do
+      local made = pn.solve[name].plan(f, {rho = 0.5})
+      local ok, err = pcall(made.tune, made)
+      assert.is_false(ok)
+      assert.equal("solve." .. name .. ": tune: its plans predict no risk to be compared by; compare plan:with{...} by their lines", err)
+    end
+  end)
+
   it("prices the chosen plan as the first one was, whatever priced the others", function()
     local made = pn.solve.svrg.plan(objective(), {epsilon = 1, delta = 1e-8, epochs = 2, inner = 20})
     assert.are.equal("pld", made.accountant)
