@@ -8,9 +8,6 @@
 #include "random/symmetric_noise.h"
 #include "solvers/second_order_eigen.h"
 
-/* Steps end early only where the residual is that of rounding. */
-#define EXHAUSTED 0x1p-40
-
 /* ---- stored ---- */
 
 /* An upper bound of the operator norm. */
@@ -30,21 +27,22 @@ static double frobenius(const double *packed, size_t n)
 
 bool so_needs_start(so_eigen how, size_t n)
 {
-    return how == SO_LANCZOS || how == SO_MATRIX_FREE || n > PN_SYMMETRIC_DIRECT;
+    return how == SO_LANCZOS || how == SO_MATRIX_FREE || (how == SO_AUTO && n > PN_SYMMETRIC_DIRECT);
 }
 
-static pn_status in_full(so_least *out, double *x, const double *packed, size_t n, const so_least_options *options,
-                         pn_task *task, pn_err *err)
+static void take(so_least *out, const pn_smallest *found)
 {
-    /* Beyond its direct orders one step, which does not get there, makes it fall back on LAPACK. */
-    pn_smallest_options full = { .tolerance = 0x1p-900, .failure = 0.5, .limit = 1 };
-    pn_smallest found;
-    pn_status status = pn_smallest_eigen(&found, x, packed, n, &full, options->start, task, err);
+    *out = (so_least){ .value = found->value, .error = found->error, .steps = found->steps > 0 };
+}
 
-    if (status != PN_OK)
-        return status;
-    *out = (so_least){ .value = found.value, .error = (double)n * 0x1p-50 * frobenius(packed, n) };
-    return PN_OK;
+static pn_status in_full(so_least *out, double *x, const double *packed, size_t n, pn_err *err)
+{
+    pn_smallest found;
+    pn_status status = pn_smallest_in_full(&found, x, packed, n, err);
+
+    if (status == PN_OK)
+        take(out, &found);
+    return status;
 }
 
 typedef struct stored {
@@ -61,20 +59,39 @@ static pn_status stored_times(void *of, const double *x, double *y, pn_err *err)
     return PN_OK;
 }
 
-/* As many steps as the theorem asks for. */
+/* Two statements about the start are relied on, each for half of the failure: the theorem's steps are enough, and the start is not too far from
+ * the eigenvector. */
+static pn_smallest_options to_tau(const so_least_options *options, double norm)
+{
+    return (pn_smallest_options){ .tolerance = options->tau, .failure = options->failure / 2.0, .norm = norm };
+}
+
 static pn_status by_steps(so_least *out, double *x, size_t n, pn_symmetric_fn times, void *self, double norm,
                           const so_least_options *options, pn_task *task, pn_err *err)
 {
-    pn_smallest_options all = { .tolerance = EXHAUSTED * norm,
-                                .failure = options->failure,
-                                .norm = norm,
-                                .limit = pn_lanczos_steps(n, norm, options->tau, options->failure) };
+    pn_smallest_options steps = to_tau(options, norm);
     pn_smallest found;
-    pn_status status = pn_smallest_lanczos(&found, x, n, times, self, &all, options->start, task, err);
+    pn_status status = pn_smallest_lanczos(&found, x, n, times, self, &steps, options->start, task, err);
 
     if (status != PN_OK)
         return status;
-    *out = (so_least){ .value = found.value, .error = options->tau + (double)n * 0x1p-50 * norm, .steps = true };
+    take(out, &found);
+    out->error += (double)n * 0x1p-50 * norm; /* of the products' rounding */
+    return PN_OK;
+}
+
+/* Steps where they are fewer than what a factorization costs. */
+static pn_status by_order(so_least *out, double *x, const double *packed, size_t n, double norm,
+                          const so_least_options *options, pn_task *task, pn_err *err)
+{
+    pn_smallest_options either = to_tau(options, norm);
+    pn_smallest found;
+    pn_status status = pn_smallest_eigen(&found, x, packed, n, &either, options->start, task, err);
+
+    if (status != PN_OK)
+        return status;
+    take(out, &found);
+    out->error += out->steps ? (double)n * 0x1p-50 * norm : 0.0;
     return PN_OK;
 }
 
@@ -83,16 +100,16 @@ pn_status so_least_stored(so_least *out, double *x, const double *packed, size_t
 {
     stored self = { packed, n };
     double norm = frobenius(packed, n);
-    bool steps = options->how == SO_LANCZOS || (options->how != SO_DENSE && n > PN_SYMMETRIC_DIRECT);
     pn_status status;
 
     if (!isfinite(norm))
         return pn_fail(err, PN_EDOMAIN, "solve.second_order: the Hessian is not finite");
-    if (norm == 0.0 || !steps ||
-        (options->how != SO_LANCZOS && pn_lanczos_steps(n, norm, options->tau, options->failure) > n / 2))
-        return in_full(out, x, packed, n, options, task, err);
+    if (norm == 0.0 || !so_needs_start(options->how, n))
+        return in_full(out, x, packed, n, err);
+    if (options->how != SO_LANCZOS)
+        return by_order(out, x, packed, n, norm, options, task, err);
     status = by_steps(out, x, n, stored_times, &self, norm, options, task, err);
-    return status == PN_ENUMERIC ? in_full(out, x, packed, n, options, task, err) : status;
+    return status == PN_ENUMERIC ? in_full(out, x, packed, n, err) : status;
 }
 
 /* ---- products ---- */

@@ -385,13 +385,12 @@ static void check_errors(const pn_plan *plan, const pn_certificate *of)
     const pn_model *model = &own->model;
     size_t parts = 2u + (model->batch < model->n ? 2u : 0u) + (own->eigen == SO_LANCZOS ? 1u : 0u);
     double each = 0.1 / (double)(parts * own->first.iterations);
-    double steps = own->eigen == SO_LANCZOS ? 0.1 * own->of.eps_h : 0.0;
+    double steps = own->eigen == SO_LANCZOS ? 0.1 * own->of.eps_h : 0.0; /* at most: they may see more than they need */
+    double known = pn_model_hessian_noise(model, own->first.z, each) + pn_model_hessian_sampling(model, each);
 
     CHECK_CLOSE(of->gradient_error,
                 pn_model_gradient_noise(model, own->first.z, each) + pn_model_gradient_sampling(model, each), 1e-12);
-    CHECK_CLOSE(of->hessian_error,
-                pn_model_hessian_noise(model, own->first.z, each) + pn_model_hessian_sampling(model, each) + steps,
-                1e-12);
+    CHECK(of->hessian_error >= known - 1e-12 && of->hessian_error <= known + steps + 1e-12);
 }
 
 static void test_certificates_hold(const run_kind *kind)
