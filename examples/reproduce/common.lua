@@ -210,8 +210,8 @@ end
 -- marks=, colour= }, ... } } -> NAME.svg; or figure { name=, title=, panels = { { title=, xlabel=, ..., series= }, ... } } side by
 -- side.  `dashed` is true or a gnuplot dash type, `marks` shows crosses without a line; series of one `colour` (0 .. 7) belong
 -- together.  `key` says where the legend is, in gnuplot's words; false: nowhere.  `ticks` = false: none at the values of the first
--- series.  `legend`, of several panels: the first panel's legend, that many pixels wide, right of the last.  `font`: its size, 14 by
--- default.
+-- series.  `legend`, of several panels: the first panel's legend, that many pixels wide, right of the last.  `font`: its size,
+-- 14 by default.
 function common.figure(options)
   local path = folder .. "/" .. options.name .. ".svg"
   if not has_gnuplot() then
@@ -228,7 +228,8 @@ function common.figure(options)
     pipe:write(("set multiplot layout 1,%d title %s"):format(#panels, quoted(options.title)))
     if legend > 0 then -- margins of the panels, in shares of the whole
       local grow = (options.font or 14) / 14
-      pipe:write((" margins %.4f,%.4f,%.4f,%.4f spacing %.4f"):format(100 * grow / (plots + legend), (plots - 20) / (plots + legend),
+      pipe:write((" margins %.4f,%.4f,%.4f,%.4f spacing %.4f"):format(100 * grow / (plots + legend),
+        (plots - 20) / (plots + legend),
         0.14 * grow, 1 - 0.16 * grow, 110 * grow / (plots + legend)))
     end
     pipe:write "\n"

@@ -1,5 +1,5 @@
--- covertype.lua -- the article's two tables on Covertype: eight methods, two targets, epsilon 0.2, 0.6 and 1; final loss, time, whether
--- the target was certified, iterations, and the exact gradient norm and least eigenvalue at the answer.  Four settings:
+-- covertype.lua -- the article's two tables on Covertype: eight methods, two targets, epsilon 0.2, 0.6 and 1; final loss, time,
+-- whether the target was certified, iterations, and the exact gradient norm and least eigenvalue at the answer.  Four settings:
 --   all       the article's constants on all 581,012 records, at most 500 iterations
 --   defaults  the same with this library's: exact conversion, certified G, M and Hessian bound, isotropic noise
 --   types     the article's own task, types 1 and 2 only, T as its formula has it: on a sample, with the noise of 495,141 records
@@ -7,10 +7,10 @@
 --             steps of the trust region of length a/M and a test of its gradient, an end when the exact loss rises
 --   PENUMBRA_DATA=FOLDER penumbra examples/reproduce/second_order/covertype.lua [folder]
 -- FOLDER holds covtype.libsvm.binary.gz and covtype.sample50k.csv.gz.  Without it the script says so and ends; QUICK=1 runs the
--- sample's part, on synthetic records where there is no folder.  Nothing here is a private release: noise is seeded, and the ten numeric
--- columns are standardised as if their means and variances were public.
--- Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM (poster and report), whose public code is described
--- where a setting follows it.
+-- sample's part, on synthetic records where there is no folder.  Nothing here is a private release: noise is seeded, and the ten
+-- numeric columns are standardised as if their means and variances were public.
+-- Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM (poster and report), whose public code is
+-- described where a setting follows it.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "../common.lua")
@@ -29,10 +29,11 @@ local targets = { { name = "loose", a = 0.06, h = 0.245 }, not common.quick and 
 local methods = {
   { name = "TR", solver = "trust_region" }, { name = "TR-B", solver = "trust_region", batch = true },
   { name = "OPT" }, { name = "OPT-B", batch = true }, { name = "OPT-LS", line_search = true },
-  { name = "2OPT", phases = 2 }, { name = "2OPT-B", phases = 2, batch = true }, { name = "2OPT-LS", phases = 2, line_search = true },
+  { name = "2OPT", phases = 2 }, { name = "2OPT-B", phases = 2, batch = true }, { name = "2OPT-LS", phases = 2,
+    line_search = true },
 }
--- The article's figures: loss, its deviation, seconds, their deviation, per epsilon 0.2, 0.6, 1.  false: not certified within the budget;
--- nil seconds: illegible.
+-- The article's figures: loss, its deviation, seconds, their deviation, per epsilon 0.2, 0.6, 1.  false: not certified within the
+-- budget; nil seconds: illegible.
 local paper = {
   loose = {
     TR = { { .729, .028, 10.1, 9.9 }, { .729, .026, 8.3, 8.6 }, { .729, .026, 9.5, 9.1 } },
@@ -69,7 +70,8 @@ local independent = {
 
 -- ---- data ----
 
--- Numeric columns standardised, everything divided by 4, rows clipped to `norm`; `keep`: the records that stay, after standardising.
+-- Numeric columns standardised, everything divided by 4, rows clipped to `norm`; `keep`: the records that stay, after
+-- standardising.
 local function prepared(X, y, norm, keep)
   local n = X.rows
   local mean, square, scale = X:t() * (pn.vec.ones(n) / n), pn.vec.zeros(dim), pn.vec.ones(dim) / 4
@@ -89,6 +91,7 @@ local function prepared(X, y, norm, keep)
   return pn.data.from(scaled, labels):clip_labels(-1, 1):clip_rows("l2", norm)
 end
 
+-- Every record of the binary file: label 1 is +1, label 2 is -1.
 local function all_records()
   local raw = pn.data.libsvm(folder .. "/covtype.libsvm.binary.gz", { labels = { [1] = 1, [2] = -1 }, sparse = false })
   return prepared(raw.X, raw.y, 1)
@@ -194,8 +197,8 @@ local function on_sample(obj)
   end
 end
 
--- That with the public code's noise.  Rows of norm up to R = 4 have B_g = 4 and B_H = 4: at R^2 times the rho gradients get the noise
--- of B_g = 1 and Hessians that of B_H = 1.
+-- That with the public code's noise.  Rows of norm up to R = 4 have B_g = 4 and B_H = 4: at R^2 times the rho gradients get the
+-- noise of B_g = 1 and Hessians that of B_H = 1.
 local loose_norm = 4
 local function as_coded(obj)
   local plain = on_sample(obj)
@@ -256,14 +259,16 @@ local function measured(obj, maker, method, target, epsilon, runs, ends)
     at.time[seed] = os.clock() - before
     local gap = pn.second_order_gap(obj, fit.theta)
     at.loss[seed], at.gradient[seed], at.eigenvalue[seed], at.steps[seed] = gap.value, gap.gradient_norm, gap.eigenvalue, #fit.trace
-    at.certified = at.certified + (certified and 1 / runs or 0)
+    at.certified = at.certified + (certified and 1 or 0)
     at.T = plan.lines["iterations T"] or plan.iterations
   end
+  at.certified = at.certified / runs
   for _, name in ipairs { "loss", "time", "steps", "gradient", "eigenvalue" } do at[name], at[name .. "_sd"] = moments(at[name]) end
   return at
 end
 
-local out = common.table("covertype", { "setting", "target", "epsilon", "method", "loss", "sd", "paper", "+-", "certified", "paper_cert", "iterations",
+local out = common.table("covertype", { "setting", "target", "epsilon", "method", "loss", "sd", "paper", "+-", "certified",
+  "paper_cert", "iterations",
   "its_sd", "T", "seconds", "sec_sd", "paper_s", "gradient", "eigenvalue" },
   { setting = 9, target = 6, epsilon = 7, method = 8, sd = 8, ["+-"] = 5 })
 
@@ -289,46 +294,45 @@ end
 
 -- ---- what is compared ----
 
--- How many cells have the article's verdict, and which do not.
-local function verdicts(found)
-  local same, all, others = 0, 0, {}
+-- Calls visit(at, their, target, method, epsilon) for every cell of the tables.
+local function each_cell(found, visit)
   for _, target in ipairs(targets) do
     for _, method in ipairs(methods) do
       for _, epsilon in ipairs(epsilons) do
-        local their = paper[target.name][method.name][column[epsilon]]
-        local at = found[target.name][method.name][column[epsilon]]
-        if their[3] ~= nil then
-          local agrees = (at.certified > 0.5) == (their[3] ~= false)
-          all, same = all + 1, same + (agrees and 1 or 0)
-          if not agrees then
-            others[#others + 1] = ("%s %s at %g (%.2f certified, loss %.3f; there %s, %.3f)"):format(target.name, method.name, epsilon,
-              at.certified, at.loss, their[3] and "certified" or "not", their[1])
-          end
-        end
+        local c = column[epsilon]
+        visit(found[target.name][method.name][c], paper[target.name][method.name][c], target, method, epsilon)
       end
     end
   end
+end
+
+-- How many cells have the article's verdict, and which do not.
+local function verdicts(found)
+  local same, all, others = 0, 0, {}
+  each_cell(found, function(at, their, target, method, epsilon)
+    if their[3] == nil then return end
+    local agrees = (at.certified > 0.5) == (their[3] ~= false)
+    all, same = all + 1, same + (agrees and 1 or 0)
+    if agrees then return end
+    local text = "%s %s at %g (%.2f certified, loss %.3f; there %s, %.3f)"
+    others[#others + 1] = text:format(target.name, method.name, epsilon, at.certified, at.loss, their[3] and "certified" or "not", their[1])
+  end)
   return same, all, table.concat(others, ", ")
 end
 
 -- Mean distance of losses from the article's over all cells, and how many are within two of the deviations there and here together.
 local function losses(found)
   local distance, close, all = 0, 0, 0
-  for _, target in ipairs(targets) do
-    for _, method in ipairs(methods) do
-      for _, epsilon in ipairs(epsilons) do
-        local their, at = paper[target.name][method.name][column[epsilon]], found[target.name][method.name][column[epsilon]]
-        local off = math.abs(at.loss - their[1])
-        distance, all = distance + off, all + 1
-        if off <= 2 * math.sqrt(at.loss_sd ^ 2 + their[2] ^ 2) then close = close + 1 end
-      end
-    end
-  end
+  each_cell(found, function(at, their)
+    local off = math.abs(at.loss - their[1])
+    distance, all = distance + off, all + 1
+    if off <= 2 * math.sqrt(at.loss_sd ^ 2 + their[2] ^ 2) then close = close + 1 end
+  end)
   return distance / all, close, all
 end
 
--- Pairs of methods whose times in the article are apart by more than their deviations: how many are in that order here by time and by
--- iterations, of those that both are on all records or both on batches (alike) and of the others.
+-- Pairs of methods whose times in the article are apart by more than their deviations: how many are in that order here by time and
+-- by iterations, of those that both are on all records or both on batches (alike) and of the others.
 local function orders(found)
   local alike, mixed = { all = 0, time = 0, steps = 0, others = {} }, { all = 0, time = 0, steps = 0, others = {} }
   for _, target in ipairs(targets) do
@@ -355,6 +359,34 @@ local function orders(found)
   return alike, mixed
 end
 
+-- Rows for README.md: per epsilon the losses of every setting and the article's, "x" where most runs do not certify; then
+-- iterations and seconds.
+local function print_rows(target, settings)
+  local all, defaults = settings[1], settings[2]
+  local function mark(loss, certified) return (("%.3f"):format(loss):gsub("^0", "")) .. (certified and "" or " x") end
+  for _, method in ipairs(methods) do
+    local cells, name = {}, method.name
+    for c = 1, #epsilons do
+      for _, found in ipairs(settings) do
+        local at = found[target.name][name][c]
+        cells[#cells + 1] = mark(at.loss, at.certified > 0.5)
+      end
+      local their = paper[target.name][name][c]
+      cells[#cells + 1] = "*" .. mark(their[1], their[3] ~= false) .. "*"
+    end
+    print(("| %s | %s |"):format(name, table.concat(cells, " | ")))
+  end
+  for _, method in ipairs(methods) do
+    local cells, name = {}, method.name
+    for c = 1, #epsilons do
+      local at, own, their = all[target.name][name][c], defaults[target.name][name][c], paper[target.name][name][c]
+      cells[#cells + 1] = ("%.1f | %.2g s | %.1f | %.2g s | *%s*"):format(at.steps, at.time, own.steps, own.time,
+        their[3] and their[3] .. " s" or their[3] == false and "x" or "?")
+    end
+    print(("| %s | %s |"):format(name, table.concat(cells, " | ")))
+  end
+end
+
 local function panel_of(found, target)
   local series = {}
   for k, method in ipairs(methods) do
@@ -365,7 +397,8 @@ local function panel_of(found, target)
     end
     series[k] = line
   end
-  return { title = ("%s target: %g, %g"):format(target.name, target.a, target.h), xlabel = "seconds of a run", ylabel = "loss at the answer",
+  return { title = ("%s target: %g, %g"):format(target.name, target.a, target.h), xlabel = "seconds of a run",
+    ylabel = "loss at the answer",
     logx = true, ticks = false, series = series }
 end
 
@@ -394,11 +427,7 @@ end
 
 local function certified_everywhere(found)
   local least = 1
-  for _, target in ipairs(targets) do
-    for _, method in ipairs(methods) do
-      for _, epsilon in ipairs(epsilons) do least = math.min(least, found[target.name][method.name][column[epsilon]].certified) end
-    end
-  end
+  each_cell(found, function(at) least = math.min(least, at.certified) end)
   return least
 end
 
@@ -415,14 +444,14 @@ if common.quick then
   local types, code = sample_part()
   out:close()
   figure(types)
-  common.expect(certified_everywhere(types) == 1 and certified_everywhere(code) == 1, "epsilon = 1, loose target: all methods certify")
+  common.expect(certified_everywhere(types) == 1 and certified_everywhere(code) == 1,
+    "epsilon = 1, loose target: all methods certify")
   expect_searches(types)
   return
 end
 
 local obj = objective(all_records())
-print(("all, defaults: %d records; seconds are CPU time of seeded runs on %s thread(s), which look at f at every step"):format(obj.n,
-  os.getenv "PENUMBRA_THREADS" or "all"))
+print(("all, defaults: %d records; seconds are CPU time of seeded runs, which look at f at every step"):format(obj.n))
 local all = sweep("all", obj, on_all_records(obj, 500), methods, seeds)
 local defaults = sweep("defaults", obj, on_all_records(obj), methods, default_seeds)
 obj = nil
@@ -430,22 +459,27 @@ local types, code = sample_part()
 out:close()
 figure(all)
 
+for _, target in ipairs(targets) do
+  print(target.name .. ": losses of all, defaults, types, code, *article*; iterations and seconds of all and defaults, *article*")
+  print_rows(target, { all, defaults, types, code })
+end
 print "against an independent program (all records, two starts; their deviation taken to be ours):"
 for _, row in ipairs(independent) do
   local at = all[row[1]][row[2]][column[row[3]]]
   local apart = (at.loss - row[4]) / (at.loss_sd * math.sqrt(1 / 2 + 1 / seeds))
-  print(("  %-5s %-7s epsilon %.1f: loss %.4f, there %.3f (%+.1f standard errors%s); %.1f iterations, there %.1f"):format(row[1], row[2],
-    row[3], at.loss, row[4], apart, math.abs(apart) > 2 and ", BEYOND 2" or "", at.steps, row[5]))
+  local text = "  %-5s %-7s epsilon %.1f: loss %.4f, there %.3f (%+.1f standard errors%s); %.1f iterations, there %.1f"
+  print(text:format(row[1], row[2], row[3], at.loss, row[4], apart, math.abs(apart) > 2 and ", BEYOND 2" or "", at.steps, row[5]))
 end
 for _, found in ipairs { all, defaults, types, code } do
   local same, cells, others = verdicts(found)
   local distance, close, of = losses(found)
   local alike, mixed = orders(found)
-  print(("%s: %d of %d verdicts as in the article; losses %.3f from it on average, %d of %d within two deviations"):format(found.setting, same,
-    cells, distance, close, of))
+  local summary = "%s: %d of %d verdicts as in the article; losses %.3f from it on average, %d of %d within two deviations"
+  print(summary:format(found.setting, same, cells, distance, close, of))
   print("  others: " .. others)
-  print(("  pairs apart in the article's times: %d alike, %d here by time, %d by iterations; %d batches against all records, %d by time, %d by iterations"):format(
-    alike.all, alike.time, alike.steps, mixed.all, mixed.time, mixed.steps))
+  local text = "  pairs apart in the article's times: %d of one kind, %d of them so by time and %d by iterations; %d of batches and " ..
+    "all records, %d and %d"
+  print(text:format(alike.all, alike.time, alike.steps, mixed.all, mixed.time, mixed.steps))
   print("  alike and otherwise: " .. table.concat(alike.others, ", "))
   print(("  the longest planning took %.2f s"):format(found.planning))
   found.same, found.cells, found.alike, found.mixed, found.distance = same, cells, alike, mixed, distance
@@ -453,9 +487,12 @@ end
 common.expect(certified_everywhere(all) == 1, "all records, at most 500 iterations: every run of every method certifies")
 common.expect(certified_everywhere(defaults) == 1, "this library's defaults: every run of every method certifies")
 for _, found in ipairs { all, defaults, types } do expect_searches(found) end
-common.expect(all.alike.time >= 0.9 * all.alike.all, "%d of the %d pairs of alike methods that the article's times separate have its order",
+common.expect(all.alike.time >= 0.9 * all.alike.all,
+  "%d of the %d pairs of alike methods that the article's times separate have its order",
   all.alike.time, all.alike.all)
-common.expect(code.same >= 0.9 * code.cells, "as the public code has it %d of %d verdicts are the article's, with valid noise %d", code.same,
+common.expect(code.same >= 0.9 * code.cells, "as the public code has it %d of %d verdicts are the article's, with valid noise %d",
+  code.same,
   code.cells, types.same)
 common.expect(code.distance < 0.6 * types.distance and types.distance < all.distance,
-  "losses are %.3f, %.3f and %.3f from the article's as coded, on its types, on all records", code.distance, types.distance, all.distance)
+  "losses are %.3f, %.3f and %.3f from the article's as coded, on its types, on all records", code.distance, types.distance,
+    all.distance)

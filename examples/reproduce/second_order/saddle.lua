@@ -1,11 +1,11 @@
--- saddle.lua -- past a strict saddle of an empirical risk: second-order descent, the same without its Hessians (it ends at the first small
--- gradient), and noisy gradient descent, all at one budget.  Half of the records want their score away from 0, on either side; the
--- others want it at 0; the two sides are balanced, so that 0 is a saddle to which gradients lead.  Noisy gradients leave saddles, too:
--- measured is after how many steps, over the number of records and the curvature, and what the Hessians add.
+-- saddle.lua -- past a strict saddle of an empirical risk: second-order descent, the same without its Hessians (it ends at the
+-- first small gradient), and noisy gradient descent, all at one budget.  Half of the records want their score away from 0, on
+-- either side; the others want it at 0; the two sides are balanced, so that 0 is a saddle to which gradients lead.  Noisy gradients
+-- leave saddles, too: measured is after how many steps, over the number of records and the curvature, and what the Hessians add.
 --   penumbra examples/reproduce/second_order/saddle.lua [folder]
--- Noise is seeded; nothing here is a private release.  A copy of the figure is beside this file.
--- Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM; for noisy gradients Jin, Ge, Netrapalli, Kakade,
--- Jordan, How to escape saddle points efficiently.
+-- Noise is seeded; nothing here is a private release.  A copy of the figure is beside this file. Source: Gao, Wright,
+-- Differentially private optimization for smooth nonconvex ERM; for noisy gradients Jin, Ge, Netrapalli, Kakade, Jordan, How to
+-- escape saddle points efficiently.
 local pn = require "penumbra"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "../common.lua")
@@ -60,10 +60,11 @@ local methods = {
 -- mu^2/2 of the budget by the exact Gaussian curve, as these plans count it.
 local whole
 
--- `times` more records, as far as noise is concerned: it falls as rho grows by the square.  `steps` of gradient descent, with the noise
--- of as many as the budget is for.
+-- `times` more records, as far as noise is concerned: it falls as rho grows by the square.  `steps` of gradient descent, with the
+-- noise of as many as the budget is for.
 local function plan_of(method, obj, times, steps)
-  local o = { epsilon = not times and epsilon or nil, delta = not times and delta or nil, rho = times and whole * times ^ 2, start = start }
+  local o = { epsilon = not times and epsilon or nil, delta = not times and delta or nil, rho = times and whole * times ^ 2,
+    start = start }
   if method.default then return pn.solve.gradient_descent.plan(obj, o) end
   if method.steps then
     o.iterations, o.output = steps or method.steps, "last"
@@ -121,9 +122,11 @@ end
 
 local at = problem(0.1)
 whole = plan_of(methods[1], at.obj).lines["budget"]
-print(("%d records in %d dimensions; saddle: f = %.4f, gradient %.1e, curvature %.3f; least value %.4f"):format(n, dim, at.saddle, at.flat,
+print(("%d records in %d dimensions; saddle: f = %.4f, gradient %.1e, curvature %.3f; least value %.4f"):format(n, dim, at.saddle,
+  at.flat,
   at.curvature, at.floor))
-local out = common.table("saddle", { "part", "method", "times_n", "curvature", "left_after", "quartile1", "quartile3", "value", "eigenvalue", "certified",
+local out = common.table("saddle", { "part", "method", "times_n", "curvature", "left_after", "quartile1", "quartile3", "value",
+  "eigenvalue", "certified",
   "releases" }, { method = 22 })
 
 local function steps_cell(steps)
@@ -171,7 +174,8 @@ end
 local bent = {} -- that is 10 times the records
 for _, ridge in ipairs(common.size({}, { 0.2, 0.25 })) do
   local flatter = problem(ridge)
-  bent[#bent + 1] = { curvature = flatter.curvature, second = leaving("curvature", 1, flatter, 10), first = leaving("curvature", 3, flatter, 10) }
+  bent[#bent + 1] = { curvature = flatter.curvature, second = leaving("curvature", 1, flatter, 10), first = leaving("curvature",
+    3, flatter, 10) }
 end
 out:close()
 
@@ -180,26 +184,32 @@ common.figure { name = "saddle", font = 18, legend = 270,
   panels = {
     { title = "value", xlabel = "releases (80 are the budget)", ylabel = "f", series = values, ticks = false },
     { title = "least eigenvalue of the Hessian", xlabel = "releases", ylabel = "eigenvalue", series = eigenvalues, ticks = false },
-    { title = "steps before the saddle is left", xlabel = "records (their noise)", ylabel = "steps", logx = true, series = walks, ticks = false },
+    { title = "steps before the saddle is left", xlabel = "records (their noise)", ylabel = "steps", logx = true, series = walks,
+      ticks = false },
   } }
 
-local per_decade = math.log(10) / math.log(1 - at.curvature / (1 + 0.1)) -- at steps 1/G: noise falls tenfold, growth makes up for it
+-- At steps 1/G the way from the saddle grows by 1 + |lam|/G a step: so many make up for a tenth of the noise.
+local per_decade = math.log(10) / math.log(1 - at.curvature / (1 + 0.1))
 local second, first = walks[1], walks[2]
 local decades = math.log(first.x[#first.x] / first.x[1], 10)
 local slope = (first.y[#first.y] - first.y[1]) / decades
 local stuck = count_of(all[2], function(run) return run.fit.stopped == "certified" and run.last.eigenvalue < -0.2 end)
 common.expect(stuck >= 0.8 * runs, "without Hessians %d of %d runs end at the saddle, least eigenvalue below -0.2", stuck, runs)
 local settled = count_of(all[1], function(run) return run.fit.stopped == "certified" and run.last.eigenvalue > 0 end)
-common.expect(settled >= 0.95 * runs, "second-order descent: %d of %d runs certify, at a point with a positive least eigenvalue", settled, runs)
+common.expect(settled >= 0.95 * runs, "second-order descent: %d of %d runs certify, at a point with a positive least eigenvalue",
+  settled, runs)
 common.expect(count_of(all[1], function(run)
   local c, gap = run.fit.certificate, pn.second_order_gap(at.obj, run.fit.theta)
   return gap.gradient_norm <= c.gradient_norm and gap.eigenvalue >= c.eigenvalue
 end) >= 0.9 * runs, "certificates hold in at least nine of ten runs")
-common.expect(second.y[#second.y] <= second.y[1] + 2, "it leaves after %.0f steps, and after %.0f with %g times the records", second.y[1],
+common.expect(second.y[#second.y] <= second.y[1] + 2, "it leaves after %.0f steps, and after %.0f with %g times the records",
+  second.y[1],
   second.y[#second.y], first.x[#first.x] / first.x[1])
 common.expect(slope > 0.7 * per_decade and slope < 1.3 * per_decade,
-  "noise leaves it too, after %.0f steps; each tenfold n delays it by %.1f steps (growth by 1 + |lam|/G a step: %.1f)", first.y[1], slope,
+  "noise leaves it too, after %.0f steps; each tenfold n delays it by %.1f steps (growth by 1 + |lam|/G a step: %.1f)",
+    first.y[1], slope,
   per_decade)
 for _, row in ipairs(bent) do
-  print(("  curvature %.3f, 10 times the records: left after %.0f steps with Hessians, %.0f without"):format(row.curvature, row.second, row.first))
+  print(("  curvature %.3f, 10 times the records: left after %.0f steps with Hessians, %.0f without"):format(row.curvature,
+    row.second, row.first))
 end
