@@ -315,7 +315,8 @@ local function verdicts(found)
     all, same = all + 1, same + (agrees and 1 or 0)
     if agrees then return end
     local text = "%s %s at %g (%.2f certified, loss %.3f; there %s, %.3f)"
-    others[#others + 1] = text:format(target.name, method.name, epsilon, at.certified, at.loss, their[3] and "certified" or "not", their[1])
+    others[#others + 1] = text:format(target.name, method.name, epsilon, at.certified, at.loss,
+      their[3] and "certified" or "not", their[1])
   end)
   return same, all, table.concat(others, ", ")
 end
@@ -359,31 +360,28 @@ local function orders(found)
   return alike, mixed
 end
 
--- Rows for README.md: per epsilon the losses of every setting and the article's, "x" where most runs do not certify; then
--- iterations and seconds.
-local function print_rows(target, settings)
-  local all, defaults = settings[1], settings[2]
+-- Rows for README.md.  Losses per epsilon in three settings and the article's, "x" where most runs do not certify; then iterations
+-- and seconds of two settings and the article's seconds.
+local function print_rows(target, of)
   local function mark(loss, certified) return (("%.3f"):format(loss):gsub("^0", "")) .. (certified and "" or " x") end
   for _, method in ipairs(methods) do
-    local cells, name = {}, method.name
-    for c = 1, #epsilons do
-      for _, found in ipairs(settings) do
-        local at = found[target.name][name][c]
-        cells[#cells + 1] = mark(at.loss, at.certified > 0.5)
-      end
+    local first, second, name = {}, {}, method.name
+    for _, epsilon in ipairs(epsilons) do
+      local c = column[epsilon]
       local their = paper[target.name][name][c]
-      cells[#cells + 1] = "*" .. mark(their[1], their[3] ~= false) .. "*"
+      for _, found in ipairs { of.all, of.types, of.code } do
+        local at = found[target.name][name][c]
+        first[#first + 1] = mark(at.loss, at.certified > 0.5)
+      end
+      first[#first + 1] = "*" .. mark(their[1], their[3] ~= false) .. "*"
+      for _, found in ipairs { of.all, of.defaults } do
+        local at = found[target.name][name][c]
+        second[#second + 1] = ("%.1f | %.2g"):format(at.steps, at.time)
+      end
+      second[#second + 1] = ("*%s*"):format(their[3] or their[3] == false and "x" or "?")
     end
-    print(("| %s | %s |"):format(name, table.concat(cells, " | ")))
-  end
-  for _, method in ipairs(methods) do
-    local cells, name = {}, method.name
-    for c = 1, #epsilons do
-      local at, own, their = all[target.name][name][c], defaults[target.name][name][c], paper[target.name][name][c]
-      cells[#cells + 1] = ("%.1f | %.2g s | %.1f | %.2g s | *%s*"):format(at.steps, at.time, own.steps, own.time,
-        their[3] and their[3] .. " s" or their[3] == false and "x" or "?")
-    end
-    print(("| %s | %s |"):format(name, table.concat(cells, " | ")))
+    print(("| %s, %s | %s |"):format(target.name, name, table.concat(first, " | ")))
+    print(("| %s, %s | %s |"):format(target.name, name, table.concat(second, " | ")))
   end
 end
 
@@ -444,6 +442,7 @@ if common.quick then
   local types, code = sample_part()
   out:close()
   figure(types)
+  print_rows(targets[1], { all = types, defaults = types, types = types, code = code })
   common.expect(certified_everywhere(types) == 1 and certified_everywhere(code) == 1,
     "epsilon = 1, loose target: all methods certify")
   expect_searches(types)
@@ -454,15 +453,12 @@ local obj = objective(all_records())
 print(("all, defaults: %d records; seconds are CPU time of seeded runs, which look at f at every step"):format(obj.n))
 local all = sweep("all", obj, on_all_records(obj, 500), methods, seeds)
 local defaults = sweep("defaults", obj, on_all_records(obj), methods, default_seeds)
-obj = nil
 local types, code = sample_part()
 out:close()
 figure(all)
 
-for _, target in ipairs(targets) do
-  print(target.name .. ": losses of all, defaults, types, code, *article*; iterations and seconds of all and defaults, *article*")
-  print_rows(target, { all, defaults, types, code })
-end
+print "losses of all, types, code, *article*; iterations and seconds of all and defaults, *article*"
+for _, target in ipairs(targets) do print_rows(target, { all = all, defaults = defaults, types = types, code = code }) end
 print "against an independent program (all records, two starts; their deviation taken to be ours):"
 for _, row in ipairs(independent) do
   local at = all[row[1]][row[2]][column[row[3]]]
@@ -477,8 +473,8 @@ for _, found in ipairs { all, defaults, types, code } do
   local summary = "%s: %d of %d verdicts as in the article; losses %.3f from it on average, %d of %d within two deviations"
   print(summary:format(found.setting, same, cells, distance, close, of))
   print("  others: " .. others)
-  local text = "  pairs apart in the article's times: %d of one kind, %d of them so by time and %d by iterations; %d of batches and " ..
-    "all records, %d and %d"
+  local text = "  pairs apart in the article's times: %d of one kind, %d of them so by time and %d by iterations; %d of batches " ..
+    "and all records, %d and %d"
   print(text:format(alike.all, alike.time, alike.steps, mixed.all, mixed.time, mixed.steps))
   print("  alike and otherwise: " .. table.concat(alike.others, ", "))
   print(("  the longest planning took %.2f s"):format(found.planning))
