@@ -34,8 +34,8 @@ typedef struct nw_plan {
 
 /* A record's slopes, over all admissible labels and margins. */
 typedef struct nw_slopes {
-    double start;  /* |l'| at the start, at most; +inf */
-    double change; /* |l'(z) - l'(z0)|, at most; +inf */
+    double start;  /* |l'| at the start, at most, l2 norm of several margins' slopes; +inf */
+    double change; /* |l'(z) - l'(z0)|, at most, likewise; +inf */
 } nw_slopes;
 /** From public numbers.  Errors: PN_ENOMEM. */
 pn_status nw_read_slopes(const pn_first_order *problem, nw_slopes *out, pn_err *err);

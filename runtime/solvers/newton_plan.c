@@ -63,7 +63,8 @@ static double known_max(double so_far, double found)
     return isnan(found) ? INFINITY : fmax(so_far, found);
 }
 
-/* What one range of labels adds. */
+/* What one range of labels adds.  Of several margins the slopes are a vector, of which intervals bound the entries only: norms of both ends
+ * stand for the range of a change. */
 static pn_status add_slopes(const pn_first_order *problem, pn_interval near, pn_interval labels, nw_slopes *out,
                             pn_err *err)
 {
@@ -77,9 +78,11 @@ static pn_status add_slopes(const pn_first_order *problem, pn_interval near, pn_
         status = pn_loss_certify(loss, bounds->margin, labels, &anywhere, err);
     if (status != PN_OK)
         return status;
-    apart = known_max(anywhere.slope.high - here.slope.low, here.slope.high - anywhere.slope.low);
-    out->start = known_max(out->start, pn_interval_magnitude(here.slope));
-    out->change = known_max(out->change, fmin(apart, pn_interval_magnitude(anywhere.curvature) * reach));
+    apart = known_max(known_max(0.0, anywhere.slope.high - here.slope.low), here.slope.high - anywhere.slope.low);
+    if (loss->margins > 1)
+        apart = anywhere.slope_norm[PN_L2] + here.slope_norm[PN_L2];
+    out->start = known_max(out->start, here.slope_norm[PN_L2]);
+    out->change = known_max(out->change, fmin(apart, anywhere.curvature_norm * reach));
     return PN_OK;
 }
 
@@ -111,7 +114,7 @@ pn_status nw_read_slopes(const pn_first_order *problem, nw_slopes *out, pn_err *
     nw_slopes found = { -1.0, -1.0 }; /* nothing seen */
     pn_status status;
 
-    *out = (nw_slopes){ bounds->slope, INFINITY };
+    *out = (nw_slopes){ bounds->loss.slope_norm[PN_L2], INFINITY };
     for (size_t j = 0; j < problem->p; j++)
         length = hypot(length, problem->start[j]);
     if (!isfinite(row))
@@ -269,8 +272,7 @@ static void explain_noise(nw_problem *at)
                                       : "on each entry on and above the diagonal; %g of %s for %zu",
                 at->own[NW_HESSIAN_SHARE].real, rho ? "rho" : "mu^2", plan->hessians);
     if (base->iterations > 1) {
-        pn_plan_add(base, plan->differences ? "D_g differences" : "D_g later", plan->later.gradient_sensitivity,
-                    "%s",
+        pn_plan_add(base, plan->differences ? "D_g differences" : "D_g later", plan->later.gradient_sensitivity, "%s",
                     plan->differences ? "a slope is within max |l'(z) - l'(z0)| of that at the start"
                                       : "gradients in full: differences would have more noise");
         pn_plan_add(base, "later noise", plan->later.gradient_sensitivity * plan->later_z,

@@ -50,6 +50,30 @@ describe("the plan of newton", function()
     assert.is_near(0.25 / 1000, zeroed["sensitivity D_H"], 1e-11)
   end)
 
+  it("takes slopes in several margins as a vector", function()
+    local function softmax(rows, labels)
+      return pn.objective {data = pn.data.from(rows, labels):clip_rows("l2", 1), loss = loss.softmax {classes = 3}}
+    end
+    local function moved(start, row, label, other, other_label) -- a record replaced by another, of two
+      local fixed = {0, 0}
+      return distance(softmax({fixed, row}, {1, label}):gradient(start),
+        softmax({fixed, other}, {1, other_label}):gradient(start))
+    end
+    local function lines(start)
+      return solve.plan(softmax({{0, 0}, {1, 0}}, {1, 2}),
+        {rho = 1, iterations = 2, start = start, gradients = "differences"}).lines
+    end
+    local zero = pn.vec.zeros(6)
+    assert.is_near(math.sqrt(2 / 3), moved(zero, {1, 0}, 2, {-1, 0}, 2), 1e-12) -- |p - e_y| at p = (1, 1, 1)/3
+    assert.is_true(lines(zero)["D_g at the start"] >= math.sqrt(2 / 3))
+    -- rows that are nearly the same, and probabilities 1 of different classes
+    local far, c, s = pn.vec {0, 8e4, 0, -8e4, 0, -8e4}, math.cos(1e-3), math.sin(1e-3)
+    assert.is_near(math.sqrt(2), moved(far, {c, s}, 2, {-c, s}, 2), 1e-5)
+    assert.is_true(lines(far)["D_g at the start"] >= math.sqrt(2))
+    -- at a far point a record's slopes are anything but those of the start
+    assert.is_true(lines(far)["D_g differences"] >= 2 * math.sqrt(2) - 1e-5)
+  end)
+
   it("knows what slopes are at another start", function()
     local x, norm = {0.3, -0.4, 1.2}, 1.3
     local lines = solve.plan(obj, {epsilon = 1, delta = 1e-5, start = x, gradients = "differences"}).lines
