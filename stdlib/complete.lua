@@ -134,7 +134,7 @@ local function options(before)
   for _, full in ipairs(option_names(name and require "penumbra.core".reference()[name])) do
     local option = full:sub(1, #group) == group and full:sub(#group + 1):match "^[^.]*"
     if option and not inside:find("%f[%w_]" .. option .. "%s*=") then
-      add(found, seen, prefix, option, "=")
+      add(found, seen, prefix, option, full:sub(#group + #option + 1, #group + #option + 1) == "." and "={" or "=")
     end
   end
   return #found > 0 and found or nil

@@ -27,12 +27,22 @@ describe("complete", function()
     _G.word = nil
   end)
 
+  it("knows the options of second-order solvers", function()
+    _G.pn = pn
+    assert.equal("tolerance={", complete "pn.solve.second_order(o, {rho=1, tol")
+    assert.equal("gradient=\nhessian=", complete "pn.solve.second_order.plan(o, {rho=1, tolerance={")
+    assert.equal("radius=", complete "pn.solve.trust_region(o, {rho=1, rad")
+    assert.equal("hessian_noise=\nhessian_share=\nhessians=", complete "pn.solve.newton(o, {rho=1, hes")
+    assert.equal("second_order_gap", complete "pn.second_order_g")
+    _G.pn = nil
+  end)
+
   it("offers groups of options, and the options within one", function()
     local known, walked = pn.reference()["zoo.build"], pn.zoo
     _G.zoo.build = function() end
     pn.zoo = { build = _G.zoo.build }
     pn.reference()["zoo.build"] = { params = { { name = "size" }, { name = "cage.bars" }, { name = "cage.bolts" } } }
-    assert.equal("cage=\nsize=", complete "zoo.build{")
+    assert.equal("cage={\nsize=", complete "zoo.build{")
     assert.equal("bars=\nbolts=", complete "zoo.build{size = 1, cage = {")
     assert.equal("bolts=", complete "zoo.build(lion, {cage={bars = 3, bo")
     assert.equal("size=", complete "zoo.build{cage={bars = 3}, ")

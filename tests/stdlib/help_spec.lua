@@ -50,6 +50,21 @@ describe("help", function()
 ]], help "prefix")
   end)
 
+  it("tells of second-order solvers and what they prove: papers, options with ranges, what they reveal", function()
+    for name, paper in pairs { second_order = "Gao, Wright", trust_region = "Wang, Xu", newton = "Ganesh" } do
+      local text = help(name)
+      assert.matches("^pn%.solve%." .. name .. "%(obj, {options}%) %-> fit", text)
+      assert.matches("Source: [^\n]*" .. paper, text)
+      assert.is_nil(text:find("%.md", 1, false))
+      for line in text:gmatch "(.-)\n" do assert.is_true(#line <= 80, line) end
+    end
+    local text = help "second_order":gsub("%s+", " ")
+    assert.matches("tolerance.gradient a_g: .-twice the typical noise %(a positive number%)", text)
+    assert.matches("failure zeta: .-%(a number between 0 and 1, both excluded, default 0.1%)", text)
+    assert.matches("NOT private", help "second_order_gap", 1, true)
+    assert.matches("with probability", help "fit.certificate", 1, true)
+  end)
+
   it("says what takes an option of that name", function()
     for written, place in pairs { clip = "\n\n", ["clip="] = "^" } do
       local text = help(written)
