@@ -42,6 +42,24 @@ describe("the example", function()
     assert.is_true(tonumber(gradient) > 1e-3 and tonumber(hull) < 1e-3, text)
   end)
 
+  it("second_order leaves a saddle along its curvature, ends certified within what is true, and pays for what ran", function()
+    local text, ok = run "second_order"
+    assert.is_true(ok, text)
+    says(text, "plan: second_order", "stopped: certified", "seeded noise: no privacy")
+    local kinds = {}
+    for step, kind in text:gmatch "\n +(%d+)  (%l+)  " do kinds[tonumber(step)] = kind end
+    assert.equal("curvature", kinds[1])
+    assert.equal("gradient", kinds[2])
+    assert.equal("done", kinds[#kinds])
+    local charged, planned = text:match "charged: epsilon ([%d.]+) of ([%d.]+) planned"
+    assert.is_true(tonumber(charged) < tonumber(planned) / 2)
+    local gradient, most, least, low = text:match(
+      "gradient ([%d.]+), certified <= ([%d.]+); least eigenvalue ([%d.-]+), certified >= ([%d.-]+)")
+    assert.is_true(tonumber(gradient) <= tonumber(most) and tonumber(least) >= tonumber(low), text)
+    local reached, saddle = text:match "second_order ([%d.]+); gradient descent without any noise ([%d.]+)"
+    assert.is_true(tonumber(reached) < 0.01 and tonumber(saddle) > 0.28, text)
+  end)
+
   it("tree counts a year under one charge, goes on from its file once, and stays as near as it says", function()
     local text, ok = run "tree"
     assert.is_true(ok, text)
