@@ -17,11 +17,16 @@ size_t pn_hessian_size(size_t dim)
     return dim < (size_t)1 << 31 ? dim * (dim + 1) / 2 : 0;
 }
 
+/* Of a loss that is continuous what is missing first may be a bound on its values, which no Hessian needs: its kink is the reason. */
 static pn_status is_rough(const pn_objective *objective, pn_err *err)
 {
     const char *why = objective->bounds.loss.missing;
 
-    if (why[0] && !objective->bounds.loss.continuous)
+    if (!objective->bounds.loss.continuous && (!why[0] || strncmp(why, "value: ", 7) == 0))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "objective: %s is not known to be continuous, let alone to have second derivatives%s%s",
+                       objective->loss->name, why[0] ? "; " : "", why);
+    if (!objective->bounds.loss.continuous)
         return pn_fail(err, PN_EUNSUPPORTED, "objective: %s is not known to have second derivatives: %s",
                        objective->loss->name, why);
     return pn_fail(

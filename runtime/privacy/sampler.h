@@ -42,7 +42,7 @@ struct pn_sampler {
     size_t n;         /* records */
     size_t batch;     /* records in a batch: exact for fixed and shuffled, expected (rounded) for poisson */
     size_t per_event; /* batches that one event covers: 1, or all of a shuffled pass */
-    size_t *indices;  /* [n]: the drawn records, increasing within a batch; secret.  NULL: all records, in every batch */
+    size_t *indices; /* [n]: the drawn records, increasing within a batch; secret.  NULL: all records, in every batch */
 };
 
 const pn_sampler_ops *const *pn_sampler_table(void);

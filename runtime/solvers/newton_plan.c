@@ -327,10 +327,15 @@ static pn_status check_problem(const nw_problem *at, pn_err *err)
     if (loss->margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: a black box has no derivatives; use solve.zeroth_order, or a formula of the margin", owner);
-    if (!bounds->loss.smooth)
+    if (!bounds->loss.smooth && bounds->loss.continuous)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the slope of %s jumps, so it has no Hessian; use solve.gradient_descent, or a smooth loss",
                        owner, loss->name);
+    if (!bounds->loss.smooth) { /* it may jump itself, which no other solver of second order takes either */
+        pn_hessian_bounds none;
+
+        return pn_fail_in(err, pn_objective_hessian_bounds(objective, &none, err), owner);
+    }
     if (!bounds->loss.convex || !bounds->convex)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: %s is not known to be convex; use solve.second_order, which finds second-order stationary "

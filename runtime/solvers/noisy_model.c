@@ -211,7 +211,7 @@ static const char *hessian_source(const pn_model *self)
     if (self->neighbours != PN_REPLACE_ONE)
         return "a record's Frobenius norm/m";
     return self->convex && self->bounds.replace < 1.42 * self->bounds.record
-               ? "sqrt(2) B_H/m: of two Hessians a x x^T with a >= 0"
+               ? "sqrt(2) B_H/m: of two Hessians that have no negative eigenvalue"
                : "certified for the loss, at most 2 B_H/m where it has one margin";
 }
 

@@ -137,7 +137,7 @@ static pn_status check_loss(const so_work *at, pn_err *err)
                        "%s: a black box has values only, and this method needs second derivatives; use "
                        "solve.zeroth_order",
                        at->owner);
-    if (!bounds->loss.smooth && isfinite(bounds->slope))
+    if (!bounds->loss.smooth && bounds->loss.continuous && isfinite(bounds->slope))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: the slope of the %s loss jumps, and this method needs second derivatives; use logistic or "
                        "sigmoid, or solve.sgd or solve.zeroth_order",

@@ -3,6 +3,7 @@
  * Depends on: hessian_helpers.h, objective/second_order.h. */
 #include "fail_alloc.h"
 #include "hessian_helpers.h"
+#include "objective/hessian_impl.h"
 #include "numeric/blas.h"
 #include "objective/second_order.h"
 
@@ -263,6 +264,61 @@ static void test_refusals(void)
     pn_dataset_free(raw);
 }
 
+/* What is wrong is the kink, also where nothing bounds records and labels and the first thing that is missing is a bound. */
+static void test_kinks(bool bounded)
+{
+    static const double X[2] = { 0.5, 0.5 }, y[1] = { 1.0 };
+    static const char *const kinks[] = { "absolute", "hinge" };
+    pn_dataset *raw = NULL, *data = NULL;
+    pn_objective *objective = NULL;
+    pn_hessian_bounds bounds;
+    pn_err err;
+
+    CHECK(pn_dataset_from_dense(&raw, X, 1, 2, y, "made", NULL) == PN_OK);
+    CHECK(pn_dataset_clip_rows(&data, raw, PN_L2, 1.0, NULL) == PN_OK);
+    for (size_t k = 0; k < sizeof kinks / sizeof *kinks; k++) {
+        CHECK(objective_of(&objective, bounded ? data : raw, kinks[k], 0.0, 0.0, NULL) == PN_OK);
+        CHECK(pn_need_hessian(objective, &err) == PN_EUNSUPPORTED);
+        CHECK(strstr(err.message, kinks[k]) && strstr(err.message, "slope jumps") && !strstr(err.message, "unbounded"));
+        CHECK(pn_objective_hessian_bounds(objective, &bounds, &err) == PN_EUNSUPPORTED);
+        pn_objective_free(objective);
+    }
+    CHECK(objective_of(&objective, bounded ? data : raw, "huber", 0.0, 0.0, NULL) == PN_OK);
+    CHECK(pn_need_hessian(objective, NULL) == PN_OK);
+    CHECK(pn_objective_hessian_bounds(objective, &bounds, NULL) == (bounded ? PN_OK : PN_EPRIVACY));
+    CHECK(!bounded || (isfinite(bounds.record) && isinf(bounds.lipschitz))); /* its curvature jumps */
+    pn_objective_free(objective);
+    pn_dataset_free(data);
+    pn_dataset_free(raw);
+}
+
+static pn_status no_values(void *self, const double *thetas, size_t count, size_t dim, const pn_record *record,
+                           double *values, pn_err *err)
+{
+    (void)self, (void)thetas, (void)dim, (void)record, (void)err;
+    for (size_t k = 0; k < count; k++)
+        values[k] = 0.0;
+    return PN_OK;
+}
+
+static void test_black_box(void)
+{
+    pn_objective_parts parts = { 0 };
+    pn_dataset *data = NULL;
+    pn_objective *objective = NULL;
+    pn_err err;
+
+    CHECK(made(&data, 20, 4, DENSE, 1.0, NULL) == PN_OK);
+    CHECK(pn_loss_black_box(&parts.loss, no_values, NULL, NULL, 0, 1.0, NULL) == PN_OK);
+    parts.data = data;
+    CHECK(pn_objective_new(&objective, &parts, NULL) == PN_OK);
+    CHECK(pn_need_hessian(objective, &err) == PN_EUNSUPPORTED &&
+          strstr(err.message, "a black box has values, but no Hessian"));
+    pn_objective_free(objective);
+    pn_loss_free(parts.loss);
+    pn_dataset_free(data);
+}
+
 /* ---- the regulariser ---- */
 
 static pn_regulariser *regulariser(const char *name, double strength)
@@ -332,6 +388,9 @@ int main(void)
     test_lipschitz("logistic", 2.0);
     test_lipschitz("sigmoid", 1.0);
     test_refusals();
+    test_kinks(false);
+    test_kinks(true);
+    test_black_box();
     test_nonconvex();
     return check_summary();
 }

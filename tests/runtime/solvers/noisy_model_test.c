@@ -285,8 +285,8 @@ static const pn_plan_line *line_of(const pn_plan *plan, const char *name)
 static void test_the_plan_says_what_a_record_moves(world *of)
 {
     static pn_plan plan;
-    const char *const names[] = { "bound B_g", "bound B_H", "Hessian change M", "sensitivity D_g",
-                                  "sensitivity D_H",    "gradient noise",    "Hessian noise" };
+    const char *const names[] = { "bound B_g",       "bound B_H",      "Hessian change M", "sensitivity D_g",
+                                  "sensitivity D_H", "gradient noise", "Hessian noise" };
     const double want[] = {
         1.0, 0.25, 1.0 / (6.0 * sqrt(3.0)), 2.0 / N, sqrt(2.0) / 4.0 / N, 6.0 / N, 3.0 * sqrt(2.0) / 4.0 / N
     };
