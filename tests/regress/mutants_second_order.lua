@@ -89,9 +89,9 @@ end
 
 -- ---- line search ----
 
--- Six tests, of steps from 1e9 down to 0.1, each a hundredth of the one before, along a line on which nine records fall by just what
--- each test asks for.  The tenth falls at all steps but the shortest and rises there, or the other way round; at the start its slope
--- is 0, either way.
+-- Six tests, of steps from 1e9 down to 0.15, each a hundredth of the one before, along a line on which nine records fall by just
+-- what each test asks for.  The tenth falls at all steps but the shortest and rises there, or the other way round; at the start its
+-- slope is 0, either way.
 local TESTS, ASKED = 6, 0.05 -- c_g
 local SHORTEST = 0.15 -- gbar_g is 0.015
 
@@ -137,7 +137,7 @@ local function as_planned(plan)
   return function() return plan.lines["multiplier z"] end
 end
 
--- Runs that between them take every branch: the solver, its options, kinds of steps that have to occur, and the multipliers by step.
+-- Runs that between them take every branch: the solver, its options, kinds of steps that have to occur, multipliers by step.
 local branches = {
   { "second_order", { rho = 1, iterations = 30 }, "gradient curvature done", as_planned },
   { "second_order", { rho = 1, iterations = 30, line_search = true }, "gradient curvature done", as_planned },
@@ -346,8 +346,8 @@ return function(audit, teaching)
     return refuses(bent, { third, third, third })
   end
 
-  -- A record moves the gradient by nearly all, and the Hessian by as much as convex losses of one number allow, 1/sqrt(2) of what is
-  -- charged for: together 0.86 of the whole mu.
+  -- A record moves the gradient by nearly all, and the Hessian by as much as convex losses of one number allow, 1/sqrt(2) of what
+  -- is charged for: together 0.86 of the whole mu.
   local third = {}
   local flat, curved = line({ FAR, FAR }, huber), line({ -0.99, FAR }, huber)
   function third.law()
