@@ -1,5 +1,6 @@
 /* second_order_gap.c -- how far a point is from being second-order stationary, from the exact data.
  * Depends on: second_order.h, objective.h, numeric/symmetric.h, random/rng.h.  Used by: bindings, tests. */
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -82,6 +83,13 @@ static pn_status check_loss(pn_objective *objective, pn_err *err)
     return status == PN_EPRIVACY ? PN_OK : status;
 }
 
+static pn_status not_finite(const char *what, pn_err *err)
+{
+    return pn_fail(err, PN_EDOMAIN,
+                   "second_order_gap: the %s at theta is beyond the range of numbers: theta or the rows are too large",
+                   what);
+}
+
 /* room[3 * dim]: scratch, and at 2 dim the direction. */
 static pn_status measure(pn_second_order_gap *out, measured *at, double *room, pn_err *err)
 {
@@ -96,11 +104,15 @@ static pn_status measure(pn_second_order_gap *out, measured *at, double *room, p
     if (status != PN_OK)
         return status;
     out->gradient_norm = pn_lp_norm(PN_L2, dim, gradient);
+    if (!isfinite(out->value) || !isfinite(out->gradient_norm))
+        return not_finite("objective", err);
     status = fill_start(start, dim, err);
     if (status == PN_OK && dim <= STORED_UP_TO && pn_objective_loss(at->objective)->margins == 1)
         status = stored(&found, x, at, start, err);
     else if (status == PN_OK)
         status = by_products(&found, x, at, start, err);
+    if (status == PN_EDOMAIN || (status == PN_OK && !isfinite(found.value + found.error)))
+        return not_finite("Hessian", err);
     out->eigenvalue = found.value;
     out->error = found.error;
     out->steps = found.steps;

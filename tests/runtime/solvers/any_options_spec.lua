@@ -231,7 +231,7 @@ local function outcome(case)
   if not ok then return "refused", refused_in_words(plan), plan end
   local bad = printed_whole(tostring(plan), 80)
   if bad then return "plan", bad .. "\n" .. tostring(plan) end
-  if (plan.gradients or 0) * case.dim > 3e6 then return "long" end
+  if (plan.gradients or plan.iterations * f.data.n) * case.dim > 3e6 then return "long" end
   local ran, fit = pcall(plan.run, plan, { rng = pn.rng.seeded(7) })
   if not ran then return "stopped", refused_in_words(fit) or within(fit), fit end
   local early = fit.stopped and fit.stopped ~= "certified" and fit.stopped ~= "budget"
