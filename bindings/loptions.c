@@ -192,8 +192,8 @@ static void append_group(luaL_Buffer *names, const pn_param *params, const char 
     }
 }
 
-static void refuse_unknown_in(lua_State *L, const char *owner, const char *group, const char *name,
-                              const pn_param *first, const pn_param *second)
+/* Push the names in a group, separated by commas. */
+static const char *push_group(lua_State *L, const char *group, const pn_param *first, const pn_param *second)
 {
     luaL_Buffer names;
     bool none = true;
@@ -202,7 +202,16 @@ static void refuse_unknown_in(lua_State *L, const char *owner, const char *group
     append_group(&names, first, group, &none);
     append_group(&names, second, group, &none);
     luaL_pushresult(&names);
-    luaL_error(L, "%s: unknown option '%s.%s'; %s takes %s", owner, group, name, group, lua_tostring(L, -1));
+    return lua_tostring(L, -1);
+}
+
+static void refuse_value(lua_State *L, const char *owner, const char *group, const pn_param *first,
+                         const pn_param *second)
+{
+    const char *got = pnl_got(L, -1), *names = push_group(L, group, first, second);
+
+    luaL_error(L, "%s: %s must be a table of options, as %s={%s=}, got %s", owner, group, group,
+               luaL_gsub(L, names, ", ", "=, "), got);
 }
 
 /* The names in the sub-table of a group, at the top of the stack. */
@@ -210,14 +219,15 @@ static void check_group(lua_State *L, const char *owner, const char *group, cons
                         const pn_param *second)
 {
     if (!lua_istable(L, -1))
-        luaL_error(L, "%s: %s must be a table of options, got %s", owner, group, pnl_got(L, -1));
+        refuse_value(L, owner, group, first, second);
     lua_pushnil(L);
     while (lua_next(L, -2)) {
         const char *name = luaL_tolstring(L, -2, NULL), *full = lua_pushfstring(L, "%s.%s", group, name);
 
         if (pn_param_find(first, full) == pn_param_count(first) &&
             pn_param_find(second, full) == pn_param_count(second))
-            refuse_unknown_in(L, owner, group, name, first, second);
+            luaL_error(L, "%s: unknown option '%s.%s'; %s takes %s", owner, group, name, group,
+                       push_group(L, group, first, second));
         lua_pop(L, 3);
     }
 }

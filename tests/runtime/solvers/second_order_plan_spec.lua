@@ -297,6 +297,7 @@ describe("second_order", function()
     refuses({tolerance = {gradient = 0 / 0}}, "tolerance.gradient must be a positive number")
     refuses({tolerance = {hessian = -2}}, "tolerance.hessian must be a positive number, got %-2")
     refuses({tolerance = {gradiant = 1}}, "gradiant")
+    refuses({tolerance = 0.1}, "tolerance must be a table of options, as tolerance={gradient=, hessian=}, got 0.1")
     refuses({tolerance = {hessian = 1e300}}, "no tolerance.gradient follows from tolerance.hessian = 1e%+300; give both")
   end)
 
