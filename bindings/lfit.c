@@ -127,7 +127,7 @@ static int fit_privacy(lua_State *L)
     fit_plan(L);
     plan = pnl_check(L, -1, &pnl_plan_class);
     lua_settop(L, -3); /* the plan and its box of kept values */
-    if (plan->solver->adaptive) {
+    if (plan->solver->adaptive || fit->charged_epsilon < fit->epsilon || fit->charged_rho < fit->rho) {
         set_number(L, "charged_epsilon", fit->charged_epsilon);
         set_number(L, "charged_rho", fit->charged_rho);
     }
@@ -299,7 +299,8 @@ static int fit_predict(lua_State *L)
 /* What the guarantee is, in words, without promising anything that does not hold. */
 static void say_privacy(const pn_fit *fit, const pn_plan *plan, char *text, size_t size)
 {
-    const char *early = fit->steps < plan->iterations && !plan->solver->adaptive ? " for these steps" : "";
+    bool whole = plan->solver->adaptive || fit->charged_epsilon < fit->epsilon || fit->charged_rho < fit->rho;
+    const char *early = fit->steps < plan->iterations && !whole ? " for these steps" : "";
     const char *relation = pn_neighbours_names[fit->neighbours];
 
     if (!fit->is_private)

@@ -375,11 +375,7 @@ pn_status amd_plan_new(pn_plan **out, pn_objective *objective, const pn_request 
 
     if (!plan)
         return pn_fail(err, PN_ENOMEM, AMD_OWNER ": out of memory");
-    plan->base.solver = pn_solver_find("accelerated_mirror_descent");
-    plan->base.objective = objective;
-    plan->base.request = *request;
-    plan->base.proven = true;
-    plan->base.bound = NAN;
+    pn_plan_begin(&plan->base, "accelerated_mirror_descent", objective, request);
     status = fill(&at, common, own, err);
     if (status != PN_OK) {
         pn_plan_free(&plan->base);

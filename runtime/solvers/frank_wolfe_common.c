@@ -96,9 +96,7 @@ pn_status fw_plan_open(fw_plan **out, fw_problem *at, const char *solver, pn_obj
     plan = pn_calloc(1, sizeof *plan);
     if (!plan)
         return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory", solver);
-    plan->base.solver = pn_solver_find(solver);
-    plan->base.objective = objective;
-    plan->base.request = *request;
+    pn_plan_begin(&plan->base, solver, objective, request);
     *at = (fw_problem){ .objective = objective,
                         .set = set,
                         .bounds = pn_objective_bounds(objective),

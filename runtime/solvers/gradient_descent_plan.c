@@ -417,11 +417,7 @@ pn_status gd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
 
     if (!plan)
         return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
-    plan->base.solver = pn_solver_find("gradient_descent");
-    plan->base.objective = objective;
-    plan->base.request = *request;
-    plan->base.proven = true;
-    plan->base.bound = NAN;
+    pn_plan_begin(&plan->base, "gradient_descent", objective, request);
     status = fill(&at, err);
     if (status != PN_OK) {
         pn_plan_free(&plan->base);

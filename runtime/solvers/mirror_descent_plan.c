@@ -343,11 +343,7 @@ pn_status md_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
 
     if (!plan)
         return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory");
-    plan->base.solver = pn_solver_find("mirror_descent");
-    plan->base.objective = objective;
-    plan->base.request = *request;
-    plan->base.proven = true;
-    plan->base.bound = NAN;
+    pn_plan_begin(&plan->base, "mirror_descent", objective, request);
     status = fill(&at, common, own, err);
     if (status != PN_OK) {
         pn_plan_free(&plan->base);

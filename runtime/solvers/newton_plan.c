@@ -10,7 +10,6 @@
 
 static const char owner[] = "solve.newton";
 static const char *const gradients[] = { "auto", "full", "differences", NULL };
-static const char *const hessian_noises[] = { "frobenius", "packed", NULL };
 
 enum { GRADIENTS_AUTO = 0, GRADIENTS_FULL, GRADIENTS_DIFFERENCES };
 
@@ -38,8 +37,7 @@ const pn_param nw_params[] = {
     { "gradients", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, gradients,
       "differences: later releases are of gradients less the one at the start; full: of gradients; auto: what has "
       "less noise" },
-    { "hessian_noise", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, hessian_noises,
-      "frobenius: off the diagonal half the variance; packed: the same on and above the diagonal" },
+    PN_HESSIAN_NOISE_PARAM,
     PN_PARAM_END,
 };
 
@@ -407,11 +405,7 @@ pn_status nw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
 
     if (!plan)
         return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
-    plan->base.solver = pn_solver_find("newton");
-    plan->base.objective = objective;
-    plan->base.request = *request;
-    plan->base.proven = true;
-    plan->base.bound = NAN;
+    pn_plan_begin(&plan->base, "newton", objective, request);
     status = fill(&at, err);
     if (status != PN_OK) {
         pn_plan_free(&plan->base);

@@ -25,6 +25,9 @@ static double contributions(pn_neighbours neighbours)
     return neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
 }
 
+const char *const pn_hessian_noise_names[] = { "frobenius", "packed", NULL };
+const char *const pn_hessian_bound_names[] = { "certified", "generic", NULL };
+
 /* ---- reading ---- */
 
 static pn_status read_shape(pn_model *self, const char *owner, const pn_request *request, size_t batch, pn_err *err)

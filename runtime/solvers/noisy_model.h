@@ -58,6 +58,21 @@ double pn_model_hessian_noise(const pn_model *self, double z, double failure);
 double pn_model_gradient_sampling(const pn_model *self, double failure);
 double pn_model_hessian_sampling(const pn_model *self, double failure);
 
+/* Rows for the tables of solvers, in the order of `frobenius` and `generic`. */
+extern const char *const pn_hessian_noise_names[]; /* "frobenius", "packed", NULL */
+extern const char *const pn_hessian_bound_names[]; /* "certified", "generic", NULL */
+#define PN_HESSIAN_NOISE_PARAM                                                                                         \
+    {                                                                                                                  \
+        "hessian_noise", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_hessian_noise_names,                                  \
+            "frobenius: off-diagonal entries get half of the variance, which costs the same; packed: all entries "     \
+            "alike"                                                                                                    \
+    }
+#define PN_HESSIAN_BOUND_PARAM                                                                                         \
+    {                                                                                                                  \
+        "hessian_bound", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_hessian_bound_names,                                  \
+            "sensitivity of the Hessian: certified from the loss, or 2 sqrt(d) B_H/n, for comparisons"                 \
+    }
+
 /* ---- releases ---- */
 
 typedef struct pn_model_release pn_model_release;

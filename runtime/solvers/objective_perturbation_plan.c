@@ -401,9 +401,7 @@ pn_status op_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
 
     if (!plan)
         return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
-    plan->base.solver = pn_solver_find("objective_perturbation");
-    plan->base.objective = objective;
-    plan->base.request = *request;
+    pn_plan_begin(&plan->base, "objective_perturbation", objective, request);
     status = copy_start(plan, &common[PN_OPT_START], err);
     if (status == PN_OK)
         status = op_gather(&at, plan, common, own, err);

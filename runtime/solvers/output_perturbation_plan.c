@@ -341,11 +341,7 @@ pn_status output_plan_new(pn_plan **out, pn_objective *objective, const pn_reque
 
     if (!plan)
         return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
-    plan->base.solver = pn_solver_find("output_perturbation");
-    plan->base.objective = objective;
-    plan->base.request = *request;
-    plan->base.proven = true;
-    plan->base.bound = NAN;
+    pn_plan_begin(&plan->base, "output_perturbation", objective, request);
     plan->method = (output_method)own[OUTPUT_OPT_METHOD].count;
     status = copy_start(plan, &common[PN_OPT_START], err);
     if (status == PN_OK)

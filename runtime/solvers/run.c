@@ -235,7 +235,8 @@ static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
     }
     fit->charged_rho = fit->rho;
     fit->charged_epsilon = fit->epsilon;
-    if (plan->solver->adaptive && event) { /* when to end was read off the releases: only the whole budget is a bound */
+    if ((plan->solver->adaptive || walk->state->finished) && event) {
+        /* when to end was read off the releases: only the whole budget is a bound */
         fit->rho = plan->worthless ? INFINITY : plan->rho;
         fit->epsilon = request_epsilon(plan);
     }

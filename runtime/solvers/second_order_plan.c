@@ -348,11 +348,7 @@ pn_status so_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
 
     if (!plan)
         return pn_fail(err, PN_ENOMEM, "%s: out of memory", at.owner);
-    plan->base.solver = pn_solver_find("second_order");
-    plan->base.objective = objective;
-    plan->base.request = *request;
-    plan->base.proven = true;
-    plan->base.bound = NAN;
+    pn_plan_begin(&plan->base, "second_order", objective, request);
     status = fill(&at, err);
     if (status != PN_OK) {
         pn_plan_free(&plan->base);

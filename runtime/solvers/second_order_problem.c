@@ -9,8 +9,6 @@
 #include "solvers/second_order.h"
 
 static const char *const svts[] = { "slope", "value", NULL };
-static const char *const noises[] = { "frobenius", "packed", NULL };
-static const char *const hessian_bounds[] = { "certified", "generic", NULL };
 static const char *const eigens[] = { "auto", "dense", "lanczos", "matrix_free", NULL };
 
 const pn_param so_params[] = {
@@ -44,10 +42,8 @@ const pn_param so_params[] = {
     { "value_share", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, -1.0, NULL,
       "of the budget, to release the objective at the start, which T then rests on; in [0, 1); by default 0.01 where "
       "it depends on records and no gap is claimed" },
-    { "hessian_noise", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, noises,
-      "frobenius: off-diagonal entries get half of the variance, which costs the same; packed: all entries alike" },
-    { "hessian_bound", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, hessian_bounds,
-      "sensitivity of the Hessian: certified from the loss, or 2 sqrt(d) B_H/n, for comparisons" },
+    PN_HESSIAN_NOISE_PARAM,
+    PN_HESSIAN_BOUND_PARAM,
     { "eigen", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, eigens,
       "how the least eigenpair is found; matrix_free stores no Hessian and is for simulated runs only" },
     { "failure", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.1, NULL,

@@ -425,11 +425,7 @@ pn_status sgd_plan_new(pn_plan **out, pn_objective *objective, const pn_request 
 
     if (!plan)
         return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
-    plan->base.solver = pn_solver_find("sgd");
-    plan->base.objective = objective;
-    plan->base.request = *request;
-    plan->base.proven = true;
-    plan->base.bound = NAN;
+    pn_plan_begin(&plan->base, "sgd", objective, request);
     plan->base.draws = !at.is_private;
     at.paper = at.paper && at.is_private;
     status = fill(&at, err);

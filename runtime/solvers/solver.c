@@ -67,6 +67,15 @@ const pn_solver_ops *pn_solver_find(const char *name)
     return NULL;
 }
 
+void pn_plan_begin(pn_plan *plan, const char *solver, pn_objective *objective, const pn_request *request)
+{
+    plan->solver = pn_solver_find(solver);
+    plan->objective = objective;
+    plan->request = *request;
+    plan->proven = true;
+    plan->bound = NAN;
+}
+
 /* ---- lines ---- */
 
 static pn_plan_line *next_line(pn_plan *plan, const char *name, const char *format, va_list args)

@@ -83,6 +83,8 @@ struct pn_plan {
     char warnings[3][256]; /* empty strings where there is none */
 };
 
+/** What every plan begins with: whose it is, for what, proven until something says otherwise, and no bound yet. */
+void pn_plan_begin(pn_plan *plan, const char *solver, pn_objective *objective, const pn_request *request);
 /** Add a line; `formula` as printf. */
 void pn_plan_add(pn_plan *plan, const char *name, double value, const char *formula, ...) PN_PRINTF(4, 5);
 void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const char *formula, ...) PN_PRINTF(4, 5);

@@ -362,11 +362,7 @@ static pn_status plan_new(pn_plan **out, const char *name, bool doubling, pn_obj
 
     if (!plan)
         return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory", name);
-    plan->base.solver = pn_solver_find(name);
-    plan->base.objective = objective;
-    plan->base.request = *request;
-    plan->base.proven = true;
-    plan->base.bound = NAN;
+    pn_plan_begin(&plan->base, name, objective, request);
     plan->shape.doubling = doubling;
     status = fill(plan, common, own, err);
     if (status != PN_OK) {

@@ -9,8 +9,6 @@
 #include "solvers/trust_region.h"
 
 static const char owner[] = "solve.trust_region";
-static const char *const hessian_noises[] = { "frobenius", "packed", NULL };
-static const char *const hessian_bounds[] = { "certified", "generic", NULL };
 
 #define MOST 1000000 /* steps */
 
@@ -30,10 +28,8 @@ const pn_param tr_params[] = {
     { "gap", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "bound on f(start) - min f, in place of the one from public numbers" },
     { "floor", PN_REAL, PN_OPTIONAL, PN_ANY, 0.0, NULL, "a number that f is never below, for the gap" },
-    { "hessian_noise", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, hessian_noises,
-      "frobenius: off-diagonal entries get half of the variance, which costs the same; packed: all entries alike" },
-    { "hessian_bound", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, hessian_bounds,
-      "sensitivity of the Hessian: certified from the loss, or 2 sqrt(d) B_H/n, for comparisons" },
+    PN_HESSIAN_NOISE_PARAM,
+    PN_HESSIAN_BOUND_PARAM,
     { "hess_noise_factor", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL,
       "multiplies the Hessian's noise; above 1 the run costs less than it was given, below 1 it is refused" },
     { "failure", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.1, NULL,
@@ -368,11 +364,7 @@ pn_status tr_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
 
     if (!plan)
         return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
-    plan->base.solver = pn_solver_find("trust_region");
-    plan->base.objective = objective;
-    plan->base.request = *request;
-    plan->base.proven = true;
-    plan->base.bound = NAN;
+    pn_plan_begin(&plan->base, "trust_region", objective, request);
     status = fill(&at, err);
     if (status != PN_OK) {
         pn_plan_free(&plan->base);

@@ -304,11 +304,7 @@ static pn_status new_plan(pn_plan **out, bool naive, pn_objective *objective, co
 
     if (!plan)
         return pn_fail(err, PN_ENOMEM, "%s: out of memory", at.owner);
-    plan->base.solver = pn_solver_find(name);
-    plan->base.objective = objective;
-    plan->base.request = *request;
-    plan->base.proven = true;
-    plan->base.bound = NAN;
+    pn_plan_begin(&plan->base, name, objective, request);
     plan->base.samples = !at.is_private;
     plan->dim = pn_objective_dim(objective);
     status = fill(&at, err);
