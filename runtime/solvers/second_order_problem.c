@@ -37,7 +37,7 @@ const pn_param so_params[] = {
       "M of the objective's Hessian, in place of what is certified: steps rest on it, privacy does not" },
     { "gap", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "objective at the start less its least value, at most: T rests on it; by default from the loss's range" },
-    { "floor", PN_REAL, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+    { "floor", PN_REAL, PN_OPTIONAL, PN_ANY, NAN, NULL,
       "f_low, a lower bound on the objective; by default from the ranges of loss and regulariser" },
     { "value_share", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, -1.0, NULL,
       "of the budget, to release the objective at the start, which T then rests on; in [0, 1); by default 0.01 where "

@@ -27,7 +27,7 @@ const pn_param tr_params[] = {
       "M of f's Hessian, in place of the certified one: steps and certificate rest on it, privacy does not" },
     { "gap", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "bound on f(start) - min f, in place of the one from public numbers" },
-    { "floor", PN_REAL, PN_OPTIONAL, PN_ANY, 0.0, NULL, "a number that f is never below, for the gap" },
+    { "floor", PN_REAL, PN_OPTIONAL, PN_ANY, NAN, NULL, "a number that f is never below, for the gap" },
     PN_HESSIAN_NOISE_PARAM,
     PN_HESSIAN_BOUND_PARAM,
     { "hess_noise_factor", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL,

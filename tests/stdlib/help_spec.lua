@@ -61,6 +61,7 @@ describe("help", function()
     local text = help "second_order":gsub("%s+", " ")
     assert.matches("tolerance.gradient a_g: .-twice the typical noise %(a positive number%)", text)
     assert.matches("failure zeta: .-%(a number between 0 and 1, both excluded, default 0.1%)", text)
+    assert.matches("floor f_low, a lower bound .-%(a finite number%)", text) -- derived: 0 is not its default
     assert.matches("NOT private", help "second_order_gap", 1, true)
     assert.matches("with probability", help "fit.certificate", 1, true)
   end)
