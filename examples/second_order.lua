@@ -1,8 +1,9 @@
 -- second_order.lua -- out of a saddle point, privately: fit measurements that have lost their sign.
 --   penumbra examples/second_order.lua
--- Each label is <x, theta>^2, so theta and -theta fit alike, and half-way between them, at 0, every gradient is zero: a saddle, where
--- gradient descent stays.  solve.second_order releases a noisy Hessian where the noisy gradient is small, steps along its most negative
--- direction, and ends with a certificate.  Budget and noise are of a lesson: seeded, so that the run repeats, and worth nothing.
+-- Each label is <x, theta>^2, so theta and -theta fit alike, and half-way between them, at 0, every gradient is zero: a saddle,
+-- where gradient descent stays.  solve.second_order releases a noisy Hessian where the noisy gradient is small, steps along its
+-- most negative direction, and ends with a certificate.  Budget and noise are of a lesson: seeded, so that the run repeats, and
+-- worth nothing.
 local pn = require "penumbra"
 
 local truth = pn.vec { 1, -0.5 }
@@ -17,8 +18,8 @@ local loss = pn.loss.glm(function(margin, y)
 end, { name = "sign-free" })
 local obj = pn.objective { data = data, loss = loss, reg = pn.reg.l2(0.01) }
 
--- Smoothness and hessian_lipschitz are claims: the certified ones are worst cases (see the plan), with steps too short to get anywhere.
--- Steps rest on them; the noise does not, and the certificate holds however the point was found.
+-- Smoothness and hessian_lipschitz are claims: the certified ones are worst cases (see the plan), with steps too short to get
+-- anywhere.  Steps rest on them; the noise does not, and the certificate holds however the point was found.
 local plan = pn.solve.second_order.plan(obj, { epsilon = 1, delta = 1e-8, tolerance = { gradient = 0.04, hessian = 0.1 },
   smoothness = 4, hessian_lipschitz = 3, iterations = 60 })
 print(plan)

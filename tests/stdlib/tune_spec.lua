@@ -74,12 +74,14 @@ describe("plan:tune", function()
   end)
 
   it("says so where a solver predicts no risk at all", function()
-    local f = pn.objective{data = pn.data.synthetic.logistic{n = 300, p = 3, seed = 1}:clip_rows("l2", 1), loss = pn.loss.logistic()}
+    local d = pn.data.synthetic.logistic{n = 300, p = 3, seed = 1}:clip_rows("l2", 1)
+    local f = pn.objective{data = d, loss = pn.loss.logistic()}
     for _, name in ipairs{"second_order", "trust_region", "newton"} do
       local made = pn.solve[name].plan(f, {rho = 0.5})
       local ok, err = pcall(made.tune, made)
       assert.is_false(ok)
-      assert.equal("solve." .. name .. ": tune: its plans predict no risk to be compared by; compare plan:with{...} by their lines", err)
+      local why = ": tune: its plans predict no risk to be compared by; compare plan:with{...} by their lines"
+      assert.equal("solve." .. name .. why, err)
     end
   end)
 
