@@ -84,4 +84,33 @@ describe("a step that fails after its noise was drawn", function()
     assert.is_true(1 - ledger.remaining >= plan.rho / steps * (1 - 1e-12))
     assert.is_true(1 - ledger.remaining <= plan.rho / steps * 3 * (1 + 1e-12))
   end)
+
+  -- What it charges depends on its branch, so that the price of a step is looked up in the run that nothing breaks.
+  it("goes on with the same noise and without a second charge: second_order", function()
+    local options = {rho = 0.5, iterations = steps, tolerance = {gradient = 1e-4}}
+    local function walk_all(at)
+      local trouble, failures, theta = {}, 0, nil
+      local plan = pn.solve.second_order.plan(objective(troubled_ball(trouble)), options)
+      local ledger = pn.ledger {rho = 1, teaching = true}
+      trouble.calls, trouble.at = 0, at
+      local walk, done = plan:steps {ledger = ledger, rng = pn.rng.seeded(7)}, 0
+      while done < steps do
+        local ok, state = pcall(walk)
+        if ok then done = state.step else
+          assert.matches("troubled", tostring(state), 1, true)
+          failures = failures + 1
+        end
+      end
+      theta = walk:fit().theta
+      return theta, ledger.remaining, failures, trouble.calls
+    end
+    local smooth, left, none, calls = walk_all()
+    assert.equal(0, none)
+    for at = 1, calls do
+      local theta, remaining, failures = walk_all(at)
+      assert.equal(1, failures)
+      assert.is_true(theta == smooth)
+      assert.equal(left, remaining)
+    end
+  end)
 end)
