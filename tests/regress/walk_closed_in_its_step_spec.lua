@@ -2,7 +2,7 @@
 local pn = require "penumbra"
 
 local p, solvers = 50, {"gradient_descent", "sgd", "svrg", "svrg_pp", "accelerated_mirror_descent", "zeroth_order",
-  "zeroth_order_naive"}
+  "zeroth_order_naive", "second_order"}
 
 -- A walk of three steps, each of which calls `meddle` once.
 local function walk_with(name, ledger, meddle)
@@ -14,6 +14,18 @@ local function walk_with(name, ledger, meddle)
     return pn.solve[name].plan(pn.objective {data = data, loss = loss}, options):steps {ledger = ledger}
   end
   local data = pn.data.synthetic.logistic {n = 60, p = p, seed = 2}:clip_rows("l2", 1)
+  if name == "second_order" then -- a projection in place of a proximal operator
+    local open -- the start is projected, too, before there is a walk
+    local ball = pn.set.custom {dim = p, radius = 1, support = function(g) return g / g:norm() end,
+      project = function(v)
+        if open then meddle() end
+        return v:norm() <= 1 and v or v / v:norm()
+      end}
+    local walk = pn.solve.second_order.plan(pn.objective {data = data, loss = pn.loss.logistic(), set = ball},
+      {rho = 0.5, iterations = 3, tolerance = {gradient = 1e-4}}):steps {ledger = ledger}
+    open = true
+    return walk
+  end
   local prox = pn.prox.custom {dim = p, prox = function(v) meddle() return v end}
   local options = {rho = 0.5, iterations = 3, prox = prox}
   if name:find("svrg", 1, true) then options.inner, options.batch = 2, 6 end

@@ -89,7 +89,7 @@ describe("a step that fails after its noise was drawn", function()
   it("goes on with the same noise and without a second charge: second_order", function()
     local options = {rho = 0.5, iterations = steps, tolerance = {gradient = 1e-4}}
     local function walk_all(at)
-      local trouble, failures, theta = {}, 0, nil
+      local trouble, failures = {}, 0
       local plan = pn.solve.second_order.plan(objective(troubled_ball(trouble)), options)
       local ledger = pn.ledger {rho = 1, teaching = true}
       trouble.calls, trouble.at = 0, at
@@ -101,8 +101,7 @@ describe("a step that fails after its noise was drawn", function()
           failures = failures + 1
         end
       end
-      theta = walk:fit().theta
-      return theta, ledger.remaining, failures, trouble.calls
+      return walk:fit().theta, ledger.remaining, failures, trouble.calls
     end
     local smooth, left, none, calls = walk_all()
     assert.equal(0, none)
