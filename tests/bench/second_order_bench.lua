@@ -1,9 +1,8 @@
--- second_order_bench.lua -- private second-order runs on Covertype, prepared as in their experiments: seconds of a whole run as a ratio to
--- one gradient without privacy of the same records, beside its steps and what it was charged.
--- epsilon = 1, delta = 1/n, loose tolerance (.060, .245), G = M = 1, gap .5, w0 ~ N(0, I) from three seeds; loaded and planned off the clock.
--- The limit is on what noise, charges and eigenvalues add: 1.5 of the run's gradients, Hessians and searches, each as long as it takes without
--- noise in the same program.
--- Needs PENUMBRA_DATA with covtype.libsvm.binary.gz.
+-- second_order_bench.lua -- private second-order runs on Covertype, prepared as in their experiments: seconds of a whole run as
+-- a ratio to one gradient without privacy of the same records, beside its steps and what it was charged. epsilon = 1, delta =
+-- 1/n, loose tolerance (.060, .245), G = M = 1, gap .5, w0 ~ N(0, I) from three seeds; loaded and planned off the clock. The
+-- limit is on what noise, charges and eigenvalues add: 1.5 of the run's gradients, Hessians and searches, each as long as it
+-- takes without noise in the same program. Needs PENUMBRA_DATA with covtype.libsvm.binary.gz.
 local pn = require "penumbra"
 package.path = "./?.lua;" .. package.path -- from the root, as make bench does
 

@@ -1,5 +1,5 @@
--- second_order_losses_spec.lua -- which losses the three solvers of second order take, and what they say of the others: why, by name, also
--- where nothing bounds the records.
+-- second_order_losses_spec.lua -- which losses the three solvers of second order take, and what they say of the others: why, by
+-- name, also where nothing bounds the records.
 local pn = require "penumbra"
 
 local function data(clipped)

@@ -1,5 +1,5 @@
--- softmax_second_order_spec.lua -- solvers of second order on a loss of several margins: dim = classes x p, one Hessian of that order.
--- Losses are summed from their definition in plain Lua; seeds are fixed.
+-- softmax_second_order_spec.lua -- solvers of second order on a loss of several margins: dim = classes x p, one Hessian of that
+-- order. Losses are summed from their definition in plain Lua; seeds are fixed.
 local pn = require "penumbra"
 
 local classes, p, n, radius = 3, 3, 4000, 2
