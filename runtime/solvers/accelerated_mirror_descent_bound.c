@@ -49,7 +49,7 @@ double amd_bound(const amd_terms *of, double T, double sigma, double c, double *
 {
     double M = 2.0 * of->L / c, square = sum_of_squares(T) * sigma * sigma * of->K, room = 2.0 * (M - of->L);
 
-    *bias = 4.0 * M * of->B / ((T + 1.0) * (T + 1.0));
+    *bias = of->B == 0.0 ? 0.0 : 4.0 * M * of->B / ((T + 1.0) * (T + 1.0)); /* M is inf there */
     *noise = square == 0.0 ? 0.0 : square / room + (of->printed ? square / (2.0 * of->L) : 0.0);
     return room < 0.0 || (room == 0.0 && square > 0.0) ? INFINITY : *bias + *noise;
 }

@@ -206,6 +206,13 @@ describe("accelerated mirror descent without noise", function()
     assert.is_true(#fit.trace < 5000)
     assert.is_nil(plan.bound)
   end)
+
+  it("prints a plan without holes over a set of one point", function()
+    local data = pn.data.from({{1}, {-1}}, {1, -1}):clip_rows("l2", 1):clip_labels(-1, 1)
+    local f = pn.objective {data = data, loss = pn.loss.squared(), set = pn.set.simplex {dim = 1, radius = 0.01}, clip = 0.1}
+    local text = tostring(pn.solve.accelerated_mirror_descent.plan(f, {epsilon = 4, delta = 1e-3, smoothness = 1}))
+    assert.is_nil(text:find "nan")
+  end)
 end)
 
 describe("public terms of accelerated mirror descent", function()
