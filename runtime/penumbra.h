@@ -42,9 +42,7 @@ extern "C" {
 
 #include "privacy/accountant.h"
 #include "privacy/audit.h"
-#include "privacy/allowance.h"
 #include "privacy/batch_release.h"
-#include "privacy/batch_sparse.h"
 #include "privacy/event.h"
 #include "privacy/ledger.h"
 #include "privacy/mechanism.h"

@@ -140,7 +140,7 @@ static void explain_iterations(so_work *at)
     pn_plan_add(base, "decrease a step", plan->line_search ? of->decrease_ls : of->decrease, "%s", formula);
     if ((double)plan->cap < ceil(wanted))
         pn_plan_add(base, "iterations T", (double)plan->cap, "%s; the proof asks for gap/decrease = %.4g%s",
-                    at->common[PN_OPT_ITERATIONS].given ? "as given" : "the most that are planned", wanted,
+                    at->common[PN_OPT_ITERATIONS].given ? "as given" : "the most without iterations=", wanted,
                     plan->value_cost > 0.0 ? "; fewer by the released value" : "");
     else
         pn_plan_add(base, "iterations T", (double)plan->cap, "gap/decrease%s",

@@ -10,6 +10,7 @@
 
 #include "solvers/second_order.h"
 
+#define MOST_PLANNED    100000 /* by default: of more, nobody waits for the last, and private ones are all noise */
 #define MOST_ITERATIONS ((size_t)1 << 30)
 #define PLAIN_TOLERANCE 0.01 /* without privacy, of B_g */
 #define SIGNAL          2.0  /* practical: eps is this many times what noise typically is */
@@ -18,7 +19,7 @@ static pn_status derive(so_work *at, pn_err *err)
 {
     char text[160];
     so_plan *plan = at->plan;
-    size_t cap = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count : MOST_ITERATIONS;
+    size_t cap = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count : MOST_PLANNED;
     const char *wrong = so_derive(&plan->of, plan->line_search, text, sizeof text);
 
     if (wrong)

@@ -10,7 +10,7 @@
 
 static const char owner[] = "solve.trust_region";
 
-#define MOST 1000000 /* steps */
+#define MOST 100000 /* steps, by default */
 
 /* In the order of the TR_ constants. */
 const pn_param tr_params[] = {

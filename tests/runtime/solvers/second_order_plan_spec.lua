@@ -311,7 +311,9 @@ describe("second_order", function()
     refuses({value_share = 1}, "value_share must be in %[0, 1%), got 1")
     refuses({floor = 1}, "floor = 1 is above what the objective is at the start, at most 0.693147")
     refuses({batch = 1001}, "batch must be at most.*1000, got 1001")
-    refuses({tolerance = {gradient = 1e-6}}, "tolerances ask for %d+ iterations.*larger tolerances, or iterations=")
+    refuses({tolerance = {gradient = 1e-6}, iterations = 2 ^ 40 // 1},
+      "tolerances ask for %d+ iterations.*larger tolerances, or iterations=")
+    assert.equal(100000, planned({tolerance = {gradient = 1e-6}}).iterations) -- that it is the most is said in the plan
     refuses({calibration = "paper", rho = 1}, "paper.*epsilon and delta")
     refuses({privacy = false, calibration = "paper"}, "paper.*epsilon and delta")
     assert.error_matches(function() pn.solve.second_order.plan(objective(), {epsilon = 1}) end, "needs a delta")
