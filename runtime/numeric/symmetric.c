@@ -56,12 +56,6 @@ void pn_packed_scale_off(double *packed, size_t n, double factor)
     }
 }
 
-void pn_packed_shift(double *packed, size_t n, double t)
-{
-    for (size_t j = 0; j < n; j++)
-        packed[j * (j + 1) / 2 + j] += t;
-}
-
 pn_status pn_packed_check(const char *what, const double *packed, size_t n, pn_err *err)
 {
     size_t bad, column = 0;

@@ -19,8 +19,6 @@ void pn_packed_times(double alpha, const double *packed, size_t n, const double 
 void pn_packed_unpack(const double *packed, size_t n, double *full);
 /** Multiply off-diagonal entries by `factor`, in place: with sqrt(2) the vector's l2 norm is the matrix's Frobenius norm. */
 void pn_packed_scale_off(double *packed, size_t n, double factor);
-/** Add t to the diagonal, in place. */
-void pn_packed_shift(double *packed, size_t n, double t);
 
 /** PN_EDIM for an order that is 0 or beyond BLAS's index type, PN_EDOMAIN for NaN or infinity, with its position; `what` begins the message. */
 pn_status pn_packed_check(const char *what, const double *packed, size_t n, pn_err *err);
