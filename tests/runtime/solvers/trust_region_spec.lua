@@ -245,28 +245,7 @@ local folder = os.getenv "PENUMBRA_DATA"
 
 if folder and folder ~= "" then
   describe("trust_region on Covertype", function()
-    -- Ten numeric columns standardised, everything divided by 4, rows clipped to norm 1; file label 1 is +1.
-    local function covertype()
-      local raw = pn.data.libsvm(folder .. "/covtype.libsvm.binary.gz", {labels = {[1] = 1, [2] = -1}, sparse = false})
-      local X, n, ones = raw.X, raw.n, pn.vec.ones(raw.n)
-      local mean, square = X:t() * (ones / n), pn.vec.zeros(raw.p)
-      local scaled = pn.mat.zeros(n, raw.p)
-      for j = 11, raw.p do mean[j] = 0 end
-      for i = 1, n do
-        local centred = X[i] - mean
-        square:axpy(1, centred * centred)
-        scaled[i]:axpy(1, centred)
-      end
-      local scale = pn.vec.ones(raw.p) / 4
-      for j = 1, 10 do scale[j] = 0.25 / math.sqrt(square[j] / n) end
-      for i = 1, n do
-        local row = scaled[i]
-        row:axpy(1, row * scale - row)
-      end
-      return pn.data.from(scaled, raw.y):clip_labels(-1, 1):clip_rows("l2", 1)
-    end
-
-    local data = covertype()
+    local data = require "tests.runtime.solvers.covertype"(folder)
     local obj = pn.objective {data = data, loss = pn.loss.logistic(), reg = pn.reg.nonconvex(1e-3)}
 
     it("takes 6 and 47 steps without noise from w_j = sin j (item 8)", function()
