@@ -28,7 +28,7 @@ endif
 STD      := -std=c17 -fPIC -pthread -fno-semantic-interposition
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-INCLUDE  := -Iruntime -Ibindings -Itests
+INCLUDE   = -Iruntime -Ibindings -Itests -I$(BUILD)/proto
 # One file is C++: the Fourier transform, which is a template.
 CXX_STD  := -std=c++17 -fPIC -fno-semantic-interposition -fno-rtti
 CXX_WARN := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
@@ -74,6 +74,7 @@ SIMD_SRC    := $(filter-out %_avx2.c %_avx512.c,$(SIMD_SRC))
 endif
 RUNTIME_SRC := $(filter-out runtime/numeric/simd_%.c,$(wildcard runtime/*/*.c)) $(SIMD_SRC)
 RUNTIME_CXX := $(wildcard runtime/*/*.cc)
+RUNTIME_PROTO := $(wildcard runtime/*/*.proto)
 PROGRAM_SRC := $(wildcard bindings/main*.c bindings/repl*.c bindings/progress*.c)
 BINDING_SRC := $(filter-out $(PROGRAM_SRC),$(wildcard bindings/*.c))
 STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
@@ -82,7 +83,9 @@ C_TEST_SRC  := $(sort $(wildcard tests/*/*_test.c tests/*/*/*_test.c))
 BENCH_SRC   := $(sort $(wildcard tests/bench/*_bench.c))
 
 CXX_OBJ     := $(RUNTIME_CXX:%.cc=$(BUILD)/%.o)
-RUNTIME_OBJ := $(RUNTIME_SRC:%.c=$(BUILD)/%.o) $(CXX_OBJ)
+PROTO_SRC   := $(RUNTIME_PROTO:runtime/%.proto=$(BUILD)/proto/%.pb-c.c)
+PROTO_OBJ   := $(PROTO_SRC:.c=.o)
+RUNTIME_OBJ := $(RUNTIME_SRC:%.c=$(BUILD)/%.o) $(CXX_OBJ) $(PROTO_OBJ)
 BINDING_OBJ := $(BINDING_SRC:%.c=$(BUILD)/%.o)
 PROGRAM_OBJ := $(PROGRAM_SRC:%.c=$(BUILD)/%.o)
 C_TESTS     := $(C_TEST_SRC:%.c=$(BUILD)/%)
@@ -123,7 +126,15 @@ $(CXX_OBJ): $(BUILD)/%.o: %.cc $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call quiet,c++ $<)$(COMPILE_CXX) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
 
-$(filter-out $(CXX_OBJ),$(ALL_OBJ)): $(BUILD)/%.o: %.c $(BUILD)/flags
+# Message formats become C before anything that may include them is compiled; what is generated answers to no warnings of ours.
+$(PROTO_SRC): $(BUILD)/proto/%.pb-c.c: runtime/%.proto
+	@mkdir -p $(@D)
+	$(call quiet,protoc-c $<)protoc-c --proto_path=runtime --c_out=$(BUILD)/proto $<
+$(PROTO_OBJ): %.o: %.c $(BUILD)/flags
+	$(call quiet,cc $<)$(COMPILE) -w -c $< -o $@
+$(RUNTIME_SRC:%.c=$(BUILD)/%.o): | $(PROTO_SRC)
+
+$(filter-out $(CXX_OBJ) $(PROTO_OBJ),$(ALL_OBJ)): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call quiet,cc $<)$(COMPILE) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
 
@@ -179,7 +190,7 @@ $(C_TESTS) $(BENCHES): %: %.o $(BUILD)/libpenumbra.a
 	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(LIBS)
 $(filter $(BUILD)/tests/bindings/%,$(C_TESTS)): $(BINDING_OBJ)
 
-$(MUTANT_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags
+$(MUTANT_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags | $(PROTO_SRC)
 	@mkdir -p $(@D)
 	$(call quiet,cc $@)$(COMPILE) -DPN_MUTANTS -MMD -MP -c $< -o $@
 

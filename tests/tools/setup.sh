@@ -13,7 +13,8 @@ stamp=${2:-}
 needs_build="cmd:gcc:gcc cmd:g++:g++ cmd:make:make cmd:ar:binutils header:stdio.h:libc6-dev cmd:pkg-config:pkg-config
     cmd:lua5.4|lua:lua5.4 lib:lua5.4|lua-5.4|lua54|lua:liblua5.4-dev lib:openblas:libopenblas-dev
     lib:lapacke:liblapacke-dev lib:libsodium:libsodium-dev lib:zlib:zlib1g-dev lib:readline:libreadline-dev
-    lib:sleef:libsleef-dev header:kissfft/kissfft.hh:libkissfft-dev"
+    lib:sleef:libsleef-dev header:kissfft/kissfft.hh:libkissfft-dev lib:libzmq:libzmq3-dev
+    lib:libprotobuf-c:libprotobuf-c-dev cmd:protoc-c:protobuf-c-compiler"
 needs_test="cmd:busted:lua-busted cmd:gnuplot:gnuplot-nox"
 needs_lint="cmd:clang:clang cmd:clang-format:clang-format cmd:cppcheck:cppcheck
     cmd:luacheck:lua-check"
@@ -89,7 +90,7 @@ install_packages()
 # The flags, as Makefile variables.
 write_config()
 {
-    libs="openblas lapacke libsodium zlib sleef"
+    libs="openblas lapacke libsodium zlib sleef libzmq libprotobuf-c"
     lua=$(first_of "lua5.4|lua-5.4|lua54|lua" has_module)
     case $(pkg-config --modversion "$lua") in
     5.4*) ;;

@@ -1,0 +1,51 @@
+/* server.h -- the server's side of a federated run, over any transport: x, the features that it was given, q, rounds and their checkpoint.
+ * Everything here is post-processing of what parties released.  It keeps the codes of all rounds; x and q follow from them:
+ *     x <- moved by the codes of each round, q = sum_i x_i v_i over the features v_i that were uploaded (never noised again).
+ * A restarted server reads the codes from its checkpoint and asks for the features again, which parties give for nothing.
+ * Depends on: transport.h.  Used by: federated_frank_wolfe.c. */
+#ifndef PN_FEDERATED_SERVER_H
+#define PN_FEDERATED_SERVER_H
+
+#include "federated/transport.h"
+
+typedef struct pn_server pn_server;
+
+typedef struct pn_server_options {
+    pn_transport *transport; /* kept */
+    const pn_terms *terms;   /* [parties], copied: the same but for `party`, `columns`, `sampled`, `radius` */
+    const char *
+        checkpoint; /* NULL, or a path: there already, the run in it goes on if its terms are these (but for the run's id) */
+    pn_ledger *
+        overall; /* NULL, or charged for all parties before a request is sent (of transports whose parties do not do it) */
+    bool charges; /* it does */
+} pn_server_options;
+
+/** Gathers the parties, sends the terms, waits until all are ready.  Errors: PN_EPRIVACY when a party refused (its reason); PN_EINVAL when the
+ *  parties' records or digests differ (says which); as the transport's. */
+pn_status pn_server_new(pn_server **out, const pn_server_options *options, pn_task *task, pn_err *err);
+void pn_server_free(pn_server *server); /* says goodbye with REFUSED "stopped" unless pn_server_finish was called */
+
+/* What a round did; public or paid. */
+typedef struct pn_server_round {
+    uint64_t round;   /* from 1 */
+    double step_size; /* gamma */
+    size_t moved;     /* parties that did not stay */
+    size_t features;  /* uploaded in this round */
+    size_t best;      /* ball: the party that moved, from 1; 0: all stayed */
+} pn_server_round;
+
+/** One round.  A failure before its end leaves the state as it was: it may be called again, and asks the same. */
+pn_status pn_server_step(pn_server *server, pn_server_round *out, pn_task *task, pn_err *err);
+uint64_t pn_server_rounds(const pn_server *server); /* done, those before a restart included */
+/** Every party receives its part of the model. */
+void pn_server_finish(pn_server *server);
+
+/** x[d], parties one after the other; q[m] borrowed. */
+void pn_server_model(const pn_server *server, double *x);
+const double *pn_server_margin(const pn_server *server);
+/** Distinct features uploaded so far by `party`, and by all. */
+size_t pn_server_features(const pn_server *server, size_t party);
+size_t pn_server_all_features(const pn_server *server);
+const pn_terms *pn_server_terms(const pn_server *server, size_t party);
+
+#endif

@@ -1,0 +1,70 @@
+/* block_sampling.h -- which blocks of [d] a step looks at: a distribution over subsets, drawn independently in every step.
+ *   full         all of them
+ *   serial       one, uniformly or with weights p
+ *   nice         a uniform subset of tau
+ *   distributed  d blocks in K groups of c = d/K (unequal groups allowed); tau of every group
+ *   custom       drawn by a callback, with declared inclusion probabilities
+ * Depends on: core, rng.h.  Used by: objective/expected_curvature.h, solvers/block_frank_wolfe.c, bindings.
+ * Source: Lou, Cheung (2018), section 3; Richtarik, Takac (2016) for the names. */
+#ifndef PN_RANDOM_BLOCK_SAMPLING_H
+#define PN_RANDOM_BLOCK_SAMPLING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/param.h"
+#include "core/status.h"
+#include "random/rng.h"
+
+typedef struct pn_block_sampling pn_block_sampling;
+
+typedef struct pn_block_sampling_ops {
+    const char *name; /* "nice" */
+    const char *doc, *source;
+    const pn_param *params; /* every row begins with `blocks` */
+    pn_status (*create)(pn_block_sampling **out, const pn_arg *args, pn_err *err);
+    void (*destroy)(pn_block_sampling *self);
+    /* indices[blocks] rising, *count of them: may be 0. */
+    pn_status (*draw)(const pn_block_sampling *self, pn_rng *rng, size_t *indices, size_t *count, pn_err *err);
+    double (*inclusion)(const pn_block_sampling *self, size_t i); /* p_i > 0 */
+    double (*pair)(const pn_block_sampling *self, size_t i,
+                   size_t j);                     /* P(i and j), p_i for i = j; NaN: not declared */
+    double (*top)(const pn_block_sampling *self); /* lambda'(P), or NULL: found from the pairs */
+} pn_block_sampling_ops;
+
+/* Implementations embed this head first. */
+struct pn_block_sampling {
+    const pn_block_sampling_ops *ops;
+    size_t blocks;
+    double least; /* p_min */
+    double mean;  /* E |T| = sum p_i */
+    int references;
+};
+
+const pn_block_sampling_ops *const *pn_block_sampling_table(void);
+/** By name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for probabilities that are not in (0, 1] or do not
+ *  sum to 1 (serial), tau beyond its group; PN_ENOMEM. */
+pn_status pn_block_sampling_new(pn_block_sampling **out, const char *name, pn_arg *args, pn_err *err);
+pn_block_sampling *pn_block_sampling_keep(pn_block_sampling *sampling);
+void pn_block_sampling_free(pn_block_sampling *sampling);
+
+/** Checked: rising, distinct, in range (a callback's sets are sorted and refused otherwise).  rng NULL only for full. */
+pn_status pn_block_sampling_draw(const pn_block_sampling *sampling, pn_rng *rng, size_t *indices, size_t *count,
+                                 pn_err *err);
+/** Whether two samplings include block i always together ... every pair is declared. */
+bool pn_block_sampling_has_pairs(const pn_block_sampling *sampling);
+/** lambda'(P): the top eigenvalue of Diag(P)^-1/2 P Diag(P)^-1/2, an upper bound; in [1, blocks].  In closed form for the named samplings;
+ *  by LAPACK from declared pairs; E|T|-free bound `blocks` where nothing is declared. */
+double pn_block_sampling_top(const pn_block_sampling *sampling);
+
+/** For custom: a callback of a host's. */
+typedef struct pn_block_draw {
+    void *self;
+    pn_status (*draw)(void *self, pn_rng *rng, size_t *indices, size_t *count, size_t blocks, pn_err *err);
+    void (*release)(void *self);
+} pn_block_draw;
+pn_status pn_block_sampling_custom(pn_block_sampling **out, size_t blocks, const double *p,
+                                   const double *pairs /* [blocks * blocks] or NULL */, const pn_block_draw *draw,
+                                   pn_err *err);
+
+#endif
