@@ -78,7 +78,11 @@ pn_status pn_message_reserve(pn_message *message, size_t count, size_t size, pn_
 /** Make `message` a REFUSED answer to `request` (NULL: to nobody) with the status and message of err. */
 void pn_message_refuse(pn_message *message, const pn_message *request, const pn_err *err);
 
-/** Numbers in it that speak of the run: 1 for a code, a score, an index; `size` for a vector.  For the accounts of traffic. */
+/** Whether `reply` is one to `request`: run, party, round and kind (REFUSED answers all), of FETCH also the column; and nothing answers NONE. */
+bool pn_message_answers(const pn_message *request, const pn_message *reply);
+
+/** Numbers in it that speak of the run: 1 for a code, a score, the column of FETCH; 2 for each entry of x_k; `size` for a vector.  For the
+ *  accounts of traffic. */
 size_t pn_message_scalars(const pn_message *message);
 
 #endif

@@ -64,7 +64,8 @@ struct pn_transport {
 pn_transport *pn_transport_keep(pn_transport *transport);
 void pn_transport_free(pn_transport *transport); /* drops one reference; NULL allowed */
 
-/** Checked doors.  pn_transport_exchange counts traffic.  Errors: as the ops. */
+/** Checked doors: replies[parties] are zeroed or hold messages, which are cleared; after a failure they are empty.  Errors: as the ops; PN_EIO
+ *  for a reply that does not answer its request.  Traffic is counted by the implementations, who know the bytes. */
 pn_status pn_transport_gather(pn_transport *transport, pn_task *task, pn_err *err);
 pn_status pn_transport_exchange(pn_transport *transport, const pn_message *requests, pn_message *replies, pn_task *task,
                                 pn_err *err);

@@ -1,0 +1,110 @@
+/* transport.c -- the doors that every transport stands behind: counting of references and of traffic, and the check that a
+ * reply answers its request.  Depends on: transport.h.  Used by: server.c, transports, bindings. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "federated/transport.h"
+
+pn_status pn_transport_init(pn_transport *transport, const pn_transport_ops *ops, size_t parties, pn_err *err)
+{
+    if (parties == 0 || parties > PN_PARTIES_MAX)
+        return pn_fail(err, PN_EINVAL, "federated.%s: parties must be a whole number from 1 to %d, got %zu", ops->name,
+                       PN_PARTIES_MAX, parties);
+    memset(transport, 0, sizeof *transport);
+    transport->peers = pn_calloc(parties, sizeof *transport->peers);
+    if (!transport->peers)
+        return pn_fail(err, PN_ENOMEM, "federated.%s: out of memory for %zu parties", ops->name, parties);
+    transport->ops = ops;
+    transport->parties = parties;
+    transport->references = 1;
+    for (size_t k = 0; k < parties; k++)
+        (void)snprintf(transport->peers[k].name, sizeof transport->peers[k].name, "party %zu", k + 1);
+    return PN_OK;
+}
+
+void pn_transport_clear(pn_transport *transport)
+{
+    pn_free(transport->peers);
+    pn_free(transport->checkpoint);
+    transport->peers = NULL;
+    transport->checkpoint = NULL;
+    transport->parties = 0;
+}
+
+pn_transport *pn_transport_keep(pn_transport *transport)
+{
+    transport->references++;
+    return transport;
+}
+
+void pn_transport_free(pn_transport *transport)
+{
+    if (transport && --transport->references == 0)
+        transport->ops->destroy(transport);
+}
+
+void pn_transport_count(pn_transport *transport, size_t party, const pn_message *message, size_t bytes, bool up)
+{
+    pn_peer *peer = &transport->peers[party];
+
+    if (up) {
+        peer->bytes_up += bytes;
+        peer->scalars_up += pn_message_scalars(message);
+        peer->messages_up++;
+    } else {
+        peer->bytes_down += bytes;
+        peer->scalars_down += pn_message_scalars(message);
+        peer->messages_down++;
+    }
+}
+
+pn_status pn_transport_gather(pn_transport *transport, pn_task *task, pn_err *err)
+{
+    pn_status status = PN_OK;
+
+    if (transport->gathered || !transport->ops->gather)
+        return PN_OK;
+    status = transport->ops->gather(transport, task, err);
+    transport->gathered = status == PN_OK;
+    return status;
+}
+
+static void clear_all(pn_message *messages, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        pn_message_clear(&messages[k]);
+}
+
+/* Transports check this, too; a reply to another question must not reach the server whatever one of them forgets. */
+static pn_status check_replies(const pn_transport *transport, const pn_message *requests, const pn_message *replies,
+                               pn_err *err)
+{
+    for (size_t k = 0; k < transport->parties; k++) {
+        if (!pn_message_answers(&requests[k], &replies[k]))
+            return pn_fail(err, PN_EIO, "federated.%s: %s answered \"%s\" to \"%s\" of round %llu",
+                           transport->ops->name, transport->peers[k].name, pn_message_names[replies[k].kind],
+                           pn_message_names[requests[k].kind], (unsigned long long)requests[k].round);
+    }
+    return PN_OK;
+}
+
+pn_status pn_transport_exchange(pn_transport *transport, const pn_message *requests, pn_message *replies, pn_task *task,
+                                pn_err *err)
+{
+    pn_status status;
+
+    clear_all(replies, transport->parties);
+    for (size_t k = 0; k < transport->parties; k++) {
+        if (requests[k].kind != PN_MESSAGE_NONE && requests[k].party != k)
+            return pn_fail(err, PN_EINVAL, "federated.%s: a request to party %u was given for party %zu",
+                           transport->ops->name, requests[k].party, k);
+    }
+    status = transport->ops->exchange(transport, requests, replies, task, err);
+    if (status == PN_OK)
+        status = check_replies(transport, requests, replies, err);
+    if (status != PN_OK)
+        clear_all(replies, transport->parties);
+    return status;
+}
