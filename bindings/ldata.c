@@ -15,6 +15,16 @@ static pn_dataset *check_data(lua_State *L)
     return pnl_check(L, 1, &pnl_dataset_class);
 }
 
+/* The same where its records are to be read. */
+static pn_dataset *check_present(lua_State *L, const char *who)
+{
+    pn_dataset *data = check_data(L);
+    pn_err err;
+
+    pnl_status(L, pn_dataset_need_records(data, who, &err), &err);
+    return data;
+}
+
 static pn_dataset **new_data(lua_State *L)
 {
     return (pn_dataset **)pnl_newbox(L, &pnl_dataset_class);
@@ -24,6 +34,8 @@ static size_t weight_of(const pn_dataset *data)
 {
     size_t entry = data->float32 ? sizeof(float) : sizeof(double);
 
+    if (data->absent)
+        return 0;
     if (!data->sparse)
         return data->n * (data->p * entry + sizeof(double));
     return data->csr.start[data->n] * (entry + sizeof(uint32_t)) + data->n * 2 * sizeof(double);
@@ -101,7 +113,7 @@ static void push_widened_sparse(lua_State *L, const pn_dataset *data)
 
 static int data_X(lua_State *L)
 {
-    pn_dataset *data = check_data(L);
+    pn_dataset *data = check_present(L, "X");
 
     if (data->float32 && data->sparse) {
         push_widened_sparse(L, data);
@@ -119,7 +131,7 @@ static int data_X(lua_State *L)
 
 static int data_y(lua_State *L)
 {
-    pn_dataset *data = check_data(L);
+    pn_dataset *data = check_present(L, "y");
 
     pnl_view_vec(L, data->y, data->n, 1);
     pnl_freeze(L, -1);

@@ -45,6 +45,39 @@ pn_status pn_dataset_shell(pn_dataset **out, size_t n, size_t p, const char *nam
     return PN_OK;
 }
 
+pn_status pn_dataset_absent(pn_dataset **out, size_t n, size_t p, const pn_record_bounds *bounds, const char *name,
+                            pn_err *err)
+{
+    pn_dataset *data;
+
+    if (n == 0 || p == 0)
+        return pn_fail(err, PN_EDIM, "data: needs at least one record and one feature, got %zu x %zu", n, p);
+    data = pn_calloc(1, sizeof *data);
+    if (data)
+        data->name = pn_strdup(name ? name : "data");
+    if (!data || !data->name) {
+        pn_dataset_free(data);
+        return pn_fail(err, PN_ENOMEM, "data: out of memory");
+    }
+    data->n = n;
+    data->p = p;
+    data->absent = true;
+    data->bounds = *bounds;
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        if (isfinite(bounds->norm[norm]))
+            pn_bounds_tighten(&data->bounds, p, (pn_lp)norm, bounds->norm[norm]);
+    }
+    *out = data;
+    return PN_OK;
+}
+
+pn_status pn_dataset_need_records(const pn_dataset *data, const char *who, pn_err *err)
+{
+    if (!data->absent)
+        return PN_OK;
+    return pn_fail(err, PN_EUNSUPPORTED, "%s: the records of this data set are with the parties", who);
+}
+
 static bool all_binary(const double *y, size_t n)
 {
     size_t i = 0;
@@ -199,8 +232,10 @@ pn_status pn_dataset_like(pn_dataset **out, const pn_dataset *data, size_t n, si
                           pn_err *err)
 {
     pn_dataset *made = NULL;
-    pn_status status = pn_dataset_shell(&made, n, p, data->name, err);
+    pn_status status = pn_dataset_need_records(data, "data", err);
 
+    if (status == PN_OK)
+        status = pn_dataset_shell(&made, n, p, data->name, err);
     if (status == PN_OK) {
         made->float32 = data->float32;
         made->bounds = data->bounds;
@@ -396,7 +431,7 @@ pn_status pn_dataset_to_float32(pn_dataset **out, const pn_dataset *data, pn_err
     pn_dataset *made = NULL;
     pn_status status;
 
-    if (data->float32)
+    if (data->float32 || data->absent)
         return pn_dataset_copy(out, data, err);
     status = pn_dataset_shell(&made, data->n, data->p, data->name, err);
     if (status == PN_OK) {

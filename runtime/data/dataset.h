@@ -28,10 +28,11 @@ typedef struct pn_record_bounds {
  *   float64    dense [n * p]     csr.value [nnz]
  *   float32    single [n * p]    csr_single [nnz], and csr.value is NULL
  * The other three are NULL.  Dense ones are row-major.  A float is exactly the double it converts to: what is enforced
- * holds for that, and all sums are of doubles. */
+ * holds for that, and all sums are of doubles.
+ * `absent`: all four and y are NULL, since others have the records; n, p and what is enforced are all that is known. */
 typedef struct pn_dataset {
     size_t n, p;
-    bool sparse, float32;
+    bool sparse, float32, absent;
     double *dense;
     float *single;
     pn_csr csr; /* start and column of sparse features; zeros otherwise */
@@ -54,6 +55,14 @@ pn_status pn_dataset_from_dense(pn_dataset **out, const double *X, size_t n, siz
                                 const char *name, pn_err *err);
 /** The same from CSR. */
 pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y, const char *name, pn_err *err);
+
+/** n records of p features that others have: plans need no more.  Whatever would read a record refuses such a data set.  A bound in one
+ *  norm implies those in the others, rounded upwards.
+ *  Errors: PN_EDIM when n or p is 0; PN_ENOMEM. */
+pn_status pn_dataset_absent(pn_dataset **out, size_t n, size_t p, const pn_record_bounds *bounds, const char *name,
+                            pn_err *err);
+/** PN_EUNSUPPORTED "who: the records of this data set are with the parties" when they are not here. */
+pn_status pn_dataset_need_records(const pn_dataset *data, const char *who, pn_err *err);
 
 typedef enum pn_storage { PN_STORAGE_AUTO = 0, PN_STORAGE_DENSE, PN_STORAGE_SPARSE } pn_storage;
 

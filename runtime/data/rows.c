@@ -48,6 +48,8 @@ static size_t longest_row(const pn_dataset *data)
 pn_status pn_rows_open(pn_rows *rows, const pn_dataset *data, pn_err *err)
 {
     *rows = (pn_rows){ data, NULL };
+    if (data->absent)
+        return pn_dataset_need_records(data, "data", err);
     if (!data->float32)
         return PN_OK;
     rows->wide = pn_alloc(longest_row(data), sizeof *rows->wide);

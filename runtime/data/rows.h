@@ -10,7 +10,7 @@ typedef struct pn_rows {
     double *wide;           /* [the longest row] for float32 storage, else NULL */
 } pn_rows;
 
-/** On failure nothing needs closing.  Errors: PN_ENOMEM. */
+/** On failure nothing needs closing.  Errors: PN_ENOMEM; PN_EUNSUPPORTED when the records are not here. */
 pn_status pn_rows_open(pn_rows *rows, const pn_dataset *data, pn_err *err);
 void pn_rows_close(pn_rows *rows);
 

@@ -108,3 +108,18 @@ pn_status pn_transport_exchange(pn_transport *transport, const pn_message *reque
         clear_all(replies, transport->parties);
     return status;
 }
+
+pn_status pn_transport_shape(const pn_transport *transport, pn_dataset **out, pn_err *err)
+{
+    double label = transport->label_bound;
+    pn_record_bounds bounds = { .norm = { NAN, NAN, NAN }, .label_low = -label, .label_high = label };
+    uint64_t columns = 0;
+
+    if (!transport->gathered)
+        return pn_fail(err, PN_EINVAL, "federated.%s: who the parties are is not known before they have been gathered",
+                       transport->ops->name);
+    for (size_t k = 0; k < transport->parties; k++)
+        columns += transport->peers[k].columns;
+    bounds.norm[PN_LINF] = transport->feature_bound;
+    return pn_dataset_absent(out, (size_t)transport->records, (size_t)columns, &bounds, "parties", err);
+}

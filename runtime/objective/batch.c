@@ -208,7 +208,7 @@ ASKS void ask_rows(const run *self, size_t first, size_t end)
 
 void pn_objective_batch_ahead(const pn_objective *objective, const pn_batch *batch, const double *factors)
 {
-    size_t count = batch->count < AHEAD ? batch->count : AHEAD, n = objective->data->n;
+    size_t count = batch->count < AHEAD ? batch->count : AHEAD, n = objective->data->absent ? 0 : objective->data->n;
 
     for (size_t r = 0; r < count; r++) {
         if (batch->rows[r] < n)
@@ -463,8 +463,10 @@ pn_status pn_objective_record_difference(const pn_objective *objective, size_t r
     const pn_dataset *data = objective->data;
     const pn_block block = { .data = data, .simd = pn_simd_best(), .first = row, .count = 1 };
     double z, slope;
-    pn_status status = PN_OK;
+    pn_status status = pn_check_batch(objective, NULL, err);
 
+    if (status != PN_OK)
+        return status;
     if (objective->loss->margins != 1)
         return pn_fail(err, PN_EUNSUPPORTED, "objective: a record's difference is one number for losses of one margin");
     if (row >= data->n)

@@ -55,11 +55,12 @@ typedef struct pn_bounds {
 } pn_bounds;
 
 typedef struct pn_objective_parts {
-    const pn_dataset *data; /* must outlive the objective */
-    pn_loss *loss;          /* kept */
-    pn_set *set;            /* kept by reference; NULL: unconstrained */
-    pn_regulariser *reg;    /* kept; NULL: none */
-    double clip;            /* > 0: scale each record's gradient to at most this l2 norm; 0: rely on certified bounds */
+    const pn_dataset
+        *data;           /* must outlive the objective; absent: the objective has bounds, and everything else refuses */
+    pn_loss *loss;       /* kept */
+    pn_set *set;         /* kept by reference; NULL: unconstrained */
+    pn_regulariser *reg; /* kept; NULL: none */
+    double clip;         /* > 0: scale each record's gradient to at most this l2 norm; 0: rely on certified bounds */
 } pn_objective_parts;
 
 /**

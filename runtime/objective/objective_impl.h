@@ -152,7 +152,8 @@ void pn_pass_combine(const double *partial, size_t chunks, size_t dim, double de
                      double *vector);
 /* The sum of x[n], eight interleaved sums. */
 double pn_block_sum(const double *x, size_t n);
-/* PN_EINVAL for a batch that does not make sense; NULL is fine. */
+/* What every look at the records begins with: PN_EUNSUPPORTED when they are not here, PN_EINVAL for a batch that does not make sense;
+ * NULL is fine. */
 pn_status pn_check_batch(const pn_objective *objective, const pn_batch *batch, pn_err *err);
 
 #endif

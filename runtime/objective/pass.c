@@ -167,8 +167,10 @@ pn_status pn_check_point(const char *who, const char *what, const double *x, siz
 
 pn_status pn_check_batch(const pn_objective *objective, const pn_batch *batch, pn_err *err)
 {
-    if (!batch)
-        return PN_OK;
+    pn_status status = pn_dataset_need_records(objective->data, "objective", err);
+
+    if (status != PN_OK || !batch)
+        return status;
     if (!(batch->denominator > 0.0) || isinf(batch->denominator))
         return pn_fail(err, PN_EINVAL, "objective: the denominator of a batch must be a positive number, got %g",
                        batch->denominator);

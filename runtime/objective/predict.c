@@ -29,6 +29,8 @@ pn_status pn_predict(const pn_dataset *data, const double *theta, size_t p, doub
 {
     prediction self = { data, pn_simd_best(), theta, z };
 
+    if (data->absent)
+        return pn_dataset_need_records(data, "predict", err);
     if (p != data->p)
         return pn_fail(err, PN_EDIM, "predict: the model has %zu entries, the data has %zu features", p, data->p);
     return pn_parallel(task, (data->n + PREDICT_ROWS - 1) / PREDICT_ROWS, predict_rows, &self, err);
@@ -63,9 +65,11 @@ pn_status pn_objective_accuracy(pn_objective *objective, const double *theta, do
 {
     const pn_dataset *data = objective->data;
     size_t margins = objective->loss->margins;
-    pn_status status = pn_check_point("accuracy", "theta", theta, objective->dim, err);
+    pn_status status = pn_dataset_need_records(data, "accuracy", err);
     double *z;
 
+    if (status == PN_OK)
+        status = pn_check_point("accuracy", "theta", theta, objective->dim, err);
     if (status != PN_OK)
         return status;
     if (margins == 0)

@@ -116,6 +116,8 @@ static pn_status check(const pn_smoothed_run *run, pn_err *err)
     size_t n = run->objective->data->n;
     pn_status status = check_how(run->how, run->kind.dim, err);
 
+    if (status == PN_OK)
+        status = pn_check_batch(run->objective, NULL, err);
     if (status == PN_OK && run->call->count == 0)
         status = pn_fail(err, PN_EINVAL, "smoothing: a mean needs at least one record");
     for (size_t r = 0; status == PN_OK && r < run->call->count; r++) {
