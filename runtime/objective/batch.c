@@ -369,16 +369,38 @@ static pn_status check_margins(const run *self, pn_err *err)
     return strange ? pn_check_point("objective", "theta", self->theta, self->objective->dim, err) : PN_OK;
 }
 
+static pn_status share_chunks(run *self, pn_status before, pn_task *task, pn_err *err)
+{
+    const pn_ranks_part parts[] = {
+        { .data = self->tallies, .bytes = sizeof *self->tallies },
+        { .data = self->out ? self->partial : NULL,
+          .bytes = self->objective->dim * sizeof(double),
+          .head = self->out },
+    };
+
+    return pn_share_chunks(self->objective,
+                           &(pn_shared){ .chunks = self->part.chunks,
+                                         .body = run_chunk,
+                                         .self = self,
+                                         .parts = parts,
+                                         .part_count = 2,
+                                         .theta = self->theta,
+                                         .batch = self->batch },
+                           before, task, err);
+}
+
 static pn_status run_chunks(run *self, pn_task *task, pn_err *err)
 {
     size_t partials = self->out ? (self->part.chunks - 1) * self->objective->dim : 0;
+    pn_status status = PN_OK;
 
     self->partial = pn_alloc(partials + self->size * pn_task_threads(task), sizeof(double));
-    if (!self->partial)
-        return pn_fail(err, PN_ENOMEM, "objective: out of memory for %zu partial gradients of %zu entries",
-                       self->part.chunks, self->objective->dim);
-    self->scratch = self->partial + partials;
-    return pn_parallel(task, self->part.chunks, run_chunk, self, err);
+    if (self->partial)
+        self->scratch = self->partial + partials;
+    else
+        status = pn_fail(err, PN_ENOMEM, "objective: out of memory for %zu partial gradients of %zu entries",
+                         self->part.chunks, self->objective->dim);
+    return share_chunks(self, status, task, err);
 }
 
 static pn_status run_small(run *self, pn_task *task, pn_err *err)

@@ -209,6 +209,24 @@ static void combine(const sweep *self, double *out)
     }
 }
 
+static pn_status share_sweep(sweep *self, pn_status before, pn_task *task, pn_err *err)
+{
+    const pn_ranks_part part = { .data = self->partial, .bytes = self->count * sizeof(double) };
+    bool alone = pn_blas_alone(0);
+    pn_status status = pn_share_chunks(self->objective,
+                                       &(pn_shared){ .chunks = self->part.chunks,
+                                                     .body = run_chunk,
+                                                     .self = self,
+                                                     .parts = &part,
+                                                     .part_count = 1,
+                                                     .theta = self->theta,
+                                                     .batch = self->batch },
+                                       before, task, err);
+
+    pn_blas_alone_end(alone);
+    return status;
+}
+
 static pn_status run_sweep(sweep *self, double *out, pn_task *task, pn_err *err)
 {
     pn_status status = PN_OK;
@@ -220,15 +238,11 @@ static pn_status run_sweep(sweep *self, double *out, pn_task *task, pn_err *err)
     self->transposed = pn_alloc(self->count + 1, self->objective->dim * sizeof(double));
     self->partial = pn_alloc(self->part.chunks + 1, self->count * sizeof(double));
     self->scratch = pn_alloc(pn_task_threads(task), self->scratch_size * sizeof(double));
-    if (self->transposed && self->partial && self->scratch) {
-        bool alone = pn_blas_alone(0);
-
+    if (self->transposed && self->partial && self->scratch)
         transpose_panels(self);
-        status = pn_parallel(task, self->part.chunks, run_chunk, self, err);
-        pn_blas_alone_end(alone);
-    } else {
+    else
         status = pn_fail(err, PN_ENOMEM, "objective: out of memory for %zu differences", self->count);
-    }
+    status = share_sweep(self, status, task, err);
     if (status == PN_OK)
         combine(self, out);
     pn_free(self->transposed);

@@ -413,26 +413,44 @@ static void cut(forming *self)
     self->groups = self->part.chunks ? (self->part.chunks + self->per_group - 1) / self->per_group : 1;
 }
 
+static pn_status share_groups(forming *self, pn_status before, pn_err *err)
+{
+    size_t width = self->objective->dim + 1;
+    const pn_ranks_part parts[] = {
+        { .data = self->others, .bytes = self->size * sizeof(double), .head = self->first },
+        { .data = self->partial,
+          .bytes = self->per_group * width * sizeof(double),
+          .total = self->part.chunks * width * sizeof(double) },
+    };
+    /* Whatever the size: the workers call it, and OpenBLAS's own threads would wait for them. */
+    bool alone = pn_blas_alone(0);
+    pn_status status = pn_share_chunks(self->objective,
+                                       &(pn_shared){ .chunks = self->groups,
+                                                     .body = form_group,
+                                                     .self = self,
+                                                     .parts = parts,
+                                                     .part_count = 2,
+                                                     .theta = self->theta,
+                                                     .batch = self->batch },
+                                       before, self->task, err);
+
+    pn_blas_alone_end(alone);
+    return self->status != PN_OK ? self->status : status;
+}
+
 static pn_status run(forming *self, double *value, double *gradient, pn_err *err)
 {
-    pn_status status;
+    pn_status status = PN_OK;
 
     cut(self);
     self->room = worker_room(self);
     self->others = pn_alloc(self->groups - 1, self->size * sizeof(double));
     self->partial = pn_alloc(self->part.chunks + 1, (self->objective->dim + 1) * sizeof(double));
     self->scratch = pn_alloc(pn_task_threads(self->task), self->room * sizeof(double));
-    if (self->others && self->partial && self->scratch) {
-        /* Whatever the size: the workers call it, and OpenBLAS's own threads would wait for them. */
-        bool alone = pn_blas_alone(0);
-
-        status = pn_parallel(self->task, self->groups, form_group, self, err);
-        status = self->status != PN_OK ? self->status : status;
-        pn_blas_alone_end(alone);
-    } else {
+    if (!self->others || !self->partial || !self->scratch)
         status =
             pn_fail(err, PN_ENOMEM, "objective: out of memory for a Hessian of order %zu", self->objective->data->p);
-    }
+    status = share_groups(self, status, err);
     if (status == PN_OK)
         combine(self, value, gradient);
     pn_free(self->others);

@@ -165,6 +165,26 @@ static pn_status combine(const line *self, double most, double *out, size_t *cli
     return PN_OK;
 }
 
+static pn_status share_line(line *self, pn_status before, pn_task *task, pn_err *err)
+{
+    const pn_ranks_part parts[] = {
+        { .data = self->partial, .bytes = self->count * sizeof *self->partial },
+        { .data = self->clipped, .bytes = sizeof *self->clipped },
+        { .data = self->strange, .bytes = sizeof *self->strange },
+    };
+
+    return pn_share_chunks(self->objective,
+                           &(pn_shared){ .chunks = self->part.chunks,
+                                         .body = run_chunk,
+                                         .self = self,
+                                         .parts = parts,
+                                         .part_count = 3,
+                                         .theta = self->theta,
+                                         .other = self->u,
+                                         .batch = self->batch },
+                           before, task, err);
+}
+
 /* At most `most` t in real arithmetic. */
 static double limit_of(double most, double t)
 {
@@ -217,10 +237,10 @@ pn_status pn_objective_line(pn_objective *objective, const pn_batch *batch, cons
     if (self.limit && self.partial && self.clipped && self.strange && self.scratch) {
         for (size_t k = 0; k < count; k++)
             self.limit[k] = limit_of(most, t[k]);
-        status = pn_parallel(task, self.part.chunks, run_chunk, &self, err);
     } else {
         status = pn_fail(err, PN_ENOMEM, "objective: out of memory for %zu steps along a line", count);
     }
+    status = share_line(&self, status, task, err);
     if (status == PN_OK)
         status = combine(&self, most, out, clipped, err);
     pn_free(self.limit);

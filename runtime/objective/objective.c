@@ -169,6 +169,7 @@ pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, 
     objective->set = parts->set ? pn_set_keep(parts->set) : NULL;
     objective->reg = parts->reg ? pn_regulariser_keep(parts->reg) : NULL;
     objective->clip = parts->clip;
+    objective->ranks = parts->ranks ? pn_ranks_keep(parts->ranks) : NULL;
     objective->dim = theta_size(parts);
     objective->block_rows = clamp_size(BLOCK_BYTES / (8 * parts->data->p), 8, PN_BLOCK_ROWS_MAX) & ~(size_t)7;
     status = pn_objective_derive_bounds(objective, err);
@@ -191,6 +192,7 @@ void pn_objective_free(pn_objective *objective)
     pn_loss_free(objective->loss);
     pn_set_free(objective->set);
     pn_regulariser_free(objective->reg);
+    pn_ranks_free(objective->ranks);
     pn_free(objective);
 }
 
@@ -219,6 +221,11 @@ pn_regulariser *pn_objective_regulariser(const pn_objective *objective)
 double pn_objective_clip(const pn_objective *objective)
 {
     return objective->clip;
+}
+
+pn_ranks *pn_objective_ranks(const pn_objective *objective)
+{
+    return objective->ranks;
 }
 
 const pn_bounds *pn_objective_bounds(const pn_objective *objective)

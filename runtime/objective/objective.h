@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/ranks.h"
 #include "core/status.h"
 #include "core/task.h"
 #include "data/dataset.h"
@@ -61,6 +62,9 @@ typedef struct pn_objective_parts {
     pn_set *set;         /* kept by reference; NULL: unconstrained */
     pn_regulariser *reg; /* kept; NULL: none */
     double clip;         /* > 0: scale each record's gradient to at most this l2 norm; 0: rely on certified bounds */
+    pn_ranks *ranks; /* kept; NULL: none.  Each rank has the same objective over the whole data set, calls the same with the same numbers, and
+                        does a share of each pass; results have the bits of one process on the same kind of processor.  Work that is not
+                        worth it (Gram matrices, batches of a chunk) every rank does by itself */
 } pn_objective_parts;
 
 /**
@@ -76,6 +80,7 @@ pn_loss *pn_objective_loss(const pn_objective *objective);
 pn_set *pn_objective_set(const pn_objective *objective);                 /* or NULL */
 pn_regulariser *pn_objective_regulariser(const pn_objective *objective); /* or NULL */
 double pn_objective_clip(const pn_objective *objective);                 /* 0: none */
+pn_ranks *pn_objective_ranks(const pn_objective *objective);             /* or NULL */
 const pn_bounds *pn_objective_bounds(const pn_objective *objective);
 /** Length of theta: margins * p; p for a black box. */
 size_t pn_objective_dim(const pn_objective *objective);

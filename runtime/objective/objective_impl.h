@@ -2,6 +2,7 @@
 #ifndef PN_OBJECTIVE_IMPL_H
 #define PN_OBJECTIVE_IMPL_H
 
+#include "core/ranks.h"
 #include "numeric/simd.h"
 #include "objective/objective.h"
 
@@ -19,6 +20,7 @@ struct pn_objective {
     pn_set *set;
     pn_regulariser *reg;
     double clip;
+    pn_ranks *ranks; /* NULL: this process does all the work */
     double *norms; /* [n] upper bounds of ||x_i||_2 with room for the rounding of clipping, with clip; else NULL */
     size_t dim;
     pn_bounds bounds;
@@ -51,6 +53,26 @@ typedef struct pn_partition {
 pn_partition pn_objective_partition(const pn_objective *objective, size_t records);
 /* Records in the longest chunk that the partition of all records may have, by public numbers. */
 size_t pn_objective_longest_chunk(const pn_objective *objective);
+
+/* ---- share.c: the chunks of a pass, on all ranks ---- */
+
+typedef struct pn_shared {
+    size_t chunks;
+    pn_block_fn body; /* as for pn_parallel; or `run`, for what calls back and can fail: chunks begin .. end - 1 on this thread */
+    pn_status (*run)(void *self, size_t begin, size_t end, pn_task *task, pn_err *err);
+    void *self;
+    const pn_ranks_part *parts; /* [part_count] what chunks leave behind */
+    size_t part_count;
+    const double *theta, *other; /* [dim] or NULL: ranks make sure that they have the same */
+    const pn_batch *batch;       /* or NULL */
+} pn_shared;
+
+/* Run all chunks; with ranks this rank's share, and the others' parts are there afterwards.  `before`: what the caller has failed with
+ * already (memory), since with ranks the failure of one is that of all.  One chunk, and what a callback of a shared pass asks for, every
+ * rank computes by itself.
+ * Errors: `before`; those of `run`; PN_ECANCELLED; with ranks pn_ranks_complete's. */
+pn_status pn_share_chunks(const pn_objective *objective, const pn_shared *work, pn_status before, pn_task *task,
+                          pn_err *err);
 
 /* ---- block.c: a block of records ---- */
 

@@ -19,7 +19,8 @@ typedef struct pass {
     bool want_value, want_vector;
     double *values, *factors; /* [n], [margins][n]: of each record; NULL */
     pn_partition part;
-    double *partial; /* [chunks * (dim + 1)]: vector and value of each chunk */
+    size_t width;    /* dim, or 0 when no vector is wanted */
+    double *partial; /* [chunks * (width + 1)]: vector and value of each chunk */
     double *scratch; /* [threads * scratch_size] */
     size_t scratch_size;
 } pass;
@@ -120,12 +121,11 @@ static void run_chunk(void *context, size_t chunk, unsigned worker)
 {
     const pass *self = context;
     const pn_objective *objective = self->objective;
-    size_t dim = objective->dim;
-    double *g = self->partial + chunk * (dim + 1), *value = g + dim;
+    double *g = self->partial + chunk * (self->width + 1), *value = g + self->width;
     room at = room_of(self, worker);
     pn_block block = { 0 };
 
-    memset(g, 0, (dim + 1) * sizeof *g);
+    memset(g, 0, (self->width + 1) * sizeof *g);
     while (pn_block_next(&block, objective, self->batch, self->part, chunk))
         run_block(self, &block, &at, g, value);
 }
@@ -191,6 +191,27 @@ pn_status pn_need_derivatives(const pn_objective *objective, const char *what, p
 
 /* ---- the pass ---- */
 
+static pn_status share_pass(pass *self, pn_status before, pn_task *task, pn_err *err)
+{
+    size_t n = self->objective->data->n * sizeof(double), rows = self->part.chunk_rows * sizeof(double);
+    const pn_ranks_part parts[] = {
+        { .data = self->partial, .bytes = (self->width + 1) * sizeof(double) },
+        { .data = self->values, .bytes = rows, .total = n },
+        { .data = self->factors, .bytes = rows, .total = n, .times = self->objective->loss->margins, .stride = n },
+    };
+
+    return pn_share_chunks(self->objective,
+                           &(pn_shared){ .chunks = self->part.chunks,
+                                         .body = run_chunk,
+                                         .self = self,
+                                         .parts = parts,
+                                         .part_count = 3,
+                                         .theta = self->theta,
+                                         .other = self->direction,
+                                         .batch = self->batch },
+                           before, task, err);
+}
+
 static pn_status run_pass(pass *self, double *value, double *vector, pn_task *task, pn_err *err)
 {
     const pn_objective *objective = self->objective;
@@ -201,15 +222,15 @@ static pn_status run_pass(pass *self, double *value, double *vector, pn_task *ta
         return status;
     self->part = records ? pn_objective_partition(objective, records) : (pn_partition){ 0, 1 };
     self->scratch_size = room_size(self);
-    self->partial = pn_alloc(self->part.chunks + 1, (objective->dim + 1) * sizeof(double));
+    self->width = self->want_vector ? objective->dim : 0;
+    self->partial = pn_alloc(self->part.chunks + 1, (self->width + 1) * sizeof(double));
     self->scratch = pn_alloc(threads, self->scratch_size * sizeof(double));
-    if (self->partial && self->scratch)
-        status = pn_parallel(task, self->part.chunks, run_chunk, self, err);
-    else
+    if (!self->partial || !self->scratch)
         status = pn_fail(err, PN_ENOMEM, "objective: out of memory for %zu partial gradients of %zu entries",
                          self->part.chunks, objective->dim);
+    status = share_pass(self, status, task, err);
     if (status == PN_OK)
-        pn_pass_combine(self->partial, self->part.chunks, objective->dim,
+        pn_pass_combine(self->partial, self->part.chunks, self->width,
                         self->batch ? self->batch->denominator : (double)objective->data->n, value, vector);
     pn_free(self->partial);
     pn_free(self->scratch);

@@ -25,6 +25,35 @@ static void predict_rows(void *context, size_t index, unsigned worker)
     pn_block_times(&block, self->theta, self->z + first);
 }
 
+static size_t predict_chunks(const pn_dataset *data)
+{
+    return (data->n + PREDICT_ROWS - 1) / PREDICT_ROWS;
+}
+
+/* z[margins][n] of all records, on all ranks. */
+static pn_status predict_margins(const pn_objective *objective, const double *theta, double *z, pn_task *task,
+                                 pn_err *err)
+{
+    const pn_dataset *data = objective->data;
+    pn_status status = z ? PN_OK : pn_fail(err, PN_ENOMEM, "accuracy: out of memory for %zu predictions", data->n);
+
+    for (size_t k = 0; k == 0 || (status == PN_OK && k < objective->loss->margins); k++) {
+        prediction self = { data, pn_simd_best(), theta + k * data->p, z ? z + k * data->n : NULL };
+        const pn_ranks_part part = { .data = self.z,
+                                     .bytes = PREDICT_ROWS * sizeof *z,
+                                     .total = data->n * sizeof *z };
+        const pn_shared work = { .chunks = predict_chunks(data),
+                                 .body = predict_rows,
+                                 .self = &self,
+                                 .parts = &part,
+                                 .part_count = 1,
+                                 .theta = theta };
+
+        status = pn_share_chunks(objective, &work, status, task, err);
+    }
+    return status;
+}
+
 pn_status pn_predict(const pn_dataset *data, const double *theta, size_t p, double *z, pn_task *task, pn_err *err)
 {
     prediction self = { data, pn_simd_best(), theta, z };
@@ -33,7 +62,7 @@ pn_status pn_predict(const pn_dataset *data, const double *theta, size_t p, doub
         return pn_dataset_need_records(data, "predict", err);
     if (p != data->p)
         return pn_fail(err, PN_EDIM, "predict: the model has %zu entries, the data has %zu features", p, data->p);
-    return pn_parallel(task, (data->n + PREDICT_ROWS - 1) / PREDICT_ROWS, predict_rows, &self, err);
+    return pn_parallel(task, predict_chunks(data), predict_rows, &self, err);
 }
 
 /* z[margins][n]: the first largest one is the guess. */
@@ -77,10 +106,7 @@ pn_status pn_objective_accuracy(pn_objective *objective, const double *theta, do
     if (margins == 1 && !data->bounds.labels_binary)
         return pn_fail(err, PN_EUNSUPPORTED, "accuracy: needs labels -1 and 1; load with labels=\"binary\"");
     z = pn_alloc(data->n, margins * sizeof *z);
-    if (!z)
-        return pn_fail(err, PN_ENOMEM, "accuracy: out of memory for %zu predictions", data->n);
-    for (size_t k = 0; status == PN_OK && k < margins; k++)
-        status = pn_predict(data, theta + k * data->p, data->p, z + k * data->n, task, err);
+    status = predict_margins(objective, theta, z, task, err);
     if (status == PN_OK)
         *accuracy = (double)(margins > 1 ? right_classes(data, margins, z) : right_signs(data, z)) / (double)data->n;
     pn_free(z);

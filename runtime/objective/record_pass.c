@@ -1,7 +1,6 @@
 /* record_pass.c -- the means of a black box over records at some points, called back on the caller's thread.
  * Depends on: objective_impl.h.  Used by: pass.c, differences.c. */
 #include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "objective/objective_impl.h"
@@ -25,47 +24,96 @@ static pn_status call_record(pn_objective *objective, const double *thetas, size
                          objective->loss->row->name, isnan(losses[bad]) ? (double)NAN : losses[bad]); /* never "-nan" */
 }
 
-/* totals[count] = sum over the records in order; `losses` and `room` are scratch for a record's losses and features. */
-static pn_status visit(pn_objective *objective, const pn_batch *batch, const double *thetas, size_t count,
-                       double *totals, double *losses, double *room, double *values, pn_task *task, pn_err *err)
-{
-    size_t records = pn_batch_records(objective, batch);
+/* Records of a stretch: their losses wait side by side until all ranks have theirs, and are added in order. */
+#define STRETCH_NUMBERS 262144
+#define STRETCH_RECORDS 4096
 
-    memset(totals, 0, count * sizeof *totals);
-    for (size_t r = 0; r < records; r++) {
-        size_t i = batch ? batch->rows[r] : r;
+typedef struct visit {
+    pn_objective *objective;
+    const pn_batch *batch;
+    const double *thetas;
+    size_t count;
+    size_t first;   /* record of the stretch */
+    double *losses; /* [stretch][count] */
+    double *room;   /* [p] a record's features */
+} visit;
+
+static pn_status visit_records(void *context, size_t begin, size_t end, pn_task *task, pn_err *err)
+{
+    const visit *self = context;
+    const pn_objective *objective = self->objective;
+
+    for (size_t r = begin; r < end; r++) {
+        size_t i = self->batch ? self->batch->rows[self->first + r] : self->first + r;
         pn_record record = { .p = objective->data->p, .y = objective->data->y[i], .row = i, .task = task };
         pn_status status = pn_task_cancelled(task) ? pn_task_report(task, "black box", 0.0, 0.0, err) : PN_OK;
 
         if (status != PN_OK)
             return status;
-        pn_record_features(objective->data, i, room);
-        record.x = room;
-        status = call_record(objective, thetas, count, &record, losses, err);
+        pn_record_features(objective->data, i, self->room);
+        record.x = self->room;
+        status = call_record(self->objective, self->thetas, self->count, &record, self->losses + r * self->count, err);
         if (status != PN_OK)
             return status;
-        if (values)
-            values[r] = losses[0];
-        for (size_t k = 0; k < count; k++)
-            totals[k] += losses[k];
     }
     return PN_OK;
+}
+
+static size_t stretch_of(size_t records, size_t count)
+{
+    size_t fit = STRETCH_NUMBERS / count;
+
+    fit = fit < 16 ? 16 : fit > STRETCH_RECORDS ? STRETCH_RECORDS : fit;
+    return records < fit ? records : fit;
+}
+
+/* totals[count] += the losses of the stretch's records, in order. */
+static pn_status run_stretch(visit *self, size_t records, double *totals, double *values, pn_status before,
+                             pn_task *task, pn_err *err)
+{
+    const pn_ranks_part part = { .data = self->losses, .bytes = self->count * sizeof(double) };
+    const pn_shared work = { .chunks = records,
+                             .run = visit_records,
+                             .self = self,
+                             .parts = &part,
+                             .part_count = 1,
+                             .theta = self->thetas,
+                             .batch = self->batch };
+    pn_status status = pn_share_chunks(self->objective, &work, before, task, err);
+
+    for (size_t r = 0; r < records && status == PN_OK; r++) {
+        const double *losses = self->losses + r * self->count;
+
+        if (values)
+            values[self->first + r] = losses[0];
+        for (size_t k = 0; k < self->count; k++)
+            totals[k] += losses[k];
+    }
+    return status;
 }
 
 pn_status pn_record_means(pn_objective *objective, const pn_batch *batch, const double *thetas, size_t count,
                           double *means, double *values, pn_task *task, pn_err *err)
 {
-    size_t p = objective->data->p;
-    double *room;
+    size_t p = objective->data->p, records = pn_batch_records(objective, batch), stretch = stretch_of(records, count);
+    visit self = { .objective = objective, .batch = batch, .thetas = thetas, .count = count };
+    double *totals;
     pn_status status = pn_check_batch(objective, batch, err);
 
     if (status != PN_OK)
         return status;
-    room = pn_alloc(2 * count + p, sizeof *room);
-    status = room ? visit(objective, batch, thetas, count, room, room + count, room + 2 * count, values, task, err)
-                  : pn_fail(err, PN_ENOMEM, "objective: out of memory for a record of %zu features", p);
+    totals = pn_calloc(count * (stretch + 1) + p, sizeof *totals);
+    self.losses = totals ? totals + count : NULL;
+    self.room = totals ? self.losses + count * stretch : NULL;
+    if (!totals)
+        status = pn_fail(err, PN_ENOMEM, "objective: out of memory for a record of %zu features", p);
+    do { /* without memory, too, for the other ranks wait for this one */
+        status = run_stretch(&self, records - self.first < stretch ? records - self.first : stretch, totals, values,
+                             status, task, err);
+        self.first += stretch;
+    } while (status == PN_OK && self.first < records);
     for (size_t k = 0; status == PN_OK && k < count; k++)
-        means[k] = room[k] / (batch ? batch->denominator : (double)objective->data->n);
-    pn_free(room);
+        means[k] = totals[k] / (batch ? batch->denominator : (double)objective->data->n);
+    pn_free(totals);
     return status;
 }

@@ -180,6 +180,27 @@ static pn_status finish(const pn_smoothed_run *run, double *out, pn_err *err)
     return PN_OK;
 }
 
+static pn_status share_run(pn_smoothed_run *run, bool black_box, pn_status before, pn_task *task, pn_err *err)
+{
+    const pn_ranks_part parts[] = {
+        { .data = run->partial, .bytes = run->kind.dim * sizeof *run->partial },
+        { .data = run->bad, .bytes = sizeof *run->bad },
+    };
+    const pn_batch batch = { run->call->rows, run->call->count, 1.0 };
+
+    return pn_share_chunks(run->objective,
+                           &(pn_shared){ .chunks = run->cut.chunks,
+                                         .body = black_box ? NULL : pn_smoothed_margins_chunk,
+                                         .run = black_box ? pn_smoothed_records : NULL,
+                                         .self = run,
+                                         .parts = parts,
+                                         .part_count = 2,
+                                         .theta = run->theta,
+                                         .other = run->other,
+                                         .batch = &batch },
+                           before, task, err);
+}
+
 static pn_status run_call(pn_smoothed_run *run, double *out, pn_task *task, pn_err *err)
 {
     bool black_box = run->objective->loss->margins == 0, alone = false;
@@ -198,9 +219,7 @@ static pn_status run_call(pn_smoothed_run *run, double *out, pn_task *task, pn_e
     status = reserve(run, err);
     if (status == PN_OK && run->shared && !black_box)
         alone = pn_blas_alone(0);
-    if (status == PN_OK)
-        status = black_box ? pn_smoothed_records(run, task, err)
-                           : pn_parallel(task, run->cut.chunks, pn_smoothed_margins_chunk, run, err);
+    status = share_run(run, black_box, status, task, err);
     pn_blas_alone_end(alone);
     if (status == PN_OK)
         status = finish(run, out, err);

@@ -60,6 +60,7 @@ void pn_smoothed_margins_chunk(void *context, size_t chunk, unsigned worker);
 
 /* smoothed_records.c: black boxes */
 size_t pn_smoothed_records_room(const pn_smoothed_run *run);
-pn_status pn_smoothed_records(pn_smoothed_run *run, pn_task *task, pn_err *err);
+/* The `run` of a pn_shared over a pn_smoothed_run. */
+pn_status pn_smoothed_records(void *context, size_t first_chunk, size_t end_chunk, pn_task *task, pn_err *err);
 
 #endif

@@ -78,11 +78,12 @@ static pn_status run_unit(const pn_smoothed_run *run, size_t first, size_t count
     return status;
 }
 
-pn_status pn_smoothed_records(pn_smoothed_run *run, pn_task *task, pn_err *err)
+pn_status pn_smoothed_records(void *context, size_t first_chunk, size_t end_chunk, pn_task *task, pn_err *err)
 {
+    pn_smoothed_run *run = context;
     pn_status status = PN_OK;
 
-    for (size_t chunk = 0; status == PN_OK && chunk < run->cut.chunks; chunk++) {
+    for (size_t chunk = first_chunk; status == PN_OK && chunk < end_chunk; chunk++) {
         size_t end = pn_smoothed_chunk_end(run, chunk);
         double *sum = run->partial + chunk * run->kind.dim;
 

@@ -162,14 +162,25 @@ pn_status pn_rng_seeded(pn_rng **out, uint64_t seed, pn_err *err)
     return status;
 }
 
+static void key_from_draws(pn_rng *rng, pn_rng *parent)
+{
+    pn_rng_bytes(parent, rng->key, PN_KEY_BYTES);
+    pn_rng_bytes(parent, rng->extra_key, PN_KEY_BYTES);
+    rng->shared = true;
+}
+
 pn_status pn_rng_split(pn_rng **out, const pn_rng *parent, uint64_t stream, pn_err *err)
 {
     unsigned char message[PN_KEY_BYTES + 8];
     pn_status status;
 
-    if (!parent->simulated)
+    if (!parent->simulated && !parent->shared)
         return pn_rng_secure(out, err);
     status = new_stream(out, err);
+    if (status == PN_OK && parent->shared) {
+        key_from_draws(*out, (pn_rng *)parent); /* keying a child is a draw */
+        return PN_OK;
+    }
     if (status == PN_OK) {
         memcpy(message, parent->root, PN_KEY_BYTES);
         store_little_endian(message + PN_KEY_BYTES, stream);

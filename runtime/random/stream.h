@@ -23,6 +23,7 @@ struct pn_rng {
     unsigned generation; /* of the process that keyed it, see pn_process_generation */
     pid_t owner;         /* 0: an address, which is the same for everybody */
     bool simulated;
+    bool shared;                     /* by several processes: splits are keyed by draws, which all make */
     size_t refill, refill_extra;     /* bytes generated at once: the ends of the buffers */
     size_t next, next_extra;         /* first unused byte of the buffers */
     unsigned char key[PN_KEY_BYTES]; /* of the next refill */

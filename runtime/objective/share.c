@@ -1,0 +1,58 @@
+/* share.c -- the one door through which passes over chunks run: on the task's threads and, with ranks, each rank its share of the chunks.
+ * Depends on: objective_impl.h, core/ranks.h.  Used by: every pass of this room.
+ *
+ * Chunks and the order in which their parts are added do not depend on threads or ranks, so results have the same bits on one process and on
+ * many.  What one rank fails with all fail with. */
+#include "objective/objective_impl.h"
+
+/* The chunks of a share are numbered from 0 by pn_parallel. */
+typedef struct shifted {
+    const pn_shared *work;
+    size_t begin;
+} shifted;
+
+static void run_shifted(void *context, size_t block, unsigned worker)
+{
+    const shifted *at = context;
+
+    at->work->body(at->work->self, at->begin + block, worker);
+}
+
+static pn_status run_chunks(const pn_shared *work, size_t begin, size_t end, pn_task *task, pn_err *err)
+{
+    shifted at = { work, begin };
+
+    if (work->run)
+        return work->run(work->self, begin, end, task, err);
+    if (begin == 0)
+        return pn_parallel(task, end, work->body, work->self, err);
+    return pn_parallel(task, end - begin, run_shifted, &at, err);
+}
+
+/* Ranks whose arguments differ have gone separate ways before: their parts must not be added. */
+static uint64_t digest_of(const pn_objective *objective, const pn_shared *work)
+{
+    uint64_t digest = pn_ranks_digest_word(objective->data->n, objective->data->p);
+
+    if (work->theta)
+        digest = pn_ranks_digest(digest, work->theta, objective->dim);
+    if (work->other)
+        digest = pn_ranks_digest(digest, work->other, objective->dim);
+    for (size_t r = 0; work->batch && r < work->batch->count; r++)
+        digest = pn_ranks_digest_word(digest, work->batch->rows[r]);
+    return digest;
+}
+
+pn_status pn_share_chunks(const pn_objective *objective, const pn_shared *work, pn_status before, pn_task *task,
+                          pn_err *err)
+{
+    size_t begin, end;
+
+    if (work->chunks < 2 || !pn_ranks_enter(objective->ranks))
+        return before == PN_OK ? run_chunks(work, 0, work->chunks, task, err) : before;
+    pn_ranks_share(objective->ranks, work->chunks, &begin, &end);
+    if (before == PN_OK)
+        before = run_chunks(work, begin, end, task, err);
+    return pn_ranks_complete(objective->ranks, work->chunks, work->parts, work->part_count, digest_of(objective, work),
+                             before, err);
+}
