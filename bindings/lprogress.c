@@ -321,3 +321,11 @@ lua_State *pnl_run_state(lua_State *L)
     lua_pop(L, 1);
     return self ? self->L : L;
 }
+
+bool pnl_run_active(lua_State *L)
+{
+    bool active = lua_rawgetp(L, LUA_REGISTRYINDEX, &run_key) == LUA_TUSERDATA;
+
+    lua_pop(L, 1);
+    return active;
+}

@@ -26,17 +26,26 @@ const char *pnl_reveals_name(pnl_reveals reveals)
 
 /* ---- errors ---- */
 
-static const char error_key = 'e';
+static const char error_key = 'e', failure_key = 'f';
 
 void pnl_set_error(lua_State *L)
 {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
 }
 
+void pnl_push_failure(lua_State *L)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_key);
+    lua_pushnil(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_key);
+}
+
 void pnl_status(lua_State *L, pn_status status, const pn_err *err)
 {
     if (status == PN_OK)
         return;
+    lua_pushstring(L, pn_status_name(status) + strlen("PN_"));
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_key);
     if (status == PN_ECALLBACK) {
         lua_rawgetp(L, LUA_REGISTRYINDEX, &error_key);
         lua_pushnil(L);
@@ -87,19 +96,30 @@ static box *to_box(lua_State *L, int index, const pnl_class *cls)
     return same ? self : NULL;
 }
 
-/* __gc is called with the object, __close with the object and an error or nil. */
-static int box_release(lua_State *L)
+bool pnl_release(lua_State *L, int index, const pnl_class *cls)
 {
-    const pnl_class *cls = lua_touserdata(L, lua_upvalueindex(1));
-    bool closing = lua_gettop(L) > 1;
-    box *self = to_box(L, 1, cls);
+    box *self = to_box(L, index, cls);
 
-    if (self && self->object && !self->busy && !(closing && self->pinned)) {
+    if (self && self->busy)
+        return false;
+    if (self && self->object) {
         void *object = self->object;
 
         self->object = NULL;
         cls->free(object);
     }
+    return true;
+}
+
+/* __gc is called with the object, __close with the object and an error or nil. */
+static int box_release(lua_State *L)
+{
+    const pnl_class *cls = lua_touserdata(L, lua_upvalueindex(1));
+    bool closing = lua_gettop(L) > 1;
+    const box *self = to_box(L, 1, cls);
+
+    if (self && !(closing && self->pinned))
+        (void)pnl_release(L, 1, cls);
     return 0;
 }
 

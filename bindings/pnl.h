@@ -73,6 +73,9 @@ void pnl_keep(lua_State *L, int box, int other);
 void pnl_pin(lua_State *L, int index);
 /** While busy, close and __gc refuse to free (a callback may not pull the floor away).  Calls nest. */
 void pnl_busy(lua_State *L, int index, bool busy);
+/** Free what the box at `index` holds now, also when it is pinned: for objects that count their references.  False while a call
+ *  uses it. */
+bool pnl_release(lua_State *L, int index, const pnl_class *cls);
 /** Tell the collector that this object holds `bytes` outside Lua, so that big data sets are collected in time. */
 void pnl_weight(lua_State *L, size_t bytes);
 
@@ -91,6 +94,8 @@ void pnl_push_reference(lua_State *L);
 /** Raise the message when status is not PN_OK.  For PN_ECALLBACK re-raise the user's own error value, which the trampoline
  *  left with pnl_set_error. */
 void pnl_status(lua_State *L, pn_status status, const pn_err *err);
+/** Push the name of the status that pnl_status raised last, "EPRIVACY", and forget it; nil when there was none since. */
+void pnl_push_failure(lua_State *L);
 /** Pop the value on the top and remember it as the error of the running call. */
 void pnl_set_error(lua_State *L);
 /** Raise "owner: message" as an error with position; printf. */
@@ -182,6 +187,7 @@ extern const pnl_class pnl_plan_class, pnl_fit_class, pnl_sparse_class;
 extern const pnl_class pnl_norm_class, pnl_potential_class, pnl_prox_class;
 extern const pnl_class pnl_symbol_class, pnl_expression_class;
 extern const pnl_class pnl_tree_class;
+extern const pnl_class pnl_transport_class, pnl_party_class;
 
 /* Each opens one part of the module into the table on the stack top (the `pn` table). */
 void pnl_open_numbers(lua_State *L);    /* vec, mat, sparse, load, exp, log ... */
@@ -196,6 +202,7 @@ void pnl_open_privacy(lua_State *L);    /* event, accountant, ledger, mechanism,
 void pnl_open_tree(lua_State *L);       /* tree */
 void pnl_open_objective(lua_State *L);  /* loss, objective */
 void pnl_open_solve(lua_State *L);      /* solve */
+void pnl_open_federated(lua_State *L);  /* federated */
 
 PNL_API int luaopen_penumbra_core(lua_State *L);
 

@@ -28,6 +28,9 @@ void pnl_run_end(lua_State *L);
 /** The state that began the innermost frame; L itself when there is none.  For callbacks that the runtime makes. */
 lua_State *pnl_run_state(lua_State *L);
 
+/** Whether a frame is open: runtime callbacks that may come at any time call Lua only then. */
+bool pnl_run_active(lua_State *L);
+
 /** Stop the call that is running.  False when none is.  Safe in a signal handler. */
 bool pnl_run_cancel(void);
 
