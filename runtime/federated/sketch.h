@@ -27,10 +27,12 @@ typedef struct pn_sketch_shape {
     uint64_t seed;
 } pn_sketch_shape;
 
+/** Errors: PN_EINVAL for m outside 1 .. PN_SKETCH_ROWS_MAX, n = 0 or above 2^48, m != n for identity, a kind that does not exist. */
+pn_status pn_sketch_check(const pn_sketch_shape *shape, pn_err *err);
+
 typedef struct pn_sketch pn_sketch;
 
-/** Errors: PN_EINVAL for m outside 1 .. PN_SKETCH_ROWS_MAX, n = 0, m != n for identity, a kind that does not exist; PN_ENOMEM;
- *  PN_ECANCELLED.  The matrix is made here when it is kept: O(m n). */
+/** Errors: as pn_sketch_check; PN_ENOMEM; PN_ECANCELLED.  The whole matrix is made here once, whether it is kept or not: O(m n). */
 pn_status pn_sketch_new(pn_sketch **out, const pn_sketch_shape *shape, pn_task *task, pn_err *err);
 void pn_sketch_free(pn_sketch *sketch);
 const pn_sketch_shape *pn_sketch_shape_of(const pn_sketch *sketch);

@@ -205,6 +205,8 @@ bool pn_rng_simulated(const pn_rng *rng)
 
 /* ---- addresses ---- */
 
+#define PUBLIC_WORDS 8
+
 void pn_address_key_draw(pn_address_key *key, pn_rng *rng)
 {
     pn_rng_bytes(rng, key->bytes, sizeof key->bytes);
@@ -214,6 +216,16 @@ void pn_address_key_draw(pn_address_key *key, pn_rng *rng)
 void pn_address_key_erase(pn_address_key *key)
 {
     sodium_memzero(key, sizeof *key);
+}
+
+void pn_address_key_public(pn_address_key *key, const char *purpose, const uint64_t *words, size_t count)
+{
+    unsigned char message[8 * PUBLIC_WORDS];
+
+    for (size_t i = 0; i < count; i++)
+        store_little_endian(message + 8 * i, words[i]);
+    hash_key(key->bytes, message, 8 * count, purpose);
+    key->simulated = true;
 }
 
 /* One word in forty asks for two or three more, each from here. */
