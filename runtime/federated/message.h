@@ -63,7 +63,9 @@ typedef struct pn_message {
 
     /* CHOICE: 0 stays, +-(i + 1) moves toward +-r_k e_i.  FETCH, FEATURE: column i. */
     int64_t code;
-    double score, stay_score; /* released in PN_FEDERATED_BALL; NaN elsewhere */
+    double score,
+        stay_score; /* released in PN_FEDERATED_BALL, NaN elsewhere: <vertex, ghat> of the choice and <x_k, ghat_k>, the smaller the
+                       better, in a unit that is the same at all parties of a round */
     uint32_t column;
 
     /* REFUSED */

@@ -60,6 +60,67 @@ void pn_transport_count(pn_transport *transport, size_t party, const pn_message 
     }
 }
 
+void pn_transport_meet(pn_transport *transport, size_t party, const pn_message *hello)
+{
+    pn_peer *peer = &transport->peers[party];
+
+    memcpy(peer->name, hello->name, sizeof peer->name);
+    peer->name[sizeof peer->name - 1] = '\0';
+    peer->records = hello->records;
+    peer->columns = hello->columns;
+    memcpy(peer->alignment, hello->alignment, sizeof peer->alignment);
+    memcpy(peer->session, hello->session, sizeof peer->session);
+    peer->feature_bound = hello->feature_bound;
+    peer->label_bound = hello->label_bound;
+}
+
+static bool is_stated(const unsigned char digest[PN_DIGEST_BYTES])
+{
+    unsigned char any = 0;
+
+    for (size_t i = 0; i < PN_DIGEST_BYTES; i++)
+        any |= digest[i];
+    return any != 0;
+}
+
+/* The same records in the same order, as far as parties say; NULL: the first that states an order. */
+static pn_status check_peer(const pn_transport *transport, const pn_peer *peer, const pn_peer *stated, pn_err *err)
+{
+    const pn_peer *first = &transport->peers[0];
+
+    if (peer->records != first->records)
+        return pn_fail(err, PN_EINVAL,
+                       "federated: %s has %llu records, %s has %llu; parties must hold the same records", peer->name,
+                       (unsigned long long)peer->records, first->name, (unsigned long long)first->records);
+    if (stated && is_stated(peer->alignment) && memcmp(peer->alignment, stated->alignment, PN_DIGEST_BYTES) != 0)
+        return pn_fail(
+            err, PN_EINVAL,
+            "federated: %s and %s hold their records in different orders, or different records: their digests "
+            "of the record ids differ",
+            stated->name, peer->name);
+    return PN_OK;
+}
+
+/* The head follows from the peers. */
+static pn_status settle(pn_transport *transport, pn_err *err)
+{
+    const pn_peer *stated = NULL;
+
+    transport->records = transport->peers[0].records;
+    transport->feature_bound = transport->label_bound = 0.0;
+    for (size_t k = 0; k < transport->parties; k++) {
+        const pn_peer *peer = &transport->peers[k];
+        pn_status status = check_peer(transport, peer, stated, err);
+
+        if (status != PN_OK)
+            return status;
+        stated = !stated && is_stated(peer->alignment) ? peer : stated;
+        transport->feature_bound = fmax(transport->feature_bound, peer->feature_bound);
+        transport->label_bound = fmax(transport->label_bound, peer->label_bound);
+    }
+    return PN_OK;
+}
+
 pn_status pn_transport_gather(pn_transport *transport, pn_task *task, pn_err *err)
 {
     pn_status status = PN_OK;
@@ -67,8 +128,30 @@ pn_status pn_transport_gather(pn_transport *transport, pn_task *task, pn_err *er
     if (transport->gathered || !transport->ops->gather)
         return PN_OK;
     status = transport->ops->gather(transport, task, err);
+    if (status == PN_OK)
+        status = settle(transport, err);
     transport->gathered = status == PN_OK;
     return status;
+}
+
+pn_status pn_transport_begin(pn_transport *transport, const pn_transport_run *run, pn_err *err)
+{
+    pn_status status = PN_OK;
+
+    if (transport->running)
+        return pn_fail(err, PN_EINVAL, "federated.%s: a run is going on over this transport; one at a time",
+                       transport->ops->name);
+    if (transport->ops->begin)
+        status = transport->ops->begin(transport, run, err);
+    transport->running = status == PN_OK;
+    return status;
+}
+
+void pn_transport_end(pn_transport *transport, const pn_message *farewells)
+{
+    if (transport->running)
+        transport->ops->end(transport, farewells);
+    transport->running = false;
 }
 
 static void clear_all(pn_message *messages, size_t count)

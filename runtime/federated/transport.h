@@ -17,8 +17,10 @@ typedef struct pn_transport pn_transport;
 /* One party as the server sees it. */
 typedef struct pn_peer {
     char name[PN_NAME_BYTES];
-    uint64_t columns;
+    uint64_t records, columns;                /* 0: not known yet */
+    unsigned char alignment[PN_DIGEST_BYTES]; /* zeros: not stated */
     unsigned char session[PN_SESSION_BYTES];
+    double feature_bound, label_bound;
     uint64_t bytes_up, bytes_down;     /* of messages of the run, framing and encryption not counted; repetitions are */
     uint64_t scalars_up, scalars_down; /* pn_message_scalars */
     uint64_t messages_up, messages_down;
@@ -29,15 +31,19 @@ typedef struct pn_transport_run {
     const pn_objective *objective; /* in_process: whose columns are split */
     pn_rng *rng;                   /* in_process: party k draws from split k of it; NULL: secure */
     pn_ledger *overall;            /* in_process: charged by the parties */
+    bool is_private;
+    pn_budget
+        party; /* in_process: of the ledger that is made for a party which has none.  Not looked at without privacy */
 } pn_transport_run;
 
 typedef struct pn_transport_ops {
     const char *name, *doc;
+    bool charges; /* its parties charge pn_transport_run's `overall` themselves, before they draw */
     void (*destroy)(pn_transport *self);
     /* Wait until every party has said who it is; peers[] are filled in.  Done before: nothing.  NULL for in_process, where a plan asks for
      * the columns of an objective (pn_terms_columns). */
     pn_status (*gather)(pn_transport *self, pn_task *task, pn_err *err);
-    /* Begin a run; terms themselves go by `exchange`. */
+    /* Begin a run; terms themselves go by `exchange`.  NULL: there is nothing to do. */
     pn_status (*begin)(pn_transport *self, const pn_transport_run *run, pn_err *err);
     /* requests[parties] (kind NONE: nothing for this one) and replies[parties], cleared first.  Returns when every request has its reply of
      * the right kind, run, party and round; a REFUSED reply is a reply.  Repeats requests to parties that reconnect.
@@ -45,7 +51,8 @@ typedef struct pn_transport_ops {
      * PN_ECANCELLED; PN_ENOMEM; of in_process what pn_party_answer fails with. */
     pn_status (*exchange)(pn_transport *self, const pn_message *requests, pn_message *replies, pn_task *task,
                           pn_err *err);
-    /* Tell everybody (DONE or REFUSED), as far as it can be done in a moment; no reply is awaited. */
+    /* The run is over here: tell everybody (farewells[parties]: DONE, REFUSED, or NONE for nothing), as far as it can be done in a
+     * moment; no reply is awaited. */
     void (*end)(pn_transport *self, const pn_message *farewells);
 } pn_transport_ops;
 
@@ -55,8 +62,8 @@ struct pn_transport {
     size_t parties;
     pn_peer *peers; /* [parties] */
     uint64_t records;
-    double feature_bound, label_bound; /* the least that all parties enforce, once gathered; 0 before */
-    bool gathered;
+    double feature_bound, label_bound; /* the least bounds that hold at all parties, once gathered; 0 before */
+    bool gathered, running;
     char *checkpoint; /* where the server's side of a run is kept; NULL: nowhere */
     int references;
 };
@@ -66,11 +73,17 @@ void pn_transport_free(pn_transport *transport); /* drops one reference; NULL al
 
 /** Checked doors: replies[parties] are zeroed or hold messages, which are cleared; after a failure they are empty.  Errors: as the ops; PN_EIO
  *  for a reply that does not answer its request.  Traffic is counted by the implementations, who know the bytes. */
+/** Also PN_EINVAL where parties' records or their order differ (names two of them); fills in the head from the peers. */
 pn_status pn_transport_gather(pn_transport *transport, pn_task *task, pn_err *err);
+/** Also PN_EINVAL while another run goes on over it. */
+pn_status pn_transport_begin(pn_transport *transport, const pn_transport_run *run, pn_err *err);
+void pn_transport_end(pn_transport *transport, const pn_message *farewells);
 pn_status pn_transport_exchange(pn_transport *transport, const pn_message *requests, pn_message *replies, pn_task *task,
                                 pn_err *err);
 /** For implementations: a head with `parties` peers; add a message of `bytes` to the accounts. */
 pn_status pn_transport_init(pn_transport *transport, const pn_transport_ops *ops, size_t parties, pn_err *err);
+/** For implementations: what a party's HELLO says of it. */
+void pn_transport_meet(pn_transport *transport, size_t party, const pn_message *hello);
 void pn_transport_count(pn_transport *transport, size_t party, const pn_message *message, size_t bytes, bool up);
 void pn_transport_clear(pn_transport *transport); /* the head's own memory */
 
