@@ -31,3 +31,8 @@ pn_status pn_rng_shared(pn_rng **out, pn_ranks *ranks, pn_err *err)
     sodium_memzero(keys, sizeof keys);
     return status;
 }
+
+bool pn_rng_is_shared(const pn_rng *rng)
+{
+    return rng->shared;
+}

@@ -13,5 +13,7 @@
  * Errors: PN_ENOMEM; PN_EIO when the system gives no randomness, or of the ranks.
  */
 pn_status pn_rng_shared(pn_rng **out, pn_ranks *ranks, pn_err *err);
+/** Whether it is one, or a split of one. */
+bool pn_rng_is_shared(const pn_rng *rng);
 
 #endif

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "core/alloc.h"
+#include "random/shared_stream.h"
 #include "solvers/solver.h"
 
 struct pn_walk {
@@ -68,6 +69,26 @@ static pn_status reserve(pn_ledger *ledger, const pn_plan *plan, pn_err *err)
     return status;
 }
 
+/* Ranks that draw different noise would each release a model, and pay for one. */
+static pn_status open_rng(pn_walk *walk, pn_rng *given, pn_err *err)
+{
+    pn_ranks *ranks = pn_objective_ranks(walk->plan->objective);
+    bool shares = pn_ranks_size(ranks) > 1;
+    pn_status status;
+
+    walk->context.rng = given;
+    if (given && shares && !pn_rng_simulated(given) && !pn_rng_is_shared(given))
+        return pn_fail(err, PN_EPRIVACY,
+                       "solve.%s: %zu ranks share the work, and each would draw noise of its own from a secure rng; "
+                       "leave rng out, or take ranks:rng(), which is the same stream for all",
+                       walk->plan->solver->name, pn_ranks_size(ranks));
+    if (given)
+        return PN_OK;
+    status = shares ? pn_rng_shared(&walk->own_rng, ranks, err) : pn_rng_secure(&walk->own_rng, err);
+    walk->context.rng = walk->own_rng;
+    return status;
+}
+
 static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_err *err)
 {
     const pn_plan *plan = walk->plan;
@@ -79,12 +100,8 @@ static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_e
         return pn_fail(err, PN_EPRIVACY,
                        "solve.%s: no epsilon is certified for this plan's noise; use calibration=\"tight\"",
                        plan->solver->name);
-    walk->context.rng = options->rng;
-    if (!options->rng) {
-        if ((status = pn_rng_secure(&walk->own_rng, err)) != PN_OK)
-            return status;
-        walk->context.rng = walk->own_rng;
-    }
+    if ((status = open_rng(walk, options->rng, err)) != PN_OK)
+        return status;
     if (plan->request.kind == PN_NONPRIVATE)
         return PN_OK;
     walk->simulated = pn_rng_simulated(walk->context.rng);
