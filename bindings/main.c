@@ -1,5 +1,5 @@
-/* main.c -- the program `penumbra`: scripts, -e, the prompt.
- * Depends on: repl.h, pnl.h (the C half of the module is linked in), penumbra.program (stdlib/).  Used by: people. */
+/* main.c -- the program `penumbra`: scripts, -e, the prompt, and the services `penumbra party` and `penumbra server`.
+ * Depends on: repl.h, pnl.h (the C half of the module is linked in), penumbra.program and penumbra.federated (stdlib/).  Used by: people. */
 #define _POSIX_C_SOURCE 200809L
 #include <limits.h>
 #include <stdio.h>
@@ -17,8 +17,9 @@
 
 typedef struct options {
     bool interactive, strict, version, help;
-    bool code;  /* at least one -e */
-    int script; /* index of the script's name ("-" for stdin) in argv; argc when there is none */
+    bool code;           /* at least one -e */
+    int script;          /* index of the script's name ("-" for stdin) in argv; argc when there is none */
+    const char *service; /* "party" or "server", which stands at `script`, or NULL */
 } options;
 
 typedef struct invocation {
@@ -29,13 +30,15 @@ typedef struct invocation {
 
 static const char usage[] =
     "usage: penumbra [options] [script [arguments]]\n"
+    "       penumbra party CONFIG     one party of a federated run\n"
+    "       penumbra server CONFIG    its server; both explain themselves with --help\n"
     "  -e CODE        run CODE; may be given several times\n"
     "  -i             show the prompt after -e and the script\n"
     "  --strict       only `pn` and `help` as globals, not its parts (set, loss, solve ...)\n"
     "  -v, --version  print the version\n"
     "  -h, --help     print this\n"
     "  -              read the script from standard input\n"
-    "  --             the next argument is the script, whatever it looks like\n"
+    "  --             the next argument is the script, whatever it looks like (or ./party)\n"
     "With nothing to run, it is the prompt on a terminal, and a script on standard input otherwise.\n"
     "Ctrl-C stops the fit that is running and keeps what it reached; again, it stops the script.\n";
 
@@ -58,6 +61,7 @@ static const char *code_at(char **argv, int *i)
 /* EXIT_SUCCESS, or EXIT_USAGE after a message. */
 static int parse(int argc, char **argv, options *out)
 {
+    bool plain = true; /* the next word may be a service */
     int i;
 
     memset(out, 0, sizeof *out);
@@ -65,6 +69,7 @@ static int parse(int argc, char **argv, options *out)
         const char *word = argv[i];
 
         if (strcmp(word, "--") == 0) {
+            plain = false;
             i++;
             break;
         }
@@ -85,6 +90,8 @@ static int parse(int argc, char **argv, options *out)
         }
     }
     out->script = i;
+    if (plain && i == 1 && i < argc && (strcmp(argv[i], "party") == 0 || strcmp(argv[i], "server") == 0))
+        out->service = argv[i];
     return EXIT_SUCCESS;
 }
 
@@ -264,6 +271,36 @@ static bool run(lua_State *L, const invocation *self, const options *asked)
     return prompt ? run_prompt(L) : fine; /* -i shows the prompt after an error, too: to look around */
 }
 
+static bool call_service(lua_State *L, int arguments)
+{
+    if (repl_call(L, arguments, 1, REPL_ENTRY) == LUA_OK)
+        return true;
+    repl_report(L, "penumbra: ");
+    return false;
+}
+
+/* The exit status: stdlib/federated.lua says which there are. */
+static int run_service(lua_State *L, const invocation *self, const options *asked)
+{
+    int status;
+
+    set_arg(L, self, asked->script);
+    if (!open_penumbra(L, asked))
+        return EXIT_FAILURE;
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "penumbra.federated");
+    if (!call_service(L, 1))
+        return EXIT_FAILURE;
+    luaL_checkstack(L, self->argc + 4, "too many arguments");
+    for (int i = asked->script; i < self->argc; i++)
+        lua_pushstring(L, self->argv[i]);
+    if (!call_service(L, self->argc - asked->script))
+        return EXIT_FAILURE;
+    status = (int)lua_tointeger(L, -1);
+    lua_settop(L, 0);
+    return status;
+}
+
 static int protected_main(lua_State *L)
 {
     invocation *self = lua_touserdata(L, 1);
@@ -284,6 +321,11 @@ static int protected_main(lua_State *L)
     luaL_openlibs(L);
     lua_warning(L, "@on", 0);
     repl_catch_interrupts(L);
+    if (asked.service) {
+        repl_catch_termination();
+        self->exit_status = run_service(L, self, &asked);
+        return 0;
+    }
     self->exit_status = run(L, self, &asked) ? EXIT_SUCCESS : EXIT_FAILURE;
     return 0;
 }

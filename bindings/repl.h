@@ -18,6 +18,8 @@ typedef enum repl_place { REPL_EDITING = 0, REPL_ENTRY, REPL_SCRIPT } repl_place
 
 /** Install the handler; L is the main state. */
 void repl_catch_interrupts(lua_State *L);
+/** From now on SIGTERM does what Ctrl-C does: for services, after repl_catch_interrupts. */
+void repl_catch_termination(void);
 
 /**
  * lua_pcall of the function below `arguments`, which Ctrl-C can stop.  On an error its message is left, with a traceback

@@ -93,17 +93,27 @@ static void on_interrupt(int signal_number)
     errno = saved;
 }
 
-void repl_catch_interrupts(lua_State *L)
+static void catch_signal(int signal_number)
 {
     struct sigaction action;
 
-    main_state = L;
-    main_thread = pthread_self();
-    repl_track_coroutines(L);
     memset(&action, 0, sizeof action);
     action.sa_handler = on_interrupt; /* no SA_RESTART: a script that waits for input wakes up */
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
+    sigaction(signal_number, &action, NULL);
+}
+
+void repl_catch_interrupts(lua_State *L)
+{
+    main_state = L;
+    main_thread = pthread_self();
+    repl_track_coroutines(L);
+    catch_signal(SIGINT);
+}
+
+void repl_catch_termination(void)
+{
+    catch_signal(SIGTERM);
 }
 
 bool repl_take_interrupt(void)
