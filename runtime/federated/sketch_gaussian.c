@@ -21,7 +21,7 @@ static size_t gaussian_width(size_t m)
     const size_t entries = (size_t)1 << 18, most = (size_t)1 << 22;
     size_t width = entries / m;
 
-    width = width < 128 ? 128 : width > 4096 ? 4096 : width;
+    width = width < 256 ? 256 : width > 4096 ? 4096 : width;
     if (width * m > most)
         width = most / m;
     return width > 0 ? width : 1;

@@ -10,6 +10,8 @@
 #define LANES   8   /* vectors that are multiplied together */
 #define TILE    128 /* records of theirs that are at work at a time */
 
+typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+
 static size_t entries_of(size_t m)
 {
     return m < ENTRIES ? m : ENTRIES;
@@ -59,29 +61,31 @@ static double sparse_survey(const void *columns, size_t m, size_t count, double 
     return 1.0;
 }
 
-/* signed_a[k] holds record k of LANES vectors, and then their negatives. */
-static void load_tile(double signed_a[TILE][2 * LANES], const double *a, size_t stride, size_t lanes, size_t records)
+/* tile[k] holds record k of LANES vectors. */
+static void load_tile(double tile[TILE][LANES], const double *a, size_t stride, size_t lanes, size_t records)
 {
     for (size_t f = 0; f < lanes; f++) {
         const double *from = a + f * stride;
 
-        for (size_t k = 0; k < records; k++) {
-            signed_a[k][f] = from[k];
-            signed_a[k][LANES + f] = -from[k];
-        }
+        for (size_t k = 0; k < records; k++)
+            tile[k][f] = from[k];
     }
 }
 
-static void scatter_tile(const uint32_t *entry, size_t s, size_t records, double signed_a[TILE][2 * LANES],
-                         double *sums)
+/* Pairs are named because no compiler makes vectors of this loop by itself. */
+static void scatter_tile(const uint32_t *entry, size_t s, size_t records, double tile[TILE][LANES], double *sums)
 {
-    for (size_t k = 0; k < records; k++) {
-        for (size_t i = 0; i < s; i++, entry++) {
-            const double *from = signed_a[k] + LANES * (*entry & 1);
-            double *to = sums + LANES * (size_t)(*entry >> 1);
+    static const double signs[2] = { 1.0, -1.0 };
 
-            for (size_t f = 0; f < LANES; f++)
-                to[f] += from[f];
+    for (size_t k = 0; k < records; k++) {
+        const pair *from = (const pair *)tile[k];
+
+        for (size_t i = 0; i < s; i++, entry++) {
+            pair *to = (pair *)(sums + LANES * (size_t)(*entry >> 1));
+            double sign = signs[*entry & 1];
+
+            for (size_t f = 0; f < LANES / 2; f++)
+                to[f] += from[f] * sign;
         }
     }
 }
@@ -90,14 +94,14 @@ static void multiply_lanes(const uint32_t *entry, size_t m, size_t count, const 
                            double *out, double *sums)
 {
     const size_t s = entries_of(m);
-    double signed_a[TILE][2 * LANES] = { { 0.0 } };
+    double tile[TILE][LANES] = { { 0.0 } };
 
     memset(sums, 0, LANES * m * sizeof *sums);
     for (size_t begin = 0; begin < count; begin += TILE) {
         size_t records = count - begin < TILE ? count - begin : TILE;
 
-        load_tile(signed_a, a + begin, stride, lanes, records);
-        scatter_tile(entry + begin * s, s, records, signed_a, sums);
+        load_tile(tile, a + begin, stride, lanes, records);
+        scatter_tile(entry + begin * s, s, records, tile, sums);
     }
     for (size_t f = 0; f < lanes; f++) {
         for (size_t r = 0; r < m; r++)
