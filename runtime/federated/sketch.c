@@ -208,7 +208,7 @@ static void key_of(pn_sketch *sketch)
     pn_address_key_public(&sketch->key, "sketch", words, sizeof words / sizeof *words);
 }
 
-static pn_status prepare(pn_sketch *sketch, pn_task *task, pn_err *err)
+static pn_status prepare(pn_sketch *sketch, size_t kept_bytes, pn_task *task, pn_err *err)
 {
     const size_t m = sketch->shape.m, n = sketch->shape.n;
     size_t column_bytes;
@@ -226,8 +226,11 @@ static pn_status prepare(pn_sketch *sketch, pn_task *task, pn_err *err)
     sketch->wave = PARTS / m < 1 ? 1 : PARTS / m > SKETCH_WAVE ? SKETCH_WAVE : PARTS / m;
     sketch->wave = sketch->wave < sketch->blocks ? sketch->wave : sketch->blocks;
     key_of(sketch);
-    if (n <= KEPT_BYTES / column_bytes)
-        sketch->kept = pn_alloc_large(n, column_bytes); /* without it, it is made again and again */
+    if (n <= kept_bytes / column_bytes) {
+        sketch->kept = pn_alloc_large(n, column_bytes);
+        if (!sketch->kept)
+            return sketch_no_memory(sketch, err);
+    }
     return survey(sketch, task, err);
 }
 
@@ -246,7 +249,7 @@ pn_status pn_sketch_check(const pn_sketch_shape *shape, pn_err *err)
     return PN_OK;
 }
 
-pn_status pn_sketch_new(pn_sketch **out, const pn_sketch_shape *shape, pn_task *task, pn_err *err)
+pn_status sketch_new(pn_sketch **out, const pn_sketch_shape *shape, size_t kept_bytes, pn_task *task, pn_err *err)
 {
     pn_sketch *sketch;
     pn_status status = pn_sketch_check(shape, err);
@@ -258,12 +261,17 @@ pn_status pn_sketch_new(pn_sketch **out, const pn_sketch_shape *shape, pn_task *
         return pn_fail(err, PN_ENOMEM, "sketch: not enough memory for a sketch");
     sketch->shape = *shape;
     sketch->ops = sketch_table[shape->kind];
-    status = prepare(sketch, task, err);
+    status = prepare(sketch, kept_bytes, task, err);
     if (status == PN_OK)
         *out = sketch;
     else
         pn_sketch_free(sketch);
     return status;
+}
+
+pn_status pn_sketch_new(pn_sketch **out, const pn_sketch_shape *shape, pn_task *task, pn_err *err)
+{
+    return sketch_new(out, shape, KEPT_BYTES, task, err);
 }
 
 void pn_sketch_free(pn_sketch *sketch)

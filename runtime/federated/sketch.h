@@ -41,10 +41,12 @@ const pn_sketch_shape *pn_sketch_shape_of(const pn_sketch *sketch);
 double pn_sketch_column_norm(const pn_sketch *sketch);
 
 /** out[c][m] = J a_i for c columns, a_i = columns[i * n ...] (each column contiguous).  Sums in a fixed order, whatever the number of
- *  threads.  O(m n c) through BLAS; O(n s c) for sparse.  Errors: PN_ENOMEM, PN_ECANCELLED. */
+ *  threads; but on another processor, or with other columns beside it, a product may have other last bits.
+ *  O(m n c) through BLAS; O(n s c) for sparse.  Errors: PN_ENOMEM, PN_ECANCELLED. */
 pn_status pn_sketch_columns(const pn_sketch *sketch, const double *columns, size_t c, double *out, pn_task *task,
                             pn_err *err);
-/** The same for sparse columns: the rows of `columns` (c x n). */
+/** The same for sparse columns: the rows of `columns` (c x n), each by itself.  O(nnz m), O(nnz s) for sparse, and making the blocks of J
+ *  that they touch.  Errors: PN_EDIM unless columns->cols is n; PN_ENOMEM, PN_ECANCELLED. */
 pn_status pn_sketch_sparse_columns(const pn_sketch *sketch, const pn_csr *columns, double *out, pn_task *task,
                                    pn_err *err);
 /** z[n] = J^T q, q[m].  Errors: PN_ENOMEM, PN_ECANCELLED. */
@@ -58,7 +60,8 @@ double pn_sketch_transpose_error(const pn_sketch *sketch, double q_norm);
 /** m = ceil(4 ln(4 N / beta) / (iota^2 - iota^3)), N = d (d + 1) / 2 pairs of columns: then |<Ju, Jv> - <u, v>| <= iota ||u|| ||v|| for all of
  *  them with probability 1 - beta (gaussian).  iota, beta in (0, 1). */
 size_t pn_sketch_rows(double iota, double beta, size_t d);
-/** The iota that m rows give for d columns at beta; 1 when none below 1 does; 0 for identity. */
+/** The iota that m rows give for d columns at beta; 1 when none below 1 does; 0 for identity.  For sparse by Chebyshev's inequality, the
+ *  only one with proven constants: much larger than what is seen. */
 double pn_sketch_accuracy(pn_sketch_kind kind, size_t m, double beta, size_t d);
 
 #endif

@@ -45,6 +45,9 @@ struct pn_sketch {
     double row_sum;                    /* max_r sum_j |J_rj|, rounded up */
 };
 
+/** pn_sketch_new, which keeps J when it takes at most so many bytes. */
+pn_status sketch_new(pn_sketch **out, const pn_sketch_shape *shape, size_t kept_bytes, pn_task *task, pn_err *err);
+
 /* What a thread works with. */
 typedef struct sketch_worker {
     pn_rng *rng;
