@@ -77,7 +77,7 @@ struct pn_party {
 
 /* ---- party_price.c: sensitivities and errors, all rounded outward ---- */
 
-/** sum x_j y_j in blocks, and the relative error of its sum of |x_j y_j| over n. */
+/** sum x_j y_j, and the relative error of its sum of |x_j y_j| over n. */
 double party_dot(size_t n, const double *x, const double *y);
 double party_dot_error(size_t n);
 /** The most that one record adds to n times a gradient entry: X (margin + Y), or X for slopes of at most 1. */
@@ -112,6 +112,8 @@ typedef struct party_scores {
     double sensitivity, error, bound;
 } party_scores;
 
+/** <a_i, w> over the records, within party_dot_error of its terms. */
+double party_column_dot(const party_data *data, size_t i, const double *w);
 /** Errors: PN_EINVAL for numbers beyond what can be computed with; PN_ENOMEM; PN_ECANCELLED. */
 pn_status party_scores_of(pn_party *party, const pn_message *request, party_scores *out, pn_task *task, pn_err *err);
 void party_scores_clear(party_scores *scores);
