@@ -16,24 +16,6 @@
 #include "federated/message.h"
 #include "privacy/ledger.h"
 
-/* What a party pays for a run, from public numbers: a plan makes room for it, and the party charges exactly this. */
-typedef struct pn_party_price {
-    double feature_sensitivity, feature_bound; /* l2, of an uploaded feature as computed; of every entry */
-    double score_sensitivity, score_bound;     /* of a released score as computed, likewise; 0 where none is released */
-    /* Of one release; NULL where there is none, or its noise is still 0.  A released score costs `score` at most: less while ||x_k||_1 is
-     * below the radius, so that K parties together pay for K scores and one "stay". */
-    pn_event *selection, *feature, *score;
-    uint64_t selections, features, scores; /* in a whole run, at most; 0 where there is no event */
-} pn_party_price;
-
-/** Mode "paper" has no proven price for a selection or a feature: no events, and nothing is charged.  So have terms without privacy.
- *  Errors: PN_EUNSUPPORTED for scores of the squared loss without clip: their noise is fixed, so their sensitivity has to be; PN_EINVAL
- *  for noise and bounds outside [2^-900, 2^900]; PN_ENOMEM. */
-pn_status pn_party_price_of(pn_party_price *out, const pn_terms *terms, const pn_sketch *sketch, pn_err *err);
-/** All of a whole run; NULL when there is nothing to pay.  Errors: PN_ENOMEM. */
-pn_status pn_party_price_run(pn_event **out, const pn_party_price *price, pn_err *err);
-void pn_party_price_clear(pn_party_price *price); /* drops the events, and zeroes it */
-
 typedef struct pn_party pn_party;
 
 typedef struct pn_party_options {

@@ -36,13 +36,14 @@ typedef struct party_data {
     double *y;     /* [n] */
 } party_data;
 
-/* What is made of the terms and the data: S = J A and A^T y. */
+/* What is made of the terms and the data: S = J A and A^T y, and the price of one release of each kind. */
 typedef struct party_run {
     pn_sketch *sketch; /* NULL: not made */
     double *sketched;  /* [columns][m]; NULL for the identity, whose columns are the data's */
     double *products;  /* [columns] A^T y */
     pn_loss *loss;     /* logistic */
-    pn_party_price price;
+    double feature_sensitivity;
+    pn_event *price[PARTY_KINDS];          /* at most; NULL: there is none */
     unsigned char digest[PN_DIGEST_BYTES]; /* keyed, of `sketched` and `products` */
 } party_run;
 
@@ -75,25 +76,25 @@ struct pn_party {
     pn_message last;
 };
 
-/* ---- party_price.c: sensitivities and errors, all rounded outward ---- */
+/* ---- party_price.c: errors, all rounded outward, and prices ---- */
 
 /** sum x_j y_j, and the relative error of its sum of |x_j y_j| over n. */
 double party_dot(size_t n, const double *x, const double *y);
 double party_dot_error(size_t n);
-/** The most that one record adds to n times a gradient entry: X (margin + Y), or X for slopes of at most 1. */
+/** Whether gradients are sums over records of weights, not products of sketches. */
+bool party_by_records(const pn_terms *terms);
+/** The most that one record's term of n times a gradient entry is: X (margin + Y), or X for slopes of at most 1. */
 double party_pull(const pn_terms *terms, double margin);
-/** What one record moves a candidate's score by, given the pull; |score| of any candidate; |computed - exact| of one, given the error of n
- *  times a gradient entry and how many entries x_k has. */
-double party_sensitivity(const pn_terms *terms, double pull);
+/** |computed - exact| of n times a gradient entry, by records. */
+double party_sum_error(const pn_terms *terms, double pull);
+/** |score| of any candidate, and |computed - exact| of one: given the error of n times a gradient entry and how many entries x_k has. */
 double party_score_bound(const pn_terms *terms, double pull);
 double party_score_error(const pn_terms *terms, double pull, double gradient_error, size_t count);
-/** The same of n times a gradient entry that is a sum over records of bounded terms. */
-double party_sum_error(const pn_terms *terms, double pull);
-/** Whether gradients are sums over records of public or bounded weights, not products of sketches. */
-bool party_by_records(const pn_terms *terms);
-/** The release of a score, and of the score of staying where share = ||x_k||_1 / r >= 0 is given (negative: not released). */
-pn_status party_score_mechanism(pn_mechanism **out, const pn_terms *terms, double share, pn_err *err);
-pn_status party_feature_mechanism(pn_mechanism **out, const pn_terms *terms, const pn_sketch *sketch, pn_err *err);
+
+/** Events of one release of each kind into run->price.  Errors: PN_EINVAL, PN_ENOMEM. */
+pn_status party_price(party_run *run, const pn_terms *terms, pn_err *err);
+/** counts[kind] releases of each kind as one event; NULL when there is nothing to pay.  Errors: PN_ENOMEM. */
+pn_status party_price_all(pn_event **out, const party_run *run, const uint64_t counts[PARTY_KINDS], pn_err *err);
 
 /* ---- party_open.c ---- */
 
@@ -108,8 +109,9 @@ typedef struct party_scores {
     double *gradient;  /* [columns of the party]: n times the entries that were asked for */
     double *score;     /* [candidates] larger is better: -+r_k ghat_i for each sampled i, and -<ghat, x_k> last when it stays */
     double stay;       /* <ghat, x_k> */
-    double share;      /* ||x_k||_1 / r, at most 1 */
-    double sensitivity, error, bound;
+    double weight;     /* ||x_k||_1 / r, at most 1 */
+    double sensitivity, error, bound; /* of scores */
+    double unit;                      /* of those that are released: what a record moves them by as they are computed */
 } party_scores;
 
 /** <a_i, w> over the records, within party_dot_error of its terms. */

@@ -186,7 +186,7 @@ static pn_status open_party(pn_party *party, const pn_party_options *options, si
 pn_status pn_party_new(pn_party **out, const pn_party_options *options, pn_err *err)
 {
     pn_party *party;
-    size_t columns;
+    size_t columns = 0;
     pn_status status = check_options(options, &columns, err);
 
     *out = NULL;
@@ -248,22 +248,18 @@ void pn_party_model(const pn_party *party, double *x)
     memcpy(x, party->model, party->data.columns * sizeof *x);
 }
 
-/* Nothing released costs nothing; mode "paper" has no price. */
+/* Nothing released costs nothing; nothing is proven of mode "paper". */
 static void report_cost(const pn_party *party, pn_party_report *out)
 {
     const pn_ledger *ledger = party->accounts[0].ledger;
-    pn_party_price done = party->run.price; /* borrows the events */
     pn_event *event = NULL;
 
     out->epsilon = out->delta = out->rho = NAN;
     if (!party->terms.is_private || !ledger || party->phase == PN_PARTY_NEW || party->terms.mode == PN_FEDERATED_PAPER)
         return;
-    out->delta = pn_ledger_budget(ledger)->delta;
-    done.selections = party->count[PARTY_SELECTION];
-    done.features = party->count[PARTY_FEATURE];
-    done.scores = party->count[PARTY_SCORE];
-    if (!party->run.sketch || pn_party_price_run(&event, &done, NULL) != PN_OK)
+    if (!party->run.sketch || party_price_all(&event, &party->run, party->count, NULL) != PN_OK)
         return;
+    out->delta = pn_ledger_budget(ledger)->delta;
     out->epsilon = event ? pn_event_epsilon(event, 1, out->delta, NULL) : 0.0;
     out->rho = event ? event->ops->zcdp(event) : 0.0;
     pn_event_free(event);

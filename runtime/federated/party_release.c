@@ -12,6 +12,7 @@
 #include "core/alloc.h"
 #include "core/mutant.h"
 #include "federated/party_impl.h"
+#include "federated/release.h"
 #include "random/noise.h"
 
 /* ---- accounts ---- */
@@ -172,12 +173,15 @@ static pn_status choose_paper(pn_party *party, uint64_t round, const party_score
 {
     double *noisy = pn_alloc(scores->sampled, sizeof *noisy);
     size_t best = 0;
+    pn_status status = PN_OK;
 
     if (!noisy)
         return pn_fail(err, PN_ENOMEM, "party: out of memory for %zu numbers", scores->sampled);
     for (size_t k = 0; k < scores->sampled; k++)
         noisy[k] = scores->gradient[scores->columns[k]] / (double)party->terms.records;
-    if (party->terms.is_private && party->terms.laplace_scale > 0.0) {
+    if (party->terms.is_private)
+        status = charge(party, PARTY_SELECTION, party->run.price[PARTY_SELECTION], err);
+    if (status == PN_OK && party->terms.is_private) {
         go_to(party, AT_PAPER, round, scores->sampled);
         pn_lattice_laplace(party->rng, party->terms.laplace_scale, noisy, scores->sampled, noisy);
     }
@@ -185,7 +189,7 @@ static pn_status choose_paper(pn_party *party, uint64_t round, const party_score
         best = fabs(noisy[k]) > fabs(noisy[best]) ? k : best;
     reply->code = code_of(scores, 2 * best + (noisy[best] > 0.0));
     pn_free(noisy);
-    return PN_OK;
+    return status;
 }
 
 static void choose_exactly(const pn_party *party, const party_scores *scores, party_reply *reply)
@@ -199,11 +203,11 @@ static void choose_exactly(const pn_party *party, const party_scores *scores, pa
     }
 }
 
-/* Draw what has been paid for.  Inputs are finite. */
+/* Draw what has been paid for, in units of what a record moves it by.  Inputs are finite. */
 static pn_status draw_score(pn_party *party, pn_mechanism *mechanism, uint64_t round, const party_scores *scores,
                             size_t chosen, party_reply *reply, pn_err *err)
 {
-    double exact[2] = { -scores->score[chosen], scores->stay }, noisy[2] = { NAN, NAN };
+    double exact[2] = { -scores->score[chosen] / scores->unit, scores->stay / scores->unit }, noisy[2] = { NAN, NAN };
     pn_release release = { .values = noisy };
     pn_status status;
 
@@ -250,7 +254,7 @@ static pn_status choose_privately(pn_party *party, uint64_t round, const party_s
     pn_status status = pn_mechanism_selection(&selection, &options, err);
 
     if (status == PN_OK && terms->mode == PN_FEDERATED_BALL)
-        status = party_score_mechanism(&score, terms, terms->stay ? scores->share : -1.0, err);
+        status = pn_release_score(&score, terms, scores->weight, err);
     if (status == PN_OK)
         status = release_choice(party, round, scores, selection, score, reply, err);
     pn_mechanism_free(selection);
@@ -296,12 +300,12 @@ pn_status party_feature(pn_party *party, uint32_t i, bool paid, double *out, pn_
     pn_release release = { .values = out };
     pn_status status;
 
-    if (!terms->is_private || (terms->mode == PN_FEDERATED_PAPER && !(terms->sigma_feature > 0.0))) {
+    if (!terms->is_private) {
         exact_feature(party, i, out);
         return PN_OK;
     }
-    status = party_feature_mechanism(&mechanism, terms, party->run.sketch, err);
-    if (status == PN_OK && !paid && terms->mode != PN_FEDERATED_PAPER)
+    status = pn_release_feature(&mechanism, terms, party->run.feature_sensitivity, err);
+    if (status == PN_OK && !paid)
         status = charge(party, PARTY_FEATURE, mechanism->event, err);
     PN_CRASH("party_crash_paid_feature");
     if (status == PN_OK) {

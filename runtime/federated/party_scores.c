@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "core/mutant.h"
 #include "federated/party_impl.h"
+#include "federated/release.h"
 #include "geometry/upper.h"
 
 #define LARGEST 1e100 /* entry of q */
@@ -105,8 +106,8 @@ static double largest(size_t n, const double *x)
     return most;
 }
 
-/* The pull of a record and the error of n times a gradient entry, in this round.  Public: from J and q. */
-static void bound_round(const work *job, double *pull, double *error)
+/* The bound on margins and the error of n times a gradient entry, in this round.  Public: from J and q. */
+static void bound_round(const work *job, double *margin_bound, double *error)
 {
     const pn_terms *terms = &job->party->terms;
     const pn_sketch *sketch = job->party->run.sketch;
@@ -115,20 +116,20 @@ static void bound_round(const work *job, double *pull, double *error)
     double margin = largest(terms->records, job->margin), sketched, entry_error;
 
     if (party_by_records(terms)) {
-        *pull = party_pull(terms, terms->clip > 0.0 ? fmin(margin, terms->clip) : margin);
-        *error = party_sum_error(terms, *pull);
+        *margin_bound = terms->clip > 0.0 ? fmin(margin, terms->clip) : margin;
+        *error = party_sum_error(terms, party_pull(terms, *margin_bound));
         return;
     }
-    *pull = party_pull(terms, pn_plus_up(margin, pn_sketch_transpose_error(sketch, q2)));
+    *margin_bound = pn_plus_up(margin, pn_sketch_transpose_error(sketch, q2));
     if (PN_MUTANT("party_forgets_q"))
-        *pull = party_pull(terms, terms->radius);
+        *margin_bound = terms->radius;
     entry_error = pn_sketch_error(sketch, X);
     sketched = n * X * pn_sketch_column_norm(sketch) + sqrt(m) * entry_error; /* ||J a_i|| */
     if (terms->sketch.kind == PN_SKETCH_IDENTITY)
         sketched = sqrt(n) * X;
     *error = q1 * entry_error + party_dot_error(terms->sketch.m) * sketched * q2;
     *error += party_dot_error(terms->records) * n * X * terms->label_bound; /* of A^T y */
-    *error += 4.0 * 0x1p-53 * n * *pull + n * 0x1p-1060;
+    *error += 4.0 * 0x1p-53 * n * party_pull(terms, *margin_bound) + n * 0x1p-1060;
     *error *= 1.0 + 0x1p-40;
 }
 
@@ -158,7 +159,7 @@ static void fill_stay(const pn_terms *terms, const pn_message *request, party_sc
     for (size_t k = 0; k < request->count; k++)
         sum += (long double)request->value[k] * (long double)out->gradient[request->index[k]];
     out->stay = shrink * ((double)sum / (double)terms->records);
-    out->share = fmin(norm / terms->radius * (1.0 + 0x1p-50), 1.0);
+    out->weight = fmin(norm / terms->radius * (1.0 + 0x1p-50), 1.0);
 }
 
 static void fill_scores(const pn_terms *terms, const pn_message *request, party_scores *out)
@@ -193,7 +194,7 @@ static pn_status room_for(const pn_party *party, const pn_message *request, part
 
 static pn_status check_bounds(const party_scores *out, pn_err *err)
 {
-    if (out->sensitivity <= 0x1p900 && out->bound <= 0x1p900 && out->error <= 0x1p900)
+    if (out->unit <= 0x1p900 && out->bound <= 0x1p900 && out->error <= 0x1p900)
         return PN_OK;
     return pn_fail(err, PN_EINVAL, "party: q is too large: a score may move by %g", out->sensitivity);
 }
@@ -201,17 +202,19 @@ static pn_status check_bounds(const party_scores *out, pn_err *err)
 static pn_status compute(work *job, const pn_message *request, party_scores *out, pn_task *task, pn_err *err)
 {
     const pn_terms *terms = &job->party->terms;
-    double pull, error;
+    double margin, pull, error;
     pn_status status = pn_terms_sample(terms, request->round, out->columns, err);
 
     if (status == PN_OK)
         status = pn_sketch_transpose(job->party->run.sketch, job->q, job->margin, task, err);
     if (status != PN_OK)
         return status;
-    bound_round(job, &pull, &error);
-    out->sensitivity = party_sensitivity(terms, pull);
+    bound_round(job, &margin, &error);
+    pull = party_pull(terms, margin);
+    out->sensitivity = pn_release_score_sensitivity(terms, margin);
     out->bound = party_score_bound(terms, pull);
     out->error = party_score_error(terms, pull, error, request->count);
+    out->unit = (out->sensitivity + 2.0 * out->error) * (1.0 + 0x1p-50);
     status = check_bounds(out, err);
     if (status != PN_OK)
         return status;

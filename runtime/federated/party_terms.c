@@ -160,7 +160,8 @@ void party_run_clear(party_run *run)
     pn_free(run->sketched);
     pn_free(run->products);
     pn_loss_free(run->loss);
-    pn_party_price_clear(&run->price);
+    for (int kind = 0; kind < PARTY_KINDS; kind++)
+        pn_event_free(run->price[kind]);
     memset(run, 0, sizeof *run);
 }
 
@@ -173,34 +174,33 @@ static pn_status make_run(pn_party *party, pn_task *task, pn_err *err)
     if (status == PN_OK)
         status = multiply(party, task, err);
     if (status == PN_OK)
-        status = pn_party_price_of(&party->run.price, &party->terms, party->run.sketch, err);
+        status = party_price(&party->run, &party->terms, err);
     if (status == PN_OK)
         digest_run(party);
     return status;
 }
 
-/* What is still to be paid of the whole run. */
-static uint64_t left(const party_account *account, party_kind kind, uint64_t all, uint64_t done)
+/* The ledger covers what is still to be paid of the whole run. */
+static pn_status cover(const pn_party *party, const party_account *account, bool reserve, pn_err *err)
 {
-    uint64_t paid = done + (account->there[kind] > account->known[kind]);
-
-    return all > paid ? all - paid : 0;
-}
-
-static pn_status cover(pn_party *party, const party_account *account, bool reserve, pn_err *err)
-{
-    pn_party_price rest = party->run.price; /* borrows the events */
+    const pn_terms *terms = &party->terms;
+    uint64_t counts[PARTY_KINDS] = { terms->iterations,
+                                     terms->columns < terms->iterations ? terms->columns : terms->iterations,
+                                     terms->iterations };
     pn_event *event = NULL;
     pn_status status;
 
-    rest.selections = left(account, PARTY_SELECTION, rest.selections, party->count[PARTY_SELECTION]);
-    rest.features = left(account, PARTY_FEATURE, rest.features, party->count[PARTY_FEATURE]);
-    rest.scores = left(account, PARTY_SCORE, rest.scores, party->count[PARTY_SCORE]);
     if (!account->ledger)
         return PN_OK;
-    status = pn_party_price_run(&event, &rest, err);
+    for (int kind = 0; kind < PARTY_KINDS; kind++) {
+        uint64_t paid = party->count[kind] + (account->there[kind] > account->known[kind]);
+
+        counts[kind] = counts[kind] > paid ? counts[kind] - paid : 0;
+    }
+    status = party_price_all(&event, &party->run, counts, err);
     if (status == PN_OK && event)
-        status = reserve ? pn_ledger_reserve(account->ledger, event, 1, err) : pn_ledger_covers(account->ledger, event, 1, err);
+        status =
+            reserve ? pn_ledger_reserve(account->ledger, event, 1, err) : pn_ledger_covers(account->ledger, event, 1, err);
     pn_event_free(event);
     return status;
 }
