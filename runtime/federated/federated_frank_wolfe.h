@@ -16,14 +16,17 @@ enum {                    /* indices into federated_params */
        FED_RADII,           /* [K] r_k of mode "product", sum r; default r/K */
        FED_CLIP,            /* clips margins (J^T q)_j at this level; default: bounded anew in every round */
        FED_SHARE,           /* of the budget that features get; default 0.5 */
-       FED_STAY,            /* false leaves it out of the candidates: for comparison */
+       FED_STAY,            /* product: false leaves it out of the candidates, for comparison; ball: true releases it */
        FED_SKETCH_KIND,     /* sketch.kind */
        FED_SKETCH_ROWS,     /* sketch.m */
        FED_SKETCH_SEED,     /* sketch.seed */
        FED_SKETCH_ACCURACY, /* sketch.accuracy: iota, in place of m */
        FED_SKETCH_FAILURE,  /* sketch.failure: beta */
+       FED_PAPER_SCALE,     /* which of the article's two Laplace scales */
        FED_COUNT
 };
+
+typedef enum fed_paper_scale { FED_PAPER_TEXT = 0, FED_PAPER_TABLE } fed_paper_scale;
 
 typedef struct fed_plan {
     pn_plan base;            /* first */
@@ -35,8 +38,9 @@ typedef struct fed_plan {
     pn_event *selection, *feature, *score; /* of one release at one party; NULL without */
     pn_event *party_event;                 /* of the largest party's whole run */
     double party_epsilon, party_rho;       /* of one party by itself, the worst */
-    double uplink_bits, uplink_floats,
-        downlink_floats; /* predicted, of the whole run, all parties; features at their most */
+    /* Predicted, of the whole run and all parties, with features and entries of x at their most. */
+    double uplink_bits; /* of the codes, ceil(log2(2 c_k + 1)) each */
+    double uplink_floats, downlink_floats;
 } fed_plan;
 
 pn_status fed_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,

@@ -52,11 +52,9 @@ typedef struct pn_terms {
     double epsilon0;      /* of one selection; 0 without privacy, and in PN_FEDERATED_PAPER, which has: */
     double laplace_scale; /* on each gradient entry, PN_FEDERATED_PAPER; else 0 */
     double sigma_feature; /* std of the noise on each entry of an uploaded feature */
-    double
-        sigma_score; /* PN_FEDERATED_BALL, else 0: std of the noise on the released best score, and on the released "stay"
-                             score, in units of Delta_t, the sensitivity of scores in that round: a multiplier (release.h) */
-    double clip;     /* > 0: margins (J^T q)_j are clipped to +-clip; 0: their public bound is computed in each round */
-    bool stay; /* "stay" is among the candidates (product), or its score is released (ball with sampled < columns) */
+    double sigma_score; /* PN_FEDERATED_BALL, else 0: of released scores, in units of the round's Delta_t (release.h) */
+    double clip; /* > 0: margins (J^T q)_j are clipped to +-clip; 0: their public bound is computed in each round */
+    bool stay;   /* "stay" is among the candidates (product), or its score is released (ball with sampled < columns) */
 } pn_terms;
 
 /** What is wrong with them, before anybody's data is looked at.  Errors: PN_EINVAL, naming the term, its value and the range. */
