@@ -1,7 +1,8 @@
 /* server.h -- the server's side of a federated run, over any transport: x, the features that it was given, q, rounds and their checkpoint.
- * Everything here is post-processing of what parties released.  It keeps the codes of all rounds; x and q follow from them:
+ * Everything here is post-processing of what parties released:
  *     x <- moved by the codes of each round, q = sum_i x_i v_i over the features v_i that were uploaded (never noised again).
- * A restarted server reads the codes from its checkpoint and asks for the features again, which parties give for nothing.
+ * q is computed anew in each round, in the order in which features came.  A restarted server reads x and the list of features from its
+ * checkpoint and asks for the features again, which parties give for nothing: q is the same to the last bit, and so is the run.
  * Depends on: transport.h.  Used by: federated_frank_wolfe.c. */
 #ifndef PN_FEDERATED_SERVER_H
 #define PN_FEDERATED_SERVER_H
@@ -15,15 +16,19 @@ typedef struct pn_server_options {
     const pn_terms *terms;   /* [parties], copied: the same but for `party`, `columns`, `sampled`, `radius` */
     const char *
         checkpoint; /* NULL, or a path: there already, the run in it goes on if its terms are these (but for the run's id) */
-    pn_ledger *
-        overall; /* NULL, or charged for all parties before a request is sent (of transports whose parties do not do it) */
-    bool charges; /* it does */
+    pn_ledger
+        *overall; /* kept; NULL, or charged for all parties before a request is sent (of transports whose parties do
+                           not do it) */
+    pn_event *selection, *feature; /* kept; what is charged of one release at one party; scores: pn_release_score */
 } pn_server_options;
 
-/** Gathers the parties, sends the terms, waits until all are ready.  Errors: PN_EPRIVACY when a party refused (its reason); PN_EINVAL when the
- *  parties' records or digests differ (says which); as the transport's. */
+/** Gathers the parties, sends the terms, waits until all are ready.  The transport has begun a run, which ends with the server, or with a
+ *  failure here.  Errors: PN_EPRIVACY when a party refused (its reason), PN_EBUDGET when its budget was why; PN_EINVAL when the parties are not
+ *  those of the terms, or the checkpoint is of other terms; as the transport's and those of checkpoints. */
 pn_status pn_server_new(pn_server **out, const pn_server_options *options, pn_task *task, pn_err *err);
-void pn_server_free(pn_server *server); /* says goodbye with REFUSED "stopped" unless pn_server_finish was called */
+/** NULL allowed.  Says goodbye with REFUSED "stopped", or why, unless pn_server_finish was called; says nothing where a checkpoint lets the
+ *  run go on later. */
+void pn_server_free(pn_server *server);
 
 /* What a round did; public or paid. */
 typedef struct pn_server_round {
@@ -34,9 +39,13 @@ typedef struct pn_server_round {
     size_t best;      /* ball: the party that moved, from 1; 0: all stayed */
 } pn_server_round;
 
-/** One round.  A failure before its end leaves the state as it was: it may be called again, and asks the same. */
+/** One round.  A failure before its end leaves the state as it was: it may be called again, and asks the same.
+ *  Errors: PN_EPRIVACY, PN_EBUDGET when a party refused; PN_EIO when one answered what no party may; PN_EBUDGET, PN_EIO of the ledger, PN_EIO of the
+ *  checkpoint; as the transport's. */
 pn_status pn_server_step(pn_server *server, pn_server_round *out, pn_task *task, pn_err *err);
 uint64_t pn_server_rounds(const pn_server *server); /* done, those before a restart included */
+/** Rounds that parties may have paid for: the one that failed last included. */
+uint64_t pn_server_asked(const pn_server *server);
 /** Every party receives its part of the model. */
 void pn_server_finish(pn_server *server);
 

@@ -149,7 +149,7 @@ pn_status pn_transport_begin(pn_transport *transport, const pn_transport_run *ru
 
 void pn_transport_end(pn_transport *transport, const pn_message *farewells)
 {
-    if (transport->running)
+    if (transport->running && farewells)
         transport->ops->end(transport, farewells);
     transport->running = false;
 }
