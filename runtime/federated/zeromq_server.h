@@ -1,0 +1,53 @@
+/* zeromq_server.h -- the server's end: its state, and what passes between it and one party.  Private to zeromq_server.c, zeromq_talk.c.
+ * Depends on: zeromq_link.h. */
+#ifndef PN_FEDERATED_ZEROMQ_SERVER_H
+#define PN_FEDERATED_ZEROMQ_SERVER_H
+
+#include "federated/zeromq_link.h"
+
+#define PN_ROUTE_MAX 255
+
+/* One party: where it is, what it said of itself, what it owes. */
+typedef struct pn_member {
+    unsigned char route[PN_ROUTE_MAX]; /* of its last connection */
+    size_t route_size;                 /* 0: not connected, as far as is known */
+    bool joined;                       /* has said hello */
+    bool bound; /* has accepted this run's terms: from here on it must remember what it releases */
+    uint64_t records, columns;
+    unsigned char alignment[PN_DIGEST_BYTES];
+    double feature_bound, label_bound;
+    unsigned char *bytes; /* the request that it has not answered; NULL: none */
+    size_t size;
+    double heard, sent; /* when: of its last hello, of the last time that the request left */
+    unsigned sends;     /* of the same request */
+    unsigned bad;       /* messages that could not be read, since the last good one */
+} pn_member;
+
+typedef struct pn_zeromq {
+    pn_transport base; /* first */
+    long process;      /* the one that made the context: of no use in a child */
+    void *context, *socket;
+    pn_gate *gate;
+    char *endpoint;
+    pn_wire_limits limits;
+    double timeout;
+    pn_zeromq_log log;
+    void *log_self;
+    pn_member *members;         /* [parties] */
+    const pn_message *requests; /* of the exchange that is going on */
+    pn_message *replies;        /* NULL in a farewell: nothing is awaited, nobody is judged */
+    size_t waiting;             /* parties that owe an answer */
+    bool known;                 /* what parties said of their data counts from here on */
+} pn_zeromq;
+
+void pn_talk_tell(const pn_zeromq *z, const char *what, const char *who, const char *why);
+/** Write the request for party k and send it where the party is known to be.  Errors: as pn_wire_write. */
+pn_status pn_talk_ask(pn_zeromq *z, size_t k, pn_err *err);
+/** The request for party k is over. */
+void pn_talk_settle(pn_zeromq *z, size_t k);
+/** Wait for up to `milliseconds`, and deal with what has come.
+ *  Errors: PN_EPRIVACY, PN_EINVAL for a party that came back as another one; PN_EUNSUPPORTED, PN_EIO for one that cannot be understood;
+ *  PN_ENOMEM. */
+pn_status pn_talk_wait(pn_zeromq *z, long milliseconds, pn_err *err);
+
+#endif
