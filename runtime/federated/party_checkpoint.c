@@ -24,7 +24,7 @@ typedef struct image {
 
 static size_t image_bytes(size_t rounds, size_t columns)
 {
-    return sizeof(image) + rounds * sizeof(party_reply) + columns * (1 + sizeof(double));
+    return sizeof(image) + rounds * sizeof(party_reply) + columns * (1 + sizeof(double) + sizeof(uint64_t));
 }
 
 static void fill(image *to, const pn_party *party)
@@ -69,6 +69,7 @@ static unsigned char *make_image(const pn_party *party, size_t *size)
     at = put(all, &fixed, sizeof fixed);
     at = put(at, party->replies, party->rounds * sizeof *party->replies);
     at = put(at, party->model, party->data.columns * sizeof *party->model);
+    at = put(at, party->salts, party->data.columns * sizeof *party->salts);
     (void)put(at, party->state, party->data.columns);
     sodium_memzero(&fixed, sizeof fixed);
     return all;
@@ -141,6 +142,7 @@ static pn_status read_image(pn_party *party, const unsigned char *data, size_t s
         party->phase = (pn_party_phase)fixed.phase;
         party->epoch = fixed.epoch;
         party->key.simulated = fixed.simulated != 0;
+        party->salt = party->key.simulated ? 0 : party->salt;
         memcpy(party->key.bytes, fixed.key, sizeof fixed.key);
         memcpy(party->session, fixed.session, sizeof fixed.session);
         memcpy(party->terms_digest, fixed.terms_digest, sizeof fixed.terms_digest);
@@ -151,6 +153,7 @@ static pn_status read_image(pn_party *party, const unsigned char *data, size_t s
         party->terms = fixed.terms;
         data = take(data + sizeof fixed, party->replies, party->rounds * sizeof *party->replies);
         data = take(data, party->model, party->data.columns * sizeof *party->model);
+        data = take(data, party->salts, party->data.columns * sizeof *party->salts);
         (void)take(data, party->state, party->data.columns);
     }
     sodium_memzero(&fixed, sizeof fixed);

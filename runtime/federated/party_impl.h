@@ -57,6 +57,7 @@ struct pn_party {
     unsigned char alignment[PN_DIGEST_BYTES], session[PN_SESSION_BYTES];
     pid_t owner;
     pn_address_key key;
+    uint64_t salt;             /* part of the addresses of what is released from now on; 0 of a seeded party */
     pn_rng *rng;               /* becomes the stream at an address */
     party_account accounts[2]; /* its own, the overall one */
     pn_checkpoint_file *file;  /* NULL: none */
@@ -69,6 +70,7 @@ struct pn_party {
     party_reply *replies; /* [rounds] */
     size_t rounds, room;  /* replies there is room for */
     unsigned char *state; /* [columns] */
+    uint64_t *salts;      /* [columns] of the released */
     uint64_t count[PARTY_KINDS];
     double *model; /* [columns] */
 

@@ -2,7 +2,7 @@
  *
  * A charge carries the run in its label, so that ledgers tell how many they hold.  After a crash between a charge and the record of its
  * release the ledger holds one more than is known: that one was never handed out, and pays for the next release of its kind, if it is of
- * the same event.  Noise at an address is drawn again then, for an answer that nobody has seen.
+ * the same event.
  * This is why releases do not go through pn_mechanism_release, which charges whenever it draws.
  * Depends on: party_impl.h, random/noise.h.  Used by: party.c, party_terms.c.  Spec: noise.md, accounting.md section 7. */
 #include <math.h>
@@ -141,9 +141,11 @@ static pn_status charge(pn_party *party, party_kind kind, pn_event *event, pn_er
 
 typedef enum address_kind { AT_SELECTION = 1, AT_SCORE, AT_FEATURE, AT_PAPER } address_kind;
 
-static void go_to(pn_party *party, address_kind kind, uint64_t number, size_t words)
+/* The salt is new whenever a party is opened, so that not even a copy of a checkpoint which nobody could notice draws what another has
+ * drawn; what was released before is drawn again with the salt that it had. */
+static void go_to(pn_party *party, address_kind kind, uint64_t number, uint64_t salt, size_t words)
 {
-    const uint64_t address[PN_ADDRESS_WORDS] = { party->epoch, (uint64_t)kind, number, 0 };
+    const uint64_t address[PN_ADDRESS_WORDS] = { party->epoch, (uint64_t)kind, number, salt };
 
     pn_rng_address(party->rng, &party->key, address, words);
 }
@@ -182,7 +184,7 @@ static pn_status choose_paper(pn_party *party, uint64_t round, const party_score
     if (party->terms.is_private)
         status = charge(party, PARTY_SELECTION, party->run.price[PARTY_SELECTION], err);
     if (status == PN_OK && party->terms.is_private) {
-        go_to(party, AT_PAPER, round, scores->sampled);
+        go_to(party, AT_PAPER, round, party->salt, scores->sampled);
         pn_lattice_laplace(party->rng, party->terms.laplace_scale, noisy, scores->sampled, noisy);
     }
     for (size_t k = 1; k < scores->sampled; k++)
@@ -211,7 +213,7 @@ static pn_status draw_score(pn_party *party, pn_mechanism *mechanism, uint64_t r
     pn_release release = { .values = noisy };
     pn_status status;
 
-    go_to(party, AT_SCORE, round, mechanism->dim);
+    go_to(party, AT_SCORE, round, party->salt, mechanism->dim);
     status = mechanism->ops->draw(mechanism, exact, mechanism->dim, party->rng, &release, err);
     reply->score = noisy[0];
     reply->stay_score = noisy[1];
@@ -232,7 +234,7 @@ static pn_status release_choice(pn_party *party, uint64_t round, const party_sco
     PN_CRASH("party_crash_paid");
     if (status != PN_OK)
         return status;
-    go_to(party, AT_SELECTION, PN_MUTANT("party_reuses_noise") ? 1 : round, scores->candidates);
+    go_to(party, AT_SELECTION, PN_MUTANT("party_reuses_noise") ? 1 : round, party->salt, scores->candidates);
     status = selection->ops->draw(selection, scores->score, scores->candidates, party->rng, &release, err);
     if (status != PN_OK)
         return status;
@@ -310,7 +312,7 @@ pn_status party_feature(pn_party *party, uint32_t i, bool paid, double *out, pn_
     PN_CRASH("party_crash_paid_feature");
     if (status == PN_OK) {
         exact_feature(party, i, out);
-        go_to(party, AT_FEATURE, i, m);
+        go_to(party, AT_FEATURE, i, paid ? party->salts[i] : party->salt, m);
         status = mechanism->ops->draw(mechanism, out, m, party->rng, &release, err);
     }
     pn_mechanism_free(mechanism);
