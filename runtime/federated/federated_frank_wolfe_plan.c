@@ -42,7 +42,6 @@ const pn_param federated_params[] = {
 
 /* ---- what it can be used for ---- */
 
-
 static pn_status read_loss(fed_work *at, pn_err *err)
 {
     const char *name = pn_objective_loss(at->objective)->name;
@@ -313,8 +312,18 @@ static void count_choices(fed_work *at)
 
         at->choices = at->mode == PN_FEDERATED_BALL ? fmax(at->choices, one) : at->choices + one;
     }
+}
+
+/* What features leave is shared by choices and scores: their errors a/sqrt(s) and b/sqrt(1 - s) are least together where s : 1 - s is
+ * a^(2/3) : b^(2/3).  With all else equal a = ln(candidates)/sqrt(2) and b is that of the best of K, or K + 1, scores. */
+static void share_budget(fed_work *at)
+{
+    double K = at->parties, a = at->choices / at->reach / sqrt(2.0);
+    double b = sqrt(at->plan->terms[0].stay ? (K + 1.0) * log(2.0 * K) : log(K));
+    double part = cbrt(b * b) / (cbrt(a * a) + cbrt(b * b));
+
     at->share = at->own[FED_SHARE].real;
-    at->score_share = at->mode == PN_FEDERATED_BALL ? (1.0 - at->share) / 2.0 : 0.0;
+    at->score_share = at->mode == PN_FEDERATED_BALL ? (1.0 - at->share) * fmin(fmax(part, 0.01), 0.99) : 0.0;
 }
 
 /* ---- the sketch ---- */
@@ -428,6 +437,7 @@ static pn_status fill(fed_work *at, pn_err *err)
     if (status != PN_OK)
         return status;
     count_choices(at);
+    share_budget(at);
     measure_objective(at);
     fed_choose_rounds(at);
     for (size_t k = 0; k < plan->parties; k++)

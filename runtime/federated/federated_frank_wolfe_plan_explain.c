@@ -87,10 +87,10 @@ static void explain_parties(fed_work *at)
     pn_plan_add(&plan->base, "progress p", plan->p, "least tau/c; steps are 2/(p t + 2)");
     range(text, radii[0], radii[1]);
     pn_plan_add_text(&plan->base, "radius", text,
-                     at->mode == PN_FEDERATED_PRODUCT ? "of a party's own l1 ball; all together %.6g of r = %.6g"
-                     : at->mode == PN_FEDERATED_BALL  ? "of the l1 ball, along one column a round (%.6g of %.6g)"
-                                                      : "of each party's vertex: x may come to K r (%.6g of %.6g)",
-                     at->reach, at->radius);
+                     at->mode == PN_FEDERATED_PRODUCT ? "of a party's own l1 ball; ||x||_1 <= %.6g"
+                     : at->mode == PN_FEDERATED_BALL  ? "of the l1 ball, in which one party moves: ||x||_1 <= %.6g"
+                                                      : "of each party's vertex: ||x||_1 may be K times %.6g",
+                     at->reach);
 }
 
 static void explain_sketch(fed_work *at)
@@ -102,6 +102,9 @@ static void explain_sketch(fed_work *at)
                      at->shape.n, (unsigned long long)at->shape.seed);
     if (at->identity)
         pn_plan_add(plan, "accuracy iota", 0.0, "columns are not shortened");
+    else if (!(at->accuracy < 1.0))
+        pn_plan_add_text(plan, "accuracy iota", "none", "below 1 for all pairs of columns with probability 1 - %.3g",
+                         at->failure);
     else
         pn_plan_add(plan, "accuracy iota", at->accuracy,
                     "|<Ja, Jb> - <a, b>| <= iota |a| |b| for all pairs of columns, probability 1 - %.3g%s", at->failure,
@@ -236,9 +239,11 @@ static void explain_risk(fed_work *at, const fed_risk *dense, const fed_risk *sp
     if (none)
         pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
     else
-        pn_plan_add(plan, "excess risk bound", dense->bound,
-                    "2 (h0 + C/p)/(p T + 2) + e/p, expected%s; over the product set in mode product",
-                    at->identity ? "" : " where iota holds");
+        pn_plan_add(plan, "excess risk bound", dense->bound, "2 (h0 + C/p)/(p T + 2) + e/p, expected%s%s",
+                    at->identity ? "" : " where iota holds",
+                    at->mode == PN_FEDERATED_PRODUCT && at->parties > 1.0
+                        ? "; over the product of the balls, whose minimum may be above that of the l1 ball"
+                        : "");
     if (!isfinite(at->curvature))
         return;
     plan->predicted = sparse->bound;
@@ -296,7 +301,7 @@ void fed_explain(fed_work *at)
     if (at->is_private)
         explain_noise(at, &dense);
     explain_risk(at, &dense, &sparse);
-    if (at->is_private)
+    if (at->is_private && at->mode != PN_FEDERATED_PAPER)
         explain_party(at);
     explain_traffic(at);
     explain_notes(at);

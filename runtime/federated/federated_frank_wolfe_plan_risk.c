@@ -60,18 +60,16 @@ static double squared_noise(const fed_work *at, double sigma, double features, d
     return sigma > 0.0 ? at->reach * sigma * sketched * largest_of(at->d * features) / at->n : 0.0;
 }
 
-/* Slopes change by at most 1/4 of what margins do, and nothing of that averages out.  A dense column sees the mean over records of
- * |sum_l x_l xi_lj|, which is at most R times the largest mean of |xi_l|. */
+/* Slopes change by at most 1/4 of what margins do, and by at most 1; nothing of that averages out.  A dense column sees the mean over
+ * records of |sum_l x_l xi_lj|, which is at most R times the largest mean of |xi_l|. */
 static double logistic_noise(const fed_work *at, double sigma, double features, double column_size)
 {
     double entries = column_size * column_size / (at->X * at->X); /* at most, each of size X */
-    double mean = sigma * at->column_norm * (sqrt(2.0 / acos(-1.0)) + sqrt(2.0 * log(features) / at->n));
+    double change = margin_noise(at, sigma, features);
 
-    if (sigma == 0.0)
-        return 0.0;
-    if (entries == at->n && at->identity)
-        return at->X / 4.0 * at->reach * mean;
-    return at->X * entries / (4.0 * at->n) * margin_noise(at, sigma, features);
+    if (sigma > 0.0 && entries > 0.999 * at->n && at->identity)
+        change = at->reach * sigma * (sqrt(2.0 / acos(-1.0)) + sqrt(2.0 * log(features) / at->n));
+    return at->X * entries / at->n * fmin(change / 4.0, 1.0);
 }
 
 static double sketch_error(const fed_work *at, double column_size)
@@ -81,7 +79,7 @@ static double sketch_error(const fed_work *at, double column_size)
     if (at->identity)
         return 0.0;
     if (at->loss == PN_FEDERATED_LOGISTIC)
-        return at->X * entries / (4.0 * at->n) * margin_sketch(at, column_size);
+        return at->X * entries / at->n * fmin(margin_sketch(at, column_size) / 4.0, 1.0);
     return at->accuracy * column_size * column_size * at->reach / at->n;
 }
 
