@@ -64,6 +64,25 @@ static void a_ledger_admits_it(const fed_plan *plan, double epsilon, double delt
     pn_ledger_free(ledger);
 }
 
+/* The party with the most columns, with a ledger of what the plan says of it, round by round. */
+static void a_party_can_pay_its_part(const fed_plan *plan, double delta)
+{
+    pn_budget budget = { .epsilon = plan->party_epsilon, .delta = delta, .rho = NAN };
+    pn_ledger *ledger = NULL;
+
+    CHECK(pn_ledger_new(&ledger, &budget, NULL) == PN_OK);
+    CHECK(pn_ledger_reserve(ledger, plan->party_event, 1, NULL) == PN_OK);
+    for (size_t t = 0; t < plan->base.iterations; t++) {
+        CHECK(pn_ledger_spend(ledger, plan->selection, 1, "selection", NULL) == PN_OK);
+        if (plan->score)
+            CHECK(pn_ledger_spend(ledger, plan->score, 1, "score", NULL) == PN_OK);
+        if (t < plan->terms[0].columns)
+            CHECK(pn_ledger_spend(ledger, plan->feature, 1, "feature", NULL) == PN_OK);
+    }
+    CHECK(pn_ledger_spend(ledger, plan->feature, 1, "feature", NULL) == PN_EBUDGET);
+    pn_ledger_free(ledger);
+}
+
 /* ---- bounds ---- */
 
 static void the_bound_is_theorem_one(void)
@@ -110,9 +129,11 @@ static void a_run_costs_what_was_asked_for(void)
         price = pn_event_epsilon(plan->base.event, 1, 1e-6, NULL);
         by_hand = epsilon_of(rho_of(plan, 1.0), 1e-6);
         CHECK(price <= 2.0 && price > 1.9);
+        CHECK_CLOSE(plan->base.event->ops->zcdp(plan->base.event) / rho_of(plan, 1.0), 1.0, 1e-5);
         CHECK(price <= by_hand * (1.0 + 1e-6) && by_hand <= 2.0 * 1.05);
         CHECK(plan->party_epsilon < price && plan->party_epsilon > price / 3.0);
         a_ledger_admits_it(plan, 2.0, 1e-6);
+        a_party_can_pay_its_part(plan, 1e-6);
         drop(plan);
     }
     close_fixture(&f);
