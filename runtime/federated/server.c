@@ -105,6 +105,10 @@ static pn_status copy_terms(pn_server *self, const pn_terms *terms, pn_err *err)
     self->first[0] = 0;
     self->p = 1.0;
     for (size_t k = 0; k < self->parties; k++) {
+        pn_status status = pn_terms_check(&terms[k], err);
+
+        if (status != PN_OK)
+            return status;
         if (terms[k].parties != self->parties || terms[k].party != k)
             return pn_fail(err, PN_EINVAL, "federated: the terms are for %u parties, the transport has %zu",
                            terms[k].parties, self->parties);
