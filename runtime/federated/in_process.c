@@ -36,6 +36,15 @@ static void in_process_destroy(pn_transport *transport)
     pn_free(self);
 }
 
+/* The next run may be of another objective: peers say what is known of it before. */
+static void forget_split(in_process *self)
+{
+    for (size_t k = 0; k < self->base.parties; k++) {
+        self->base.peers[k].columns = self->columns ? self->columns[k] : 0;
+        self->base.peers[k].records = 0;
+    }
+}
+
 /* ---- a run begins ---- */
 
 static pn_status check_split(const in_process *self, size_t d, pn_err *err)
@@ -106,8 +115,10 @@ static pn_status in_process_begin(pn_transport *transport, const pn_transport_ru
         status = make_party(self, k, first, columns, run, err);
         first += columns;
     }
-    if (status != PN_OK)
+    if (status != PN_OK) {
         forget_parties(self);
+        forget_split(self);
+    }
     return status;
 }
 
@@ -172,6 +183,7 @@ static void in_process_end(pn_transport *transport, const pn_message *farewells)
         pn_message_clear(&heard);
         pn_message_clear(&said);
     }
+    forget_split(self);
 }
 
 static const pn_transport_ops in_process_ops = {

@@ -40,7 +40,7 @@ static void release(pn_server *self)
     pn_free(self->q);
     pn_free(self->cached);
     pn_free(self->counts);
-    pn_free(self->paid);
+    pn_free(self->requested);
     pn_checkpoint_close(self->checkpoint);
     pn_ledger_free(self->overall);
     pn_event_free(self->selection);
@@ -57,7 +57,7 @@ static pn_status allocate(pn_server *self, pn_err *err)
     self->q = pn_calloc(self->m, sizeof *self->q);
     self->cached = pn_calloc(dim, sizeof *self->cached);
     self->counts = pn_calloc(parties, sizeof *self->counts);
-    self->paid = pn_calloc(dim, 1);
+    self->requested = pn_calloc(dim, 1);
     self->next_x = pn_alloc(dim, sizeof *self->next_x);
     self->next_q = pn_alloc(self->m, sizeof *self->next_q);
     self->requests = pn_calloc(parties, sizeof *self->requests);
@@ -65,7 +65,7 @@ static pn_status allocate(pn_server *self, pn_err *err)
     self->moves = pn_alloc(parties, sizeof *self->moves);
     self->index = pn_alloc(dim, sizeof *self->index);
     self->value = pn_alloc(dim, sizeof *self->value);
-    if (self->x && self->q && self->cached && self->counts && self->paid && self->next_x && self->next_q &&
+    if (self->x && self->q && self->cached && self->counts && self->requested && self->next_x && self->next_q &&
         self->requests && self->replies && self->moves && self->index && self->value)
         return PN_OK;
     return pn_fail(err, PN_ENOMEM, "federated: out of memory for %zu parties with %zu columns", parties, dim);
@@ -90,7 +90,8 @@ void pn_server_add_feature(pn_server *self, uint32_t party, uint32_t column, dou
 {
     self->features[self->feature_count++] = (pn_server_feature){ party, column, vector };
     self->cached[self->first[party] + column] = self->feature_count;
-    self->paid[self->first[party] + column] = 1;
+    self->requests_made += !self->requested[self->first[party] + column];
+    self->requested[self->first[party] + column] = 1;
     self->counts[party]++;
 }
 
@@ -278,6 +279,11 @@ size_t pn_server_features(const pn_server *self, size_t party)
 size_t pn_server_all_features(const pn_server *self)
 {
     return self->feature_count;
+}
+
+size_t pn_server_asked_features(const pn_server *self)
+{
+    return self->requests_made;
 }
 
 const pn_terms *pn_server_terms(const pn_server *self, size_t party)

@@ -37,6 +37,7 @@ typedef struct pn_server_round {
     size_t moved;     /* parties that did not stay */
     size_t features;  /* uploaded in this round */
     size_t best;      /* ball: the party that moved, from 1; 0: all stayed */
+    int64_t code;     /* ball: toward +-r e_i of all of x, +-(i + 1); 0: all stayed */
 } pn_server_round;
 
 /** One round.  A failure before its end leaves the state as it was: it may be called again, and asks the same.
@@ -46,6 +47,8 @@ pn_status pn_server_step(pn_server *server, pn_server_round *out, pn_task *task,
 uint64_t pn_server_rounds(const pn_server *server); /* done, those before a restart included */
 /** Rounds that parties may have paid for: the one that failed last included. */
 uint64_t pn_server_asked(const pn_server *server);
+/** Likewise features, each once. */
+size_t pn_server_asked_features(const pn_server *server);
 /** Every party receives its part of the model. */
 void pn_server_finish(pn_server *server);
 

@@ -36,9 +36,10 @@ struct pn_server {
 
     pn_ledger *overall;
     pn_event *selection, *feature;
-    uint64_t charged_round; /* the last one whose selections have been charged */
-    size_t charged_scores;  /* parties whose scores of that round have been, too */
-    unsigned char *paid;    /* [dim] the column's feature has been charged */
+    uint64_t charged_round;   /* the last one whose selections have been charged */
+    size_t charged_scores;    /* parties whose scores of that round have been, too */
+    unsigned char *requested; /* [dim] the column's feature has been asked for, and charged */
+    size_t requests_made;     /* how many of them */
 
     pn_checkpoint_file *checkpoint;
     bool finished, broken;          /* broken: a party refused or lied, so that nothing goes on */

@@ -50,12 +50,17 @@ static pn_status charge_round(pn_server *self, pn_err *err)
 
 static pn_status charge_feature(pn_server *self, size_t party, size_t column, pn_err *err)
 {
-    unsigned char *paid = &self->paid[self->first[party] + column];
+    unsigned char *requested = &self->requested[self->first[party] + column];
     pn_status status = PN_OK;
 
-    if (self->overall && !*paid)
+    if (*requested)
+        return PN_OK;
+    if (self->overall)
         status = pn_ledger_spend(self->overall, self->feature, 1, "federated: feature", err);
-    *paid |= status == PN_OK;
+    if (status == PN_OK) {
+        *requested = 1;
+        self->requests_made++;
+    }
     return status;
 }
 
@@ -206,6 +211,11 @@ static void choose_moves(pn_server *self, pn_server_round *out)
     bool ball = self->terms[0].mode == PN_FEDERATED_BALL;
 
     out->best = ball ? best_party(self) : 0;
+    if (out->best) {
+        int64_t code = self->replies[out->best - 1].code, before = (int64_t)self->first[out->best - 1];
+
+        out->code = code > 0 ? code + before : code - before;
+    }
     for (size_t k = 0; k < self->parties; k++) {
         self->moves[k] = !ball || k + 1 == out->best ? self->replies[k].code : 0;
         out->moved += self->moves[k] != 0;

@@ -141,6 +141,12 @@ pn_status pn_transport_begin(pn_transport *transport, const pn_transport_run *ru
     if (transport->running)
         return pn_fail(err, PN_EINVAL, "federated.%s: a run is going on over this transport; one at a time",
                        transport->ops->name);
+    for (size_t k = 0; k < transport->parties; k++) {
+        pn_peer *peer = &transport->peers[k];
+
+        peer->bytes_up = peer->bytes_down = peer->scalars_up = peer->scalars_down = 0;
+        peer->messages_up = peer->messages_down = 0;
+    }
     if (transport->ops->begin)
         status = transport->ops->begin(transport, run, err);
     transport->running = status == PN_OK;

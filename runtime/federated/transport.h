@@ -75,7 +75,7 @@ void pn_transport_free(pn_transport *transport); /* drops one reference; NULL al
  *  for a reply that does not answer its request.  Traffic is counted by the implementations, who know the bytes. */
 /** Also PN_EINVAL where parties' records or their order differ (names two of them); fills in the head from the peers. */
 pn_status pn_transport_gather(pn_transport *transport, pn_task *task, pn_err *err);
-/** Also PN_EINVAL while another run goes on over it. */
+/** The accounts of traffic begin anew.  Also PN_EINVAL while another run goes on over it. */
 pn_status pn_transport_begin(pn_transport *transport, const pn_transport_run *run, pn_err *err);
 void pn_transport_end(pn_transport *transport, const pn_message *farewells); /* NULL: nothing is said */
 pn_status pn_transport_exchange(pn_transport *transport, const pn_message *requests, pn_message *replies, pn_task *task,
