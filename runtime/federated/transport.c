@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "federated/agreement.h"
 #include "federated/transport.h"
 
 pn_status pn_transport_init(pn_transport *transport, const pn_transport_ops *ops, size_t parties, pn_err *err)
@@ -74,47 +75,18 @@ void pn_transport_meet(pn_transport *transport, size_t party, const pn_message *
     peer->label_bound = hello->label_bound;
 }
 
-static bool is_stated(const unsigned char digest[PN_DIGEST_BYTES])
-{
-    unsigned char any = 0;
-
-    for (size_t i = 0; i < PN_DIGEST_BYTES; i++)
-        any |= digest[i];
-    return any != 0;
-}
-
-/* The same records in the same order, as far as parties say; NULL: the first that states an order. */
-static pn_status check_peer(const pn_transport *transport, const pn_peer *peer, const pn_peer *stated, pn_err *err)
-{
-    const pn_peer *first = &transport->peers[0];
-
-    if (peer->records != first->records)
-        return pn_fail(err, PN_EINVAL,
-                       "federated: %s has %llu records, %s has %llu; parties must hold the same records", peer->name,
-                       (unsigned long long)peer->records, first->name, (unsigned long long)first->records);
-    if (stated && is_stated(peer->alignment) && memcmp(peer->alignment, stated->alignment, PN_DIGEST_BYTES) != 0)
-        return pn_fail(
-            err, PN_EINVAL,
-            "federated: %s and %s hold their records in different orders, or different records: their digests "
-            "of the record ids differ",
-            stated->name, peer->name);
-    return PN_OK;
-}
-
 /* The head follows from the peers. */
 static pn_status settle(pn_transport *transport, pn_err *err)
 {
-    const pn_peer *stated = NULL;
+    pn_status status = pn_transport_agree(transport, err);
 
+    if (status != PN_OK)
+        return status;
     transport->records = transport->peers[0].records;
     transport->feature_bound = transport->label_bound = 0.0;
     for (size_t k = 0; k < transport->parties; k++) {
         const pn_peer *peer = &transport->peers[k];
-        pn_status status = check_peer(transport, peer, stated, err);
 
-        if (status != PN_OK)
-            return status;
-        stated = !stated && is_stated(peer->alignment) ? peer : stated;
         transport->feature_bound = fmax(transport->feature_bound, peer->feature_bound);
         transport->label_bound = fmax(transport->label_bound, peer->label_bound);
     }

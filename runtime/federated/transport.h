@@ -73,7 +73,7 @@ void pn_transport_free(pn_transport *transport); /* drops one reference; NULL al
 
 /** Checked doors: replies[parties] are zeroed or hold messages, which are cleared; after a failure they are empty.  Errors: as the ops; PN_EIO
  *  for a reply that does not answer its request.  Traffic is counted by the implementations, who know the bytes. */
-/** Also PN_EINVAL where parties' records or their order differ (names two of them); fills in the head from the peers. */
+/** Also PN_EINVAL where parties' records or their order differ (agreement.h); fills in the head from the peers. */
 pn_status pn_transport_gather(pn_transport *transport, pn_task *task, pn_err *err);
 /** The accounts of traffic begin anew.  Also PN_EINVAL while another run goes on over it. */
 pn_status pn_transport_begin(pn_transport *transport, const pn_transport_run *run, pn_err *err);

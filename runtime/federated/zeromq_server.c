@@ -15,6 +15,7 @@
 #include <zmq.h>
 
 #include "core/alloc.h"
+#include "federated/agreement.h"
 #include "federated/wire_check.h"
 #include "federated/zeromq_server.h"
 
@@ -24,17 +25,6 @@
 #define NAMES_ROOM  400
 #define DOMAIN      "penumbra"
 #define FAREWELL    0.5 /* seconds for parties that are just coming back */
-
-static void name_list(char *text, size_t room, const pn_zeromq *z, bool (*takes)(const pn_zeromq *, size_t))
-{
-    size_t at = 0;
-
-    text[0] = '\0';
-    for (size_t k = 0; k < z->base.parties && at < room - 1; k++) {
-        if (takes(z, k))
-            at += (size_t)snprintf(text + at, room - at, "%s%s", at ? ", " : "", z->base.peers[k].name);
-    }
-}
 
 static pn_status check_process(const pn_zeromq *z, pn_err *err)
 {
@@ -53,93 +43,15 @@ static pn_status wait_a_tick(pn_zeromq *z, const char *what, size_t done, pn_tas
 
 /* ---- gathering ---- */
 
-static bool is_absent(const pn_zeromq *z, size_t k)
-{
-    return !z->members[k].joined;
-}
-
-static bool has_no_order(const pn_zeromq *z, size_t k)
-{
-    static const unsigned char none[PN_DIGEST_BYTES];
-
-    return memcmp(z->members[k].alignment, none, PN_DIGEST_BYTES) == 0;
-}
-
-static bool same_order(const pn_zeromq *z, size_t a, size_t b)
-{
-    return memcmp(z->members[a].alignment, z->members[b].alignment, PN_DIGEST_BYTES) == 0;
-}
-
-static pn_status check_records(const pn_zeromq *z, pn_err *err)
-{
-    char text[NAMES_ROOM] = "";
-    size_t at = 0;
-    bool same = true;
-
-    for (size_t k = 0; k < z->base.parties && at < sizeof text - 1; k++) {
-        same = same && z->members[k].records == z->members[0].records;
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s %llu", k ? ", " : "", z->base.peers[k].name,
-                               (unsigned long long)z->members[k].records);
-    }
-    return same ? PN_OK
-                : pn_fail(err, PN_EINVAL,
-                          "federated.zeromq: all parties must have the same records, but their numbers differ: %s",
-                          text);
-}
-
-/* "a, b | c": who agrees with whom. */
-static void group_list(char *text, size_t room, const pn_zeromq *z)
+static void list_absent(const pn_zeromq *z, char *text, size_t room)
 {
     size_t at = 0;
 
     text[0] = '\0';
     for (size_t k = 0; k < z->base.parties && at < room - 1; k++) {
-        size_t first = 0;
-
-        while (!same_order(z, first, k))
-            first++;
-        for (size_t other = k; first == k && other < z->base.parties && at < room - 1; other++) {
-            if (same_order(z, k, other))
-                at += (size_t)snprintf(text + at, room - at, "%s%s",
-                                       other > k ? ", "
-                                       : at      ? " | "
-                                                 : "",
-                                       z->base.peers[other].name);
-        }
+        if (!z->members[k].joined)
+            at += (size_t)snprintf(text + at, room - at, "%s%s", at ? ", " : "", z->base.peers[k].name);
     }
-}
-
-static pn_status check_order(const pn_zeromq *z, pn_err *err)
-{
-    char text[NAMES_ROOM];
-    bool same = true;
-
-    for (size_t k = 1; k < z->base.parties; k++)
-        same = same && same_order(z, 0, k);
-    if (same)
-        return PN_OK;
-    name_list(text, sizeof text, z, has_no_order);
-    if (text[0] != '\0')
-        return pn_fail(
-            err, PN_EINVAL,
-            "federated.zeromq: some parties say in which order their records are, but not: %s; align all or none",
-            text);
-    group_list(text, sizeof text, z);
-    return pn_fail(err, PN_EINVAL,
-                   "federated.zeromq: parties disagree on who their records are or on the order; those who agree: %s",
-                   text);
-}
-
-static void take_shape(pn_zeromq *z)
-{
-    z->base.records = z->members[0].records;
-    z->base.feature_bound = z->base.label_bound = 0.0;
-    for (size_t k = 0; k < z->base.parties; k++) {
-        z->base.peers[k].columns = z->members[k].columns;
-        z->base.feature_bound = fmax(z->base.feature_bound, z->members[k].feature_bound);
-        z->base.label_bound = fmax(z->base.label_bound, z->members[k].label_bound);
-    }
-    z->known = true;
 }
 
 static size_t count_joined(const pn_zeromq *z)
@@ -167,7 +79,7 @@ static pn_status wait_for_all(pn_zeromq *z, pn_task *task, pn_err *err)
             since = pn_link_now();
         joined = now;
         if (joined < z->base.parties && pn_link_now() - since > z->timeout) {
-            name_list(text, sizeof text, z, is_absent);
+            list_absent(z, text, sizeof text);
             return pn_fail(err, PN_EIO, "federated.zeromq: nobody joined for %g s; not there: %s", z->timeout, text);
         }
     }
@@ -205,14 +117,12 @@ static pn_status gather(pn_transport *self, pn_task *task, pn_err *err)
         status = wait_for_all(z, task, err);
     if (status != PN_OK)
         return status;
-    status = check_records(z, &why);
-    if (status == PN_OK)
-        status = check_order(z, &why);
+    status = pn_transport_agree(self, &why);
     if (status != PN_OK) {
         send_away(z, &why);
         return pn_fail(err, status, "%s", why.message);
     }
-    take_shape(z);
+    z->known = true;
     return PN_OK;
 }
 

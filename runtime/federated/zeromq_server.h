@@ -7,15 +7,12 @@
 
 #define PN_ROUTE_MAX 255
 
-/* One party: where it is, what it said of itself, what it owes. */
+/* One party: where it is, what it owes.  What it said of itself is with its peer. */
 typedef struct pn_member {
     unsigned char route[PN_ROUTE_MAX]; /* of its last connection */
     size_t route_size;                 /* 0: not connected, as far as is known */
     bool joined;                       /* has said hello */
-    bool bound; /* has accepted this run's terms: from here on it must remember what it releases */
-    uint64_t records, columns;
-    unsigned char alignment[PN_DIGEST_BYTES];
-    double feature_bound, label_bound;
+    bool bound;           /* has accepted this run's terms: from here on it must remember what it releases */
     unsigned char *bytes; /* the request that it has not answered; NULL: none */
     size_t size;
     double heard, sent; /* when: of its last hello, of the last time that the request left */
@@ -35,7 +32,7 @@ typedef struct pn_zeromq {
     void *log_self;
     pn_member *members;         /* [parties] */
     const pn_message *requests; /* of the exchange that is going on */
-    pn_message *replies;        /* NULL in a farewell: nothing is awaited, nobody is judged */
+    pn_message *replies;        /* NULL in a farewell, where nobody is judged */
     size_t waiting;             /* parties that owe an answer */
     bool known;                 /* what parties said of their data counts from here on */
 } pn_zeromq;

@@ -94,23 +94,21 @@ static bool takes_route(pn_member *member, const unsigned char *route, size_t si
 }
 
 /* Plans rest on the data that parties had when they were gathered, and privacy on what a party remembers. */
-static pn_status check_return(const pn_zeromq *z, size_t k, const pn_message *hello, pn_err *err)
+static pn_status check_return(const pn_member *member, const pn_peer *peer, const pn_message *hello, pn_err *err)
 {
-    const pn_member *member = &z->members[k];
-    const pn_peer *peer = &z->base.peers[k];
-
-    if (hello->records != member->records || hello->columns != member->columns)
+    if (hello->records != peer->records || hello->columns != peer->columns)
         return pn_fail(err, PN_EINVAL,
                        "federated.zeromq: %s came back with %llu records and %llu columns, had %llu and %llu before",
                        peer->name, (unsigned long long)hello->records, (unsigned long long)hello->columns,
-                       (unsigned long long)member->records, (unsigned long long)member->columns);
-    if (memcmp(hello->alignment, member->alignment, PN_DIGEST_BYTES) != 0)
-        return pn_fail(err, PN_EINVAL, "federated.zeromq: %s came back with its records in another order", peer->name);
-    if (hello->feature_bound > member->feature_bound || hello->label_bound > member->label_bound)
+                       (unsigned long long)peer->records, (unsigned long long)peer->columns);
+    if (memcmp(hello->alignment, peer->alignment, PN_DIGEST_BYTES) != 0)
+        return pn_fail(err, PN_EINVAL, "federated.zeromq: %s came back with other records, or in another order",
+                       peer->name);
+    if (hello->feature_bound > peer->feature_bound || hello->label_bound > peer->label_bound)
         return pn_fail(
             err, PN_EINVAL,
             "federated.zeromq: %s came back with bounds %g and %g on features and labels, had %g and %g before",
-            peer->name, hello->feature_bound, hello->label_bound, member->feature_bound, member->label_bound);
+            peer->name, hello->feature_bound, hello->label_bound, peer->feature_bound, peer->label_bound);
     if (member->bound && memcmp(hello->session, peer->session, PN_SESSION_BYTES) != 0)
         return pn_fail(
             err, PN_EPRIVACY,
@@ -120,32 +118,43 @@ static pn_status check_return(const pn_zeromq *z, size_t k, const pn_message *he
     return PN_OK;
 }
 
-static pn_status take_hello(pn_zeromq *z, size_t k, const pn_message *hello, bool is_new, pn_err *err)
+/* After the gathering only the session may be another one, and that only between runs. */
+static pn_status take_shape(pn_zeromq *z, size_t k, pn_message *hello, pn_err *err)
+{
+    pn_peer *peer = &z->base.peers[k];
+    bool judged = z->replies || !z->requests;
+    pn_status status = PN_OK;
+
+    if (!z->known) {
+        memcpy(hello->name, peer->name, sizeof hello->name); /* the server's own name for who has this key */
+        pn_transport_meet(&z->base, k, hello);
+        return PN_OK;
+    }
+    if (judged)
+        status = check_return(&z->members[k], peer, hello, err);
+    if (status != PN_OK)
+        return status;
+    if (!z->members[k].bound)
+        memcpy(peer->session, hello->session, PN_SESSION_BYTES);
+    return PN_OK;
+}
+
+static pn_status take_hello(pn_zeromq *z, size_t k, pn_message *hello, bool is_new, pn_err *err)
 {
     pn_member *member = &z->members[k];
-    pn_peer *peer = &z->base.peers[k];
-    bool judged = z->known && (z->replies || !z->requests);
-    pn_status status = judged ? check_return(z, k, hello, err) : PN_OK;
+    const char *name = z->base.peers[k].name;
+    pn_status status = take_shape(z, k, hello, err);
 
     if (status != PN_OK)
         return status;
-    if (!z->known) {
-        member->records = hello->records;
-        member->columns = hello->columns;
-        memcpy(member->alignment, hello->alignment, PN_DIGEST_BYTES);
-        member->feature_bound = hello->feature_bound;
-        member->label_bound = hello->label_bound;
-    }
-    if (!member->bound)
-        memcpy(peer->session, hello->session, PN_SESSION_BYTES);
     if (is_new)
-        pn_talk_tell(z, member->joined ? "back" : "joined", peer->name, NULL);
+        pn_talk_tell(z, member->joined ? "back" : "joined", name, NULL);
     member->joined = true;
     member->heard = pn_link_now();
     if (!member->bytes || !(is_new || may_repeat(member)))
         return PN_OK;
     if (z->replies && member->sends > REPEATS_MAX)
-        return pn_fail(err, PN_EIO, "federated.zeromq: %s does not answer, however often it is asked", peer->name);
+        return pn_fail(err, PN_EIO, "federated.zeromq: %s does not answer, however often it is asked", name);
     send_request(z, k);
     return PN_OK;
 }
