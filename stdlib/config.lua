@@ -1,5 +1,5 @@
--- config.lua -- configuration files of the programs: Lua that returns a table, or sets its fields as globals, run with little around it,
--- and checked field by field against a list of {name=, kinds=, required=, doc=}.
+-- config.lua -- configuration files of the programs: Lua that returns a table, or sets its fields as globals, run with little
+-- around it, and checked field by field against a list of {name=, kinds=, required=, doc=}.
 -- Depends on: penumbra.  Used by: penumbra.federated.
 local pn = require "penumbra"
 

@@ -69,13 +69,20 @@ local function common_fields(more)
     { name = "keys", kinds = "path", required = true, doc = "the file of the own secret key, as federated.keygen makes it" },
     { name = "checkpoint", kinds = "path", doc = "the file from which a restart goes on" },
     { name = "model", kinds = "path", doc = "the file for the model, .npy; written whole or not at all" },
-    { name = "ledger", kinds = "table", fields = ledger_fields, doc = "the budget: {path =, epsilon =, delta =}" },
+    { name = "ledger", kinds = "table", fields = ledger_fields, doc = "the budget: {path=, epsilon=, delta=}" },
     { name = "timeout", kinds = "positive", doc = "seconds of silence that are borne (server 60, party 600)" },
     { name = "progress", kinds = "positive", doc = "seconds between lines of progress (5)" },
     { name = "rng", kinds = "pn.rng", doc = "a seeded stream, for teaching: no privacy" },
   }
-  table.move(fields, 1, #fields, #more + 1, more)
-  return more
+  local all = {}
+  for pass = 1, 2 do -- first those that must be there
+    for _, list in ipairs { more, fields } do
+      for _, field in ipairs(list) do
+        if (pass == 1) == (field.required == true) then all[#all + 1] = field end
+      end
+    end
+  end
+  return all
 end
 
 local data_fields = {
@@ -102,16 +109,16 @@ local party_fields = common_fields {
   { name = "name", kinds = "text", doc = "for the log" },
   { name = "data", kinds = "table|function", required = true,
     doc = "{csv = path, options = {...}}, libsvm, npy; or a function that returns a data set" },
-  { name = "clip", kinds = "table", fields = clip_fields, doc = "bounds to enforce: {features =, labels = {low, high}}" },
+  { name = "clip", kinds = "table", fields = clip_fields, doc = "bounds to enforce: {features=, labels={low, high}}" },
   { name = "alignment", kinds = "table", fields = alignment_fields,
-    doc = "sort the records by a keyed hash of an identifier: {key =, column =}" },
+    doc = "sort the records by a keyed hash of an identifier: {key=, column=}" },
   { name = "nonprivate", kinds = "boolean", doc = "true agrees to runs without any noise" },
 }
 
 local server_fields = common_fields {
   { name = "listen", kinds = "text", required = true, doc = 'where to wait for parties: "tcp://0.0.0.0:5571"' },
   { name = "parties", kinds = "table", required = true,
-    doc = "{{name =, key = public key or its file}, ...}; the model's columns stand in this order" },
+    doc = "{{name=, key=its public key or the file}, ...}; the model's columns stand in this order" },
   { name = "loss", kinds = "text", choices = { "squared", "logistic" }, doc = "squared (default) or logistic" },
   { name = "radius", kinds = "positive", required = true, doc = "of the l1 ball that the model lies in" },
 }
@@ -326,7 +333,7 @@ local function open_server(place, cfg)
   }
 end
 
-local function plan_of(place, cfg, transport, data, ledger)
+local function plan_of(cfg, transport, data, ledger)
   local given = { transport = transport, ledger = ledger }
   for _, name in ipairs(options) do given[name] = cfg[name] end
   local objective = pn.objective {
@@ -379,7 +386,7 @@ local function run_server(place, cfg, check_only)
   data, status = try({}, transport.data, transport, { progress = progress_every(cfg.progress or 5) })
   if not data then return status end
   log("info", "all parties are there: %d records, %d columns", data.n, data.p)
-  plan, status = try({ EINVAL = USAGE, other = USAGE }, plan_of, place, cfg, transport, data, ledger)
+  plan, status = try({ EINVAL = USAGE, other = USAGE }, plan_of, cfg, transport, data, ledger)
   if not plan then return status end
   log("plan", "%s", tostring(plan))
   fit, status = try({}, run_plan, place, cfg, plan, ledger)
@@ -401,7 +408,8 @@ local function usage(name, out)
   local program = programs[name]
   out:write(("usage: penumbra %s [--check] CONFIG\n"):format(name), wrap("", program.text, 0))
   out:write("  --check  open everything that the configuration names, and stop\n\n")
-  out:write(wrap("", "CONFIG is a Lua file that returns a table, or sets these fields (! must be there); paths are seen from its folder:", 0))
+  out:write(wrap("", "CONFIG is a Lua file that returns a table, or sets these fields (! must be there); paths are seen from "
+    .. "its folder:", 0))
   local names = {}
   for _, field in ipairs(program.fields) do
     if field.solver then

@@ -1,4 +1,4 @@
--- make_data.lua -- two clinics with the same patients and different measurements: writes run/clinic_a.csv, run/clinic_b.csv and the keys.
+-- make_data.lua -- two clinics with the same patients and different measurements: writes two CSV files and the keys into run/.
 --   penumbra examples/federated/make_data.lua
 -- Everything is generated, so nobody's data is in it and anybody may use it.  In earnest each side makes its own keys at home and
 -- sends only the .pub files; the clinics share people.key, and the server never sees it.

@@ -1,0 +1,291 @@
+-- Four parties and a server as real processes on loopback.  What they must come to is what the in-process transport gives for
+-- the same seeds: the noise is simulated, so that the model can be compared bit for bit.
+local pn = require "penumbra"
+local program = require "tests.tools.program"
+local services = require "tests.tools.services"
+
+local PARTIES, COLUMNS, RECORDS, SEED = 4, 3, 60, 5
+local BUDGET = { epsilon = 6, delta = 1e-3 }
+
+-- Moments of the kills: another run, other moments; the seed is printed when something fails.
+local chaos = tonumber(os.getenv "FEDERATED_SEED") or os.time()
+
+local folder, group, keys, address
+
+-- 60 records within [-1, 1]; party k has columns 3k-2 ... 3k.
+local rows, labels = {}, {}
+do
+  local rng = pn.rng.seeded(77)
+  for i = 1, RECORDS do
+    rows[i] = {}
+    for j = 1, PARTIES * COLUMNS do rows[i][j] = 2 * rng:uniform() - 1 end
+    labels[i] = 0.5 * rows[i][2] - 0.4 * rows[i][8]
+  end
+end
+
+local function name_of(k) return "party_" .. k end
+
+local function write_csv(k)
+  local lines = { "a,b,c,y" }
+  for i = 1, RECORDS do
+    local cells = table.move(rows[i], COLUMNS * (k - 1) + 1, COLUMNS * k, 1, {})
+    cells[#cells + 1] = labels[i]
+    for j, value in ipairs(cells) do cells[j] = ("%.17g"):format(value) end
+    lines[#lines + 1] = table.concat(cells, ",")
+  end
+  program.write_all(("%s/%s.csv"):format(folder, name_of(k)), table.concat(lines, "\n") .. "\n")
+end
+
+local party_config = [[
+connect, server, keys, name = %q, %q, %q, %q
+data = { csv = %q, options = { label = "y" } }
+clip = { features = 1, labels = { -1, 1 } }
+ledger = { path = %q, epsilon = %s, delta = 1e-3, teaching = true }
+checkpoint, model, timeout, progress = %q, %q, %s, 1
+rng = pn.rng.seeded(%d):split(%d)
+]]
+
+-- changes: epsilon, keys, timeout
+local function write_party(k, changes)
+  changes = changes or {}
+  local name = name_of(k)
+  program.write_all(("%s/%s.lua"):format(folder, name), party_config:format(address, keys.server,
+    changes.keys or name .. ".key", name, name .. ".csv", name .. ".ledger", changes.epsilon or 6, name .. ".state",
+    name .. ".npy", changes.timeout or 60, SEED, k - 1))
+end
+
+local function write_server(steps, more)
+  local list = {}
+  for k = 1, PARTIES do list[k] = ("{ name = %q, key = %q }"):format(name_of(k), keys[k]) end
+  program.write_all(folder .. "/server.lua", ([[
+    return { listen = %q, keys = "server.key", parties = { %s }, radius = 1, epsilon = %s, delta = %s, iterations = %d,
+      sketch = { kind = "gaussian", m = 16, seed = 3 }, sampled = 2, checkpoint = "server.state", model = "model.npy",
+      ledger = { path = "server.ledger", epsilon = 8, delta = 1e-3, teaching = true },
+      rng = pn.rng.seeded(%d), progress = 1, %s }]]):format(address, table.concat(list, ", "), BUDGET.epsilon, BUDGET.delta, steps,
+    SEED, more or ""))
+end
+
+-- What the same seeds give in one process: the model's bytes and the features that each party uploads.
+local function expected(steps)
+  local data = pn.data.from(rows, labels):clip_rows("linf", 1):clip_labels(-1, 1)
+  local objective = pn.objective { data = data, loss = pn.loss.squared(), set = pn.set.l1_ball { dim = data.p, radius = 1 } }
+  local transport = pn.federated.in_process { parties = PARTIES }
+  local fit = pn.solve.federated_frank_wolfe(objective, { transport = transport, iterations = steps, sampled = 2,
+    epsilon = BUDGET.epsilon, delta = BUDGET.delta, sketch = { kind = "gaussian", m = 16, seed = 3 },
+    rng = pn.rng.seeded(SEED), progress = false })
+  fit.theta:save(folder .. "/expected.npy")
+  return program.read_all(folder .. "/expected.npy"), transport:report()
+end
+
+-- Charges of a party's ledger file, by what they are for.
+local function charges(k)
+  local ledger = pn.ledger { path = ("%s/%s.ledger"):format(folder, name_of(k)) }
+  local counts = { selection = 0, feature = 0, other = 0 }
+  for _, entry in ipairs(ledger:report()) do
+    local kind = entry.label:match "selection" or entry.label:match "feature" or "other"
+    counts[kind] = counts[kind] + (entry.count or 1)
+  end
+  ledger:close()
+  return counts
+end
+
+local function start_all()
+  group:start("server", { "server", folder .. "/server.lua" })
+  for k = 1, PARTIES do group:start(name_of(k), { "party", ("%s/%s.lua"):format(folder, name_of(k)) }) end
+end
+
+local function everybody()
+  local names = { "server" }
+  for k = 1, PARTIES do names[#names + 1] = name_of(k) end
+  return names
+end
+
+local function logs()
+  local parts = { "FEDERATED_SEED=" .. chaos }
+  for _, name in ipairs(everybody()) do parts[#parts + 1] = "== " .. name .. "\n" .. group:log(name) end
+  return table.concat(parts, "\n")
+end
+
+local function assert_exact(steps, model, report)
+  assert.equal(model, program.read_all(folder .. "/model.npy"), logs())
+  for k = 1, PARTIES do
+    assert.same({ selection = steps, feature = report[k].features, other = 0 }, charges(k), logs())
+  end
+end
+
+describe("penumbra server and penumbra party", function()
+  local port = 20000 + math.random(0, 30000)
+
+  before_each(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir " .. folder))
+    group = services.new(folder)
+    port = port + 1
+    address = "tcp://127.0.0.1:" .. port
+    keys = { server = pn.federated.keygen(folder .. "/server.key") }
+    for k = 1, PARTIES do
+      keys[k] = pn.federated.keygen(("%s/%s.key"):format(folder, name_of(k)))
+      write_csv(k)
+      write_party(k)
+    end
+  end)
+
+  after_each(function()
+    group:stop()
+    os.execute("rm -r " .. folder)
+  end)
+
+  it("come to the same model as one process, bit for bit, and charge each ledger for exactly what was released", function()
+    write_server(20)
+    local model, report = expected(20)
+    start_all()
+    assert.is_true(group:wait(everybody(), 30), logs())
+    for _, name in ipairs(everybody()) do assert.equal(0, group:ended(name), logs()) end
+    assert_exact(20, model, report)
+    local whole = pn.load(folder .. "/model.npy")
+    for k = 1, PARTIES do
+      assert.equal(whole:slice(COLUMNS * (k - 1) + 1, COLUMNS * k), pn.load(("%s/%s.npy"):format(folder, name_of(k))))
+    end
+    assert.matches("%d%d%d%d%-%d%d%-%d%dT%d%d:%d%d:%d%dZ info  listening at tcp://127%.0%.0%.1:%d+ for 4 parties\n",
+      group:log "server")
+    assert.truthy(group:log("party_2"):find("done after 20 rounds; released 20 selections", 1, true), logs())
+  end)
+
+  it("finish with the same model and exact ledgers, whoever is killed whenever", function()
+    local steps, kills, most = 60, 0, 24
+    local rng = pn.rng.seeded(chaos)
+    write_server(steps)
+    local model, report = expected(steps)
+    start_all()
+    local names, deadline = everybody(), os.time() + 60
+    while group:ended "server" ~= 0 do
+      assert.is_true(os.time() < deadline, logs())
+      services.sleep(0.02 + 0.2 * rng:uniform())
+      for _, name in ipairs(names) do
+        local status = group:ended(name)
+        if status and not (name == "server" and status == 0) then
+          assert.is_true(status == 137 or status == 4 or status == 0, name .. " ended with " .. status .. "\n" .. logs())
+          group:start(name)
+        end
+      end
+      if kills < most then
+        kills = kills + 1
+        group:kill(names[1 + math.floor(rng:uniform() * #names)], "KILL")
+      end
+    end
+    assert_exact(steps, model, report)
+    assert.is_true(kills >= 5, "only " .. kills .. " kills")
+  end)
+
+  it("stop cleanly for SIGTERM, and go on from their checkpoints", function()
+    write_server(40)
+    local model, report = expected(40)
+    start_all()
+    services.sleep(0.4)
+    for _, name in ipairs(everybody()) do group:kill(name, "TERM") end
+    assert.is_true(group:wait(everybody(), 20), logs())
+    for _, name in ipairs(everybody()) do
+      local status = group:ended(name)
+      assert.is_true(status == 5 or status == 0, name .. " ended with " .. status .. "\n" .. logs())
+    end
+    start_all()
+    assert.is_true(group:wait({ "server" }, 30), logs())
+    assert.equal(0, group:ended "server", logs())
+    assert_exact(40, model, report)
+  end)
+
+  it("refuse a key that is not in the server's list", function()
+    pn.federated.keygen(folder .. "/stranger.key")
+    write_party(1, { keys = "stranger.key", timeout = 2 })
+    write_server(5, "timeout = 3")
+    start_all()
+    assert.is_true(group:wait({ "server", "party_1" }, 20), logs())
+    assert.equal(4, group:ended "party_1", logs())
+    assert.equal(4, group:ended "server", logs())
+    assert.truthy(group:log("server"):find("party_1", 1, true), logs()) -- who did not come
+    assert.same({ selection = 0, feature = 0, other = 0 }, charges(1))
+  end)
+
+  it("refuse a run that a party's budget does not cover, before anybody has paid", function()
+    write_party(3, { epsilon = 0.05 })
+    write_server(20)
+    start_all()
+    assert.is_true(group:wait({ "server", "party_3" }, 30), logs())
+    assert.equal(3, group:ended "party_3", logs())
+    assert.equal(3, group:ended "server", logs())
+    assert.truthy(group:log("party_3"):find("Requested", 1, true), logs())
+    for k = 1, PARTIES do assert.same({ selection = 0, feature = 0, other = 0 }, charges(k)) end
+  end)
+end)
+
+describe("the configuration of a party or a server", function()
+  local path
+
+  before_each(function() path = os.tmpname() end)
+  after_each(function() os.remove(path) end)
+
+  -- What the program says of this configuration.
+  local function answer(word, text)
+    program.write_all(path, text)
+    local _, err, code = program.run { word, path }
+    return (err:gsub("^%S+ error ", "")), code
+  end
+
+  it("is explained by --help, with the exit statuses", function()
+    for _, word in ipairs { "party", "server" } do
+      local out, err, code = program.run { word, "--help" }
+      assert.equal("", err)
+      assert.equal(0, code)
+      for _, line in ipairs { "usage: penumbra " .. word, "!keys", "0 done", "2 usage", "3 refused", "4 a time%-out",
+        "5 stopped by SIGINT or SIGTERM" } do
+        assert.matches(line, out)
+      end
+      for line in out:gmatch "[^\n]+" do assert.is_true(#line <= 80, line) end
+    end
+    assert.matches("penumbra party CONFIG", (program.run { "--help" }))
+  end)
+
+  it("must be there, once", function()
+    for _, words in ipairs { { "party" }, { "server", "a", "b" }, { "party", "--frobnicate", "a" } } do
+      local _, err, code = program.run(words)
+      assert.matches("usage: penumbra " .. words[1], err)
+      assert.equal(2, code)
+    end
+    assert.equal(2, (select(3, program.run { "party", "no_such_file.lua" })))
+  end)
+
+  it("is refused with the field, its value and what would be right", function()
+    for _, row in ipairs {
+      { "party", "return { conect = 1 }", "unknown field 'conect'; it takes connect, server" },
+      { "party", "return { connect = 3 }", "connect must be a text, got 3" },
+      { "party", "return { connect = 'x' }", "field 'server' is missing: the server's public key, or the file of it" },
+      { "party", "return 3", "a configuration returns a table, or sets its fields; this one returned number" },
+      { "party", "connect = 'x' return { connect = 'y' }", "field 'connect' is set twice" },
+      { "party", "", "the configuration is empty" },
+      { "party", "return {", "'}' expected" },
+      { "party", "io.open 'x'", "global 'io'" },
+      { "party", "return { connect = 'x', server = 'y', keys = 'k', data = {}, ledger = { epsilon = 1 } }",
+        "ledger: field 'path' is missing" },
+      { "party", "return { connect = 'x', server = 'y', keys = 'k', data = {} }", "data names none of csv, libsvm, npy" },
+      { "party", "return { connect = 'x', server = 'y', keys = 'k', data = { csv = 'none.csv' } }", "none.csv" },
+      { "party", "return { connect = 'x', server = 'y', keys = 'k', data = function() return 3 end }",
+        "must return a data set, got a number" },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = -1 }", "radius must be a positive number, got -1" },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = 1, loss = 'hinge' }",
+        'loss must be one of squared, logistic, got "hinge"' },
+      { "server", "return { listen = 'x', keys = 'k', parties = { 'a' }, radius = 1 }", "parties[1] must be" },
+    } do
+      local message, code = answer(row[1], row[2])
+      assert.truthy(message:find(row[3], 1, true), message)
+      assert.equal(2, code, message)
+    end
+  end)
+
+  it("leaves the words to scripts that are called so", function()
+    local out, err = program.shell(("d=$(mktemp -d) && cd $d && echo 'print(6 * 7)' >party && %s -- party; %s ./party; rm -r $d")
+      :format(program.quote(program.path:match "^/" and program.path or "build/penumbra"),
+        program.quote(program.path:match "^/" and program.path or "build/penumbra")))
+    assert.equal("42\n42\n", out, err)
+  end)
+end)
