@@ -263,7 +263,7 @@ describe("the configuration of a party or a server", function()
       { "party", "return 3", "a configuration returns a table, or sets its fields; this one returned number" },
       { "party", "connect = 'x' return { connect = 'y' }", "field 'connect' is set twice" },
       { "party", "", "the configuration is empty" },
-      { "party", "return {", "'}' expected" },
+      { "party", "return {", "unexpected symbol near <eof>" },
       { "party", "io.open 'x'", "global 'io'" },
       { "party", "return { connect = 'x', server = 'y', keys = 'k', data = {}, ledger = { epsilon = 1 } }",
         "ledger: field 'path' is missing" },
