@@ -38,16 +38,14 @@ local function log_event(line, what)
   log(quiet[what] and "info" or "warn", "%s", line)
 end
 
--- progress= that writes a line every `seconds`.
-local function progress_every(seconds)
-  local last
+-- progress= that writes a line every `seconds`, of what happens or of what `say()` returns.
+local function progress_every(seconds, say)
+  local last = os.time()
   return function(done, total, label)
     local now = os.time()
-    if last and os.difftime(now, last) < seconds then return end
-    if last or done > 0 then
-      log("info", total and "%s: %.0f of %.0f" or "%s: %.0f", label, done, total)
-    end
+    if os.difftime(now, last) < seconds then return end
     last = now
+    log("info", "%s", say and say() or total and ("%s: %.0f of %.0f"):format(label, done, total) or label)
   end
 end
 
@@ -153,10 +151,13 @@ local function resolve_table(place, given, ...)
   return copy
 end
 
--- A public key stands for itself; anything that is a file's name is one.
+-- A public key stands for itself, unless a file has that name.
 local function public_key(place, text)
-  if #text == 40 and not text:find "/" and not io.open(config.resolve(place, text)) then return text end
-  return config.readable(config.resolve(place, text), place, "key")
+  local path = config.resolve(place, text)
+  local file = io.open(path, "rb")
+  if file then file:close() end
+  if not file and #text == 40 then return text end
+  return config.readable(path, place, "key")
 end
 
 local function open_ledger(place, cfg)
@@ -306,13 +307,15 @@ local function run_party(place, cfg, check_only)
   if not party then return status end
   if check_only then return DONE end
   log("info", "%s with %d columns connects to %s", party.name, party.columns, cfg.connect)
-  local report
-  report, status = try({}, party.serve, party, { progress = progress_every(cfg.progress or 5) })
-  if report then return party_ended(place, cfg, report) end
-  if status ~= UNFORESEEN then
+  local function so_far()
     local at = party:report()
-    log("info", "so far: %d rounds, %d selections, %d features; paid %s", at.rounds, at.selections, at.features, paid(at))
+    return ("%s, round %d; released %d selections and %d features; paid %s"):format(at.phase, at.rounds, at.selections,
+      at.features, paid(at))
   end
+  local report
+  report, status = try({}, party.serve, party, { progress = progress_every(cfg.progress or 5, so_far) })
+  if report then return party_ended(place, cfg, report) end
+  if status ~= UNFORESEEN then log("info", "%s", so_far()) end
   return status
 end
 
