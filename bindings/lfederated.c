@@ -48,5 +48,6 @@ void pnl_open_federated(lua_State *L)
                 rows);
     pnl_open_transports(L);
     pnl_open_party(L);
+    pnl_open_alignment(L);
     lua_setfield(L, -2, "federated");
 }

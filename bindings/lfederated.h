@@ -28,5 +28,6 @@ const char *pnl_required_text(lua_State *L, int options, const char *owner, cons
 /* Each adds its rows to the library on the stack top. */
 void pnl_open_transports(lua_State *L); /* in_process, server */
 void pnl_open_party(lua_State *L);      /* party */
+void pnl_open_alignment(lua_State *L);  /* align */
 
 #endif

@@ -57,8 +57,7 @@ size_t pn_csv_count(const char *line, char separator)
     return count;
 }
 
-/* Does the field at `at` read `name`?  Blanks around it and quotes do not count. */
-static bool field_is(const char *at, char separator, const char *name)
+bool pn_csv_field_is(const char *at, char separator, const char *name)
 {
     const char *end = pn_csv_field_end(at, separator);
 
@@ -109,8 +108,7 @@ static size_t count_numbers(const char *line, char separator, void *c_locale)
     }
 }
 
-/* Whichever of , ; tab parts the line into most fields. */
-static char find_separator(const char *line)
+char pn_csv_find_separator(const char *line)
 {
     static const char candidates[] = { ',', ';', '\t' };
     char best = ',';
@@ -174,7 +172,7 @@ static pn_status find_name(const pn_csv_plan *plan, const pn_text *text, const c
     for (*column = 0; *column < plan->columns; ++*column) {
         const char *end = pn_csv_field_end(at, plan->separator);
 
-        if (field_is(at, plan->separator, name))
+        if (pn_csv_field_is(at, plan->separator, name))
             return PN_OK;
         if (*end != plan->separator)
             break;
@@ -347,7 +345,7 @@ pn_status pn_csv_plan_line(pn_csv_plan *plan, const pn_text *text, const pn_csv_
 
     *is_header = false;
     if (!plan->separator)
-        plan->separator = options->separator ? options->separator : find_separator(line);
+        plan->separator = options->separator ? options->separator : pn_csv_find_separator(line);
     numbers = count_numbers(line, plan->separator, text->c_locale);
     if (!plan->header_found && options->header == PN_HEADER_AUTO) {
         plan->header_guessed = takes_text(options) && !named && numbers == 0;

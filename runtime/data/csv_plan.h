@@ -1,5 +1,5 @@
 /* csv_plan.h -- what each column of a CSV file is for.  Depends on: dataset.h, text.h, csv_text.h.
- * Used by: csv.c, csv_text.c. */
+ * Used by: csv.c, csv_text.c, csv_column.c. */
 #ifndef PN_DATA_CSV_PLAN_H
 #define PN_DATA_CSV_PLAN_H
 
@@ -48,5 +48,9 @@ pn_status pn_csv_name_features(const pn_csv_plan *plan, const size_t *const *pla
 const char *pn_csv_field_end(const char *at, char separator);
 /** Fields of a line. */
 size_t pn_csv_count(const char *line, char separator);
+/** Does the field at `at` read `name`?  Blanks around it and quotes do not count. */
+bool pn_csv_field_is(const char *at, char separator, const char *name);
+/** Whichever of , ; tab parts the line into most fields. */
+char pn_csv_find_separator(const char *line);
 
 #endif
