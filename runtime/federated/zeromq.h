@@ -1,7 +1,12 @@
 /* zeromq.h -- the transport over ZeroMQ with CURVE: server side, party side, keys.
  * The server binds a ROUTER, each party connects a DEALER.  CURVE authenticates both: the server by its public key, which a party must have;
  * a party by its own, which must be in the server's list (ZAP): a message belongs to the party whose key its connection has, whatever it
- * says.  Others get no answer.  Depends on: transport.h, libzmq.  Used by: bindings. */
+ * says.  Others are turned away.
+ *
+ * What a server does with what comes is at the top of zeromq_talk.c: a reply that answers nothing is dropped, bytes that are no message are
+ * dropped up to a number, and a party that came back with other data, or without its memory of this run, stops it.  Whom a request does not
+ * reach, or who comes back, is sent it again; a party that computes says nothing, so `timeout` bounds one answer, too.
+ * Either end belongs to the process that opened it, not to a child of it.  Depends on: transport.h, libzmq.  Used by: bindings. */
 #ifndef PN_FEDERATED_ZEROMQ_H
 #define PN_FEDERATED_ZEROMQ_H
 
@@ -41,6 +46,8 @@ typedef struct pn_zeromq_server_options {
     void *log_self;
 } pn_zeromq_server_options;
 
+/** Listens from here on; who knocks is let in while the transport gathers or exchanges.  Names and keys are copied.
+ *  Errors: PN_EINVAL, PN_EPARSE for an option; PN_EIO where it cannot listen; PN_EUNSUPPORTED without CURVE; PN_ENOMEM. */
 pn_status pn_transport_zeromq(pn_transport **out, const pn_zeromq_server_options *options, pn_err *err);
 /** Where it really listens, with the port. */
 const char *pn_zeromq_endpoint(const pn_transport *transport);
@@ -56,7 +63,8 @@ typedef struct pn_zeromq_party_options {
 } pn_zeromq_party_options;
 
 /** Serve until DONE or REFUSED.  Says HELLO when it connects and again while nothing is heard.  Waits without spinning.
- *  Errors: PN_EIO when the server is silent for longer than the time-out; PN_ECANCELLED; what pn_party_answer fails with. */
+ *  Errors: PN_EIO when the server is silent for longer than the time-out, turns this key away or cannot be understood; PN_EUNSUPPORTED for
+ *  one of another version; PN_EINVAL for an option; PN_ECANCELLED; what pn_party_answer fails with. */
 pn_status pn_zeromq_serve(pn_party *party, const pn_zeromq_party_options *options, pn_task *task, pn_err *err);
 
 #endif

@@ -139,7 +139,8 @@ static void read_events(client *c)
 
 /* ---- messages ---- */
 
-static pn_status say(client *c, const pn_message *message, pn_err *err)
+/* *left: whether there was a connection to leave by. */
+static pn_status say(client *c, const pn_message *message, bool *left, pn_err *err)
 {
     unsigned char *bytes;
     size_t size;
@@ -147,7 +148,7 @@ static pn_status say(client *c, const pn_message *message, pn_err *err)
 
     if (status != PN_OK)
         return status;
-    (void)zmq_send(c->socket, bytes, size, ZMQ_DONTWAIT);
+    *left = zmq_send(c->socket, bytes, size, ZMQ_DONTWAIT) >= 0;
     pn_free(bytes);
     return PN_OK;
 }
@@ -155,12 +156,14 @@ static pn_status say(client *c, const pn_message *message, pn_err *err)
 static pn_status say_hello(client *c, pn_err *err)
 {
     pn_message hello = { 0 };
+    bool left = false;
     pn_status status;
 
     c->party->hello(c->party->self, &hello);
-    status = say(c, &hello, err);
+    status = say(c, &hello, &left, err);
     pn_message_clear(&hello);
-    c->said = pn_link_now();
+    if (left)
+        c->said = pn_link_now(); /* else at the next tick */
     return status;
 }
 
@@ -178,12 +181,13 @@ static pn_status take_garbage(client *c, pn_status status, const pn_err *failure
 static pn_status take_request(client *c, const pn_message *request, pn_link_next *next, pn_task *task, pn_err *err)
 {
     pn_message reply = { 0 };
+    bool left;
     pn_status status;
 
     c->bad = 0;
     status = c->party->answer(c->party->self, request, &reply, next, task, err);
     if (status == PN_OK && reply.kind != PN_MESSAGE_NONE)
-        status = say(c, &reply, err);
+        status = say(c, &reply, &left, err);
     pn_message_clear(&reply);
     c->heard = c->said = pn_link_now(); /* the time that the answer took is nobody's silence */
     return status;

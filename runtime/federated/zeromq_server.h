@@ -18,6 +18,7 @@ typedef struct pn_member {
     double heard, sent; /* when: of its last hello, of the last time that the request left */
     unsigned sends;     /* of the same request */
     unsigned bad;       /* messages that could not be read, since the last good one */
+    unsigned dropped;   /* lines of the log about what it should not have sent, in this exchange */
 } pn_member;
 
 typedef struct pn_zeromq {

@@ -21,6 +21,7 @@
 #define PAUSE       1.0 /* seconds before a request is repeated to the same connection; doubles */
 #define PAUSE_MAX   32.0
 #define REPEATS_MAX 64
+#define DROPS_TOLD  20
 
 void pn_talk_tell(const pn_zeromq *z, const char *what, const char *who, const char *why)
 {
@@ -56,7 +57,7 @@ pn_status pn_talk_ask(pn_zeromq *z, size_t k, pn_err *err)
 
     if (status != PN_OK)
         return status;
-    member->sends = 0;
+    member->sends = member->dropped = 0;
     z->waiting++;
     send_request(z, k);
     return PN_OK;
@@ -159,6 +160,13 @@ static pn_status take_hello(pn_zeromq *z, size_t k, pn_message *hello, bool is_n
     return PN_OK;
 }
 
+/* A few lines of the log for each party in an exchange, however much it sends. */
+static void drop(pn_zeromq *z, size_t k, const char *why)
+{
+    if (z->members[k].dropped++ < DROPS_TOLD)
+        pn_talk_tell(z, "dropped", z->base.peers[k].name, why);
+}
+
 static void take_reply(pn_zeromq *z, size_t k, pn_message *message, size_t size)
 {
     pn_member *member = &z->members[k];
@@ -189,7 +197,7 @@ static pn_status take_message(pn_zeromq *z, size_t k, const unsigned char *route
     }
     (void)snprintf(why, sizeof why, "\"%s\" of round %llu answers nothing that was asked",
                    pn_message_names[message->kind], (unsigned long long)message->round);
-    pn_talk_tell(z, "dropped", z->base.peers[k].name, why);
+    drop(z, k, why);
     return PN_OK;
 }
 
@@ -199,7 +207,7 @@ static pn_status take_garbage(pn_zeromq *z, size_t k, pn_status status, pn_err *
 
     if (status == PN_ENOMEM || status == PN_EUNSUPPORTED)
         return pn_fail(err, status, "federated.zeromq: %s: %s", name, failure->message);
-    pn_talk_tell(z, "dropped", name, failure->message);
+    drop(z, k, failure->message);
     if (++z->members[k].bad >= PN_LINK_BAD)
         return pn_fail(err, PN_EIO, "federated.zeromq: %s sends what is no message: %s", name, failure->message);
     return PN_OK;
@@ -224,7 +232,8 @@ static pn_status take_frames(pn_zeromq *z, zmq_msg_t *route, zmq_msg_t *body, pn
 
     if (pn_link_skip(z->socket, zmq_msg_more(body) != 0) > 0 || k == z->base.parties ||
         zmq_msg_size(route) > PN_ROUTE_MAX) {
-        pn_talk_tell(z, "dropped", k < z->base.parties ? z->base.peers[k].name : "?", "not a message of one frame");
+        if (k < z->base.parties)
+            drop(z, k, "not a message of one frame");
         return PN_OK;
     }
     status = pn_wire_read(&message, zmq_msg_data(body), size, &z->limits, &failure);
