@@ -3,13 +3,17 @@
  *
  * libzmq connects, and connects again with growing pauses; its monitor tells when there is a connection on which both sides have proven their
  * keys.  Then hello is said, and again every second while nothing is heard: the server answers it with the request that is outstanding.
- * Nothing is kept to be sent later: a reply that cannot leave is asked for again, and given again for nothing.
- * After a broken handshake libzmq gives up, so the socket is made anew. */
+ * Without a connection nothing is sent: a reply that cannot leave is asked for again, and given again for nothing.
+ *
+ * ZMQ_IMMEDIATE stays off: with it libzmq throws away what has arrived and was not read yet when a connection ends, such as the last word of
+ * a server that closes.  After a breach of protocol (a broken handshake, too large a message) libzmq gives up, which nothing tells but that it
+ * does not try again; the socket is then made anew. */
 #define _GNU_SOURCE
 
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <zmq.h>
@@ -21,10 +25,11 @@
 #define TIMEOUT     600.0
 #define QUEUE       64
 #define HELLO_EVERY 1.0 /* seconds */
-#define ANEW_EVERY  2.0 /* seconds between sockets, after broken handshakes */
-#define EVENTS                                                                                                         \
-    (ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |     \
-     ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL)
+#define GIVEN_UP    2.0 /* seconds after a connection ended in which libzmq would have begun to try again */
+#define HANDSHAKE_FAILED                                                                                               \
+    (ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL)
+#define TRIES_AGAIN (ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CONNECT_RETRIED)
+#define EVENTS      (ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | HANDSHAKE_FAILED | TRIES_AGAIN)
 
 typedef struct client {
     const pn_link_party *party;
@@ -34,8 +39,9 @@ typedef struct client {
     void *context, *socket, *monitor;
     bool up, was_up;    /* keys are proven; have been, at some time */
     bool turned_away;   /* the server does not know this party's key */
-    bool broken;        /* a handshake failed: libzmq may have given up */
-    double opened;      /* when the socket was made */
+    bool doubted;       /* whoever answers there has not proven to be the server */
+    double ended;       /* when the last connection ended, until libzmq tries again; else infinite */
+    unsigned sockets;   /* made so far */
     double heard, said; /* when: of the last good message, of the last hello */
     unsigned bad;       /* messages that could not be read, in a row */
 } client;
@@ -57,16 +63,15 @@ static void close_sockets(client *c)
     pn_link_close(c->monitor, 0);
     pn_link_close(c->socket, PN_LINK_LINGER);
     c->socket = c->monitor = NULL;
-    c->up = c->broken = false;
+    c->up = false;
 }
 
 static pn_status set_dealer(const client *c, pn_err *err)
 {
     const pn_zeromq_party_options *o = c->options;
-    int on = 1, ipv6 = strchr(o->connect, '[') != NULL;
+    int ipv6 = strchr(o->connect, '[') != NULL;
 
-    if (zmq_setsockopt(c->socket, ZMQ_IMMEDIATE, &on, sizeof on) != 0 ||
-        zmq_setsockopt(c->socket, ZMQ_IPV6, &ipv6, sizeof ipv6) != 0)
+    if (zmq_setsockopt(c->socket, ZMQ_IPV6, &ipv6, sizeof ipv6) != 0)
         return pn_link_fail(err, "an option of a socket");
     if (!zmq_has("curve"))
         return pn_fail(err, PN_EUNSUPPORTED, "federated.zeromq: this libzmq was built without CURVE");
@@ -81,19 +86,22 @@ static pn_status set_dealer(const client *c, pn_err *err)
 static pn_status open_sockets(client *c, pn_err *err)
 {
     pn_err why = { .status = PN_EIO };
+    char name[40];
     pn_status status;
 
-    c->opened = pn_link_now();
+    c->ended = INFINITY;
+    /* The name of an earlier one is given back only when libzmq comes to it. */
+    (void)snprintf(name, sizeof name, "inproc://monitor-%u", c->sockets++);
     c->socket = pn_link_socket(c->context, ZMQ_DEALER, c->limits.bytes, QUEUE, &why);
     if (!c->socket)
         return pn_fail(err, why.status, "%s", why.message);
     status = set_dealer(c, err);
     if (status != PN_OK)
         return status;
-    if (zmq_socket_monitor(c->socket, "inproc://monitor", EVENTS) != 0)
+    if (zmq_socket_monitor(c->socket, name, EVENTS) != 0)
         return pn_link_fail(err, "watching the connection");
     c->monitor = zmq_socket(c->context, ZMQ_PAIR);
-    if (!c->monitor || zmq_connect(c->monitor, "inproc://monitor") != 0)
+    if (!c->monitor || zmq_connect(c->monitor, name) != 0)
         return pn_link_fail(err, "watching the connection");
     if (zmq_connect(c->socket, c->options->connect) != 0)
         return pn_fail(err, PN_EINVAL, "federated.zeromq: cannot connect to %.200s: %s", c->options->connect,
@@ -101,12 +109,17 @@ static pn_status open_sockets(client *c, pn_err *err)
     return PN_OK;
 }
 
-static void take_event(client *c, uint16_t event)
+static void take_event(client *c, unsigned event)
 {
+    if (event & TRIES_AGAIN) {
+        c->ended = INFINITY;
+        return;
+    }
     if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
         tell(c, c->was_up ? "back" : "joined", NULL);
         c->up = c->was_up = true;
-        c->broken = false;
+        c->doubted = false;
+        c->ended = INFINITY;
         c->said = -INFINITY;
         return;
     }
@@ -114,7 +127,8 @@ static void take_event(client *c, uint16_t event)
         tell(c, "lost", "the connection is gone; trying again");
     c->up = false;
     c->turned_away = c->turned_away || event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-    c->broken = c->broken || event != ZMQ_EVENT_CLOSED;
+    c->doubted = c->doubted || (event & HANDSHAKE_FAILED) != 0;
+    c->ended = pn_link_now();
 }
 
 static void read_events(client *c)
@@ -139,7 +153,7 @@ static void read_events(client *c)
 
 /* ---- messages ---- */
 
-/* *left: whether there was a connection to leave by. */
+/* *left: whether it did; without a connection it would wait for one. */
 static pn_status say(client *c, const pn_message *message, bool *left, pn_err *err)
 {
     unsigned char *bytes;
@@ -148,7 +162,7 @@ static pn_status say(client *c, const pn_message *message, bool *left, pn_err *e
 
     if (status != PN_OK)
         return status;
-    *left = zmq_send(c->socket, bytes, size, ZMQ_DONTWAIT) >= 0;
+    *left = c->up && zmq_send(c->socket, bytes, size, ZMQ_DONTWAIT) >= 0;
     pn_free(bytes);
     return PN_OK;
 }
@@ -229,7 +243,7 @@ static pn_status give_up(const client *c, pn_err *err)
     if (c->was_up)
         return pn_fail(err, PN_EIO, "federated.zeromq: the server at %.200s has been gone for more than %g s", place,
                        c->timeout);
-    if (c->broken)
+    if (c->doubted)
         return pn_fail(
             err, PN_EIO,
             "federated.zeromq: who answers at %.200s has not proven within %g s to be the server; is the server's "
@@ -254,10 +268,9 @@ static pn_status keep_time(client *c, pn_task *task, pn_err *err)
         return give_up(c, err);
     if (c->up && now - c->said >= HELLO_EVERY)
         return say_hello(c, err);
-    if (!c->up && c->broken && now - c->opened >= ANEW_EVERY) {
+    if (now - c->ended >= GIVEN_UP) {
         close_sockets(c);
-        status = open_sockets(c, err);
-        c->broken = true; /* for give_up, until a handshake succeeds */
+        return open_sockets(c, err);
     }
     return status;
 }

@@ -12,7 +12,8 @@
 #include "core/task.h"
 #include "zeromq_kit.h"
 
-#define M 5
+#define M         5
+#define ROUTE_MAX 255
 
 static void check(pn_status got, const pn_err *err)
 {
@@ -297,30 +298,51 @@ typedef struct false_server {
     void *context, *socket;
     const char *bytes;
     size_t size;
+    size_t large; /* first a message of so many bytes, and then a new hello; 0: not */
 } false_server;
 
-/* Answers the first hello with the same bytes, again and again. */
+static void say_to(false_server *f, zmq_msg_t *route, const void *bytes, size_t size)
+{
+    (void)zmq_send(f->socket, zmq_msg_data(route), zmq_msg_size(route), ZMQ_SNDMORE);
+    (void)zmq_send(f->socket, bytes, size, 0);
+}
+
+static bool hear(false_server *f, zmq_msg_t *route, zmq_msg_t *body)
+{
+    return zmq_msg_recv(route, f->socket, 0) >= 0 && zmq_msg_recv(body, f->socket, 0) >= 0;
+}
+
+/* Answers a hello with the same bytes, again and again. */
 static void *false_server_run(void *self)
 {
     false_server *f = self;
     zmq_msg_t route, body;
+    bool heard;
 
     (void)zmq_msg_init(&route);
     (void)zmq_msg_init(&body);
-    if (zmq_msg_recv(&route, f->socket, 0) >= 0 && zmq_msg_recv(&body, f->socket, 0) >= 0) {
-        for (int i = 0; i < PN_LINK_BAD; i++) {
-            (void)zmq_send(f->socket, zmq_msg_data(&route), zmq_msg_size(&route), ZMQ_SNDMORE);
-            (void)zmq_send(f->socket, f->bytes, f->size, 0);
-        }
+    heard = hear(f, &route, &body);
+    if (heard && f->large) {
+        char *large = calloc(1, f->large);
+        unsigned char first[ROUTE_MAX];
+        size_t size = zmq_msg_size(&route);
+
+        memcpy(first, zmq_msg_data(&route), size);
+        say_to(f, &route, large, f->large);
+        while (heard && zmq_msg_size(&route) == size && memcmp(zmq_msg_data(&route), first, size) == 0)
+            heard = hear(f, &route, &body);
+        free(large);
     }
+    for (int i = 0; heard && i < PN_LINK_BAD; i++)
+        say_to(f, &route, f->bytes, f->size);
     (void)zmq_msg_close(&route);
     (void)zmq_msg_close(&body);
     return NULL;
 }
 
-static pn_status served_by(const char *bytes, size_t size, pn_err *err)
+static pn_status served_by(const char *bytes, size_t size, size_t large, pn_err *err)
 {
-    false_server f = { .bytes = bytes, .size = size };
+    false_server f = { .bytes = bytes, .size = size, .large = large };
     kit_server s;
     kit_party party;
     pthread_t thread;
@@ -329,6 +351,7 @@ static pn_status served_by(const char *bytes, size_t size, pn_err *err)
     kit_prepare(&s, 1, 20.0);
     check(kit_open(&s, err), err);
     kit_party_init(&party, &s, 0, M);
+    party.options.limits.bytes = 4096;
     kit_close(&s);
     f.context = zmq_ctx_new();
     f.socket = zmq_socket(f.context, ZMQ_ROUTER);
@@ -351,10 +374,19 @@ static void a_party_leaves_a_server_that_cannot_be_understood(void)
 {
     pn_err err;
 
-    CHECK(served_by("rubbish", 7, &err) == PN_EIO);
+    CHECK(served_by("rubbish", 7, 0, &err) == PN_EIO);
     CHECK(strstr(err.message, "the server sends what is no message: wire: 7 bytes") != NULL);
-    CHECK(served_by("\x08\x09", 2, &err) == PN_EUNSUPPORTED);
+    CHECK(served_by("\x08\x09", 2, 0, &err) == PN_EUNSUPPORTED);
     CHECK(strstr(err.message, "the server: wire: a message of version 9") != NULL);
+}
+
+/* libzmq cuts the connection for it, and does not connect again. */
+static void a_party_comes_back_after_too_large_a_message(void)
+{
+    pn_err err;
+
+    CHECK(served_by("\x08\x09", 2, 1 << 20, &err) == PN_EUNSUPPORTED);
+    CHECK(strstr(err.message, "a message of version 9") != NULL);
 }
 
 /* ---- wrong options ---- */
@@ -440,6 +472,7 @@ int main(void)
     too_large_a_message_costs_its_sender_the_connection();
     a_party_of_another_version_stops_the_run();
     a_party_leaves_a_server_that_cannot_be_understood();
+    a_party_comes_back_after_too_large_a_message();
     a_server_says_what_is_wrong_with_its_options();
     two_servers_in_one_process_have_their_own_lists();
     return check_summary();

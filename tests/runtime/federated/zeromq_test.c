@@ -119,6 +119,25 @@ static void parties_wait_through_a_restart_of_the_server(void)
     finish(&s, parties, 2);
 }
 
+static void the_last_word_of_a_server_is_heard_by_who_was_busy(void)
+{
+    kit_server s;
+    kit_party party;
+    pn_err err;
+
+    kit_prepare(&s, 1, 0.2);
+    check(kit_open(&s, &err), &err);
+    kit_party_init(&party, &s, 0, M);
+    party.delay_ms = 900;
+    CHECK(kit_party_start(&party));
+    check(pn_transport_gather(s.transport, NULL, &err), &err);
+    CHECK(kit_exchange(&s, PN_MESSAGE_ROUND, 1, M, NULL, &err) == PN_EIO);
+    finish(&s, &party, 0); /* says DONE and is gone, long before the party looks up */
+    kit_party_join(&party);
+    check(party.status, &party.err);
+    CHECK(party.last == PN_MESSAGE_DONE && party.asked == 1);
+}
+
 /* ---- who is not there ---- */
 
 static void a_party_that_never_comes_is_named(void)
@@ -394,6 +413,7 @@ int main(void)
     every_party_gets_its_requests_and_is_heard();
     waiting_for_a_slow_party_takes_no_processor_time();
     parties_wait_through_a_restart_of_the_server();
+    the_last_word_of_a_server_is_heard_by_who_was_busy();
     a_party_that_never_comes_is_named();
     a_party_that_falls_silent_is_named_within_the_time_out();
     waiting_ends_when_it_is_cancelled();
