@@ -13,7 +13,8 @@
 #include "pnl.h"
 #include "repl.h"
 
-#define EXIT_USAGE 2
+#define EXIT_USAGE       2
+#define EXIT_INTERRUPTED 5 /* of services */
 
 typedef struct options {
     bool interactive, strict, version, help;
@@ -271,12 +272,13 @@ static bool run(lua_State *L, const invocation *self, const options *asked)
     return prompt ? run_prompt(L) : fine; /* -i shows the prompt after an error, too: to look around */
 }
 
-static bool call_service(lua_State *L, int arguments)
+/* EXIT_SUCCESS with the result on the top; stdlib/federated.lua catches what it can, so what comes here is early or unforeseen. */
+static int call_service(lua_State *L, int arguments)
 {
     if (repl_call(L, arguments, 1, REPL_ENTRY) == LUA_OK)
-        return true;
+        return EXIT_SUCCESS;
     repl_report(L, "penumbra: ");
-    return false;
+    return repl_was_interrupted() ? EXIT_INTERRUPTED : EXIT_FAILURE;
 }
 
 /* The exit status: stdlib/federated.lua says which there are. */
@@ -286,19 +288,17 @@ static int run_service(lua_State *L, const invocation *self, const options *aske
 
     set_arg(L, self, asked->script);
     if (!open_penumbra(L, asked))
-        return EXIT_FAILURE;
+        return repl_was_interrupted() ? EXIT_INTERRUPTED : EXIT_FAILURE;
     lua_getglobal(L, "require");
     lua_pushliteral(L, "penumbra.federated");
-    if (!call_service(L, 1))
-        return EXIT_FAILURE;
+    status = call_service(L, 1);
+    if (status != EXIT_SUCCESS)
+        return status;
     luaL_checkstack(L, self->argc + 4, "too many arguments");
     for (int i = asked->script; i < self->argc; i++)
         lua_pushstring(L, self->argv[i]);
-    if (!call_service(L, self->argc - asked->script))
-        return EXIT_FAILURE;
-    status = (int)lua_tointeger(L, -1);
-    lua_settop(L, 0);
-    return status;
+    status = call_service(L, self->argc - asked->script);
+    return status == EXIT_SUCCESS ? (int)lua_tointeger(L, -1) : status;
 }
 
 static int protected_main(lua_State *L)

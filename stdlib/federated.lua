@@ -336,8 +336,8 @@ local function open_server(place, cfg)
   }
 end
 
-local function plan_of(cfg, transport, data, ledger)
-  local given = { transport = transport, ledger = ledger }
+local function plan_of(cfg, transport, data)
+  local given = { transport = transport }
   for _, name in ipairs(options) do given[name] = cfg[name] end
   local objective = pn.objective {
     data = data, loss = pn.loss[cfg.loss or "squared"](), set = pn.set.l1_ball { dim = data.p, radius = cfg.radius },
@@ -345,11 +345,27 @@ local function plan_of(cfg, transport, data, ledger)
   return pn.solve.federated_frank_wolfe.plan(objective, given)
 end
 
--- Run the plan; the model is on the disk before the parties are told that all is done, if the solver asks before that.
-local function run_plan(place, cfg, plan, ledger)
+-- The server's own budget, if it has one, pays for the whole run before it begins: what parties release is not the server's to stop.
+-- resumed: a run that goes on from its checkpoint was paid for when it began.
+local function pay(place, cfg, plan, ledger, resumed)
+  if not ledger or not plan.event then return end
+  if cfg.rng and cfg.rng.simulated and not ledger.teaching then
+    config.fail("%s: seeded noise gives no privacy, so a real ledger refuses it; open it with teaching = true", place)
+  end
+  local price = plan.epsilon and ("epsilon %.12g at delta %.12g"):format(plan.epsilon, plan.delta) or ("rho %.12g"):format(plan.rho)
+  local label = ("federated run %s, %d rounds, %s"):format(cfg.checkpoint or "without checkpoint", plan.iterations, price)
+  for _, entry in ipairs(resumed and ledger:report() or {}) do
+    if entry.label == label then return end
+  end
+  ledger:spend(plan.event, label)
+  log("info", "paid: %s", (tostring(ledger):gsub("\n%s*", "; ")))
+end
+
+-- The model is on the disk after the last step, and before the program ends.
+local function run_plan(place, cfg, plan)
   local path = path_of(place, cfg, "model")
   local fit = plan:run {
-    ledger = ledger, rng = cfg.rng, progress = progress_every(cfg.progress or 5),
+    rng = cfg.rng, progress = progress_every(cfg.progress or 5),
     on_step = path and function(state)
       if state.step == plan.iterations then state.theta:save(path) end
     end,
@@ -376,8 +392,14 @@ local function server_ended(place, cfg, transport, fit)
   return DONE
 end
 
+local function there(path)
+  local file = path and io.open(path, "rb")
+  return file ~= nil and file:close()
+end
+
 local function run_server(place, cfg, check_only)
   local ledger
+  local resumed = there(path_of(place, cfg, "checkpoint"))
   local transport, status = try({ EIO = LOST, other = USAGE, EINVAL = USAGE, EPARSE = USAGE }, function()
     ledger = open_ledger(place, cfg)
     return open_server(place, cfg)
@@ -389,10 +411,13 @@ local function run_server(place, cfg, check_only)
   data, status = try({}, transport.data, transport, { progress = progress_every(cfg.progress or 5) })
   if not data then return status end
   log("info", "all parties are there: %d records, %d columns", data.n, data.p)
-  plan, status = try({ EINVAL = USAGE, other = USAGE }, plan_of, cfg, transport, data, ledger)
+  plan, status = try({ EINVAL = USAGE, other = USAGE }, plan_of, cfg, transport, data)
   if not plan then return status end
   log("plan", "%s", tostring(plan))
-  fit, status = try({}, run_plan, place, cfg, plan, ledger)
+  fit, status = try({}, function()
+    pay(place, cfg, plan, ledger, resumed)
+    return run_plan(place, cfg, plan)
+  end)
   if fit then return server_ended(place, cfg, transport, fit) end
   log_traffic(transport)
   return status

@@ -303,13 +303,13 @@ static pn_status walk_to_end(pn_walk *walk, const pn_run_options *options, const
     bool done = false;
 
     while (!done) {
-        pn_trace_row row;
+        pn_trace_row row = { 0 }; /* stays so when a state that was resumed has nothing left to do */
         pn_status status =
             pn_task_report(options->task, plan->solver->name, (double)walk->state->step, (double)plan->iterations, err);
 
         if (status == PN_OK)
             status = pn_walk_step(walk, &row, &done, err);
-        if (status == PN_OK && options->on_step)
+        if (status == PN_OK && options->on_step && row.step > 0)
             status = options->on_step(options->on_step_self, &row, pn_walk_theta(walk), p, err);
         if (status == PN_ECANCELLED)
             *stopped = "interrupted";

@@ -174,6 +174,7 @@ describe("penumbra server and penumbra party", function()
         group:kill(names[1 + math.floor(rng:uniform() * #names)], "KILL")
       end
     end
+    group:stop() -- a party that was started again after the end waits for the next run
     assert_exact(steps, model, report)
     assert.is_true(kills >= 5, "only " .. kills .. " kills")
   end)
@@ -192,6 +193,7 @@ describe("penumbra server and penumbra party", function()
     start_all()
     assert.is_true(group:wait({ "server" }, 30), logs())
     assert.equal(0, group:ended "server", logs())
+    group:stop()
     assert_exact(40, model, report)
   end)
 
