@@ -35,6 +35,7 @@ CXX_WARN := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
 
 # Flags for one source file: EXTRA_<name without .c>.  Everything else is built for the baseline processor.
 EXTRA_module := -DPN_VERSION='"$(VERSION)"'
+EXTRA_lmpi    = $(MPI_CFLAGS)
 # Complex products without the search for infinities: twice as fast.
 EXTRA_fft := $(shell $(CXX) -Werror -fcx-limited-range -E -x c++ /dev/null >/dev/null 2>&1 && echo -fcx-limited-range)
 # Pairs of doubles that are passed in two registers and read back from memory as one vector stall: three times as slow.
@@ -66,6 +67,11 @@ $(BUILD)/config.mk: tests/tools/setup.sh
 $(BUILD)/setup/%: tests/tools/setup.sh
 	@sh $< $* $@
 
+# What tests install may be something to build with: make starts over once it is there.
+ifneq ($(filter test,$(GOALS)),)
+include $(BUILD)/setup/test
+endif
+
 # ---- sources ----
 
 SIMD_SRC    := $(wildcard runtime/numeric/simd_*.c)
@@ -90,7 +96,11 @@ BINDING_OBJ := $(BINDING_SRC:%.c=$(BUILD)/%.o)
 PROGRAM_OBJ := $(PROGRAM_SRC:%.c=$(BUILD)/%.o)
 C_TESTS     := $(C_TEST_SRC:%.c=$(BUILD)/%)
 BENCHES     := $(BENCH_SRC:%.c=$(BUILD)/%)
-ALL_OBJ     := $(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ) $(C_TESTS:=.o) $(BENCHES:=.o)
+# The module for ranks, where there is an MPI: tests install one, so this looks each time.
+MPI_LIBS    := $(shell pkg-config --libs ompi-c 2>/dev/null)
+MPI_OBJ     := $(if $(MPI_LIBS),$(BUILD)/bindings/mpi/lmpi.o)
+MPI_CFLAGS  := $(if $(MPI_LIBS),$(patsubst -I%,-isystem %,$(shell pkg-config --cflags ompi-c)))
+ALL_OBJ     := $(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ) $(MPI_OBJ) $(C_TESTS:=.o) $(BENCHES:=.o)
 
 # The tests' own module with deliberate faults (core/mutant.h): only what includes that header is compiled again.
 MUTANT_SRC  := $(shell grep -l 'core/mutant\.h' $(RUNTIME_SRC))
@@ -100,10 +110,11 @@ MUTANTS     := $(BUILD)/mutants/penumbra/core.so
 LUA_TREE    := $(STDLIB:%=$(BUILD)/lua/penumbra/%)
 CORE        := $(BUILD)/lua/penumbra/core.so
 PROGRAM     := $(if $(wildcard bindings/main.c),$(BUILD)/penumbra)
+MPI         := $(if $(MPI_LIBS),$(BUILD)/lua/penumbra/mpi.so)
 
 # ---- rules ----
 
-all: $(BUILD)/libpenumbra.a $(BUILD)/libpenumbra.so $(CORE) $(LUA_TREE) $(PROGRAM)
+all: $(BUILD)/libpenumbra.a $(BUILD)/libpenumbra.so $(CORE) $(LUA_TREE) $(PROGRAM) $(MPI)
 
 COMPILE = $(CC) $(CPPFLAGS) $(INCLUDE) $(DEP_CFLAGS) $(LUA_CFLAGS) $(STD) $(OPT) $(WARN) $(SANFLAGS) $(CFLAGS)
 COMPILE_CXX = $(CXX) $(CPPFLAGS) $(INCLUDE) $(CXX_STD) $(OPT) $(CXX_WARN) $(SANFLAGS) $(CXXFLAGS)
@@ -118,7 +129,7 @@ define record
 	@printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@
 endef
 $(BUILD)/flags: FORCE
-	$(call record,$(COMPILE) $(COMPILE_CXX) $(LINK) $(LIBS))
+	$(call record,$(COMPILE) $(COMPILE_CXX) $(LINK) $(LIBS) $(MPI_LIBS))
 $(BUILD)/objects: FORCE
 	$(call record,$(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ))
 
@@ -147,6 +158,8 @@ $(BUILD)/pn.map: FORCE
 	$(call record,{ global: pn_*; local: *; };)
 $(BUILD)/lua.map: FORCE
 	$(call record,{ global: luaopen_penumbra_core; local: *; };)
+$(BUILD)/mpi.map: FORCE
+	$(call record,{ global: luaopen_penumbra_mpi; local: *; };)
 
 $(BUILD)/$(SO): $(RUNTIME_OBJ) $(BUILD)/objects $(BUILD)/pn.map
 	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),,-z defs) -Wl,-soname,$(SO) \
@@ -159,6 +172,11 @@ $(CORE): $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a $(BUILD)/lua.map
 	@mkdir -p $(@D)
 	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),-z nodelete) -Wl,--version-script=$(BUILD)/lua.map \
 	    -o $@ $(BINDING_OBJ) $(BUILD)/libpenumbra.a $(LIBS)
+
+# It stays mapped, for MPI is left when the process ends.
+$(BUILD)/lua/penumbra/mpi.so: $(MPI_OBJ) $(BUILD)/objects $(BUILD)/mpi.map
+	@mkdir -p $(@D)
+	$(call quiet,link $@)$(LINK) -shared -z nodelete -Wl,--version-script=$(BUILD)/mpi.map -o $@ $(MPI_OBJ) $(MPI_LIBS)
 
 $(BUILD)/penumbra: $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
 	$(call quiet,link $@)$(LINK) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/libpenumbra.a \
@@ -268,6 +286,7 @@ install: all ## Install below DESTDIR/PREFIX
 	$(INSTALL) $(BUILD)/$(SO) '$(LIB_DIR)/$(SO)'
 	ln -sf $(SO) '$(LIB_DIR)/libpenumbra.so'
 	$(INSTALL) $(CORE) '$(CLUA_DIR)/core.so'
+	$(if $(MPI),$(INSTALL) $(MPI) '$(CLUA_DIR)/mpi.so')
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS))|' $(PC_IN) >$(BUILD)/penumbra.pc
 	$(INSTALL) $(BUILD)/penumbra.pc '$(LIB_DIR)/pkgconfig/penumbra.pc'
 	$(if $(PROGRAM),install -D $(PROGRAM) '$(DESTDIR)$(PREFIX)/bin/penumbra')

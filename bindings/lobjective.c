@@ -13,8 +13,9 @@ static const char *const data_name[] = { "pn.dataset", NULL };
 static const char *const loss_name[] = { "pn.loss", NULL };
 static const char *const set_name[] = { "pn.set", NULL };
 static const char *const reg_name[] = { "pn.reg", NULL };
+static const char *const ranks_name[] = { "pn.ranks", NULL };
 
-enum { OPT_DATA = 0, OPT_LOSS, OPT_SET, OPT_REG, OPT_CLIP, OPT_COUNT };
+enum { OPT_DATA = 0, OPT_LOSS, OPT_SET, OPT_REG, OPT_CLIP, OPT_RANKS, OPT_COUNT };
 
 static const pn_param objective_params[] = {
     { "data", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, data_name, "the records, n x p" },
@@ -23,6 +24,8 @@ static const pn_param objective_params[] = {
     { "reg", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, reg_name, "regulariser r(theta), added to the mean loss" },
     { "clip", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "scale each record's gradient down to this l2 norm: for losses or records without a certified bound" },
+    { "ranks", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, ranks_name,
+      "processes that share the work of each pass (pn.ranks()), all with the same data; results have the bits of one" },
     PN_PARAM_END,
 };
 
@@ -62,7 +65,8 @@ static int objective_new(lua_State *L)
                                   .loss = (pn_loss *)(size_t)args[OPT_LOSS].object,
                                   .set = (pn_set *)(size_t)args[OPT_SET].object,
                                   .reg = (pn_regulariser *)(size_t)args[OPT_REG].object,
-                                  .clip = args[OPT_CLIP].given ? args[OPT_CLIP].real : 0.0 };
+                                  .clip = args[OPT_CLIP].given ? args[OPT_CLIP].real : 0.0,
+                                  .ranks = (pn_ranks *)(size_t)args[OPT_RANKS].object };
     pnl_status(L, pn_objective_new(slot, &parts, &err), &err);
     return 1;
 }
@@ -450,7 +454,7 @@ void pnl_open_objective(lua_State *L)
     lua_pushcfunction(L, objective_new);
     lua_setfield(L, -2, "objective");
     pnl_reference(
-        L, "", "objective", PNL_NOTHING, "pn.objective{data=, loss=, set=, reg=, clip=} -> objective",
+        L, "", "objective", PNL_NOTHING, "pn.objective{data=, loss=, set=, reg=, clip=, ranks=} -> objective",
         "The mean loss over a data set plus a regulariser, with bounds certified from the record bounds, the set "
         "and the loss's expression, or enforced by clip=.  Errors when the set's dimension is not that of "
         "theta (features, times classes for softmax) or the labels do not suit the loss.",

@@ -115,8 +115,8 @@ static const char *push_own_folder(lua_State *L)
     return lua_pushstring(L, path);
 }
 
-/* Put "<folder>/?.lua;<folder>/?/init.lua" before package.path when the module is there. */
-static bool add_folder(lua_State *L, const char *folder)
+/* Put "<folder>/?.lua;<folder>/?/init.lua" before package.path, and "<modules>/?.so" before package.cpath, when the module is there. */
+static bool add_folder(lua_State *L, const char *folder, const char *modules)
 {
     int top = lua_gettop(L);
     bool found = access(lua_pushfstring(L, "%s/penumbra/init.lua", folder), R_OK) == 0;
@@ -126,6 +126,9 @@ static bool add_folder(lua_State *L, const char *folder)
         lua_getfield(L, -1, "path");
         lua_pushfstring(L, "%s/?.lua;%s/?/init.lua;%s", folder, folder, lua_tostring(L, -1));
         lua_setfield(L, -3, "path");
+        lua_getfield(L, -2, "cpath");
+        lua_pushfstring(L, "%s/?.so;%s", modules, lua_tostring(L, -1));
+        lua_setfield(L, -4, "cpath");
     }
     lua_settop(L, top);
     return found;
@@ -134,10 +137,11 @@ static bool add_folder(lua_State *L, const char *folder)
 /* Beside the executable in a build tree, under share/ where it is installed; else wherever package.path leads. */
 static void find_lua_half(lua_State *L)
 {
-    const char *folder = push_own_folder(L);
+    const char *folder = push_own_folder(L), *beside = folder ? lua_pushfstring(L, "%s/lua", folder) : NULL;
 
-    if (folder && !add_folder(L, lua_pushfstring(L, "%s/lua", folder)))
-        (void)add_folder(L, lua_pushfstring(L, "%s/../share/lua/" LUA_VERSION_MAJOR "." LUA_VERSION_MINOR, folder));
+    if (folder && !add_folder(L, beside, beside))
+        (void)add_folder(L, lua_pushfstring(L, "%s/../share/lua/" LUA_VERSION_MAJOR "." LUA_VERSION_MINOR, folder),
+                         lua_pushfstring(L, "%s/../lib/lua/" LUA_VERSION_MAJOR "." LUA_VERSION_MINOR, folder));
     lua_settop(L, 0);
 }
 

@@ -186,7 +186,7 @@ extern const pnl_class pnl_release_class, pnl_sparse_run_class, pnl_sampler_clas
 extern const pnl_class pnl_plan_class, pnl_fit_class, pnl_sparse_class;
 extern const pnl_class pnl_norm_class, pnl_potential_class, pnl_prox_class;
 extern const pnl_class pnl_symbol_class, pnl_expression_class;
-extern const pnl_class pnl_tree_class;
+extern const pnl_class pnl_tree_class, pnl_ranks_class;
 extern const pnl_class pnl_transport_class, pnl_party_class;
 
 /* Each opens one part of the module into the table on the stack top (the `pn` table). */
@@ -200,6 +200,7 @@ void pnl_open_prox(lua_State *L);       /* prox */
 void pnl_open_potential(lua_State *L);  /* potential */
 void pnl_open_privacy(lua_State *L);    /* event, accountant, ledger, mechanism, sampler, calibrate */
 void pnl_open_tree(lua_State *L);       /* tree */
+void pnl_open_ranks(lua_State *L);      /* ranks */
 void pnl_open_objective(lua_State *L);  /* loss, objective */
 void pnl_open_solve(lua_State *L);      /* solve */
 void pnl_open_federated(lua_State *L);  /* federated */

@@ -25,10 +25,10 @@ typedef struct fake_world {
     pthread_barrier_t barrier;
     pthread_mutex_t lock;
     pthread_cond_t arrived;
-    void *shown[FAKE_MOST];                        /* what each rank shows the others during a collective */
-    fake_message *boxes[FAKE_MOST][FAKE_MOST];     /* [from][to], oldest first */
-    int fails;                                     /* > 0: the code of every collective from now on */
-    size_t gathers;                                /* counted by rank 0 */
+    void *shown[FAKE_MOST];                    /* what each rank shows the others during a collective */
+    fake_message *boxes[FAKE_MOST][FAKE_MOST]; /* [from][to], oldest first */
+    int fails;                                 /* > 0: the code of every collective from now on */
+    size_t gathers;                            /* counted by rank 0 */
 } fake_world;
 
 typedef struct fake_rank {
@@ -142,9 +142,16 @@ static inline void fake_explain(void *self, int code, char *text, size_t size)
 }
 
 static const pn_ranks_ops fake_ops = {
-    .version = PN_RANKS_VERSION, .name = "fake", .rank = fake_rank_of,   .size = fake_size_of,
-    .gather_all = fake_gather_all, .broadcast = fake_broadcast, .send = fake_send, .probe = fake_probe,
-    .receive = fake_receive, .explain = fake_explain,
+    .version = PN_RANKS_VERSION,
+    .name = "fake",
+    .rank = fake_rank_of,
+    .size = fake_size_of,
+    .gather_all = fake_gather_all,
+    .broadcast = fake_broadcast,
+    .send = fake_send,
+    .probe = fake_probe,
+    .receive = fake_receive,
+    .explain = fake_explain,
 };
 
 /* ---- a program of `size` ranks ---- */

@@ -373,9 +373,7 @@ static pn_status share_chunks(run *self, pn_status before, pn_task *task, pn_err
 {
     const pn_ranks_part parts[] = {
         { .data = self->tallies, .bytes = sizeof *self->tallies },
-        { .data = self->out ? self->partial : NULL,
-          .bytes = self->objective->dim * sizeof(double),
-          .head = self->out },
+        { .data = self->out ? self->partial : NULL, .bytes = self->objective->dim * sizeof(double), .head = self->out },
     };
 
     return pn_share_chunks(self->objective,

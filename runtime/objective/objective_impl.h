@@ -21,7 +21,7 @@ struct pn_objective {
     pn_regulariser *reg;
     double clip;
     pn_ranks *ranks; /* NULL: this process does all the work */
-    double *norms; /* [n] upper bounds of ||x_i||_2 with room for the rounding of clipping, with clip; else NULL */
+    double *norms;   /* [n] upper bounds of ||x_i||_2 with room for the rounding of clipping, with clip; else NULL */
     size_t dim;
     pn_bounds bounds;
     size_t block_rows; /* rows that are kept in the first-level cache between the two uses */
@@ -58,7 +58,8 @@ size_t pn_objective_longest_chunk(const pn_objective *objective);
 
 typedef struct pn_shared {
     size_t chunks;
-    pn_block_fn body; /* as for pn_parallel; or `run`, for what calls back and can fail: chunks begin .. end - 1 on this thread */
+    pn_block_fn
+        body; /* as for pn_parallel; or `run`, for what calls back and can fail: chunks begin .. end - 1 on this thread */
     pn_status (*run)(void *self, size_t begin, size_t end, pn_task *task, pn_err *err);
     void *self;
     const pn_ranks_part *parts; /* [part_count] what chunks leave behind */

@@ -39,9 +39,7 @@ static pn_status predict_margins(const pn_objective *objective, const double *th
 
     for (size_t k = 0; k == 0 || (status == PN_OK && k < objective->loss->margins); k++) {
         prediction self = { data, pn_simd_best(), theta + k * data->p, z ? z + k * data->n : NULL };
-        const pn_ranks_part part = { .data = self.z,
-                                     .bytes = PREDICT_ROWS * sizeof *z,
-                                     .total = data->n * sizeof *z };
+        const pn_ranks_part part = { .data = self.z, .bytes = PREDICT_ROWS * sizeof *z, .total = data->n * sizeof *z };
         const pn_shared work = { .chunks = predict_chunks(data),
                                  .body = predict_rows,
                                  .self = &self,

@@ -15,7 +15,7 @@ needs_build="cmd:gcc:gcc cmd:g++:g++ cmd:make:make cmd:ar:binutils header:stdio.
     lib:lapacke:liblapacke-dev lib:libsodium:libsodium-dev lib:zlib:zlib1g-dev lib:readline:libreadline-dev
     lib:sleef:libsleef-dev header:kissfft/kissfft.hh:libkissfft-dev lib:libzmq:libzmq3-dev
     lib:libprotobuf-c:libprotobuf-c-dev cmd:protoc-c:protobuf-c-compiler"
-needs_test="cmd:busted:lua-busted cmd:gnuplot:gnuplot-nox"
+needs_test="cmd:busted:lua-busted cmd:gnuplot:gnuplot-nox lib:ompi-c:libopenmpi-dev cmd:mpirun:openmpi-bin"
 needs_lint="cmd:clang:clang cmd:clang-format:clang-format cmd:cppcheck:cppcheck
     cmd:luacheck:lua-check"
 needs_bench="cmd:valgrind:valgrind cmd:python3:python3 python:numpy:python3-numpy"

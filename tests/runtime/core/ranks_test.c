@@ -103,7 +103,11 @@ static void exchange(pn_ranks *ranks, void *argument)
     int rows[2][3 * CHUNKS_MOST], tail[CHUNKS_MOST * 3], head[3];
     double sums[CHUNKS_MOST];
     const pn_ranks_part parts[] = {
-        { .data = rows, .bytes = 3 * sizeof(int), .total = (3 * count - 1) * sizeof(int), .times = 2, .stride = sizeof rows[0] },
+        { .data = rows,
+          .bytes = 3 * sizeof(int),
+          .total = (3 * count - 1) * sizeof(int),
+          .times = 2,
+          .stride = sizeof rows[0] },
         { .data = tail, .bytes = 3 * sizeof(int), .head = head },
         { .data = NULL, .bytes = 5 },
         { .data = sums, .bytes = sizeof *sums },
