@@ -27,7 +27,7 @@ static pn_status no_memory(const reader *self, pn_err *err)
 
 static pn_status keep_word(reader *self, pn_err *err)
 {
-    if (self->room - self->used < self->word.length) {
+    if (!self->bytes || self->room - self->used < self->word.length) {
         size_t room = 2 * self->room + self->word.length + 4096;
         char *larger = pn_resize(self->bytes, room, 1);
 

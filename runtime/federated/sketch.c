@@ -319,7 +319,9 @@ pn_status pn_sketch_columns(const pn_sketch *sketch, const double *columns, size
     pn_status status;
     size_t some;
 
-    if (!sketch->ops || c == 0) {
+    if (c == 0)
+        return PN_OK;
+    if (!sketch->ops) {
         memcpy(out, columns, c * n * sizeof *out);
         return PN_OK;
     }

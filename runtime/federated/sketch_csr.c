@@ -113,6 +113,8 @@ pn_status pn_sketch_sparse_columns(const pn_sketch *sketch, const pn_csr *column
 
     if (columns->cols != sketch->shape.n)
         return pn_fail(err, PN_EDIM, "sketch: columns of %zu records, J is for %zu", columns->cols, sketch->shape.n);
+    if (columns->rows == 0)
+        return PN_OK;
     if (!sketch->ops) {
         copy_columns(out, columns);
         return PN_OK;

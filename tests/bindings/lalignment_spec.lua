@@ -1,5 +1,5 @@
--- pn.federated.align: identifiers from a list or a file, and what is said when they do not fit.  The order and the digest themselves are
--- tested in tests/runtime/data/alignment_test.c.
+-- pn.federated.align: identifiers from a list or a file, and what is said when they do not fit.
+-- The order and the digest themselves are tested in tests/runtime/data/alignment_test.c.
 local pn = require "penumbra"
 local files = require "tests.runtime.data.files"
 

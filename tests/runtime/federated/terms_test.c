@@ -238,7 +238,7 @@ static void depends_on_seed_party_and_round_only(void)
 static void makes_every_subset_equally_likely(void)
 {
     pn_terms terms = good();
-    double counts[32] = { 0.0 }, law[10], cells[10], both = 0.0;
+    double counts[32] = { 0.0 }, law[10] = { 0.0 }, cells[10] = { 0.0 }, both = 0.0;
     const double rounds = 20000.0;
     uint64_t last = 0;
     size_t found = 0;
