@@ -263,6 +263,27 @@ static void makes_a_column_alike_whatever_comes_after_it(pn_sketch_kind kind, si
     pn_sketch_free(other);
 }
 
+/* Row 8 of two matrices as they were made on x86-64 with AVX-512: parties on other machines, or of another version, must have the same. */
+static void is_the_same_on_every_platform(void)
+{
+    static const double gaussian[4] = { -0x1.24eab0952c8c8p-2, 0x1.6ea05dc88462cp-3, -0x1.3316072741a6ep-2,
+                                        -0x1.3fa41594f4113p-1 };
+    static const char signs[] = "+00000--000-+-0++-0---+0";
+    const size_t m = 12, n = 5000;
+    pn_sketch *dense = sketch_of(PN_SKETCH_GAUSSIAN, m, n, 1, NULL),
+              *sparse = sketch_of(PN_SKETCH_SPARSE, m, n, 1, NULL);
+    double *J = matrix_of(dense), *S = matrix_of(sparse);
+
+    CHECK(J[7] == gaussian[0] && J[m + 7] == gaussian[1] && J[4095 * m + 7] == gaussian[2]);
+    CHECK(J[4999 * m + 7] == gaussian[3]);
+    for (size_t j = 0; j < sizeof signs - 1; j++)
+        CHECK((S[j * m + 7] > 0.0 ? '+' : S[j * m + 7] < 0.0 ? '-' : '0') == signs[j]);
+    free(J);
+    free(S);
+    pn_sketch_free(dense);
+    pn_sketch_free(sparse);
+}
+
 static void is_the_identity_exactly(void)
 {
     const size_t n = 50, c = 3;
@@ -544,6 +565,7 @@ int main(void)
     makes_a_column_alike_whatever_comes_after_it(PN_SKETCH_GAUSSIAN, 24, 700);
     makes_a_column_alike_whatever_comes_after_it(PN_SKETCH_GAUSSIAN, 1, 70);
     makes_a_column_alike_whatever_comes_after_it(PN_SKETCH_SPARSE, 24, 3000);
+    is_the_same_on_every_platform();
     is_the_identity_exactly();
     has_the_norms_that_were_measured_independently();
     has_independent_normal_entries();
