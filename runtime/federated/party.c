@@ -241,7 +241,8 @@ static pn_status answer_fetch(pn_party *party, const pn_message *request, pn_mes
     pn_status status = check_run(party, request, err);
 
     if (status == PN_OK && (column >= party->data.columns || !(party->state[column] & PARTY_CHOSEN)))
-        status = pn_fail(err, PN_EPRIVACY, "party: column %lu is not one that it has chosen", (unsigned long)column + 1);
+        status =
+            pn_fail(err, PN_EPRIVACY, "party: column %lu is not one that it has chosen", (unsigned long)column + 1);
     if (status == PN_OK)
         status = party_prepare(party, task, err);
     if (status == PN_OK)
@@ -319,8 +320,9 @@ static pn_status end_run(pn_party *party, const pn_message *request, pn_err *err
 static pn_status serve(pn_party *party, const pn_message *request, pn_message *reply, pn_task *task, pn_err *err)
 {
     if (party->owner != getpid())
-        return pn_fail(err, PN_EPRIVACY, "party: it belongs to the process that opened it; a forked child would be a second "
-                                         "one with the same noise");
+        return pn_fail(err, PN_EPRIVACY,
+                       "party: it belongs to the process that opened it; a forked child would be a second "
+                       "one with the same noise");
     switch (request->kind) {
     case PN_MESSAGE_TERMS:
         return answer_terms(party, request, reply, task, err);

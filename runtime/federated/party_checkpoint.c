@@ -105,8 +105,8 @@ static pn_status check_image(const pn_party *party, const image *from, size_t si
     if (memcmp(from->magic, MAGIC, sizeof from->magic) != 0 || from->bytes != size || from->rounds > size ||
         from->columns > size || image_bytes((size_t)from->rounds, (size_t)from->columns) != size ||
         from->phase > PN_PARTY_REFUSED)
-        return pn_fail(err, PN_EPARSE, "party: %.300s: its contents do not fit together; this is no checkpoint of a party",
-                       path);
+        return pn_fail(err, PN_EPARSE,
+                       "party: %.300s: its contents do not fit together; this is no checkpoint of a party", path);
     if (from->n != party->data.n || from->columns != party->data.columns)
         return pn_fail(err, PN_EPRIVACY,
                        "party: %.300s: is of %llu records with %llu columns, and the data are %zu with %zu: noise that "

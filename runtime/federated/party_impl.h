@@ -109,9 +109,10 @@ typedef struct party_scores {
     size_t sampled, candidates;
     uint32_t *columns; /* [sampled] rising */
     double *gradient;  /* [columns of the party]: n times the entries that were asked for */
-    double *score;     /* [candidates] larger is better: -+r_k ghat_i for each sampled i, and -<ghat, x_k> last when it stays */
-    double stay;       /* <ghat, x_k> */
-    double weight;     /* ||x_k||_1 / r, at most 1 */
+    double *
+        score; /* [candidates] larger is better: -+r_k ghat_i for each sampled i, and -<ghat, x_k> last when it stays */
+    double stay;                      /* <ghat, x_k> */
+    double weight;                    /* ||x_k||_1 / r, at most 1 */
     double sensitivity, error, bound; /* of scores */
     double unit;                      /* of those that are released: what a record moves them by as they are computed */
 } party_scores;

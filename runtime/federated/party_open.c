@@ -125,18 +125,21 @@ static pn_status check_options(const pn_party_options *options, size_t *columns,
     rest = options->first < data->p ? data->p - options->first : 0;
     *columns = options->columns ? options->columns : rest;
     if (rest == 0 || *columns > rest || *columns >= UINT32_MAX || data->n >= UINT32_MAX)
-        return pn_fail(err, PN_EINVAL, "party: columns %zu to %zu are asked for; the data have %zu columns and %zu records",
+        return pn_fail(err, PN_EINVAL,
+                       "party: columns %zu to %zu are asked for; the data have %zu columns and %zu records",
                        options->first + 1, options->first + *columns, data->p, data->n);
     if (!options->ledger && !options->nonprivate)
         return pn_fail(err, PN_EINVAL, "party: it needs a ledger (nonprivate = true agrees to runs without noise)");
     if (options->checkpoint && options->ledger && !pn_ledger_path(options->ledger))
-        return pn_fail(err, PN_EINVAL, "party: a checkpoint needs a ledger that has a file: after a restart it has to "
-                                       "know what was paid for");
+        return pn_fail(err, PN_EINVAL,
+                       "party: a checkpoint needs a ledger that has a file: after a restart it has to "
+                       "know what was paid for");
     if (options->nonprivate)
         return PN_OK;
     if (!(enforced_feature(&data->bounds) > 0.0))
-        return pn_fail(err, PN_EPRIVACY, "party: its data enforce no bound on every feature; clip rows in the linf norm, "
-                                         "or rescale features");
+        return pn_fail(err, PN_EPRIVACY,
+                       "party: its data enforce no bound on every feature; clip rows in the linf norm, "
+                       "or rescale features");
     if (!(enforced_label(&data->bounds) > 0.0))
         return pn_fail(err, PN_EPRIVACY, "party: its data enforce no bound on labels; clip labels");
     return PN_OK;

@@ -46,10 +46,11 @@ static pn_status check_account(const party_account *account, party_kind kind, pn
     uint64_t known = account->known[kind], there = account->there[kind];
 
     if (there < known)
-        return pn_fail(err, PN_EPRIVACY,
-                       "party: the checkpoint knows of %llu releases (%s) that were paid for and the ledger of %llu: it "
-                       "is not the ledger of this run, or an earlier copy of it",
-                       (unsigned long long)known, kinds[kind], (unsigned long long)there);
+        return pn_fail(
+            err, PN_EPRIVACY,
+            "party: the checkpoint knows of %llu releases (%s) that were paid for and the ledger of %llu: it "
+            "is not the ledger of this run, or an earlier copy of it",
+            (unsigned long long)known, kinds[kind], (unsigned long long)there);
     if (there > known + 1 && kind != PARTY_SCORE)
         return pn_fail(err, PN_EPRIVACY,
                        "party: the ledger has paid for %llu releases (%s) and the checkpoint knows of %llu: an earlier "

@@ -80,16 +80,18 @@ static pn_status check_privacy(const pn_party *party, const pn_terms *t, pn_err 
 
     if (!t->is_private)
         return party->nonprivate ? PN_OK
-                                 : pn_fail(err, PN_EPRIVACY, "party: the terms are without noise, and it agrees to "
-                                                             "private ones only (nonprivate = true agrees)");
+                                 : pn_fail(err, PN_EPRIVACY,
+                                           "party: the terms are without noise, and it agrees to "
+                                           "private ones only (nonprivate = true agrees)");
     if (!ledger)
         return pn_fail(err, PN_EPRIVACY, "party: it has no ledger, and the terms are private");
     if (t->simulated != party->key.simulated)
         return pn_fail(err, PN_EPRIVACY, "party: the terms are for %s noise and this party's is %s",
                        t->simulated ? "simulated (seeded)" : "real", party->key.simulated ? "seeded" : "real");
     if (t->simulated && !pn_ledger_budget(ledger)->teaching)
-        return pn_fail(err, PN_EPRIVACY, "party: the noise is simulated (no privacy) and its ledger is a real budget; "
-                                         "use one with teaching = true");
+        return pn_fail(err, PN_EPRIVACY,
+                       "party: the noise is simulated (no privacy) and its ledger is a real budget; "
+                       "use one with teaching = true");
     if (t->mode == PN_FEDERATED_PAPER && !t->simulated)
         return pn_fail(err, PN_EPRIVACY, "party: nothing is proven of mode \"paper\": with simulated noise only");
     status = check_bound("feature", t->feature_bound, party->feature_bound, err);
@@ -199,8 +201,8 @@ static pn_status cover(const pn_party *party, const party_account *account, bool
     }
     status = party_price_all(&event, &party->run, counts, err);
     if (status == PN_OK && event)
-        status =
-            reserve ? pn_ledger_reserve(account->ledger, event, 1, err) : pn_ledger_covers(account->ledger, event, 1, err);
+        status = reserve ? pn_ledger_reserve(account->ledger, event, 1, err)
+                         : pn_ledger_covers(account->ledger, event, 1, err);
     pn_event_free(event);
     return status;
 }
@@ -215,8 +217,9 @@ pn_status party_prepare(pn_party *party, pn_task *task, pn_err *err)
     status = make_run(party, task, err);
     if (status == PN_OK && memcmp(party->run_digest, none, sizeof none) != 0 &&
         memcmp(party->run_digest, party->run.digest, sizeof none) != 0)
-        status = pn_fail(err, PN_EPRIVACY, "party: its data, or what this machine computes of them, are not those that "
-                                           "this run began with: their noise must not be drawn again for others");
+        status = pn_fail(err, PN_EPRIVACY,
+                         "party: its data, or what this machine computes of them, are not those that "
+                         "this run began with: their noise must not be drawn again for others");
     if (status == PN_OK && party->terms.is_private)
         status = cover(party, &party->accounts[0], true, err);
     if (status == PN_OK && party->terms.is_private)
@@ -289,7 +292,8 @@ pn_status party_begin(pn_party *party, const pn_message *request, pn_task *task,
     if (party->phase != PN_PARTY_NEW && memcmp(party->terms.run, request->run, PN_RUN_ID) == 0)
         return go_on(party, request, task, err);
     if (party->phase == PN_PARTY_RUNNING)
-        return pn_fail(err, PN_EINVAL, "party: it is in the middle of another run, which has released something; a party "
-                                       "opened without this checkpoint can take part in a new one");
+        return pn_fail(err, PN_EINVAL,
+                       "party: it is in the middle of another run, which has released something; a party "
+                       "opened without this checkpoint can take part in a new one");
     return begin_new(party, request, task, err);
 }

@@ -181,7 +181,8 @@ static void a_file_of_something_else_is_refused(const records *r)
           PN_OK);
     CHECK(open_party(r, ledger_path, checkpoint, PN_EIO) == NULL); /* somebody has it open */
     pn_checkpoint_close(file);
-    CHECK(open_party(r, ledger_path, checkpoint, PN_EPARSE) == NULL && strstr(message_text, "no checkpoint of a party"));
+    CHECK(open_party(r, ledger_path, checkpoint, PN_EPARSE) == NULL &&
+          strstr(message_text, "no checkpoint of a party"));
     shell("echo nothing > %s%s", checkpoint, "");
     CHECK(open_party(r, ledger_path, checkpoint, PN_EPARSE) == NULL);
 }

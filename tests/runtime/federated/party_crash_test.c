@@ -4,9 +4,9 @@
 #define _GNU_SOURCE
 #define PN_MUTANTS
 #include "continual/checkpoint_file.c"
-#define digest_of  request_digest_of
-#define room_for   reply_room_for
-#define check_use  check_party_use
+#define digest_of request_digest_of
+#define room_for  reply_room_for
+#define check_use check_party_use
 #include "federated/party.c"
 #include "federated/party_release.c"
 
@@ -194,11 +194,11 @@ static void check_ledger(const pn_terms *terms)
 }
 
 static const char *const points[] = {
-    "party_crash_charged",      "party_crash_paid",          "party_crash_drawn",
-    "party_crash_recorded",     "party_crash_paid_feature",  "party_crash_drawn_feature",
-    "party_crash_recorded_feature", "stream_crash_before",   "stream_crash_in_state",
-    "stream_crash_after_state", "stream_crash_in_first",     "stream_crash_first",
-    "stream_crash_prepared",    "stream_crash_in_second",    "stream_crash_second",
+    "party_crash_charged",          "party_crash_paid",         "party_crash_drawn",
+    "party_crash_recorded",         "party_crash_paid_feature", "party_crash_drawn_feature",
+    "party_crash_recorded_feature", "stream_crash_before",      "stream_crash_in_state",
+    "stream_crash_after_state",     "stream_crash_in_first",    "stream_crash_first",
+    "stream_crash_prepared",        "stream_crash_in_second",   "stream_crash_second",
     "stream_crash_after",
 };
 

@@ -115,7 +115,8 @@ static void compare_features(const side *a, const side *b, moves *most)
         long double sum = 0.0L;
 
         for (size_t l = 0; l < m; l++) {
-            long double d = (long double)a->party->run.sketched[i * m + l] - (long double)b->party->run.sketched[i * m + l];
+            long double d =
+                (long double)a->party->run.sketched[i * m + l] - (long double)b->party->run.sketched[i * m + l];
 
             sum += d * d;
         }
@@ -210,7 +211,8 @@ static void scores_are_as_near_to_exact_ones_as_is_said(void)
 
             for (size_t j = 0; j < N; j++)
                 sum += (long double)r.x[j * C + i] * ((long double)q[j] - (long double)r.y[j]);
-            off = (double)fabsl((long double)s.scores.score[2 * i + 1] - (long double)terms.radius * sum / (long double)N);
+            off = (double)fabsl((long double)s.scores.score[2 * i + 1] -
+                                (long double)terms.radius * sum / (long double)N);
             CHECK(off <= s.scores.error);
             worst = fmax(worst, off / s.scores.error);
         }

@@ -215,7 +215,8 @@ static void requests_that_make_no_sense_are_refused_for_nothing(void)
     CHECK(ask(s.party, round_of(&s.terms, 1, NULL, q), &reply) == PN_MESSAGE_CHOICE);
     spent = pn_ledger_spent(s.ledger);
 
-    CHECK(ask(s.party, round_of(&s.terms, 3, x, q), &reply) == PN_MESSAGE_REFUSED && refused(&reply, "the next one is 2"));
+    CHECK(ask(s.party, round_of(&s.terms, 3, x, q), &reply) == PN_MESSAGE_REFUSED &&
+          refused(&reply, "the next one is 2"));
     CHECK(ask(s.party, round_of(&s.terms, 0, x, q), &reply) == PN_MESSAGE_REFUSED);
     CHECK(ask(s.party, round_of(&s.terms, UINT64_MAX, x, q), &reply) == PN_MESSAGE_REFUSED);
     other.run[5] ^= 1;
@@ -248,7 +249,8 @@ static void requests_that_make_no_sense_are_refused_for_nothing(void)
     bad.value[0] = NAN;
     CHECK(ask(s.party, bad, &reply) == PN_MESSAGE_REFUSED && refused(&reply, "entry 1 of x"));
     x[0] = 0.5 + 1e-6;
-    CHECK(ask(s.party, round_of(&s.terms, 2, x, q), &reply) == PN_MESSAGE_REFUSED && refused(&reply, "beyond the radius"));
+    CHECK(ask(s.party, round_of(&s.terms, 2, x, q), &reply) == PN_MESSAGE_REFUSED &&
+          refused(&reply, "beyond the radius"));
     x[0] = 0.5;
 
     for (uint32_t i = 0; i < C; i++) {
