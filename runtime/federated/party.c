@@ -17,12 +17,21 @@
 
 /* ---- what is asked ---- */
 
-static pn_status check_run(const pn_party *party, const pn_message *request, pn_err *err)
+static pn_status check_same_run(const pn_party *party, const pn_message *request, pn_err *err)
 {
     if (party->phase == PN_PARTY_NEW)
         return pn_fail(err, PN_EINVAL, "party: %s before terms", pn_message_names[request->kind]);
     if (memcmp(request->run, party->terms.run, PN_RUN_ID) != 0 || request->party != party->terms.party)
         return pn_fail(err, PN_EINVAL, "party: %s for another run, or another party", pn_message_names[request->kind]);
+    return PN_OK;
+}
+
+static pn_status check_run(const pn_party *party, const pn_message *request, pn_err *err)
+{
+    pn_status status = check_same_run(party, request, err);
+
+    if (status != PN_OK)
+        return status;
     if (party->phase != PN_PARTY_READY && party->phase != PN_PARTY_RUNNING)
         return pn_fail(err, PN_EINVAL, "party: %s after the end of the run; the same terms again go on with it",
                        pn_message_names[request->kind]);
@@ -296,7 +305,7 @@ static pn_status end_run(pn_party *party, const pn_message *request, pn_err *err
 {
     static const unsigned char nobody[PN_RUN_ID];
     bool done = request->kind == PN_MESSAGE_DONE;
-    pn_status status = done ? check_run(party, request, err) : PN_OK;
+    pn_status status = done ? check_same_run(party, request, err) : PN_OK;
 
     if (status == PN_OK && done)
         status = check_model(party, request, err);

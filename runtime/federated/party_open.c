@@ -22,7 +22,6 @@ static void data_clear(party_data *data)
     memset(data, 0, sizeof *data);
 }
 
-/* Rows in blocks, so that each column is written in runs. */
 static void copy_dense(party_data *to, const pn_rows *rows, size_t first)
 {
     for (size_t j = 0; j < to->n; j++) {
@@ -267,6 +266,8 @@ static void report_cost(const pn_party *party, pn_party_report *out)
     if (!party->run.sketch || party_price_all(&event, &party->run, party->count, NULL) != PN_OK)
         return;
     out->delta = pn_ledger_budget(ledger)->delta;
+    if (!isnan(pn_ledger_budget(ledger)->rho)) /* a budget without one: as its odometer reads */
+        out->delta = pn_ledger_odometer_default(ledger).delta;
     out->epsilon = event ? pn_event_epsilon(event, 1, out->delta, NULL) : 0.0;
     out->rho = event ? event->ops->zcdp(event) : 0.0;
     pn_event_free(event);

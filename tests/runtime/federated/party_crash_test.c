@@ -4,6 +4,12 @@
 #define _GNU_SOURCE
 #define PN_MUTANTS
 #include "continual/checkpoint_file.c"
+#define cannot    ledger_cannot
+#define give_up   ledger_give_up
+#define take_back ledger_take_back
+#include "privacy/ledger_file.c"
+#undef cannot
+#undef take_back
 #define digest_of request_digest_of
 #define room_for  reply_room_for
 #define check_use check_party_use
@@ -194,12 +200,29 @@ static void check_ledger(const pn_terms *terms)
 }
 
 static const char *const points[] = {
-    "party_crash_charged",          "party_crash_paid",         "party_crash_drawn",
-    "party_crash_recorded",         "party_crash_paid_feature", "party_crash_drawn_feature",
-    "party_crash_recorded_feature", "stream_crash_before",      "stream_crash_in_state",
-    "stream_crash_after_state",     "stream_crash_in_first",    "stream_crash_first",
-    "stream_crash_prepared",        "stream_crash_in_second",   "stream_crash_second",
+    "party_crash_charged",
+    "party_crash_paid",
+    "party_crash_drawn",
+    "party_crash_recorded",
+    "party_crash_paid_feature",
+    "party_crash_drawn_feature",
+    "party_crash_recorded_feature",
+    "stream_crash_before",
+    "stream_crash_in_state",
+    "stream_crash_after_state",
+    "stream_crash_in_first",
+    "stream_crash_first",
+    "stream_crash_prepared",
+    "stream_crash_in_second",
+    "stream_crash_second",
     "stream_crash_after",
+    "crash_before_write",
+    "crash_in_write",
+    "crash_before_sync",
+    "crash_before_head",
+    "crash_in_head",
+    "crash_before_head_sync",
+    "crash_after_head",
 };
 
 static void every_step_of_an_answer_can_be_the_last(pn_federated_mode mode)

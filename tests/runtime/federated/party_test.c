@@ -151,6 +151,7 @@ static void the_ledger_counts_what_was_released(void)
     CHECK(report.phase == PN_PARTY_RUNNING && report.simulated && report.last == NULL);
     rho = T * 0.5 * 0.5 / 8.0 + (double)h.uploads * pow(s.party->run.feature_sensitivity / 2.0, 2) / 2.0;
     CHECK_CLOSE(report.rho / rho, 1.0, 1e-6);
+    CHECK(report.delta == 1e-6 && report.epsilon > rho && report.epsilon < rho + 2.0 * sqrt(rho * log(1e6)));
     CHECK_CLOSE(pn_ledger_spent(s.ledger) / rho, 1.0, 1e-6);
     for (size_t i = 0; i < C; i++)
         moved += fabs(h.x[i]);
@@ -389,6 +390,14 @@ static void a_new_run_has_new_noise(void)
     pn_party_model(s.party, model);
     CHECK(report.phase == PN_PARTY_DONE && report.last && report.last->kind == PN_MESSAGE_DONE && model[0] == 0.25);
     CHECK(ask(s.party, round_of(&s.terms, 2, NULL, NULL), &reply) == PN_MESSAGE_REFUSED);
+    done = round_of(&s.terms, 0, (double[]){ -0.5 }, NULL); /* of a server that came back */
+    done.kind = PN_MESSAGE_DONE;
+    CHECK(ask(s.party, done, &reply) == PN_MESSAGE_NONE);
+    pn_party_model(s.party, model);
+    CHECK(model[0] == -0.5);
+    done = round_of(&s.terms, 0, (double[]){ 7.0 }, NULL);
+    done.kind = PN_MESSAGE_DONE;
+    CHECK(ask(s.party, done, &reply) == PN_MESSAGE_REFUSED);
 
     for (int again = 0; again < 2; again++) { /* another run, and then the first one's name again */
         CHECK(ask_terms(s.party, again ? &s.terms : &next, &reply) == PN_MESSAGE_READY);
