@@ -170,4 +170,21 @@ static inline double line_of(const fed_plan *plan, const char *name)
     return NAN;
 }
 
+/* Parties would take its terms, and its explanation has room for all that it says. */
+static inline void terms_are_in_order(const fed_plan *plan)
+{
+    for (size_t k = 0; k < plan->parties; k++) {
+        pn_err err = { 0 };
+
+        if (!CHECK(pn_terms_check(&plan->terms[k], &err) == PN_OK))
+            (void)fprintf(stderr, "    %s\n", err.message);
+        CHECK(plan->terms[k].party == k);
+    }
+    CHECK(plan->base.line_count < PN_PLAN_LINES);
+    for (size_t i = 0; i < plan->base.line_count; i++) {
+        CHECK(isfinite(plan->base.lines[i].value) || plan->base.lines[i].text[0]);
+        CHECK(strlen(plan->base.lines[i].formula) < sizeof plan->base.lines[i].formula - 1);
+    }
+}
+
 #endif
