@@ -37,14 +37,16 @@ void fed_predict_traffic(fed_work *at)
 static void explain_traffic(fed_work *at)
 {
     fed_plan *plan = at->plan;
-    double T = (double)plan->base.iterations, m = (double)at->shape.m;
+    double codes = at->parties * (double)plan->base.iterations, m = (double)at->shape.m;
 
-    pn_plan_add(&plan->base, "uplink codes", at->parties * T, "K T, %.6g bits: ceil(log2(2 c + 1)) each",
-                plan->uplink_bits);
-    pn_plan_add(&plan->base, "uplink floats", plan->uplink_floats, "at most m F%s",
-                at->mode == PN_FEDERATED_BALL ? (plan->terms[0].stay ? " + 2 K T scores" : " + K T scores") : "");
-    pn_plan_add(&plan->base, "downlink floats", plan->downlink_floats,
-                "at most: q to every party in every round, m K T, and entries of x");
+    pn_plan_add(&plan->base, "uplink codes", codes, "K T, %.6g bits: ceil(log2(2 c + 1)) each", plan->uplink_bits);
+    pn_plan_add(&plan->base, "uplink floats", plan->uplink_floats, "at most m F%s; %.9g numbers in all",
+                at->mode == PN_FEDERATED_BALL ? (plan->terms[0].stay ? " + 2 K T scores" : " + K T scores") : "",
+                plan->uplink_floats + codes);
+    pn_plan_add(
+        &plan->base, "downlink floats", plan->downlink_floats,
+        "at most: q to every party in every round, m K T, and entries of x; %.9g numbers in all, with their indices",
+        plan->downlink_floats + (plan->downlink_floats - m * codes) + (double)plan->features);
     pn_plan_add(&plan->base, "sketch upload", m * at->d,
                 "floats m d of sketching every column at once, for comparison");
     pn_plan_add(&plan->base, "raw upload", at->n * at->d, "floats n d of sending the columns themselves");
