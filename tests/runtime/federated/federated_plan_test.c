@@ -358,8 +358,42 @@ static void a_run_without_privacy(void)
     close_fixture(&f);
 }
 
+/* ---- parties elsewhere ---- */
+
+/* Nobody here has a record: what parties said of themselves is enough. */
+static void plans_for_parties_elsewhere(const char *loss)
+{
+    pn_objective_parts parts = { 0 };
+    pn_dataset *shape = NULL;
+    fixture f;
+    fed_plan *plan;
+
+    open_fixture(&f, loss, 40, 10, 3, 2.0);
+    for (size_t k = 0; k < 3; k++) {
+        f.transport.peers[k].records = 5000;
+        f.transport.peers[k].columns = 2 + k + (k == 2);
+    }
+    f.transport.records = 5000;
+    f.transport.feature_bound = f.transport.label_bound = 1.0;
+    f.transport.gathered = true;
+    CHECK(pn_transport_shape(&f.transport, &shape, NULL) == PN_OK);
+    parts = (pn_objective_parts){ .data = shape, .loss = f.loss, .set = f.set };
+    pn_objective_free(f.objective);
+    CHECK(pn_objective_new(&f.objective, &parts, NULL) == PN_OK);
+    use_rounds(&f, 4);
+    plan = plan_of(&f);
+    terms_are_in_order(plan);
+    CHECK(plan->terms[0].columns == 2 && plan->terms[1].columns == 3 && plan->terms[2].columns == 5);
+    CHECK(plan->terms[2].records == 5000 && plan->features == 2 + 3 + 4);
+    drop(plan);
+    close_fixture(&f);
+    pn_dataset_free(shape);
+}
+
 int main(void)
 {
+    plans_for_parties_elsewhere("squared");
+    plans_for_parties_elsewhere("logistic");
     a_run_costs_what_was_asked_for();
     a_budget_of_rho_is_used_up();
     staying_costs_one_score_of_all_parties();
