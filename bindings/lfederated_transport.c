@@ -127,6 +127,7 @@ static void add_own(lua_State *L, const pn_party *party)
     if (!party)
         return;
     pn_party_report_of(party, &report);
+    set_integer(L, "columns", pn_party_columns(party));
     set_integer(L, "selections", report.selections);
     set_integer(L, "features", report.features);
     set_number(L, "epsilon", report.simulated && !isnan(report.epsilon) ? INFINITY : report.epsilon);
@@ -247,8 +248,10 @@ static int transport_tostring(lua_State *L)
 
 static const pnl_row transport_rows[] = {
     { "uplink", transport_uplink, PNL_FIELD, PNL_PAID, "transport.uplink -> table",
-      "What came from the parties so far: {bytes=, scalars=, messages=}, and [1] ... [K] the same of each.  Bytes are of "
-      "messages: framing and encryption of a network are not counted, repetitions are; scalars are numbers that speak of "
+      "What came from the parties so far: {bytes=, scalars=, messages=}, and [1] ... [K] the same of each.  Bytes are "
+      "of "
+      "messages: framing and encryption of a network are not counted, repetitions are; scalars are numbers that speak "
+      "of "
       "the run: 1 for a code or an index, m for a feature." },
     { "downlink", transport_downlink, PNL_FIELD, PNL_PAID, "transport.downlink -> table",
       "What went to the parties so far, as transport.uplink." },
@@ -261,9 +264,11 @@ static const pnl_row transport_rows[] = {
       "One row a party: name, columns, bytes_up, scalars_up, messages_up, bytes_down, scalars_down, messages_down; of "
       "parties in this process also selections, features (distinct columns whose sketch was uploaded) and what this "
       "party's own "
-      "releases cost: epsilon and delta, or rho (infinite with seeded noise, beside nominal_epsilon and nominal_rho)." },
+      "releases cost: epsilon and delta, or rho (infinite with seeded noise, beside nominal_epsilon and "
+      "nominal_rho)." },
     { "data", transport_data, PNL_METHOD, PNL_NOTHING, "transport:data{progress=} -> data",
-      "Wait until every party is there; a data set of their records and columns without any entry: its sizes and bounds "
+      "Wait until every party is there; a data set of their records and columns without any entry: its sizes and "
+      "bounds "
       "make "
       "the objective of a plan where nobody has the records.  Columns stand in the order of the parties.  Errors: a "
       "party that "

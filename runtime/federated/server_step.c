@@ -8,26 +8,29 @@
 #include "core/view.h"
 #include "federated/release.h"
 #include "federated/server_impl.h"
+#include "geometry/upper.h"
 
 /* ---- the overall ledger ---- */
+
+/* As the party itself does (party_scores.c): from the entries that it is sent. */
+static double weight_of(const pn_terms *terms, const pn_message *round)
+{
+    return fmin(pn_norm_upper(PN_L1, round->value, round->count) / terms->radius * (1.0 + 0x1p-50), 1.0);
+}
 
 static pn_status charge_score(pn_server *self, size_t party, pn_err *err)
 {
     const pn_terms *terms = &self->terms[party];
     pn_mechanism *mechanism = NULL;
-    double length = 0.0;
-    pn_status status;
+    pn_status status = pn_release_score(&mechanism, terms, weight_of(terms, &self->requests[party]), err);
 
-    for (size_t i = self->first[party]; i < self->first[party + 1]; i++)
-        length += fabs(self->x[i]);
-    status = pn_release_score(&mechanism, terms, terms->stay ? fmin(length / terms->radius, 1.0) : 0.0, err);
     if (status == PN_OK)
         status = pn_ledger_spend(self->overall, mechanism->event, 1, "federated: score", err);
     pn_mechanism_free(mechanism);
     return status;
 }
 
-/* Before a round is asked for; what has been paid is not paid again when it is asked for again. */
+/* Before a round, whose requests are ready, is asked for; what has been paid is not paid again when it is asked for again. */
 static pn_status charge_round(pn_server *self, pn_err *err)
 {
     pn_status status = PN_OK;
@@ -175,10 +178,8 @@ static pn_status check_choice(pn_server *self, size_t party, pn_err *err)
 
 static pn_status ask_round(pn_server *self, pn_task *task, pn_err *err)
 {
-    pn_status status = charge_round(self, err);
+    pn_status status;
 
-    if (status != PN_OK)
-        return status;
     for (size_t k = 0; k < self->parties; k++) {
         pn_message *message = pn_server_request(self, k, PN_MESSAGE_ROUND, self->rounds + 1);
 
@@ -186,6 +187,9 @@ static pn_status ask_round(pn_server *self, pn_task *task, pn_err *err)
         message->size = self->m;
         message->vector = self->q;
     }
+    status = charge_round(self, err);
+    if (status != PN_OK)
+        return status;
     self->asked = self->rounds + 1;
     status = pn_server_exchange(self, task, err);
     for (size_t k = 0; status == PN_OK && k < self->parties; k++)

@@ -279,6 +279,15 @@ static double length_of(const double *x, size_t d)
     return sum;
 }
 
+static size_t charges_of(const pn_ledger *ledger)
+{
+    size_t charges = 0;
+
+    for (size_t e = 0; e < pn_ledger_entries(ledger); e++)
+        charges += pn_ledger_entry(ledger, e).count;
+    return charges;
+}
+
 /* An overall ledger is charged for all parties what the fit says was charged, selections and each feature once. */
 static void charges_the_overall_ledger(void)
 {
@@ -288,21 +297,66 @@ static void charges_the_overall_ledger(void)
     pn_transport *transport = transport_of(3, NULL, NULL);
     manner how = { .rho = 2.0, .iterations = 12, .seed = 5 };
     pn_fit *fit;
-    size_t charges = 0;
 
     CHECK(pn_ledger_new(&how.ledger, &budget, &err) == PN_OK);
     CHECK(open_problem(&at, N, D, "squared", &err) == PN_OK);
     fit = solve(&at, transport, &how);
     if (CHECK(fit != NULL)) {
-        for (size_t e = 0; e < pn_ledger_entries(how.ledger); e++)
-            charges += pn_ledger_entry(how.ledger, e).count;
-        CHECK(charges > 36 && charges <= 36 + D);
+        CHECK(charges_of(how.ledger) > 36 && charges_of(how.ledger) <= 36 + D);
         CHECK_CLOSE(pn_ledger_spent(how.ledger), fit->charged_rho, 1e-9);
         CHECK(length_of(fit->theta, D) <= 1.0 + 1e-12);
     }
     pn_fit_free(fit);
     pn_ledger_free(how.ledger);
     pn_transport_free(transport);
+    close_problem(&at);
+}
+
+/* The same parties as if they were far away: they charge their own ledgers only, and the server charges the overall one. */
+static const pn_transport_ops *near_ops;
+
+static pn_status far_begin(pn_transport *transport, const pn_transport_run *run, pn_err *err)
+{
+    pn_transport_run without = *run;
+
+    without.overall = NULL;
+    return near_ops->begin(transport, &without, err);
+}
+
+static void charges_the_same_from_afar(manner how, size_t parties)
+{
+    const pn_budget budget = { .epsilon = NAN, .rho = 50.0, .neighbours = PN_REPLACE_ONE, .teaching = true };
+    problem at;
+    pn_err err;
+    pn_ledger *ledgers[2] = { NULL, NULL };
+    pn_fit *fits[2] = { NULL, NULL };
+
+    CHECK(open_problem(&at, N, D, "squared", &err) == PN_OK);
+    for (int far = 0; far < 2; far++) {
+        pn_transport *transport = transport_of(parties, NULL, NULL);
+        pn_transport_ops ops = *transport->ops;
+
+        near_ops = transport->ops;
+        ops.charges = false;
+        ops.begin = far_begin;
+        if (far)
+            transport->ops = &ops;
+        CHECK(pn_ledger_new(&ledgers[far], &budget, &err) == PN_OK);
+        how.ledger = ledgers[far];
+        fits[far] = solve(&at, transport, &how);
+        transport->ops = near_ops;
+        pn_transport_free(transport);
+    }
+    if (CHECK(fits[0] && fits[1])) {
+        CHECK(memcmp(fits[0]->theta, fits[1]->theta, D * sizeof *fits[0]->theta) == 0);
+        CHECK(charges_of(ledgers[0]) == charges_of(ledgers[1]));
+        CHECK_CLOSE(pn_ledger_spent(ledgers[0]), pn_ledger_spent(ledgers[1]), 1e-12);
+        CHECK(pn_ledger_spent(ledgers[1]) <= fits[1]->charged_rho * (1.0 + 1e-12));
+    }
+    for (int far = 0; far < 2; far++) {
+        pn_fit_free(fits[far]);
+        pn_ledger_free(ledgers[far]);
+    }
     close_problem(&at);
 }
 
@@ -502,6 +556,16 @@ int main(void)
             .epsilon = 3.0, .delta = 1e-5, .iterations = 15, .mode = PN_FEDERATED_BALL, .sampled = 2, .stay = true },
         "squared", 3);
     charges_the_overall_ledger();
+    charges_the_same_from_afar((manner){ .rho = 2.0, .iterations = 12, .seed = 5 }, 3);
+    charges_the_same_from_afar((manner){ .rho = 2.0, .iterations = 12, .seed = 6, .mode = PN_FEDERATED_BALL }, 2);
+    charges_the_same_from_afar((manner){ .rho = 2.0,
+                                         .iterations = 30,
+                                         .seed = 7,
+                                         .mode = PN_FEDERATED_BALL,
+                                         .sampled = 1,
+                                         .stay = true,
+                                         .rows = 16 },
+                               3);
     stopped_early_costs_less();
     a_poor_party_refuses();
     traffic_does_not_know_n();
