@@ -117,6 +117,8 @@ static pn_status fed_start(pn_state **out, const pn_plan *plan, pn_step_context 
     }
     self->base.step = (size_t)pn_server_rounds(self->server); /* those before a restart */
     self->base.gradients = (uint64_t)self->base.step * pn_objective_data(plan->objective)->n;
+    if (self->base.step >= plan->iterations)
+        pn_server_finish(self->server); /* which was stopped between its last round and its end */
     *out = &self->base;
     return PN_OK;
 }

@@ -184,8 +184,9 @@ static pn_status open_run(pn_server *self, const pn_server_options *options, pn_
         status = begin(self, options->checkpoint, err);
     if (status == PN_OK)
         status = send_terms(self, task, err);
-    if (status == PN_OK)
-        status = pn_server_fetch_again(self, task, err);
+    if (status != PN_OK || self->rounds >= self->terms[0].iterations) /* nothing is left to be asked */
+        return status;
+    status = pn_server_fetch_again(self, task, err);
     if (status == PN_OK)
         pn_server_combine(self, self->x, self->q);
     return status;

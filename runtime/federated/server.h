@@ -54,7 +54,7 @@ void pn_server_finish(pn_server *server);
 
 /** x[d], parties one after the other; q[m] borrowed. */
 void pn_server_model(const pn_server *server, double *x);
-const double *pn_server_margin(const pn_server *server);
+const double *pn_server_margin(const pn_server *server); /* zeros where a restart found that all rounds were done */
 /** Distinct features uploaded so far by `party`, and by all. */
 size_t pn_server_features(const pn_server *server, size_t party);
 size_t pn_server_all_features(const pn_server *server);

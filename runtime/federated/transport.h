@@ -98,7 +98,8 @@ typedef struct pn_in_process_options {
 
 /** Errors: PN_EINVAL for no or more than PN_PARTIES_MAX parties; PN_ENOMEM. */
 pn_status pn_transport_in_process(pn_transport **out, const pn_in_process_options *options, pn_err *err);
-/** Party k of the last run, for reports; NULL before. */
+/** Party k of the last run, for reports; NULL before.  It refers to the data of that run's objective, which must not be freed while a run
+ *  goes on. */
 const pn_party *pn_in_process_party(const pn_transport *transport, size_t party);
 
 /** A data set of n records and the columns of all parties without entries: bounds and sizes for a plan where nobody has the

@@ -440,11 +440,43 @@ static void restarts_at_every_round(pn_federated_mode mode, pn_sketch_kind kind,
     CHECK(pn_server_all_features(server) <= D);
     pn_server_finish(server);
     pn_server_free(server);
-    terms[0].iterations++;
+    terms[1].iterations++;
     CHECK(double_serve(&parties, terms, path, &server, &err) == PN_EINVAL && strstr(err.message, "other terms"));
     (void)unlink(path);
     double_close(&parties);
     double_close(&other);
+}
+
+/* All rounds are done, and the server died before it said so: nothing is asked, x is as it was. */
+static void ends_after_a_restart(void)
+{
+    char path[64];
+    party_double parties;
+    pn_terms terms[K];
+    double x[D], want[D];
+    pn_server *server = NULL;
+    pn_server_round made;
+    pn_err err;
+
+    (void)snprintf(path, sizeof path, "/tmp/penumbra-server-end-%ld", (long)getpid());
+    double_open(&parties, K, A, Y, N, D);
+    double_terms(&parties, PN_FEDERATED_PRODUCT, 0, 0.5, true, double_identity(N), terms);
+    terms[0].iterations = terms[1].iterations = 3;
+    CHECK(double_serve(&parties, terms, path, &server, &err) == PN_OK);
+    for (int t = 0; t < 3; t++)
+        CHECK(pn_server_step(server, &made, NULL, &err) == PN_OK);
+    pn_server_model(server, want);
+    pn_server_free(server);
+    parties.said[PN_MESSAGE_ROUND] = parties.said[PN_MESSAGE_FETCH] = 0;
+    CHECK(double_serve(&parties, terms, path, &server, &err) == PN_OK);
+    pn_server_model(server, x);
+    CHECK(memcmp(x, want, sizeof x) == 0 && pn_server_rounds(server) == 3);
+    CHECK(parties.said[PN_MESSAGE_ROUND] == 0 && parties.said[PN_MESSAGE_FETCH] == 0);
+    pn_server_finish(server);
+    pn_server_free(server);
+    CHECK(parties.farewell == PN_MESSAGE_DONE);
+    (void)unlink(path);
+    double_close(&parties);
 }
 
 static void refuses_a_file_of_something_else(void)
@@ -504,8 +536,7 @@ static void stops_for_parties_that_will_not_or_lie(void)
 {
     const pn_federated_mode product = PN_FEDERATED_PRODUCT, ball = PN_FEDERATED_BALL;
 
-    ends_with(FAULT_REFUSE, PN_MESSAGE_TERMS, product, true, PN_EPRIVACY,
-              "party B refused: I had rather not");
+    ends_with(FAULT_REFUSE, PN_MESSAGE_TERMS, product, true, PN_EPRIVACY, "party B refused: I had rather not");
     ends_with(FAULT_BUDGET, PN_MESSAGE_TERMS, product, true, PN_EBUDGET, "I had rather not");
     ends_with(FAULT_REFUSE, PN_MESSAGE_ROUND, product, true, PN_EPRIVACY, "I had rather not");
     ends_with(FAULT_BUDGET, PN_MESSAGE_ROUND, product, true, PN_EBUDGET, "I had rather not");
@@ -622,6 +653,7 @@ int main(void)
     a_spent_ledger_ends_the_run();
     restarts_at_every_round(PN_FEDERATED_PRODUCT, PN_SKETCH_IDENTITY, N);
     restarts_at_every_round(PN_FEDERATED_BALL, PN_SKETCH_GAUSSIAN, 16);
+    ends_after_a_restart();
     refuses_a_file_of_something_else();
     stops_for_parties_that_will_not_or_lie();
     starts_with(other_records, "parties must hold the same records");
