@@ -63,8 +63,8 @@ typedef struct pn_zeromq_party_options {
 } pn_zeromq_party_options;
 
 /** Serve until DONE or REFUSED.  Says HELLO when it connects and again while nothing is heard.  Waits without spinning.
- *  Errors: PN_EIO when the server is silent for longer than the time-out, turns this key away or cannot be understood; PN_EUNSUPPORTED for
- *  one of another version; PN_EINVAL for an option; PN_ECANCELLED; what pn_party_answer fails with. */
+ *  Errors: PN_EIO when the server is silent for longer than the time-out or cannot be understood; PN_EPRIVACY when it does not know this
+ *  party's key; PN_EUNSUPPORTED for one of another version; PN_EINVAL for an option; PN_ECANCELLED; what pn_party_answer fails with. */
 pn_status pn_zeromq_serve(pn_party *party, const pn_zeromq_party_options *options, pn_task *task, pn_err *err);
 
 #endif

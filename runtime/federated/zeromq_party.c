@@ -261,7 +261,7 @@ static pn_status keep_time(client *c, pn_task *task, pn_err *err)
     if (status != PN_OK)
         return status;
     if (c->turned_away)
-        return pn_fail(err, PN_EIO,
+        return pn_fail(err, PN_EPRIVACY, /* trying again will not help */
                        "federated.zeromq: the server at %.200s does not let this party in: its list has no key %s",
                        c->options->connect, c->options->keys.public_key);
     if (now - c->heard > c->timeout)

@@ -203,7 +203,7 @@ describe("penumbra server and penumbra party", function()
     write_server(5, "timeout = 3")
     start_all()
     assert.is_true(group:wait({ "server", "party_1" }, 20), logs())
-    assert.equal(4, group:ended "party_1", logs())
+    assert.equal(3, group:ended "party_1", logs())
     assert.equal(4, group:ended "server", logs())
     assert.truthy(group:log("server"):find("party_1", 1, true), logs()) -- who did not come
     assert.same({ selection = 0, feature = 0, other = 0 }, charges(1))

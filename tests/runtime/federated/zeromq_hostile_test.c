@@ -72,7 +72,7 @@ static void a_key_that_is_not_in_the_list_is_turned_away(void)
     kit_party_init(&stranger, &s, 0, M);
     (void)zmq_curve_keypair(stranger.options.keys.public_key, stranger.options.keys.secret_key);
     (void)kit_party_run(&stranger);
-    CHECK(stranger.status == PN_EIO && strstr(stranger.err.message, "does not let this party in") != NULL);
+    CHECK(stranger.status == PN_EPRIVACY && strstr(stranger.err.message, "does not let this party in") != NULL);
     CHECK(strstr(stranger.err.message, stranger.options.keys.public_key) != NULL);
     CHECK(stranger.asked == 0);
     kit_party_init(&party, &s, 0, M);
@@ -451,7 +451,7 @@ static void two_servers_in_one_process_have_their_own_lists(void)
     kit_party_init(&party, &b, 0, M);
     party.options.keys = a.party[0];
     (void)kit_party_run(&party);
-    CHECK(party.status == PN_EIO && strstr(party.err.message, "does not let this party in") != NULL);
+    CHECK(party.status == PN_EPRIVACY && strstr(party.err.message, "does not let this party in") != NULL);
     kit_party_init(&party, &b, 0, M);
     CHECK(kit_party_start(&party));
     gather_join(&g);
