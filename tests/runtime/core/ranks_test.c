@@ -1,6 +1,8 @@
 /* ranks_test.c -- shares, exchange, agreement and messages of ranks, which are threads here.
  * Depends on: core/ranks.h, fake_ranks.h. */
 #define _POSIX_C_SOURCE 200809L
+#include <unistd.h>
+
 #include "fake_ranks.h"
 
 #define CHUNKS_MOST 13
@@ -281,6 +283,7 @@ static void messages_arrive(void)
 
 int main(void)
 {
+    (void)alarm(100); /* ranks that wait for each other for ever */
     shares_cover_all_chunks_once();
     no_ranks_are_one();
     other_versions_are_refused();
