@@ -49,19 +49,27 @@ local COMMON = [[
     for j = 1, p do X[i][j] = rng:uniform() < 0.4 and rng:uniform() - 0.5 or 0 end
     y[i] = rng:uniform() < 0.5 and -1 or 1
   end
-  local dense = pn.data.from_rows(X, y):clip_rows("l2", 1)
+  local function zeros() return pn.vec((function() local t = {} for j = 1, p do t[j] = 0 end return t end)()) end
+  local dense = pn.data.from(X, y):clip_rows("l2", 1)
 ]]
 
 local PASSES = COMMON
   .. [[
   local rows = {}
   for i = 1, 30000 do rows[i] = (i * 1009) % n + 1 end
-  local theta, v = pn.vec(p), pn.vec(p)
+  local theta, v = zeros(), zeros()
   for j = 1, p do theta[j], v[j] = 0.1 * j - 0.5, 0.3 - 0.05 * j end
+  local i, j, x = {}, {}, {}
+  for row = 1, n do
+    for col = 1, p do
+      if X[row][col] ~= 0 then i[#i + 1], j[#j + 1], x[#x + 1] = row, col, X[row][col] end
+    end
+  end
+  local sparse = pn.data.from(pn.sparse { rows = n, cols = p, i = i, j = j, x = x }, y):clip_rows("l2", 1)
   local lines = {}
-  for _, data in ipairs { dense, dense:to_sparse() } do
+  for _, data in ipairs { dense, sparse } do
     for _, loss in ipairs { pn.loss.logistic(), pn.loss.squared() } do
-      local obj = pn.objective { data = data, loss = loss, set = pn.set.l1_ball(p, 2), ranks = ranks }
+      local obj = pn.objective { data = data, loss = loss, set = pn.set.l1_ball { dim = p, radius = 2 }, ranks = ranks }
       lines[#lines + 1] = bits(obj:value(theta))
       lines[#lines + 1] = bits(obj:gradient(theta))
       lines[#lines + 1] = bits(obj:gradient(theta, rows))
@@ -98,7 +106,7 @@ describe("pn.ranks" .. (why and (" (skipped: " .. why .. ")") or ""), function()
   end)
 
   it("gives values, gradients and products with Hessians to the last bit of one process, dense and sparse", function()
-    local alone = run_alone(PASSES .. [[ print(table.concat(lines, "\n")) ]])
+    local alone = run_alone("local ranks\n" .. PASSES .. [[ print(table.concat(lines, "\n")) ]])
     assert.equal(4 * 6, select(2, alone:gsub("\n", "")))
     for ranks = 2, 3 do
       local out, err, code = run(
@@ -117,10 +125,10 @@ describe("pn.ranks" .. (why and (" (skipped: " .. why .. ")") or ""), function()
     local script = COMMON
       .. [[
       local ranks = pn.ranks()
-      local obj = pn.objective { data = dense, loss = pn.loss.logistic(), set = pn.set.l1_ball(p, 2), ranks = ranks }
+      local obj = pn.objective { data = dense, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = p, radius = 2 }, ranks = ranks }
       for _, rng in ipairs { false, ranks:rng() } do
         local fit = pn.solve.frank_wolfe(obj, { epsilon = 1, delta = 1e-6, iterations = 30, rng = rng or nil })
-        assert(not fit.simulated)
+        assert(not tostring(fit.privacy):find 'simulated')
         for rank = 0, 1 do
           ranks:barrier()
           if rank == ranks.rank then io.write(bits(fit.theta), "\n") io.flush() end
@@ -141,7 +149,7 @@ describe("pn.ranks" .. (why and (" (skipped: " .. why .. ")") or ""), function()
 
   it("refuses a secure rng that each rank has for itself", function()
     local _, err, code = run(2, COMMON .. [[
-      local obj = pn.objective { data = dense, loss = pn.loss.logistic(), set = pn.set.l1_ball(p, 2), ranks = pn.ranks() }
+      local obj = pn.objective { data = dense, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = p, radius = 2 }, ranks = pn.ranks() }
       pn.solve.frank_wolfe(obj, { epsilon = 1, delta = 1e-6, iterations = 3, rng = pn.rng.secure() })
     ]])
     assert.not_equal(0, code)
@@ -153,7 +161,7 @@ describe("pn.ranks" .. (why and (" (skipped: " .. why .. ")") or ""), function()
       local r = pn.ranks()
       local obj = pn.objective { data = dense, loss = pn.loss.logistic(), ranks = r }
       if r.rank == 1 then error "this rank has had enough" end
-      while true do obj:gradient(pn.vec(p)) end
+      while true do obj:gradient(zeros()) end
     ]])
     assert.truthy(code ~= 0 and code ~= 124, "the exit status is " .. code)
     assert.truthy(err:find("this rank has had enough", 1, true))
@@ -162,12 +170,12 @@ describe("pn.ranks" .. (why and (" (skipped: " .. why .. ")") or ""), function()
   it("tells the others what a callback failed with on one rank", function()
     local out, err, code = run(2, COMMON .. [[
       local r, mine = pn.ranks(), { "the box is empty" }
-      local box = pn.loss.black_box(function(theta, x, label, row)
+      local box = pn.loss.black_box { value = function(theta, x, label, row)
         if r.rank == 1 then error(mine) end
         return 0
-      end)
+      end }
       local obj = pn.objective { data = dense, loss = box, ranks = r }
-      local fine, why = pcall(obj.value, obj, pn.vec(p))
+      local fine, why = pcall(obj.value, obj, zeros())
       assert(not fine)
       if r.rank == 1 then assert(why == mine) else print(why) end
     ]])
@@ -179,7 +187,7 @@ describe("pn.ranks" .. (why and (" (skipped: " .. why .. ")") or ""), function()
     local out, err, code = run(2, COMMON .. [[
       local r = pn.ranks()
       local obj = pn.objective { data = dense, loss = pn.loss.logistic(), ranks = r }
-      local theta = pn.vec(p)
+      local theta = zeros()
       theta[3] = r.rank
       local fine, why = pcall(obj.gradient, obj, theta)
       assert(not fine)
