@@ -49,5 +49,6 @@ void pnl_open_federated(lua_State *L)
     pnl_open_transports(L);
     pnl_open_party(L);
     pnl_open_alignment(L);
+    pnl_open_federated_mpi(L);
     lua_setfield(L, -2, "federated");
 }

@@ -26,8 +26,9 @@ const char *pnl_text_option(lua_State *L, int options, const char *owner, const 
 const char *pnl_required_text(lua_State *L, int options, const char *owner, const char *name, const char *is);
 
 /* Each adds its rows to the library on the stack top. */
-void pnl_open_transports(lua_State *L); /* in_process, server */
-void pnl_open_party(lua_State *L);      /* party */
-void pnl_open_alignment(lua_State *L);  /* align */
+void pnl_open_transports(lua_State *L);    /* in_process, server */
+void pnl_open_party(lua_State *L);         /* party */
+void pnl_open_federated_mpi(lua_State *L); /* mpi; in lranks.c */
+void pnl_open_alignment(lua_State *L);     /* align */
 
 #endif

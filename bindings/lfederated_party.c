@@ -4,12 +4,14 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "federated/ranks_transport.h"
 #include "lfederated.h"
 #include "progress.h"
 
 typedef struct pnl_party {
     pn_party *party;
     pn_zeromq_party_options wire; /* its texts belong to strings that the box keeps */
+    pn_ranks *ranks;              /* in place of it; NULL: sockets.  The box keeps it */
     char name[PN_NAME_BYTES];
     bool serving;
 } pnl_party;
@@ -30,17 +32,19 @@ static pnl_party *party_of(lua_State *L)
 
 /* ---- making ---- */
 
-enum { DATA, LEDGER, NONPRIVATE, RNG, TIMEOUT, OWN };
+enum { DATA, LEDGER, NONPRIVATE, RNG, TIMEOUT, RANKS, OWN };
 
 static const char *const data_class[] = { "pn.dataset", NULL };
 static const char *const ledger_class[] = { "pn.ledger", NULL };
 static const char *const rng_class[] = { "pn.rng", NULL };
+static const char *const ranks_class[] = { "pn.ranks", NULL };
 static const char *const string_type[] = { "string", NULL };
 static const char *const function_type[] = { "function", NULL };
 
 static const pn_param own_params[] = {
     { "data", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, data_class,
-      "its columns of all records, and the labels; clip_rows(\"linf\", B) and clip_labels(lo, hi) have enforced bounds" },
+      "its columns of all records, and the labels; clip_rows(\"linf\", B) and clip_labels(lo, hi) have enforced "
+      "bounds" },
     { "ledger", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, ledger_class,
       "its own budget, which every release is charged to before it is drawn; with checkpoint it needs a file" },
     { "nonprivate", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL, "agree to runs without any noise" },
@@ -48,6 +52,8 @@ static const pn_param own_params[] = {
       "where the key of its noise is drawn from; a seeded one is for teaching and agrees to simulated runs only" },
     { "timeout", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 600.0, NULL,
       "seconds without a word of the server before serve gives up" },
+    { "ranks", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, ranks_class,
+      "serve rank 0 of mpirun (federated.mpi) in place of a server with sockets: without connect, server and keys" },
     PN_PARAM_END,
 };
 
@@ -61,9 +67,11 @@ static const pn_param by_hand_params[] = {
       "the file of the party's own secret key, as federated.keygen makes it" },
     { "name", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, string_type, "for messages and logs" },
     { "checkpoint", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, string_type,
-      "file of what it has released: a party that was restarted gives the same answers again and pays nothing for them" },
+      "file of what it has released: a party that was restarted gives the same answers again and pays nothing for "
+      "them" },
     { "alignment", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, string_type,
-      "the digest that federated.align gave, 64 hexadecimal digits: a run starts only where all parties' are the same" },
+      "the digest that federated.align gave, 64 hexadecimal digits: a run starts only where all parties' are the "
+      "same" },
     { "log", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, function_type,
       "log(line, what) is called when the server is found, lost or comes back" },
     PN_PARAM_END,
@@ -99,14 +107,12 @@ static void read_wire(lua_State *L, int box, pnl_party *self, double timeout)
     static const char owner[] = "federated.party";
     pn_err err;
 
-    self->wire.connect =
-        pnl_required_text(L, 1, owner, "connect", "where the server is, as \"tcp://localhost:5571\"");
+    self->wire.connect = pnl_required_text(L, 1, owner, "connect", "where the server is, as \"tcp://localhost:5571\"");
     pnl_keep(L, box, -1);
-    pnl_status(
-        L,
-        pn_curve_public(pnl_required_text(L, 1, owner, "server", "the server's public key, or the file of it"),
-                        self->wire.server_key, &err),
-        &err);
+    pnl_status(L,
+               pn_curve_public(pnl_required_text(L, 1, owner, "server", "the server's public key, or the file of it"),
+                               self->wire.server_key, &err),
+               &err);
     pnl_status(L,
                pn_curve_read(pnl_required_text(L, 1, owner, "keys", "the file of the party's own secret key"),
                              &self->wire.keys, &err),
@@ -143,7 +149,10 @@ static int make_party(lua_State *L)
     pnl_status(L, pn_args_check(owner, own_params, args, &err), &err);
     self = new_party(L);
     box = lua_gettop(L);
-    read_wire(L, box, self, args[TIMEOUT].real);
+    self->ranks = (pn_ranks *)(size_t)args[RANKS].object;
+    self->wire.timeout = args[TIMEOUT].real;
+    if (!self->ranks)
+        read_wire(L, box, self, args[TIMEOUT].real);
     options.name = kept_text(L, box, "name");
     if (options.name && strlen(options.name) >= PN_NAME_BYTES)
         return pnl_error(L, "federated.party: name is longer than %d bytes", PN_NAME_BYTES - 1);
@@ -278,7 +287,8 @@ static int party_serve(lua_State *L)
     pnl_run_begin_at(L, -1, "party:serve");
     pnl_busy(L, 1, true);
     self->serving = true;
-    status = pn_zeromq_serve(self->party, &self->wire, pnl_task(L), &err);
+    status = self->ranks ? pn_ranks_serve(self->party, self->ranks, self->wire.timeout, pnl_task(L), &err)
+                         : pn_zeromq_serve(self->party, &self->wire, pnl_task(L), &err);
     self->serving = false;
     pnl_busy(L, 1, false);
     pnl_run_end(L);
@@ -303,12 +313,14 @@ static const pnl_row party_rows[] = {
     { "serve", party_serve, PNL_METHOD, PNL_PAID, "party:serve{progress=} -> table",
       "Answer the server until the run is over: party:report().  Ctrl-C stops it with an error; after that, or after a "
       "crash, "
-      "a party with the same checkpoint and ledger goes on where it was.  Errors: a server that is silent for longer than "
+      "a party with the same checkpoint and ledger goes on where it was.  Errors: a server that is silent for longer "
+      "than "
       "timeout; a ledger or checkpoint that cannot be written." },
     { "report", party_report, PNL_METHOD, PNL_PAID, "party:report() -> table",
       "{phase=, rounds=, selections=, features=, scores=, epsilon=, delta=, rho=, simulated=}: what was released, each "
       "paid for "
-      "once, and what this party's releases cost (infinite with seeded noise, beside nominal_epsilon and nominal_rho).  "
+      "once, and what this party's releases cost (infinite with seeded noise, beside nominal_epsilon and nominal_rho). "
+      " "
       "After the run theta: its part of the model.  When the run was refused reason and status, as \"EBUDGET\"." },
     { "phase", party_phase, PNL_FIELD, PNL_PAID, "party.phase -> string",
       "\"new\", \"ready\" (the terms fit its data and budget), \"running\", \"done\" or \"refused\"." },
@@ -340,12 +352,14 @@ void pnl_open_party(lua_State *L)
     pnl_reference(
         L, "federated", "party", PNL_NOTHING,
         "pn.federated.party{connect=, server=, keys=, data=, ledger=, name=, checkpoint=, alignment=, timeout=, "
-        "nonprivate=, rng=, log=} -> party",
+        "nonprivate=, rng=, log=, ranks=} -> party",
         "One party: it keeps its columns, and releases noisy choices among them and sketches of chosen columns with "
         "noise, each "
-        "charged to its own ledger before it is drawn.  party:serve() answers the server.  It computes every sensitivity "
+        "charged to its own ledger before it is drawn.  party:serve() answers the server.  It computes every "
+        "sensitivity "
         "itself, "
-        "and a budget that does not cover the terms of a run is a refusal: a server that lies can waste its budget, not "
+        "and a budget that does not cover the terms of a run is a refusal: a server that lies can waste its budget, "
+        "not "
         "overdraw it.  As a program: `penumbra party config.lua`.",
         "Lou, Cheung (2018), corrected", params);
 }

@@ -1,11 +1,13 @@
-/* lranks.c -- pn.ranks: the processes that mpirun has started together.
- * Depends on: pnl.h, core/ranks.h, random/shared_stream.h, penumbra.mpi (bindings/mpi/).  Used by: module.c. */
+/* lranks.c -- pn.ranks: the processes that mpirun has started together; the transport of federated runs over them.
+ * Depends on: pnl.h, lfederated.h, federated/ranks_transport.h, core/ranks.h, random/shared_stream.h, penumbra.mpi (bindings/mpi/).  Used by: module.c. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "lfederated.h"
 #include "pnl.h"
 
 #include "core/ranks.h"
+#include "federated/ranks_transport.h"
 #include "random/shared_stream.h"
 
 static const char ranks_key = 'r';
@@ -144,6 +146,45 @@ static int open_ranks(lua_State *L)
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &ranks_key);
     return 1;
+}
+
+/* ---- pn.federated.mpi ---- */
+
+enum { MPI_RANKS, MPI_TIMEOUT, MPI_OWN };
+
+static const char *const ranks_type[] = { "pn.ranks", NULL };
+
+static const pn_param mpi_params[] = {
+    { "ranks", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, ranks_type, "pn.ranks(): rank k is party k" },
+    { "timeout", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 60.0, NULL,
+      "seconds of silence of a party before a run stops with an error that names it" },
+    PN_PARAM_END,
+};
+
+static int federated_mpi(lua_State *L)
+{
+    pn_arg args[MPI_OWN];
+    pn_transport **slot;
+    pn_err err;
+
+    lua_settop(L, 1);
+    pnl_options(L, 1, "federated.mpi", mpi_params, args, NULL);
+    pnl_status(L, pn_args_check("federated.mpi", mpi_params, args, &err), &err);
+    slot = pnl_new_transport(L);
+    pnl_status(L, pn_transport_ranks(slot, (pn_ranks *)(size_t)args[MPI_RANKS].object, args[MPI_TIMEOUT].real, &err),
+               &err);
+    return 1;
+}
+
+void pnl_open_federated_mpi(lua_State *L)
+{
+    lua_pushcfunction(L, federated_mpi);
+    lua_setfield(L, -2, "mpi");
+    pnl_reference(L, "federated", "mpi", PNL_NOTHING, "pn.federated.mpi{ranks=, timeout=} -> transport",
+                  "On rank 0 of `mpirun -n K+1`: the server of K parties, which are the other ranks; these call "
+                  "pn.federated.party{ranks=, data=, ledger=}:serve().  For simulation at scale on one's own machines: "
+                  "nobody is authenticated and nothing is encrypted.  Errors: on another rank than 0, with one rank.",
+                  "Lou, Cheung (2018), corrected", mpi_params);
 }
 
 void pnl_open_ranks(lua_State *L)
