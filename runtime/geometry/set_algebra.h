@@ -14,6 +14,8 @@ pn_status pn_set_sum(pn_set **out, pn_set *a, pn_set *b, pn_err *err);
 pn_status pn_set_intersect(pn_set **out, pn_set *a, pn_set *b, pn_err *err);
 /** C x D in dimension dim C + dim D: everything blockwise. */
 pn_status pn_set_product(pn_set **out, pn_set *a, pn_set *b, pn_err *err);
+/** The factors of C:product(D), borrowed; false for any other set, a scaled or shifted product included. */
+bool pn_set_product_parts(const pn_set *set, const pn_set **a, const pn_set **b);
 /** conv(C u D).  Support is the larger one. */
 pn_status pn_set_hull(pn_set **out, pn_set *a, pn_set *b, pn_err *err);
 /** {A x : x in C}, A copied [rows x dim].  Support of g is that of A^T g. */

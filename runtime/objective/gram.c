@@ -1,6 +1,6 @@
 /* gram.c -- the quadratic loss through its Gram matrix: f(theta) = theta^T H theta / 2 - b^T theta + f(0) with H = X^T X / n,
  * b = X^T y / n; a gradient then costs O(p^2) whatever n is.
- * Depends on: objective_impl.h, data/rows.h, BLAS.  Used by: objective.c, pass.c. */
+ * Depends on: objective_impl.h, data/rows.h, BLAS.  Used by: objective.c, pass.c, expected_curvature.c. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -114,7 +114,7 @@ static void finish(pn_gram *gram, size_t p, double n)
     }
 }
 
-pn_status pn_gram_form(pn_objective *objective, pn_task *task, pn_err *err)
+pn_status pn_gram_make(pn_gram *out, const pn_objective *objective, pn_task *task, pn_err *err)
 {
     size_t p = objective->data->p;
     pn_gram gram = { pn_calloc(p, p * sizeof(double)), pn_calloc(p, sizeof(double)), 0.0, pn_alloc(p, sizeof(double)) };
@@ -134,6 +134,17 @@ pn_status pn_gram_form(pn_objective *objective, pn_task *task, pn_err *err)
         return status;
     }
     finish(&gram, p, (double)objective->data->n);
+    *out = gram;
+    return PN_OK;
+}
+
+pn_status pn_gram_form(pn_objective *objective, pn_task *task, pn_err *err)
+{
+    pn_gram gram;
+    pn_status status = pn_gram_make(&gram, objective, task, err);
+
+    if (status != PN_OK)
+        return status;
     gram.constant = mean_at_zero(objective);
     pn_gram_clear(&objective->gram); /* a progress function may have formed one meanwhile, by a run of its own */
     objective->gram = gram;

@@ -150,6 +150,8 @@ pn_status pn_batch_losses(const pn_objective *objective, const pn_batch *batch, 
 /* Whether gradients may come from the Gram matrix: a quadratic loss that is not clipped, over bounded records. */
 bool pn_objective_uses_gram(const pn_objective *objective);
 pn_status pn_gram_form(pn_objective *objective, pn_task *task, pn_err *err);
+/* X^T X / n and X^T y / n of any data, for the caller, who clears it; the constant is 0. */
+pn_status pn_gram_make(pn_gram *out, const pn_objective *objective, pn_task *task, pn_err *err);
 /* Whether the matrix is there and theta within the certified margins; else the pass, which clamps slopes, is to be taken. */
 bool pn_gram_serves(const pn_objective *objective, const double *theta);
 void pn_gram_evaluate(pn_objective *objective, const double *theta, double *value, double *gradient);
