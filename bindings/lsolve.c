@@ -65,7 +65,8 @@ static void keep_options(lua_State *L, int box, int options, const pn_param *par
         if (strcmp(params[i].choices[0], "function") == 0) {
             void **holder = pnl_newbox(L, &function_class);
 
-            oracle->self = *holder = pnl_new_callback(L, box, top + (dot ? 2 : 1), "solve: noise", names);
+            oracle->self = *holder =
+                pnl_new_callback(L, box, top + (dot ? 2 : 1), dot ? "solve: noise" : "solve", names);
             oracle->sample = sample_gradient;
             own[i].object = oracle;
         } else {

@@ -1,5 +1,5 @@
-/* frank_wolfe_common.c -- what both Frank-Wolfe plans are made of.
- * Depends on: frank_wolfe.h.  Used by: frank_wolfe_plan.c, frank_wolfe_convex.c. */
+/* frank_wolfe_common.c -- what the Frank-Wolfe plans are made of.
+ * Depends on: frank_wolfe.h.  Used by: frank_wolfe_plan.c, frank_wolfe_convex.c, block_frank_wolfe_plan.c. */
 #include <math.h>
 #include <string.h>
 
@@ -58,19 +58,19 @@ void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *commo
     pn_plan_add(&plan->base, "excess risk bound", plan->base.bound, "2 Gamma / (T + 2)");
 }
 
-static pn_status copy_start(fw_plan *plan, const pn_arg *start, const pn_set *set, pn_err *err)
+pn_status fw_first_point(double **out, const char *owner, const pn_set *set, const pn_arg *start, pn_err *err)
 {
-    plan->start = pn_alloc(set->dim, sizeof(double));
-    if (!plan->start)
-        return pn_fail(err, PN_ENOMEM, "solve.frank_wolfe: out of memory");
+    *out = pn_alloc(set->dim, sizeof(double));
+    if (!*out)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
     if (start->given)
-        memcpy(plan->start, start->vector.data, set->dim * sizeof(double));
+        memcpy(*out, start->vector.data, set->dim * sizeof(double));
     else
-        set->ops->center(set, plan->start);
+        set->ops->center(set, *out);
     return PN_OK;
 }
 
-static pn_status check_set(const char *solver, const pn_set *set, pn_err *err)
+pn_status fw_check_set(const char *solver, const pn_set *set, pn_err *err)
 {
     if (!set)
         return pn_fail(err, PN_EINVAL, "solve.%s: the objective has no constraint set; give set= to pn.objective",
@@ -88,7 +88,7 @@ pn_status fw_plan_open(fw_plan **out, fw_problem *at, const char *solver, pn_obj
                        const pn_request *request, const pn_arg *start, pn_err *err)
 {
     pn_set *set = pn_objective_set(objective);
-    pn_status status = check_set(solver, set, err);
+    pn_status status = fw_check_set(solver, set, err);
     fw_plan *plan;
 
     if (status != PN_OK)
@@ -105,7 +105,7 @@ pn_status fw_plan_open(fw_plan **out, fw_problem *at, const char *solver, pn_obj
                         .gamma = pn_objective_bounds(objective)->curvature };
     at->bounded = isfinite(at->gamma);
     at->gamma = at->bounded ? at->gamma : 0.0;
-    status = copy_start(plan, start, set, err);
+    status = fw_first_point(&plan->start, "solve.frank_wolfe", set, start, err);
     if (status != PN_OK) {
         pn_plan_free(&plan->base);
         return status;

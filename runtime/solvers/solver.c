@@ -12,7 +12,8 @@
 extern const pn_solver_ops pn_solver_frank_wolfe, pn_solver_frank_wolfe_convex, pn_solver_mirror_descent,
     pn_solver_accelerated_mirror_descent, pn_solver_gradient_descent, pn_solver_sgd, pn_solver_svrg, pn_solver_svrg_pp,
     pn_solver_objective_perturbation, pn_solver_output_perturbation, pn_solver_zeroth_order,
-    pn_solver_zeroth_order_naive, pn_solver_second_order, pn_solver_trust_region, pn_solver_newton;
+    pn_solver_zeroth_order_naive, pn_solver_second_order, pn_solver_trust_region, pn_solver_newton,
+    pn_solver_block_frank_wolfe;
 extern const pn_solver_ops
     pn_solver_federated_frank_wolfe; /* lives one room up: the table is the one door to solvers */
 
@@ -32,6 +33,7 @@ static const pn_solver_ops *const solver_table[] = {
     &pn_solver_second_order,
     &pn_solver_trust_region,
     &pn_solver_newton,
+    &pn_solver_block_frank_wolfe,
     &pn_solver_federated_frank_wolfe,
     NULL,
 };
