@@ -24,11 +24,11 @@ double pnl_check_finite(lua_State *L, int index, const char *what)
 
 static const pnl_class *class_by_name(const char *name)
 {
-    const pnl_class *const classes[] = { &pnl_event_class,    &pnl_dataset_class,   &pnl_set_class,
-                                         &pnl_loss_class,     &pnl_reg_class,       &pnl_objective_class,
-                                         &pnl_ledger_class,   &pnl_rng_class,       &pnl_ranks_class,
-                                         &pnl_norm_class,     &pnl_potential_class, &pnl_prox_class,
-                                         &pnl_transport_class };
+    const pnl_class *const classes[] = { &pnl_event_class,     &pnl_dataset_class,       &pnl_set_class,
+                                         &pnl_loss_class,      &pnl_reg_class,           &pnl_objective_class,
+                                         &pnl_ledger_class,    &pnl_rng_class,           &pnl_ranks_class,
+                                         &pnl_norm_class,      &pnl_potential_class,     &pnl_prox_class,
+                                         &pnl_transport_class, &pnl_block_sampling_class };
 
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         if (strcmp(classes[i]->name, name) == 0)

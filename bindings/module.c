@@ -50,10 +50,11 @@ static int reference(lua_State *L)
 
 PNL_API int luaopen_penumbra_core(lua_State *L)
 {
-    void (*const parts[])(lua_State *) = { pnl_open_numbers,  pnl_open_expression, pnl_open_rng,   pnl_open_data,
-                                           pnl_open_geometry, pnl_open_norm,       pnl_open_prox,  pnl_open_potential,
-                                           pnl_open_privacy,  pnl_open_tree,       pnl_open_ranks, pnl_open_objective,
-                                           pnl_open_solve,    pnl_open_federated };
+    void (*const parts[])(lua_State *) = { pnl_open_numbers,  pnl_open_expression, pnl_open_rng,
+                                           pnl_open_data,     pnl_open_geometry,   pnl_open_norm,
+                                           pnl_open_prox,     pnl_open_potential,  pnl_open_privacy,
+                                           pnl_open_tree,     pnl_open_ranks,      pnl_open_objective,
+                                           pnl_open_sampling, pnl_open_solve,      pnl_open_federated };
 
     make_task(L);
     lua_newtable(L);

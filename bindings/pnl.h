@@ -180,7 +180,7 @@ pn_mat pnl_check_mat(lua_State *L, int index);
 
 /* Classes that other bindings need. */
 extern const pnl_class pnl_rng_class, pnl_dataset_class, pnl_set_class, pnl_loss_class, pnl_reg_class;
-extern const pnl_class pnl_objective_class;
+extern const pnl_class pnl_objective_class, pnl_block_sampling_class;
 extern const pnl_class pnl_event_class, pnl_accountant_class, pnl_ledger_class, pnl_mechanism_class;
 extern const pnl_class pnl_release_class, pnl_sparse_run_class, pnl_sampler_class;
 extern const pnl_class pnl_plan_class, pnl_fit_class, pnl_sparse_class;
@@ -202,6 +202,7 @@ void pnl_open_privacy(lua_State *L);    /* event, accountant, ledger, mechanism,
 void pnl_open_tree(lua_State *L);       /* tree */
 void pnl_open_ranks(lua_State *L);      /* ranks */
 void pnl_open_objective(lua_State *L);  /* loss, objective */
+void pnl_open_sampling(lua_State *L);   /* sampling, curvature */
 void pnl_open_solve(lua_State *L);      /* solve */
 void pnl_open_federated(lua_State *L);  /* federated */
 

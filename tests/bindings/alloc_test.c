@@ -95,6 +95,19 @@ static const script scripts[] = {
       "  pn.sampler.fixed { n = 9, batch = 3 }, pn.sampler.shuffled { n = 9, batch = 3 } } do\n"
       "  assert(#s:draw(pn.rng.seeded(1)) <= 9 and s:event { sigma = 2, contribution = 1 } and tostring(s))\n"
       "end\n" },
+    { "samplings",
+      "local pn = ...\n"
+      "local function draw(rng) return { rng:integer(2) } end\n"
+      "local half = pn.mat { { 0.5, 0 }, { 0, 0.5 } }\n"
+      "local obj = pn.objective { data = pn.data.from({ { 1, 2 }, { 3, 1 } }, { 1, 2 }), loss = pn.loss.squared(),\n"
+      "  set = pn.set.box { lower = { -1 }, upper = { 1 } }:product(2 * pn.set.l1_ball { dim = 1, radius = 1 }) }\n"
+      "for _, s in ipairs { pn.sampling.full { blocks = 2 }, pn.sampling.serial { blocks = 2, p = { 0.9, 0.1 } },\n"
+      "  pn.sampling.distributed { blocks = 2, groups = 2, tau = 1, sizes = { 1, 1 } },\n"
+      "  pn.sampling.custom { blocks = 2, p = { 0.5, 0.5 }, pairs = half, draw = draw } } do\n"
+      "  assert(#s:draw(pn.rng.seeded(1)) <= 2 and pn.curvature(obj, s).exact and tostring(s))\n"
+      "  local fit = pn.solve.block_frank_wolfe(obj, { privacy = false, sampling = s, iterations = 3 })\n"
+      "  assert(#fit.trace == 3)\n"
+      "end\n" },
     { "audits",
       "local pn = ...\n"
       "local event = pn.event.pure { epsilon = 3 }\n"
