@@ -7,7 +7,12 @@
  * Noise has addresses (random/address.h) under a key that the party keeps: asked again for what it has released, after a restart too, it
  * gives the same bytes and pays nothing.  Asked another question under an old number (a ROUND t with another q) it refuses.  With
  * `checkpoint` the key, the replies and digests of their requests are in a file, durable before a reply is handed out; what the ledger was
- * charged for and the file does not know was never handed out, and is not paid for again.
+ * charged for and the file does not know was never handed out, and is not paid for again.  Labels of charges name run and party,
+ * so a ledger that knows of more, or of less, than the file tells of a file that was put back or of another ledger.
+ * Whenever a party is opened, what it has yet to release gets addresses of its own, so that a copy draws no noise twice; a seeded party's
+ * stay, so that the same seed gives the same run.
+ *
+ * A released score is <ghat_k, s> of the chosen vertex s: less is better; it and <ghat_k, x_k> are in units of the round's sensitivity.
  * Depends on: message.h, data, privacy, random.  Used by: transports, bindings.  Source: Lou, Cheung (2018), corrected. */
 #ifndef PN_FEDERATED_PARTY_H
 #define PN_FEDERATED_PARTY_H

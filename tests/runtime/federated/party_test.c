@@ -366,6 +366,86 @@ static void parties_that_cannot_protect_are_not_opened(void)
     records_free(&r);
 }
 
+static void spoil(pn_message *request, pn_rng *rng)
+{
+    static const double odd[] = { NAN, INFINITY, -INFINITY, 1e308, 1e99, -1e99, 5e-324, 0.0, 1.0, -3.0 };
+    double value = odd[pn_rng_below(rng, sizeof odd / sizeof *odd)];
+
+    switch (pn_rng_below(rng, 12)) {
+    case 0:
+        request->kind = (pn_message_kind)pn_rng_below(rng, 14);
+        break;
+    case 1:
+        request->round = pn_rng_below(rng, 2) ? pn_rng_u64(rng) : pn_rng_below(rng, 40);
+        break;
+    case 2:
+        request->run[pn_rng_below(rng, PN_RUN_ID)] ^= 1;
+        break;
+    case 3:
+        request->party = (uint32_t)pn_rng_below(rng, 3);
+        break;
+    case 4:
+        request->count = pn_rng_below(rng, request->count + 1);
+        break;
+    case 5:
+        request->size = pn_rng_below(rng, request->size + 1);
+        break;
+    case 6:
+        if (request->count)
+            request->index[pn_rng_below(rng, request->count)] = (uint32_t)pn_rng_u64(rng);
+        break;
+    case 7:
+        if (request->count)
+            request->value[pn_rng_below(rng, request->count)] = value;
+        break;
+    case 8:
+        if (request->size)
+            request->vector[pn_rng_below(rng, request->size)] = value;
+        break;
+    case 9:
+        request->column = (uint32_t)pn_rng_below(rng, 6);
+        break;
+    default: /* as it is */
+        break;
+    }
+}
+
+/* Rounds, fetches and terms with something wrong, in any order: all are answered, and no more is paid for than a run has. */
+static void no_request_makes_it_crash_or_overspend(void)
+{
+    enum { N = 30, C = 4, T = 30, TRIES = 20000 };
+    setting s = set_up(sketched(terms_of(N, C, T), PN_SKETCH_SPARSE, 9), 1e6, false);
+    pn_message reply = { 0 }, request;
+    double x[C] = { 0.2, -0.3, 0.1, 0.0 }, q[9] = { 0.5, -0.25, 1.0 };
+    size_t kinds_seen[PN_MESSAGE_REFUSED + 1] = { 0 };
+    pn_party_report report;
+    pn_rng *rng = NULL;
+
+    CHECK(pn_rng_seeded(&rng, 31, NULL) == PN_OK);
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t what = pn_rng_below(rng, 8);
+
+        request = round_of(&s.terms, s.party->rounds + pn_rng_below(rng, 2), x, q);
+        request.kind = what < 2 ? PN_MESSAGE_TERMS : what < 4 ? PN_MESSAGE_FETCH : PN_MESSAGE_ROUND;
+        request.column = (uint32_t)pn_rng_below(rng, C);
+        request.terms = s.terms;
+        for (uint64_t faults = pn_rng_below(rng, 3); faults > 0; faults--)
+            spoil(&request, rng);
+        if (memcmp(request.run, s.terms.run, PN_RUN_ID) == 0 && pn_rng_below(rng, 2))
+            memcpy(request.terms.run, request.run, PN_RUN_ID);
+        kinds_seen[ask(s.party, request, &reply)]++;
+    }
+    pn_party_report_of(s.party, &report);
+    CHECK(report.selections <= T && report.features <= C);
+    CHECK(charged(s.ledger, ": selection") == report.selections && charged(s.ledger, ": feature") == report.features);
+    CHECK(kinds_seen[PN_MESSAGE_CHOICE] > 100 && kinds_seen[PN_MESSAGE_FEATURE] > 100);
+    CHECK(kinds_seen[PN_MESSAGE_READY] > 100 && kinds_seen[PN_MESSAGE_REFUSED] > 1000);
+    CHECK(report.selections > 10);
+    pn_rng_free(rng);
+    pn_message_clear(&reply);
+    tear_down(&s);
+}
+
 /* ---- ends and other modes ---- */
 
 static void a_new_run_has_new_noise(void)
@@ -527,6 +607,7 @@ int main(void)
     requests_that_make_no_sense_are_refused_for_nothing();
     terms_that_it_cannot_keep_are_refused();
     parties_that_cannot_protect_are_not_opened();
+    no_request_makes_it_crash_or_overspend();
     a_new_run_has_new_noise();
     ball_mode_releases_scores_in_units_of_their_sensitivity();
     paper_mode_takes_the_largest_noisy_entry();
