@@ -301,7 +301,8 @@ static int curvature(lua_State *L)
     pnl_run_end(L);
     pnl_status(L, status, &err);
     lua_createtable(L, 0, 6);
-    set_number(L, "value", found.value);
+    lua_pushnumber(L, found.value);
+    lua_setfield(L, -2, "value");
     lua_pushboolean(L, found.exact);
     lua_setfield(L, -2, "exact");
     lua_pushstring(L, found.method);

@@ -16,6 +16,7 @@ extern "C" {
 #include "numeric/csr.h"
 
 #include "random/address.h"
+#include "random/block_sampling.h"
 #include "random/noise.h"
 #include "random/rng.h"
 #include "random/sample.h"
@@ -53,6 +54,7 @@ extern "C" {
 #include "continual/prefix.h"
 #include "continual/single_pass.h"
 
+#include "objective/expected_curvature.h"
 #include "objective/loss.h"
 #include "objective/objective.h"
 #include "objective/program_loss.h"

@@ -1,6 +1,6 @@
 /* block_structure.c -- what blocks a set is a product of.
  * x = F C + S is carried down through scaled and shifted products, so that a block is the factor that the whole set shows there.
- * Depends on: expected_curvature.h, geometry/set_algebra.h.  Used by: expected_curvature*.c, solvers/block_frank_wolfe*.c. */
+ * Depends on: expected_curvature_impl.h, geometry/set_algebra.h.  Used by: expected_curvature*.c, solvers/block_frank_wolfe*.c. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "geometry/set_algebra.h"
 #include "geometry/upper.h"
 #include "numeric/blas.h"
-#include "objective/expected_curvature.h"
+#include "objective/expected_curvature_impl.h"
 
 struct pn_block_structure {
     pn_blocks blocks;
@@ -37,14 +37,32 @@ void pn_block_structure_free(pn_block_structure *structure)
     pn_free(structure);
 }
 
-/* Scaled and shifted intervals are intervals. */
-static bool is_box(const pn_set *set)
+bool pn_set_is_intervals(const pn_set *set)
 {
     double factor;
     const double *shift;
     const char *name = pn_set_unwrap(set, &factor, &shift)->ops->name;
 
     return strcmp(name, "box") == 0 || strcmp(name, "linf_ball") == 0;
+}
+
+/* The support points of all ones and of their opposite. */
+pn_status pn_set_ends(double *low, double *high, const pn_set *set, pn_err *err)
+{
+    double *g = pn_alloc(set->dim, sizeof *g), value;
+    pn_status status;
+
+    if (!g)
+        return pn_fail(err, PN_ENOMEM, "blocks: out of memory for %zu intervals", set->dim);
+    for (size_t j = 0; j < set->dim; j++)
+        g[j] = 1.0;
+    status = set->ops->support(set, g, high, &value, err);
+    for (size_t j = 0; j < set->dim; j++)
+        g[j] = -1.0;
+    if (status == PN_OK)
+        status = set->ops->support(set, g, low, &value, err);
+    pn_free(g);
+    return status;
 }
 
 static bool as_product(const pn_set *set, double *factor, const double **shift, const pn_set **a, const pn_set **b)
@@ -82,21 +100,9 @@ static pn_status allocate(pn_block_structure *self, size_t count, bool factors, 
 static pn_status take_box(pn_block_structure *self, const pn_set *set, pn_err *err)
 {
     pn_status status = allocate(self, set->dim, false, true, err);
-    double *g, value;
 
-    if (status != PN_OK)
-        return status;
-    g = pn_alloc(set->dim, sizeof *g);
-    if (!g)
-        return pn_fail(err, PN_ENOMEM, "blocks: out of memory for %zu blocks", set->dim);
-    for (size_t j = 0; j < set->dim; j++)
-        g[j] = 1.0;
-    status = set->ops->support(set, g, self->high, &value, err);
-    for (size_t j = 0; j < set->dim; j++)
-        g[j] = -1.0;
     if (status == PN_OK)
-        status = set->ops->support(set, g, self->low, &value, err);
-    pn_free(g);
+        status = pn_set_ends(self->low, self->high, set, err);
     for (size_t j = 0; status == PN_OK && j < set->dim; j++) {
         self->first[j + 1] = j + 1;
         self->diameter[j] = pn_distance_upper(PN_L2, &self->high[j], &self->low[j], 1);
@@ -154,23 +160,6 @@ static pn_status take_factors(descent *at, const pn_set *set, double factor, boo
     return status == PN_OK ? take_factors(at, b, factor * own, moved, offset + a->dim) : status;
 }
 
-/* When every factor has one dimension and a support function. */
-static pn_status take_ends(pn_block_structure *self, pn_err *err)
-{
-    for (size_t i = 0; i < self->count; i++) {
-        const pn_set *set = self->sets[i];
-        const double up = 1.0, down = -1.0;
-        double value;
-        pn_status status = set->ops->support(set, &up, &self->high[i], &value, err);
-
-        if (status == PN_OK)
-            status = set->ops->support(set, &down, &self->low[i], &value, err);
-        if (status != PN_OK)
-            return status;
-    }
-    return PN_OK;
-}
-
 static bool all_intervals(const pn_block_structure *self)
 {
     for (size_t i = 0; i < self->count; i++) {
@@ -198,7 +187,9 @@ static pn_status take_product(pn_block_structure *self, const pn_set *set, pn_er
     self->high = pn_alloc(self->count, sizeof *self->high);
     if (!self->low || !self->high)
         return pn_fail(err, PN_ENOMEM, "blocks: out of memory for %zu blocks", self->count);
-    return take_ends(self, err);
+    for (size_t i = 0; status == PN_OK && i < self->count; i++)
+        status = pn_set_ends(&self->low[i], &self->high[i], self->sets[i], err);
+    return status;
 }
 
 pn_status pn_block_structure_new(pn_block_structure **out, const pn_set *set, pn_err *err)
@@ -207,14 +198,14 @@ pn_status pn_block_structure_new(pn_block_structure **out, const pn_set *set, pn
     pn_status status;
 
     *out = NULL;
-    if (!set || (!is_box(set) && count_factors(set) == 1))
+    if (!set || (!pn_set_is_intervals(set) && count_factors(set) == 1))
         return pn_fail(err, PN_EUNSUPPORTED,
                        "blocks: %s is no product of blocks; box, linf_ball and products C:product(D) are",
                        set ? set->ops->name : "an objective without a set");
     self = pn_calloc(1, sizeof *self);
     if (!self)
         return pn_fail(err, PN_ENOMEM, "blocks: out of memory");
-    status = is_box(set) ? take_box(self, set, err) : take_product(self, set, err);
+    status = pn_set_is_intervals(set) ? take_box(self, set, err) : take_product(self, set, err);
     if (status != PN_OK) {
         pn_block_structure_free(self);
         return status;

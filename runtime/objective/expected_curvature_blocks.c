@@ -30,15 +30,6 @@ double pn_bent_reach(const pn_bent_blocks *bent, size_t i, size_t j)
 
 /* ---- extreme points of M_i - M_i, u and -u side by side ---- */
 
-static bool is_box(const pn_set *set)
-{
-    double factor;
-    const double *shift;
-    const char *name = pn_set_unwrap(set, &factor, &shift)->ops->name;
-
-    return strcmp(name, "box") == 0 || strcmp(name, "linf_ball") == 0;
-}
-
 static pn_status no_room(size_t count, pn_err *err)
 {
     return pn_fail(err, PN_ENOMEM, "curvature: out of memory for %zu points", count);
@@ -75,36 +66,16 @@ static pn_status list_polytope(pn_differences *out, const pn_set *set, pn_err *e
     return PN_OK;
 }
 
-/* length[dim] = the ends' distances, by the support points of all ones and of its opposite. */
-static pn_status lengths(double *length, const pn_set *set, pn_err *err)
-{
-    size_t dim = set->dim;
-    double *room = pn_alloc(dim, 2 * sizeof *room), value;
-    pn_status status;
-
-    if (!room)
-        return no_room(dim, err);
-    for (size_t j = 0; j < dim; j++)
-        room[j] = 1.0;
-    status = set->ops->support(set, room, length, &value, err);
-    for (size_t j = 0; j < dim; j++)
-        room[j] = -1.0;
-    if (status == PN_OK)
-        status = set->ops->support(set, room, room + dim, &value, err);
-    for (size_t j = 0; status == PN_OK && j < dim; j++)
-        length[j] -= room[dim + j];
-    pn_free(room);
-    return status;
-}
-
 static pn_status list_box(pn_differences *out, const pn_set *set, pn_err *err)
 {
     size_t dim = set->dim;
-    double length[MOST_SIGNS];
-    pn_status status = lengths(length, set, err);
+    double low[MOST_SIGNS], length[MOST_SIGNS];
+    pn_status status = pn_set_ends(low, length, set, err);
 
     if (status != PN_OK)
         return status;
+    for (size_t j = 0; j < dim; j++)
+        length[j] -= low[j];
     out->count = (size_t)1 << dim;
     out->point = pn_alloc(out->count, dim * sizeof(double));
     if (!out->point)
@@ -122,7 +93,8 @@ static pn_status list_points(pn_differences *out, const pn_set *set, pn_err *err
 {
     if (pn_set_is_polytope(set) && set->ops->atom_count(set) <= MOST_VERTICES)
         return list_polytope(out, set, err);
-    if ((is_box(set) || (set->dim == 1 && set->ops->support && pn_set_is_bounded(set))) && set->dim <= MOST_SIGNS)
+    if ((pn_set_is_intervals(set) || (set->dim == 1 && set->ops->support && pn_set_is_bounded(set))) &&
+        set->dim <= MOST_SIGNS)
         return list_box(out, set, err);
     return PN_OK;
 }
