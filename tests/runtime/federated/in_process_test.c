@@ -33,7 +33,7 @@ static pn_status make_data(pn_dataset **out, size_t n, size_t d, bool classes, p
         y[j] = 0.0;
         for (size_t i = 0; i < d; i++) {
             X[j * d + i] = 2.0 * unit(&state) - 1.0;
-            y[j] += (i % 3 == 0 ? 0.5 : 0.0) * X[j * d + i];
+            y[j] += (i % 3 == 0 ? 0.5 : i % 3 == 1 ? -0.3 : 0.0) * X[j * d + i];
         }
         if (classes)
             y[j] = y[j] < 0.0 ? -1.0 : 1.0;
@@ -204,28 +204,56 @@ static void is_frank_wolfe(const char *loss, pn_federated_mode mode, const size_
     close_problem(&at);
 }
 
-static void atoms_name_vertices(void)
+/* Value and gap are those before the step, and on the ball the step goes toward the vertex that the row names. */
+static void check_row(const problem *at, const pn_trace_row *row, const double *before, const double *after, bool ball)
+{
+    const pn_set *set = pn_objective_set(at->objective);
+    double value, gradient[D], scratch[D], want[D], gap = 0.0, largest[3] = { 0 };
+    static const size_t owner[D] = { 0, 0, 0, 1, 1, 2, 2 };
+    pn_atom atom;
+    pn_err err;
+
+    CHECK(pn_objective_evaluate(at->objective, before, &value, gradient, NULL, &err) == PN_OK);
+    for (size_t i = 0; i < D; i++) {
+        gap += gradient[i] * before[i];
+        largest[owner[i]] = fmax(largest[owner[i]], fabs(gradient[i]));
+    }
+    gap += ball ? fmax(largest[0], fmax(largest[1], largest[2])) : (largest[0] + largest[1] + largest[2]) / 3.0;
+    CHECK_CLOSE(row->value, value, 1e-12);
+    CHECK_CLOSE(row->gap, gap, 1e-12);
+    if (!ball || !CHECK(row->atom > 0 && strcmp(row->kind, "moved") == 0))
+        return;
+    for (size_t i = 0; i < D; i++)
+        want[i] = (1.0 - row->step_size) * before[i];
+    set->ops->atom(set, row->atom - 1, &atom, scratch);
+    pn_atom_add(&atom, row->step_size, want);
+    for (size_t i = 0; i < D; i++)
+        CHECK_CLOSE(after[i], want[i], 1e-15);
+}
+
+static void rows_say_what_was_done(pn_federated_mode mode)
 {
     problem at;
     pn_err err;
-    pn_transport *transport = transport_of(2, NULL, NULL);
-    pn_fit *fit;
-    const manner how = { .iterations = 1, .mode = PN_FEDERATED_BALL };
-    double vertex[D];
-    pn_atom atom;
+    pn_transport *transport = transport_of(3, NULL, NULL);
+    const manner how = { .iterations = 25, .mode = mode };
+    pn_plan *plan = NULL;
+    pn_walk *walk = NULL;
+    pn_trace_row row;
+    double before[D] = { 0 };
+    bool done = false;
 
     CHECK(open_problem(&at, N, D, "squared", &err) == PN_OK);
-    fit = solve(&at, transport, &how);
-    if (CHECK(fit != NULL)) {
-        const pn_set *set = pn_objective_set(at.objective);
+    CHECK(make_plan(&plan, &at, transport, &how, &err) == PN_OK);
+    CHECK(pn_walk_new(&walk, plan, &(pn_run_options){ 0 }, &err) == PN_OK);
+    while (walk && !done && CHECK(pn_walk_step(walk, &row, &done, &err) == PN_OK)) {
+        const double *after = pn_walk_theta(walk);
 
-        memset(vertex, 0, sizeof vertex);
-        set->ops->atom(set, fit->trace[0].atom - 1, &atom, vertex);
-        memset(vertex, 0, sizeof vertex);
-        pn_atom_add(&atom, 1.0, vertex);
-        CHECK(memcmp(vertex, fit->theta, sizeof vertex) == 0); /* the first step goes all the way */
+        check_row(&at, &row, before, after, mode == PN_FEDERATED_BALL);
+        memcpy(before, after, sizeof before);
     }
-    pn_fit_free(fit);
+    pn_walk_free(walk);
+    pn_plan_free(plan);
     pn_transport_free(transport);
     close_problem(&at);
 }
@@ -425,6 +453,44 @@ static void a_poor_party_refuses(void)
     close_problem(&at);
 }
 
+/* Two parties with the same columns, from one seed: their noise is their own. */
+static void parties_have_their_own_noise(void)
+{
+    enum { HALF = 3 };
+    const manner how = { .rho = 1.0, .iterations = 12, .seed = 4 };
+    problem at = { NULL, NULL, 2 * HALF }, once;
+    pn_transport *transport = transport_of(2, NULL, NULL);
+    double X[N * 2 * HALF];
+    pn_dataset *raw = NULL, *rows = NULL;
+    pn_set *set = NULL;
+    pn_arg of_set[4] = { { .given = true, .count = 2 * HALF }, { .given = true, .real = 1.0 } };
+    pn_fit *fit;
+    pn_err err;
+
+    CHECK(open_problem(&once, N, HALF, "squared", &err) == PN_OK);
+    for (size_t j = 0; j < N; j++) {
+        memcpy(X + 2 * HALF * j, once.data->dense + HALF * j, HALF * sizeof *X);
+        memcpy(X + 2 * HALF * j + HALF, once.data->dense + HALF * j, HALF * sizeof *X);
+    }
+    CHECK(pn_dataset_from_dense(&raw, X, N, 2 * HALF, once.data->y, "twice", &err) == PN_OK);
+    CHECK(pn_dataset_clip_rows(&rows, raw, PN_LINF, 1.0, &err) == PN_OK);
+    CHECK(pn_dataset_clip_labels(&at.data, rows, -1.0, 1.0, &err) == PN_OK);
+    CHECK(pn_set_new(&set, "l1_ball", of_set, &err) == PN_OK);
+    CHECK(pn_objective_new(
+              &at.objective,
+              &(pn_objective_parts){ .data = at.data, .loss = pn_objective_loss(once.objective), .set = set },
+              &err) == PN_OK);
+    fit = solve(&at, transport, &how);
+    CHECK(fit && memcmp(fit->theta, fit->theta + HALF, HALF * sizeof *fit->theta) != 0);
+    pn_fit_free(fit);
+    pn_set_free(set);
+    pn_dataset_free(raw);
+    pn_dataset_free(rows);
+    pn_transport_free(transport);
+    close_problem(&at);
+    close_problem(&once);
+}
+
 /* ---- traffic ---- */
 
 static void traffic(size_t n, uint64_t *scalars)
@@ -544,7 +610,8 @@ int main(void)
     is_frank_wolfe("logistic", PN_FEDERATED_PRODUCT, NULL);
     is_frank_wolfe("squared", PN_FEDERATED_BALL, NULL);
     is_frank_wolfe("logistic", PN_FEDERATED_BALL, uneven);
-    atoms_name_vertices();
+    rows_say_what_was_done(PN_FEDERATED_PRODUCT);
+    rows_say_what_was_done(PN_FEDERATED_BALL);
     costs_what_it_says(&(manner){ .rho = 1.0, .iterations = 20 }, "squared", 3);
     costs_what_it_says(&(manner){ .epsilon = 2.0, .delta = 1e-6, .iterations = 20 }, "squared", 2);
     costs_what_it_says(&(manner){ .epsilon = 2.0, .delta = 1e-6, .iterations = 20, .sampled = 2, .seed = 9 }, "squared",
@@ -568,6 +635,7 @@ int main(void)
                                3);
     stopped_early_costs_less();
     a_poor_party_refuses();
+    parties_have_their_own_noise();
     traffic_does_not_know_n();
     splits_columns();
     fail_alloc_sweep("federated run", whole_run, &memory);

@@ -15,6 +15,7 @@ typedef enum double_fault {
     FAULT_REFUSE, /* REFUSED */
     FAULT_BUDGET, /* REFUSED with PN_EBUDGET */
     FAULT_CODE,   /* a column that it has not */
+    FAULT_BELOW,  /* the same on the other side */
     FAULT_ZERO,   /* stays where it may not */
     FAULT_SCORE,  /* a score too many or too few */
     FAULT_SHORT,  /* a feature of m - 1 numbers */
@@ -164,6 +165,9 @@ static void double_misbehave(party_double *self, pn_message *reply)
     }
     case FAULT_CODE:
         reply->code = (int64_t)self->terms[reply->party].columns + 1;
+        break;
+    case FAULT_BELOW:
+        reply->code = -(int64_t)self->terms[reply->party].columns - 1;
         break;
     case FAULT_ZERO:
         reply->code = 0;
