@@ -25,6 +25,9 @@ static void fed_destroy(pn_state *state)
 {
     fed_state *self = (fed_state *)state;
 
+    /* Not before: parties that have their model go, and a host that dies before it has kept its own needs them again. */
+    if (self->server && pn_server_rounds(self->server) >= state->plan->iterations)
+        pn_server_finish(self->server);
     pn_server_free(self->server);
     pn_free(self->x);
     pn_free(self->gradient);
@@ -117,8 +120,6 @@ static pn_status fed_start(pn_state **out, const pn_plan *plan, pn_step_context 
     }
     self->base.step = (size_t)pn_server_rounds(self->server); /* those before a restart */
     self->base.gradients = (uint64_t)self->base.step * pn_objective_data(plan->objective)->n;
-    if (self->base.step >= plan->iterations)
-        pn_server_finish(self->server); /* which was stopped between its last round and its end */
     *out = &self->base;
     return PN_OK;
 }
@@ -183,8 +184,6 @@ static pn_status fed_step(pn_state *state, pn_step_context *context, pn_trace_ro
     if (made.code) /* atom 2j of the l1 ball is +r e_j, 2j + 1 is -r e_j */
         row->atom = 2 * (size_t)(llabs(made.code) - 1) + (made.code < 0) + 1;
     state->gradients += pn_objective_data(plan->base.objective)->n;
-    if (made.round >= plan->base.iterations)
-        pn_server_finish(self->server);
     return PN_OK;
 }
 
