@@ -88,6 +88,14 @@ static void check_row(const problem *at, const pn_trace_row *row, const double *
         CHECK_CLOSE(after[i], want[i], 1e-15);
 }
 
+static pn_party_phase phase_of(const pn_transport *transport, size_t party)
+{
+    pn_party_report report;
+
+    pn_party_report_of(pn_in_process_party(transport, party), &report);
+    return report.phase;
+}
+
 static void rows_say_what_was_done(pn_federated_mode mode)
 {
     problem at;
@@ -97,7 +105,7 @@ static void rows_say_what_was_done(pn_federated_mode mode)
     pn_plan *plan = NULL;
     pn_walk *walk = NULL;
     pn_trace_row row;
-    double before[D] = { 0 };
+    double before[D] = { 0 }, last[D] = { 0 };
     bool done = false;
 
     CHECK(open_problem(&at, N, D, "squared", &err) == PN_OK);
@@ -108,8 +116,14 @@ static void rows_say_what_was_done(pn_federated_mode mode)
 
         check_row(&at, &row, before, after, mode == PN_FEDERATED_BALL);
         memcpy(before, after, sizeof before);
+        memcpy(last, after, sizeof last);
     }
+    /* parties have their model when the host has had its own */
+    CHECK(phase_of(transport, 0) == PN_PARTY_RUNNING && phase_of(transport, 2) == PN_PARTY_RUNNING);
     pn_walk_free(walk);
+    CHECK(phase_of(transport, 0) == PN_PARTY_DONE && phase_of(transport, 2) == PN_PARTY_DONE);
+    pn_party_model(pn_in_process_party(transport, 1), before);
+    CHECK(before[0] == last[3] && before[1] == last[4]);
     pn_plan_free(plan);
     pn_transport_free(transport);
     close_problem(&at);
