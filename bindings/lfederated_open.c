@@ -44,9 +44,12 @@ static const pn_param in_process_params[] = {
 
 /* Read by hand; the row is for help and completion. */
 static const pn_param ledgers_param = {
-    "ledgers",  PN_OBJECT,
-    PN_OPTIONAL, PN_ANY,
-    0.0,         table_type,
+    "ledgers",
+    PN_OBJECT,
+    PN_OPTIONAL,
+    PN_ANY,
+    0.0,
+    table_type,
     "of pn.ledger, each party's own; when left out each party has one of exactly its part of the plan"
 };
 
@@ -101,7 +104,8 @@ static int in_process(lua_State *L)
     pnl_options(L, 1, "federated.in_process", in_process_params, args, extra);
     pnl_status(L, pn_args_check("federated.in_process", in_process_params, args, &err), &err);
     if (!args[IN_PARTIES].given && !args[IN_COLUMNS].given)
-        return pnl_error(L, "federated.in_process: say how many parties there are: parties = 4, or columns = {3, 3, 2}");
+        return pnl_error(L,
+                         "federated.in_process: say how many parties there are: parties = 4, or columns = {3, 3, 2}");
     options.parties = args[IN_PARTIES].given ? args[IN_PARTIES].count : args[IN_COLUMNS].vector.n;
     if (args[IN_COLUMNS].given && args[IN_COLUMNS].vector.n != options.parties)
         return pnl_error(L, "federated.in_process: columns has %zu entries for %zu parties", args[IN_COLUMNS].vector.n,
@@ -138,7 +142,8 @@ static const pn_param server_help[] = {
     { "listen", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, string_type,
       "where to wait for parties, as \"tcp://0.0.0.0:5571\"; port 0 takes a free one" },
     { "parties", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, table_type,
-      "of {name = , key = }, one for each party: key is its public key, or the file of it; the columns of the model stand "
+      "of {name = , key = }, one for each party: key is its public key, or the file of it; the columns of the model "
+      "stand "
       "in this order" },
     { "keys", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, string_type,
       "the file of the server's secret key, as federated.keygen makes it" },
@@ -305,15 +310,18 @@ void pnl_open_transports(lua_State *L)
     memcpy(params, in_process_params, IN_OWN * sizeof *params);
     params[IN_OWN] = ledgers_param;
     params[IN_OWN + 1] = (pn_param)PN_PARAM_END;
-    enter(L, in_process, "in_process", "pn.federated.in_process{parties=, columns=, ledgers=} -> transport",
-          "Parties in this process, which share the columns of a run's objective between them: to learn and to simulate.  "
-          "Messages are the bytes of a network, and are counted.  With rng = pn.rng.seeded(s) in the run, party k draws "
-          "from "
-          "split k - 1 of it, as processes that were opened with these streams do.",
-          params);
+    enter(
+        L, in_process, "in_process", "pn.federated.in_process{parties=, columns=, ledgers=} -> transport",
+        "Parties in this process, which share the columns of a run's objective between them: to learn and to simulate. "
+        " "
+        "Messages are the bytes of a network, and are counted.  With rng = pn.rng.seeded(s) in the run, party k draws "
+        "from "
+        "split k - 1 of it, as processes that were opened with these streams do.",
+        params);
     memcpy(params, server_help, help * sizeof *params);
     memcpy(params + help, server_params, (SERVER_OWN + 1) * sizeof *params);
-    enter(L, server, "server", "pn.federated.server{listen=, parties=, keys=, timeout=, checkpoint=, log=} -> transport",
+    enter(L, server, "server",
+          "pn.federated.server{listen=, parties=, keys=, timeout=, checkpoint=, log=} -> transport",
           "Listen for parties on other hosts over ZeroMQ with CURVE: everything is encrypted, both sides are "
           "authenticated by "
           "key, and keys that are not in the list get no answer.  transport:data() waits for the parties and gives the "

@@ -12,6 +12,7 @@ return {
   mode = "product",
   epsilon = 3, delta = 1e-6, -- of everything that both clinics release
   iterations = 12,
+  clip = 1,               -- of what the shared features say of a patient, |x| <= 1 as the outcome: less noise on every choice
   sketch = { kind = "gaussian", m = 256, seed = 1 }, -- a feature is 256 numbers on the wire, not 20000
 
   checkpoint = "run/server.state",

@@ -38,7 +38,7 @@ local cfg = dofile(folder .. "/server.lua")
 local function federated(changes)
   local options = {
     transport = pn.federated.in_process { columns = { a.p, b.p } }, mode = cfg.mode, iterations = cfg.iterations,
-    epsilon = cfg.epsilon, delta = cfg.delta, sketch = cfg.sketch, progress = false,
+    epsilon = cfg.epsilon, delta = cfg.delta, sketch = cfg.sketch, clip = cfg.clip, progress = false,
   }
   for name, value in pairs(changes or {}) do options[name] = value end
   if options.privacy == false then options.epsilon, options.delta = nil, nil end
@@ -55,6 +55,6 @@ line(("the same, all columns in one place"), pn.solve.frank_wolfe(objective,
 print(transport)
 for k, row in ipairs(transport:report()) do
   print(("  party %d: %d columns, %d features uploaded, up %d bytes, its own epsilon %.2f"):format(k, row.columns or 0,
-    row.features, row.bytes_up, row.epsilon or 0 / 0))
+    row.features, row.bytes_up, row.epsilon))
 end
 print(("  all columns as they are would be %d bytes"):format(8 * data.n * data.p))
