@@ -345,14 +345,15 @@ local function plan_of(cfg, transport, data)
   return pn.solve.federated_frank_wolfe.plan(objective, given)
 end
 
--- The server's own budget, if it has one, pays for the whole run before it begins: what parties release is not the server's to stop.
--- resumed: a run that goes on from its checkpoint was paid for when it began.
+-- The server's own budget, if it has one, pays for the whole run before it begins: what parties release is not the server's to
+-- stop.  resumed: a run that goes on from its checkpoint was paid for when it began.
 local function pay(place, cfg, plan, ledger, resumed)
   if not ledger or not plan.event then return end
   if cfg.rng and cfg.rng.simulated and not ledger.teaching then
     config.fail("%s: seeded noise gives no privacy, so a real ledger refuses it; open it with teaching = true", place)
   end
-  local price = plan.epsilon and ("epsilon %.12g at delta %.12g"):format(plan.epsilon, plan.delta) or ("rho %.12g"):format(plan.rho)
+  local price = plan.epsilon and ("epsilon %.12g at delta %.12g"):format(plan.epsilon, plan.delta)
+    or ("rho %.12g"):format(plan.rho)
   local label = ("federated run %s, %d rounds, %s"):format(cfg.checkpoint or "without checkpoint", plan.iterations, price)
   for _, entry in ipairs(resumed and ledger:report() or {}) do
     if entry.label == label then return end
