@@ -63,6 +63,7 @@ local COMMON = ("local path = %q"):format(path)
     y[i] = rng:uniform() < 0.5 and -1 or 1
   end
   local function zeros() return pn.vec((function() local t = {} for j = 1, p do t[j] = 0 end return t end)()) end
+  local ball2 = pn.set.l1_ball { dim = p, radius = 2 }
   local dense = pn.data.from(X, y):clip_rows("l2", 1)
 ]]
 
@@ -139,7 +140,7 @@ describe("pn.ranks" .. (why and (" (skipped: " .. why .. ")") or ""), function()
     local script = COMMON
       .. [[
       local ranks = pn.ranks()
-      local obj = pn.objective { data = dense, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = p, radius = 2 }, ranks = ranks }
+      local obj = pn.objective { data = dense, loss = pn.loss.logistic(), set = ball2, ranks = ranks }
       for _, rng in ipairs { false, ranks:rng() } do
         local fit = pn.solve.frank_wolfe(obj, { epsilon = 1, delta = 1e-6, iterations = 30, rng = rng or nil })
         assert(not tostring(fit.privacy):find 'simulated')
@@ -160,7 +161,7 @@ describe("pn.ranks" .. (why and (" (skipped: " .. why .. ")") or ""), function()
 
   it("refuses a secure rng that each rank has for itself", function()
     local _, err, code = run(2, COMMON .. [[
-      local obj = pn.objective { data = dense, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = p, radius = 2 }, ranks = pn.ranks() }
+      local obj = pn.objective { data = dense, loss = pn.loss.logistic(), set = ball2, ranks = pn.ranks() }
       pn.solve.frank_wolfe(obj, { epsilon = 1, delta = 1e-6, iterations = 3, rng = pn.rng.secure() })
     ]])
     assert.not_equal(0, code)

@@ -1,0 +1,24 @@
+-- ranks_gradient.lua -- milliseconds of one full gradient on all ranks of mpirun, printed by rank 0: the best of some batches.
+-- Used by: ranks_bench.sh.
+local pn = require "penumbra"
+local ranks = pn.ranks()
+local data = pn.data.synthetic.logistic { n = 300000, p = 100, seed = 3 }
+local objective = pn.objective { data = data, loss = pn.loss.logistic(), ranks = ranks }
+local theta = pn.vec.zeros(100)
+local BATCHES, GRADIENTS = 6, 25
+
+-- In hundredths of a second, of the wall.
+local function now()
+  local file <close> = assert(io.open "/proc/uptime")
+  return file:read "n"
+end
+
+local best = math.huge
+objective:gradient(theta)
+for _ = 1, BATCHES do
+  ranks:barrier()
+  local begin = now()
+  for _ = 1, GRADIENTS do objective:gradient(theta) end
+  best = math.min(best, now() - begin)
+end
+if ranks.rank == 0 then print(("%.3f"):format(1000 * best / GRADIENTS)) end

@@ -1,0 +1,37 @@
+#!/bin/sh
+# ranks_bench.sh -- a full logistic gradient, 300,000 x 100, on two ranks of mpirun against one process, one thread each: the median of
+# alternating runs.  At least 1.7 times as fast is wanted, of two idle processors.
+# Depends on: mpirun, the program, bench/overhead/ranks_gradient.lua.  usage: PENUMBRA=build/penumbra sh tests/bench/ranks_bench.sh
+set -eu
+program=${PENUMBRA:-build/penumbra}
+rounds=${ROUNDS:-5}
+export PENUMBRA_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+if ! command -v mpirun >/dev/null || [ ! -e "${program%/*}/lua/penumbra/mpi.so" ]; then
+    echo "ranks_bench: no MPI here: skipped"
+    exit 0
+fi
+if [ "$(nproc)" -lt 2 ]; then
+    echo "ranks_bench: one processor: skipped"
+    exit 0
+fi
+
+# Milliseconds of a gradient on so many ranks.
+gradient()
+{
+    mpirun --oversubscribe --bind-to none --mca btl self,vader -n "$1" "$program" tests/bench/overhead/ranks_gradient.lua
+}
+
+for _ in $(seq "$rounds"); do
+    echo "$(gradient 1) $(gradient 2)"
+done | awk '
+    { one[NR] = $1; two[NR] = $2; ratio[NR] = $1 / $2 }
+    function median(x, n,    i, j, t) {
+        for (i = 1; i <= n; i++) for (j = i + 1; j <= n; j++) if (x[j] < x[i]) { t = x[i]; x[i] = x[j]; x[j] = t }
+        return x[int((n + 1) / 2)]
+    }
+    END {
+        speed = median(ratio, NR)
+        printf "one process %.1f ms, two ranks %.1f ms a gradient: %.2f times as fast (limit 1.70)%s\n",
+            median(one, NR), median(two, NR), speed, speed < 1.7 ? "  OVER" : ""
+        exit speed < 1.7
+    }'
