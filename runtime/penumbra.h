@@ -9,6 +9,7 @@ extern "C" {
 
 #include "core/alloc.h"
 #include "core/param.h"
+#include "core/ranks.h"
 #include "core/status.h"
 #include "core/task.h"
 #include "core/view.h"
@@ -19,6 +20,7 @@ extern "C" {
 #include "random/block_sampling.h"
 #include "random/noise.h"
 #include "random/rng.h"
+#include "random/shared_stream.h"
 #include "random/sample.h"
 #include "random/selection.h"
 
