@@ -282,6 +282,41 @@ static void a_party_that_reconnects_is_asked_again(void)
     kit_close(&s);
 }
 
+static void *come_later(void *self)
+{
+    kit_raw raw;
+
+    kit_pause(300);
+    kit_raw_open(&raw, self, 0);
+    kit_raw_hello(&raw, 0);
+    (void)kit_raw_answer(&raw, PN_MESSAGE_ROUND, M);
+    kit_raw_close(&raw);
+    return NULL;
+}
+
+static void a_party_that_is_away_is_asked_when_it_is_back(void)
+{
+    kit_server s;
+    kit_raw raw;
+    pthread_t thread;
+    pn_err err;
+
+    kit_prepare(&s, 1, 20.0);
+    check(kit_open(&s, &err), &err);
+    kit_raw_open(&raw, &s, 0);
+    kit_raw_hello(&raw, 0);
+    check(pn_transport_gather(s.transport, NULL, &err), &err);
+    kit_raw_close(&raw);
+    kit_pause(200); /* so that the server's side has seen it */
+    CHECK(pthread_create(&thread, NULL, come_later, &s) == 0);
+    check(kit_exchange(&s, PN_MESSAGE_ROUND, 2, M, NULL, &err), &err);
+    CHECK(s.replies[0].code == 2);
+    CHECK(strstr(s.log, "lost clinic-0 its connection is gone") != NULL);
+    CHECK(s.transport->peers[0].messages_down == 1); /* what did not leave is not counted */
+    CHECK(pthread_join(thread, NULL) == 0);
+    kit_close(&s);
+}
+
 /* The party's next hello, changed, while a round is outstanding; or, for NULL, unchanged and answered. */
 static pn_status comes_back_as(void (*change)(pn_message *), bool after_ready, pn_err *err)
 {
@@ -419,6 +454,7 @@ int main(void)
     waiting_ends_when_it_is_cancelled();
     a_party_gives_up_on_a_server_that_is_not_there();
     a_party_that_reconnects_is_asked_again();
+    a_party_that_is_away_is_asked_when_it_is_back();
     a_party_that_comes_back_as_another_stops_the_run();
     disagreement_is_told_to_all();
     a_child_leaves_its_parents_sockets_alone();
