@@ -16,7 +16,8 @@ typedef struct pn_wire_limits {
     size_t block;  /* entries of x_k: 2^24 */
 } pn_wire_limits;
 
-/** *bytes: allocated, *size long; to be freed by pn_free.  What is not printable in the reason of REFUSED is written as '?'.  Errors: PN_EINVAL for a message that a reader would refuse; PN_ENOMEM. */
+/** *bytes: allocated, *size long; to be freed by pn_free.  What is not printable in the reason of REFUSED is written as '?'.
+ *  Errors: PN_EINVAL for a message that a reader would refuse; PN_ENOMEM. */
 pn_status pn_wire_write(const pn_message *message, unsigned char **bytes, size_t *size, pn_err *err);
 /** *out is cleared first, and after a failure.  Errors: PN_EPARSE, saying what is wrong ("wire: ..."), PN_EUNSUPPORTED for another version
  *  (names both); PN_ENOMEM. */
