@@ -64,7 +64,9 @@ struct pn_transport {
     uint64_t records;
     double feature_bound, label_bound; /* the least bounds that hold at all parties, once gathered; 0 before */
     bool gathered, running;
-    char *checkpoint; /* where the server's side of a run is kept; NULL: nowhere */
+    char *
+        checkpoint; /* where the server's side of a run is kept; NULL: nowhere.  A run that goes on charges its rest, yet plans reserve a
+                         whole run: a ledger of just the plan's budget, half spent, refuses it */
     int references;
 };
 
