@@ -188,6 +188,19 @@ static const script scripts[] = {
       "local plan = pn.solve.frank_wolfe.plan(obj, { rho = 0.5, iterations = 2 })\n"
       "local fine, problem = pcall(plan.run, plan, { on_step = function() error('enough', 0) end })\n"
       "if problem ~= 'enough' then error(problem, 0) end\n" },
+    { "parties in this process",
+      "local pn = ...\n"
+      "local d = pn.data.from({ { 1, 0 }, { 0, -1 }, { 1, 1 } }, { 1, -1, 1 }):clip_rows('linf', 1):clip_labels(-1, "
+      "1)\n"
+      "local set = pn.set.l1_ball { dim = 2, radius = 1 }\n"
+      "local obj = pn.objective { data = d, loss = pn.loss.squared(), set = set }\n"
+      "local own = { pn.ledger { rho = 9 }, pn.ledger { rho = 9 } }\n"
+      "local t = pn.federated.in_process { columns = { 1, 1 }, ledgers = own }\n"
+      "local fit = pn.solve.federated_frank_wolfe(obj, { transport = t, rho = 0.5, iterations = 2, progress = false "
+      "})\n"
+      "assert(fit.steps == 2 and #t:report() == 2 and t.uplink[2].bytes > 0 and tostring(t))\n"
+      "assert(#own[1]:report() > 0 and fit.theta:norm(1) < 1 + 1e-12)\n"
+      "t:close()\n" },
 };
 
 /* Lua's allocator on top of the runtime's.  Lua relies on shrinking never to fail. */
