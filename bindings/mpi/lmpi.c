@@ -55,10 +55,11 @@ static int broadcast_from(int root, void *data, size_t bytes)
 
 static int gather_small(void *data, const size_t *offsets, size_t size)
 {
-    int *counts = malloc(2 * size * sizeof *counts), *begins = counts + size, code;
+    int *counts = malloc(2 * size * sizeof *counts), *begins, code;
 
     if (!counts)
         return MPI_ERR_NO_MEM;
+    begins = counts + size;
     for (size_t r = 0; r < size; r++) {
         counts[r] = (int)(offsets[r + 1] - offsets[r]);
         begins[r] = (int)offsets[r];
