@@ -31,6 +31,7 @@ extern "C" {
 #include "expr/interval.h"
 #include "expr/program.h"
 
+#include "data/alignment.h"
 #include "data/dataset.h"
 #include "data/fingerprint.h"
 
@@ -66,6 +67,16 @@ extern "C" {
 #include "objective/stationarity.h"
 
 #include "solvers/solver.h"
+
+#include "federated/message.h"
+#include "federated/party.h"
+#include "federated/ranks_transport.h"
+#include "federated/server.h"
+#include "federated/sketch.h"
+#include "federated/terms.h"
+#include "federated/transport.h"
+#include "federated/wire.h"
+#include "federated/zeromq.h"
 
 #ifdef __cplusplus
 }
