@@ -18,7 +18,7 @@ fi
 # Milliseconds of a gradient on so many ranks.
 gradient()
 {
-    mpirun --oversubscribe --bind-to none --mca btl self,vader -n "$1" "$program" tests/bench/overhead/ranks_gradient.lua
+    mpirun --oversubscribe --bind-to none --mca btl self,vader --mca mpi_yield_when_idle 1 -n "$1" "$program" tests/bench/overhead/ranks_gradient.lua
 }
 
 for _ in $(seq "$rounds"); do
