@@ -336,6 +336,10 @@ describe("the expected curvature", function()
         if value then return tonumber(value) end
       end
     end
+    -- reached by a row of ones under clip_rows("linf", 1)
+    local worst = pn.objective { data = pn.data.from({ { 1, 1, 1, 1, 1, 1 } }, { 0 }):clip_rows("linf", 1):clip_labels(-1, 1),
+      loss = pn.loss.squared(), set = linf(6) }
+    assert.near(16, public(worst, pn.sampling.nice { blocks = 6, tau = 2 }), 1e-3)
     local rows, y = random_rows(41, 12, 6)
     local balls = pn.set.l1_ball { dim = 3, radius = 1 }:product(pn.set.l2_ball { dim = 2, radius = 2 })
     balls = balls:product(pn.set.box { lower = { 0 }, upper = { 1 } })

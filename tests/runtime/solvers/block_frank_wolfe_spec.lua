@@ -229,6 +229,15 @@ describe("block_frank_wolfe", function()
     end
   end)
 
+  it("finds the blocks of products that are scaled and shifted inside of one another", function()
+    local inner = pn.set.simplex { dim = 2 }:product(pn.set.box { lower = { -1, 0, 0 }, upper = { 1, 2, 1 } }) + { 1, 2, 3, 4, 5 }
+    local obj = objective(-0.5 * pn.set.l1_ball { dim = 3, radius = 1 }:product(inner) + { 0, 0, 0, 1, 1, 1, 1, 1 })
+    local want = pn.solve.frank_wolfe(obj, { privacy = false, iterations = 50 })
+    local got = pn.solve.block_frank_wolfe(obj, { privacy = false, iterations = 50 })
+    for j = 1, D do assert.near(want.theta[j], got.theta[j], 1e-9) end
+    assert.is_true(got.theta[4] < 0.6) -- 1 - 0.5 (1 + s)
+  end)
+
   it("takes an inexact oracle and inexact vertices, and keeps to the bound that declares them", function()
     local obj = objective()
     local best = pn.solve.exact(obj, { tol = 1e-10 }).value
