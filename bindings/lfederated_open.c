@@ -142,7 +142,7 @@ static const pn_param server_help[] = {
     { "listen", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, string_type,
       "where to wait for parties, as \"tcp://0.0.0.0:5571\"; port 0 takes a free one" },
     { "parties", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, table_type,
-      "of {name = , key = }, one for each party: key is its public key, or the file of it; the columns of the model "
+      "of {name=, key=}, one for each party: key is its public key, or the file of it; the columns of the model "
       "stand "
       "in this order" },
     { "keys", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, string_type,
@@ -324,7 +324,8 @@ void pnl_open_transports(lua_State *L)
           "pn.federated.server{listen=, parties=, keys=, timeout=, checkpoint=, log=} -> transport",
           "Listen for parties on other hosts over ZeroMQ with CURVE: everything is encrypted, both sides are "
           "authenticated by "
-          "key, and keys that are not in the list get no answer.  transport:data() waits for the parties and gives the "
+          "key, and who has a key that is not in the list is turned away.  transport:data() waits for the parties and "
+          "gives the "
           "shape "
           "that an objective is made of; solve.federated_frank_wolfe(obj, {transport=, ...}) runs.  As a program: "
           "`penumbra server config.lua`.",

@@ -353,7 +353,8 @@ void pnl_open_party(lua_State *L)
         L, "federated", "party", PNL_NOTHING,
         "pn.federated.party{connect=, server=, keys=, data=, ledger=, name=, checkpoint=, alignment=, timeout=, "
         "nonprivate=, rng=, log=, ranks=} -> party",
-        "One party: it keeps its columns, and releases noisy choices among them and sketches of chosen columns with "
+        "A party of a run: it keeps its columns, and releases noisy choices among them and sketches of chosen columns "
+        "with "
         "noise, each "
         "charged to its own ledger before it is drawn.  party:serve() answers the server.  It computes every "
         "sensitivity "

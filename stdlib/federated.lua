@@ -255,7 +255,19 @@ local opening = { EIO = USAGE, EPARSE = USAGE, EINVAL = USAGE, EDIM = USAGE, EDO
 
 -- ---- the party ----
 
+-- What only a run without noise does without.
+local function check_private(place, cfg)
+  if cfg.nonprivate then return end
+  if not cfg.ledger then
+    config.fail("%s: field 'ledger' is missing: {path=, epsilon=, delta=}; nonprivate = true agrees to runs without noise", place)
+  end
+  if type(cfg.data) == "table" and not cfg.clip then
+    config.fail("%s: field 'clip' is missing: {features=, labels={low, high}}, the bounds that privacy rests on", place)
+  end
+end
+
 local function open_party(place, cfg)
+  check_private(place, cfg)
   local data, digest = align(place, cfg, clip(place, cfg, load_data(place, cfg)))
   log("info", "data: %s", (tostring(data):gsub("\n%s*", "; ")))
   if digest then log("info", "the records are sorted; digest %s", digest) end
