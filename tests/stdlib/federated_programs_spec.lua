@@ -217,6 +217,7 @@ describe("penumbra server and penumbra party", function()
     assert.equal(3, group:ended "party_3", logs())
     assert.equal(3, group:ended "server", logs())
     assert.truthy(group:log("party_3"):find("Requested", 1, true), logs())
+    group:stop() -- ledgers are locked while a party runs
     for k = 1, PARTIES do assert.same({ selection = 0, feature = 0, other = 0 }, charges(k)) end
   end)
 end)
