@@ -183,7 +183,7 @@ local function load_data(place, cfg)
   local spec = cfg.data
   if type(spec) == "function" then
     local data = spec()
-    if pn.reference()[debug.getmetatable(data) and debug.getmetatable(data).__name or ""] == nil then
+    if (debug.getmetatable(data) or {}).__name ~= "pn.dataset" then
       config.fail("%s: the function in data must return a data set, got a %s", place, type(data))
     end
     return data

@@ -9,6 +9,7 @@ local BUDGET = { epsilon = 6, delta = 1e-3 }
 
 -- Moments of the kills: another run, other moments; the seed is printed when something fails.
 local chaos = tonumber(os.getenv "FEDERATED_SEED") or os.time()
+local most = tonumber(os.getenv "FEDERATED_KILLS") or 24
 
 local folder, group, keys, address
 
@@ -152,13 +153,28 @@ describe("penumbra server and penumbra party", function()
     assert.truthy(group:log("party_2"):find("done after 20 rounds; released 20 selections", 1, true), logs())
   end)
 
+  it("give the same again when they are started after the end, and nobody pays twice", function()
+    write_server(8)
+    local model, report = expected(8)
+    for _ = 1, 2 do
+      start_all()
+      assert.is_true(group:wait(everybody(), 30), logs())
+      for _, name in ipairs(everybody()) do assert.equal(0, group:ended(name), logs()) end
+      assert_exact(8, model, report)
+      os.remove(folder .. "/model.npy")
+    end
+    local ledger = pn.ledger { path = folder .. "/server.ledger" }
+    assert.equal(1, #ledger:report())
+    ledger:close()
+  end)
+
   it("finish with the same model and exact ledgers, whoever is killed whenever", function()
-    local steps, kills, most = 60, 0, 24
+    local steps, kills = math.max(60, 4 * most), 0
     local rng = pn.rng.seeded(chaos)
     write_server(steps)
     local model, report = expected(steps)
     start_all()
-    local names, deadline = everybody(), os.time() + 60
+    local names, deadline = everybody(), os.time() + 60 + 2 * most
     while group:ended "server" ~= 0 do
       assert.is_true(os.time() < deadline, logs())
       services.sleep(0.02 + 0.2 * rng:uniform())
