@@ -20,8 +20,10 @@ const pn_param federated_params[] = {
       "how many of its columns a party looks at in a round; by default all" },
     { "radii", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "of mode \"product\": the l1 radius of each party [K], of sum at most the set's radius r; by default r/K" },
-    { "clip", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
-      "clips the margins of records, so that the sensitivity is fixed; by default it is bounded anew in every round" },
+    { "clip", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, NAN, NULL,
+      "clips the margins of records there, so that the sensitivity is fixed; 0: no clip, sensitivities are bounded "
+      "anew "
+      "in every round; by default 0 where the risk bound promises something, else the largest that margins can be" },
     { "share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.5, NULL, "part of the budget that pays for features" },
     { "stay", PN_FLAG, PN_OPTIONAL, PN_ANY, PN_DERIVED, NULL,
       "parties may stay where they are; product: true, without it sampling fewer columns does not converge; ball: true "
@@ -391,12 +393,18 @@ static pn_status open_sketch(fed_work *at, pn_err *err)
 
 /* ---- the plan ---- */
 
-/* Of f over what x can reach.  f >= 0, and convex: f(0) - f* <= reach ||gradient at 0||_inf. */
+/* Of f over what x can reach.  f >= 0, and convex: f(0) - f* <= reach ||gradient at 0||_inf.  Columns that are not alike have inner
+ * products that vanish beside their norms, and from one vertex to another |z|^2 is 2 sum r_k^2 where the worst case has (2 sum r_k)^2. */
 static void measure_objective(fed_work *at)
 {
-    double part = at->reach / at->radius;
+    double part = at->reach / at->radius, squares = 0.0;
 
     at->curvature = pn_objective_bounds(at->objective)->curvature * part * part;
+    for (size_t k = 0; k < at->plan->parties; k++)
+        squares += at->plan->terms[k].radius * at->plan->terms[k].radius;
+    if (at->mode == PN_FEDERATED_BALL)
+        squares = at->reach * at->reach;
+    at->unlike = at->curvature * squares / (2.0 * at->reach * at->reach);
     at->start_gap = at->loss == PN_FEDERATED_LOGISTIC ? log(2.0) - log1p(exp(-at->X * at->Y * at->reach))
                                                       : fmin(at->Y * at->Y / 2.0, at->X * at->Y * at->reach);
 }

@@ -30,7 +30,9 @@ typedef struct fed_work {
     double top;                              /* sigma(J); of mode "paper" */
     double share, score_share;               /* of the budget: features, scores */
     double curvature, start_gap;             /* C, h0 */
+    double unlike;                           /* C of columns that are not alike, for the estimate: no bound */
     double choices;   /* sum of r_k ln(candidates), or r ln(candidates) where the best party moves */
+    bool clips;       /* by itself, since the bound promises nothing */
     const char *rule; /* why so many rounds */
 } fed_work;
 
@@ -44,6 +46,7 @@ typedef struct fed_risk {
     double selection, score; /* parts of e */
     double noise, sketch;
     double e, bound;
+    double estimate; /* with the curvature of columns that are not alike: no bound */
 } fed_risk;
 
 /* ---- federated_frank_wolfe_plan_noise.c ---- */
@@ -68,7 +71,8 @@ double fed_dense_column(const fed_work *at);
 double fed_sparse_column(const fed_work *at);
 /** Why there is no bound on the excess risk, or NULL. */
 const char *fed_no_bound(const fed_work *at);
-/** plan->base.iterations: as given, or those which the bound favours. */
+/** plan->base.iterations: as given, or those which the bound favours, or an estimate where it promises nothing.  There margins are clipped,
+ *  too, if the caller left that open. */
 void fed_choose_rounds(fed_work *at);
 
 /* ---- federated_frank_wolfe_plan_explain.c ---- */

@@ -160,6 +160,9 @@ static void explain_selection(fed_work *at, const fed_risk *dense)
                                     : "%.0f r_k X (B + Y)/n of every score at B = X r; anew in every round",
                 pn_release_contributions(plan->request.neighbours));
     pn_plan_add(plan, "Gumbel scale", 2.0 * delta / terms->epsilon0, "2 Delta/epsilon%s", fixed ? "" : " at B = X r");
+    if (terms->clip > 0.0)
+        pn_plan_add(plan, "clip", terms->clip, "of the margins (J^T q)_j%s",
+                    at->clips ? ", at X r: unclipped the risk bound promises nothing; clip=0 leaves it out" : "");
     if (!fixed)
         pn_plan_add(plan, "margin bound B", dense->margin,
                     "expected at the end, for dense columns: X r, sketch and feature noise; scales grow with B + Y");
@@ -248,8 +251,10 @@ static void explain_risk(fed_work *at, const fed_risk *dense, const fed_risk *sp
                         : "");
     if (!isfinite(at->curvature))
         return;
-    plan->predicted = sparse->bound;
-    pn_plan_add(plan, "sparse estimate", sparse->bound, "the same with |a| = X: an estimate, no bound");
+    plan->predicted = sparse->estimate;
+    pn_plan_add(plan, "estimate", sparse->estimate,
+                "no bound: 2 ((1 - p) h0 + C'/p)/(p T + 2) + e'/p, columns sparse and not alike: C' = %.4g, e' = %.4g",
+                at->unlike, sparse->e);
 }
 
 static void explain_notes(fed_work *at)
@@ -264,9 +269,11 @@ static void explain_notes(fed_work *at)
             at->identity ? "" : ": utility is not bounded");
     else if (at->is_private && at->mode != PN_FEDERATED_PAPER)
         pn_plan_add_text(
-            plan, "rate", "not n^(-2/3)",
-            "B grows with the noise of features, so the article's rate is not established: sparse columns about "
-            "sqrt(K/(rho n)), dense ones slower");
+            plan, "rate", "not n^(-2/3)", "%s",
+            at->plan->terms[0].clip > 0.0
+                ? "margins are clipped, of which no rate is established"
+                : "B grows with the noise of features, so the article's rate is not established: sparse columns about "
+                  "sqrt(K/(rho n)), dense ones slower");
 }
 
 static void warn(fed_work *at)

@@ -7,6 +7,8 @@
  *                R max_il |<J a_i, xi_l>| whatever x was chosen with, a maximum of d F Gaussians
  *   sketch       2 R iota a^2 R/n
  * Delta needs B, a bound on |(J^T q)_j|, of which again the part of each column is looked at: x_l (J e_j)^T (J a_l + xi_l).
+ * Where that is above f(0) - f* it promises nothing, and an estimate takes its place, which is no bound: margins clipped at X R, columns of
+ * few entries that are not alike.  Measured (examples/reproduce/federated/utility.lua), it finds about the best T for dense columns, too.
  * Depends on: federated_frank_wolfe_plan.h.  Used by: federated_frank_wolfe_plan.c.  Spec: distributed-frank-wolfe.md sections 1 and 3. */
 #include <math.h>
 
@@ -121,6 +123,8 @@ void fed_risk_at(const fed_work *at, const fed_noise *noise, double rounds, doub
     risk.sketch = 2.0 * at->reach * sketch_error(at, column_size);
     risk.e = risk.selection + risk.score + risk.noise + risk.sketch;
     risk.bound = fed_bound(at->start_gap, at->curvature, at->plan->p, rounds, risk.e);
+    /* The first step has length 1: where p = 1 nothing of h0 is left after it. */
+    risk.estimate = fed_bound((1.0 - at->plan->p) * at->start_gap, at->unlike, at->plan->p, rounds, risk.e);
     *out = risk;
 }
 
@@ -132,6 +136,8 @@ const char *fed_no_bound(const fed_work *at)
         return "the curvature is unbounded";
     if (at->plan->p < 1.0 && !at->plan->terms[0].stay)
         return "without stay, sampled columns alone do not lead to the minimum";
+    if (at->clips)
+        return "clipped margins are not those of f; that of clip=0 promises nothing";
     if (at->plan->terms[0].clip > 0.0)
         return "clipped margins are not those of f";
     if (at->identity)
@@ -146,40 +152,43 @@ const char *fed_no_bound(const fed_work *at)
 typedef struct search {
     const fed_work *at;
     double rho, column_size;
-    double rounds, bound; /* the best so far */
+    bool estimates;       /* in place of the bound */
+    double rounds, least; /* the best so far */
 } search;
 
-static void try_rounds(search *best, double rounds)
+static fed_risk risk_of(const search *with, double rounds)
 {
     fed_noise noise = { 0 };
     fed_risk risk;
 
-    if (best->at->is_private)
-        fed_noise_at(best->at, best->rho, rounds, &noise);
-    fed_risk_at(best->at, &noise, rounds, best->column_size, &risk);
-    if (risk.bound < best->bound) {
-        best->bound = risk.bound;
+    if (with->at->is_private)
+        fed_noise_at(with->at, with->rho, rounds, &noise);
+    fed_risk_at(with->at, &noise, rounds, with->column_size, &risk);
+    return risk;
+}
+
+static void try_rounds(search *best, double rounds)
+{
+    fed_risk risk = risk_of(best, rounds);
+    double value = best->estimates ? risk.estimate : risk.bound;
+
+    if (value < best->least) {
+        best->least = value;
         best->rounds = rounds;
     }
 }
 
 /* Over steps of a tenth, then of a thousandth about the best. */
-static search best_rounds(const fed_work *at, double column_size)
+static void best_rounds(search *best)
 {
-    search best = { .at = at,
-                    .rho = at->is_private ? fed_request_rho(at) : 0.0,
-                    .column_size = column_size,
-                    .rounds = FED_DEFAULT_STEPS,
-                    .bound = INFINITY };
     double about;
 
     for (double T = 1.0; T <= FED_MOST_STEPS; T = fmax(T + 1.0, floor(T * 1.1)))
-        try_rounds(&best, T);
-    about = best.rounds;
+        try_rounds(best, T);
+    about = best->rounds;
     for (double T = fmax(1.0, floor(about / 1.1)); T <= fmin(about * 1.1, FED_MOST_STEPS);
          T = fmax(T + 1.0, floor(T * 1.001)))
-        try_rounds(&best, T);
-    return best;
+        try_rounds(best, T);
 }
 
 static double article_rounds(const fed_work *at)
@@ -190,36 +199,72 @@ static double article_rounds(const fed_work *at)
     return fmin(fmax(round(rounds), 1.0), FED_MOST_STEPS);
 }
 
-static double choose(fed_work *at)
+static search search_over(const fed_work *at, double column_size, bool estimates)
 {
-    search dense = { .bound = INFINITY }, sparse;
+    return (search){ .at = at,
+                     .rho = at->is_private ? fed_request_rho(at) : 0.0,
+                     .column_size = column_size,
+                     .estimates = estimates,
+                     .rounds = FED_DEFAULT_STEPS,
+                     .least = INFINITY };
+}
 
-    if (at->mode == PN_FEDERATED_PAPER) {
-        at->rule = at->is_private ? "(n epsilon)^(2/3), the article's order" : "the default";
-        return article_rounds(at);
+/* Whether the bound is below what any point that needs no data has. */
+static bool bound_promises(const fed_work *at, search *dense)
+{
+    const pn_arg *given = &at->common[PN_OPT_ITERATIONS];
+
+    *dense = search_over(at, fed_dense_column(at), false);
+    if (fed_no_bound(at))
+        return false;
+    if (given->given)
+        try_rounds(dense, (double)given->count);
+    else
+        best_rounds(dense);
+    return dense->least < at->start_gap;
+}
+
+/* As far as |<a_j, x>| can be: clipping there changes nothing but what sketch and noise add. */
+static void clip_margins(fed_work *at)
+{
+    at->clips = at->loss == PN_FEDERATED_SQUARED && !at->own[FED_CLIP].given;
+    for (size_t k = 0; at->clips && k < at->plan->parties; k++)
+        at->plan->terms[k].clip = at->X * at->reach;
+}
+
+static double estimated_rounds(fed_work *at)
+{
+    search sparse = search_over(at, fed_sparse_column(at), true);
+
+    best_rounds(&sparse);
+    if (sparse.least < at->start_gap) {
+        at->rule = "minimises the estimate; the risk bound promises nothing";
+        return sparse.rounds;
     }
-    if (!at->is_private) {
-        at->rule = "the default";
-        return FED_DEFAULT_STEPS;
-    }
-    if (!fed_no_bound(at))
-        dense = best_rounds(at, fed_dense_column(at));
-    if (dense.bound < at->start_gap) {
-        at->rule = "minimises the risk bound";
-        return dense.rounds;
-    }
-    sparse = best_rounds(at, fed_sparse_column(at));
-    at->rule = sparse.bound < at->start_gap
-                   ? "minimises the estimate for sparse columns; of dense ones the bound promises "
-                     "nothing"
-                   : "the default, since neither bound nor estimate promises anything";
-    return sparse.bound < at->start_gap ? sparse.rounds : FED_DEFAULT_STEPS;
+    at->rule = "the default, since neither bound nor estimate promises anything";
+    return FED_DEFAULT_STEPS;
 }
 
 void fed_choose_rounds(fed_work *at)
 {
     const pn_arg *given = &at->common[PN_OPT_ITERATIONS];
+    search dense;
+    double rounds;
 
-    at->rule = "as given";
-    at->plan->base.iterations = given->given ? given->count : (size_t)choose(at);
+    if (at->mode == PN_FEDERATED_PAPER) {
+        at->rule = at->is_private ? "(n epsilon)^(2/3), the article's order" : "the default";
+        rounds = article_rounds(at);
+    } else if (!at->is_private) {
+        at->rule = "the default";
+        rounds = FED_DEFAULT_STEPS;
+    } else if (bound_promises(at, &dense)) {
+        at->rule = "minimises the risk bound";
+        rounds = dense.rounds;
+    } else {
+        clip_margins(at);
+        rounds = estimated_rounds(at);
+    }
+    if (given->given)
+        at->rule = "as given";
+    at->plan->base.iterations = given->given ? given->count : (size_t)rounds;
 }

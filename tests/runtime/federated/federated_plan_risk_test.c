@@ -31,6 +31,7 @@ static void parts_of_the_error(void)
 
     open_fixture(&f, "squared", 400, 5, 1, 2.0);
     use_choice(&f, FED_SKETCH_KIND, "identity");
+    use_number(&f, FED_CLIP, 0.0);
     use_rounds(&f, 3);
     plan = plan_of(&f);
     sigma = plan->terms[0].sigma_feature;
@@ -57,6 +58,7 @@ static void parts_of_a_ball(bool stay)
     f.request = (pn_request){ .kind = PN_RHO, .epsilon = NAN, .delta = NAN, .rho = rho };
     use_choice(&f, FED_SKETCH_KIND, "identity");
     use_choice(&f, FED_MODE, "ball");
+    use_number(&f, FED_CLIP, 0.0);
     use_number(&f, FED_SHARE, 0.4);
     use_rounds(&f, 6);
     if (stay) {
@@ -140,7 +142,60 @@ static void rounds_that_nothing_favours(void)
     drop(plan);
     f.request.epsilon = 8.0;
     plan = plan_of(&f);
-    CHECK(strstr(rule_of(plan), "estimate for sparse columns") && plan->base.predicted < line_of(plan, "start gap h0"));
+    CHECK(strstr(rule_of(plan), "minimises the estimate") && plan->base.predicted < line_of(plan, "start gap h0"));
+    CHECK(plan->terms[0].clip == 0.0); /* slopes are bounded as they are */
+    drop(plan);
+    close_fixture(&f);
+}
+
+/* The estimate of T rounds of three parties with radii 1/3, all columns looked at, by hand: sparse columns that are not alike. */
+static double estimate_at(const fed_plan *plan, double rounds)
+{
+    double rho = 0.5 * plan->base.event->ops->zcdp(plan->base.event), sigma, epsilon0, e;
+
+    epsilon0 = sqrt(8.0 * rho / (3.0 * rounds));
+    sigma = 2.0 * sqrt(3.0 * fmin(rounds, 4.0) / (2.0 * rho));
+    e = 3.0 * (2.0 * (4.0 / 3.0) / 5000.0 / epsilon0) * log(9.0);
+    e += 2.0 * sigma * sqrt(2.0 * log(2.0 * 12.0 * 3.0 * fmin(rounds, 4.0))) / 5000.0;
+    return 2.0 * (2.0 / 3.0) / (rounds + 2.0) + e; /* C' = 2 x 3 x (1/3)^2 */
+}
+
+static void margins_are_clipped_where_the_bound_promises_nothing(void)
+{
+    fixture f;
+    fed_plan *plan;
+    double T, least;
+
+    open_fixture(&f, "squared", 5000, 12, 3, 1.0);
+    use_choice(&f, FED_SKETCH_KIND, "identity");
+    plan = plan_of(&f);
+    T = (double)plan->base.iterations;
+    least = estimate_at(plan, T);
+    CHECK(plan->terms[0].clip == 1.0 && plan->terms[2].clip == 1.0 && line_of(plan, "clip") == 1.0); /* X r */
+    CHECK(isnan(plan->base.bound) &&
+          strcmp(rule_of(plan), "minimises the estimate; the risk bound promises nothing") == 0);
+    CHECK_CLOSE(plan->base.predicted, least, 2e-3 * least); /* zCDP of the event is not quite the budget's */
+    CHECK(T > 4.0);
+    for (double other = 1.0; other <= 3.0 * T; other += 1.0)
+        CHECK(estimate_at(plan, other) >= least * (1.0 - 2e-3));
+    drop(plan);
+    use_number(&f, FED_CLIP, 0.0);
+    plan = plan_of(&f);
+    CHECK(plan->terms[0].clip == 0.0 && plan->base.bound > line_of(plan, "start gap h0"));
+    drop(plan);
+    leave(&f, FED_CLIP);
+    use_number(&f, FED_CLIP, 2.5);
+    plan = plan_of(&f);
+    CHECK(plan->terms[0].clip == 2.5);
+    drop(plan);
+    leave(&f, FED_CLIP);
+    f.request = (pn_request){ .kind = PN_RHO, .epsilon = NAN, .delta = NAN, .rho = 3e5 };
+    plan = plan_of(&f);
+    CHECK(plan->terms[0].clip == 0.0 && plan->base.bound < line_of(plan, "start gap h0"));
+    use_rounds(&f, 1); /* of which the bound promises nothing, whatever the budget */
+    drop(plan);
+    plan = plan_of(&f);
+    CHECK(plan->terms[0].clip == 1.0 && isnan(plan->base.bound) && strcmp(rule_of(plan), "as given") == 0);
     drop(plan);
     close_fixture(&f);
 }
@@ -183,6 +238,7 @@ static void the_sketch_is_chosen(void)
 
     open_fixture(&f, "squared", 2000, 10, 2, 2.0);
     use_rounds(&f, 5);
+    use_number(&f, FED_CLIP, 0.0);
     plan = plan_of(&f); /* ceil(4 ln(4 * 55/0.05)/(1/4 - 1/8)) */
     CHECK(plan->terms[1].sketch.kind == PN_SKETCH_GAUSSIAN && plan->terms[1].sketch.m == 269);
     CHECK(plan->terms[1].sketch.n == 2000 && plan->terms[0].sketch.seed == 1);
@@ -217,6 +273,7 @@ int main(void)
     the_sketch_is_chosen();
     rounds_minimise_the_bound();
     rounds_that_nothing_favours();
+    margins_are_clipped_where_the_bound_promises_nothing();
     slopes_of_the_logistic_loss_are_bounded();
     return check_summary();
 }

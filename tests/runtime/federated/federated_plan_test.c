@@ -207,6 +207,7 @@ static void numbers_of_the_explanation(void)
     open_fixture(&f, "squared", 400, 10, 3, 2.0);
     use_choice(&f, FED_SKETCH_KIND, "identity");
     use_number(&f, FED_SAMPLED, 2.0);
+    use_number(&f, FED_CLIP, 0.0);
     use_rounds(&f, 25);
     plan = plan_of(&f);
     terms_are_in_order(plan);
