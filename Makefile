@@ -207,6 +207,8 @@ $(C_TESTS) $(BENCHES): %: %.o $(BUILD)/libpenumbra.a
 	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(BUILD)/libpenumbra.a \
 	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(LIBS)
 $(filter $(BUILD)/tests/bindings/%,$(C_TESTS)): $(BINDING_OBJ)
+# Those of regress/ may carry the faults of core/mutant.h.
+$(filter $(BUILD)/tests/regress/%,$(C_TESTS)): $(MUTANT_OBJ)
 
 $(MUTANT_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags | $(PROTO_SRC)
 	@mkdir -p $(@D)

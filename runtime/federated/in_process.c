@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mutant.h"
 #include "federated/transport.h"
 #include "federated/wire.h"
 
@@ -86,7 +87,7 @@ static pn_status make_party(in_process *self, size_t k, size_t first, size_t col
     pn_status status = ledger_of(self, k, run, &options.ledger, err);
 
     if (status == PN_OK && run->rng)
-        status = pn_rng_split(&rng, run->rng, k, err);
+        status = pn_rng_split(&rng, run->rng, PN_MUTANT("parties_alike") ? 0 : k, err);
     options.rng = rng;
     if (status == PN_OK)
         status = pn_party_new(&self->party[k], &options, err);

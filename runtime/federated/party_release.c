@@ -232,10 +232,12 @@ static pn_status release_choice(pn_party *party, uint64_t round, const party_sco
         status = charge(party, PARTY_SELECTION, selection->event, err);
     if (status == PN_OK && score)
         status = charge(party, PARTY_SCORE, score->event, err);
+    status = PN_MUTANT("party_charges_after") ? PN_OK : status;
     PN_CRASH("party_crash_paid");
     if (status != PN_OK)
         return status;
-    go_to(party, AT_SELECTION, PN_MUTANT("party_reuses_noise") ? 1 : round, party->salt, scores->candidates);
+    go_to(party, AT_SELECTION, PN_MUTANT("party_reuses_noise") ? (round + 1) / 2 : round, party->salt,
+          scores->candidates);
     status = selection->ops->draw(selection, scores->score, scores->candidates, party->rng, &release, err);
     if (status != PN_OK)
         return status;
@@ -249,7 +251,7 @@ static pn_status choose_privately(pn_party *party, uint64_t round, const party_s
     const pn_terms *terms = &party->terms;
     pn_selection_options options = { .law = PN_SELECT_EXPONENTIAL,
                                      .epsilon = terms->epsilon0,
-                                     .sensitivity = scores->sensitivity,
+                                     .sensitivity = scores->sensitivity * (PN_MUTANT("party_half_scale") ? 0.5 : 1.0),
                                      .score_error = scores->error,
                                      .score_bound = scores->bound,
                                      .neighbours = terms->neighbours };
@@ -301,6 +303,7 @@ pn_status party_feature(pn_party *party, uint32_t i, bool paid, double *out, pn_
     size_t m = terms->sketch.m;
     pn_mechanism *mechanism = NULL;
     pn_release release = { .values = out };
+    uint64_t salt = paid ? party->salts[i] + PN_MUTANT("party_feature_again") : party->salt;
     pn_status status;
 
     if (!terms->is_private) {
@@ -313,7 +316,7 @@ pn_status party_feature(pn_party *party, uint32_t i, bool paid, double *out, pn_
     PN_CRASH("party_crash_paid_feature");
     if (status == PN_OK) {
         exact_feature(party, i, out);
-        go_to(party, AT_FEATURE, i, paid ? party->salts[i] : party->salt, m);
+        go_to(party, AT_FEATURE, PN_MUTANT("party_alike_features") ? i / 2 : i, salt, m);
         status = mechanism->ops->draw(mechanism, out, m, party->rng, &release, err);
     }
     pn_mechanism_free(mechanism);

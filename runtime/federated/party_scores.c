@@ -81,7 +81,7 @@ static void to_weights(const pn_party *party, double *margin)
     const pn_terms *terms = &party->terms;
     double slope[PN_LOSS_BLOCK];
 
-    for (size_t j = 0; terms->clip > 0.0 && j < party->data.n; j++)
+    for (size_t j = 0; terms->clip > 0.0 && !PN_MUTANT("party_clips_nothing") && j < party->data.n; j++)
         margin[j] = fmin(fmax(margin[j], -terms->clip), terms->clip);
     if (terms->loss == PN_FEDERATED_SQUARED) {
         for (size_t j = 0; j < party->data.n; j++)

@@ -2,6 +2,7 @@
  * Depends on: release.h, random/selection.h.  Used by: party.c, federated_frank_wolfe_plan*.c. */
 #include <math.h>
 
+#include "core/mutant.h"
 #include "federated/release.h"
 #include "random/selection.h"
 
@@ -15,10 +16,11 @@ double pn_release_contributions(pn_neighbours neighbours)
 
 double pn_release_score_sensitivity(const pn_terms *terms, double margin)
 {
-    double slope = terms->loss == PN_FEDERATED_LOGISTIC ? 1.0 : margin + terms->label_bound;
+    double label = PN_MUTANT("party_forgets_labels") ? 0.0 : terms->label_bound;
+    double slope = terms->loss == PN_FEDERATED_LOGISTIC ? 1.0 : margin + label;
+    double moved = PN_MUTANT("party_forgets_two") ? 1.0 : pn_release_contributions(terms->neighbours);
 
-    return terms->radius * pn_release_contributions(terms->neighbours) * terms->feature_bound * slope /
-           (double)terms->records * UPWARD;
+    return terms->radius * moved * terms->feature_bound * slope / (double)terms->records * UPWARD;
 }
 
 /* The article bounds what one record adds to an entry of the gradient by X (X r + Y), as if q were A x. */
@@ -43,7 +45,7 @@ double pn_release_feature_sensitivity(const pn_terms *terms, const pn_sketch *sk
     double exact = pn_release_contributions(terms->neighbours) * terms->feature_bound * pn_sketch_column_norm(sketch);
     double rounding = 2.0 * sqrt((double)terms->sketch.m) * pn_sketch_error(sketch, terms->feature_bound);
 
-    return (exact + rounding) * UPWARD;
+    return (exact + rounding) * (PN_MUTANT("party_feature_half") ? 0.5 : UPWARD);
 }
 
 pn_status pn_release_feature(pn_mechanism **out, const pn_terms *terms, double sensitivity, pn_err *err)
@@ -61,8 +63,9 @@ pn_status pn_release_feature(pn_mechanism **out, const pn_terms *terms, double s
 
 pn_status pn_release_score(pn_mechanism **out, const pn_terms *terms, double weight, pn_err *err)
 {
+    bool pays = terms->stay && !PN_MUTANT("party_stay_unpaid");
     pn_arg args[] = { { .given = true, .real = terms->sigma_score },
-                      { .given = true, .real = sqrt(1.0 + (terms->stay ? weight * weight : 0.0)) * ROUNDED },
+                      { .given = true, .real = sqrt(1.0 + (pays ? weight * weight : 0.0)) * ROUNDED },
                       { .given = true, .count = terms->stay ? 2 : 1 },
                       { .given = false },
                       { .given = false },
