@@ -22,7 +22,7 @@
 typedef struct question {
     const pn_dataset *data;
     pn_loss *losses[FAKE_MOST + 1]; /* each rank its own */
-    pn_set *set;
+    pn_set *sets[FAKE_MOST + 1]; /* the same: references are not counted across threads */
     double clip;
     const double *theta, *v;
     const size_t *rows;
@@ -147,7 +147,7 @@ static void answer(pn_ranks *ranks, run *self, size_t which)
 {
     pn_objective_parts parts = { .data = self->q->data,
                                  .loss = self->q->losses[which],
-                                 .set = self->q->clip > 0.0 ? NULL : self->q->set,
+                                 .set = self->q->clip > 0.0 ? NULL : self->q->sets[which],
                                  .clip = self->q->clip,
                                  .ranks = ranks };
     pn_objective *objective = NULL;
@@ -243,7 +243,8 @@ static void open_setting(setting *self, storage kind, const char *loss, double c
     memset(ball, 0, sizeof ball);
     ball[0] = (pn_arg){ .given = true, .count = dim };
     ball[1] = (pn_arg){ .given = true, .real = SET_RADIUS };
-    CHECK(pn_set_new(&self->q.set, "l2_ball", ball, &err) == PN_OK);
+    for (size_t r = 0; r <= FAKE_MOST; r++)
+        CHECK(pn_set_new(&self->q.sets[r], "l2_ball", ball, &err) == PN_OK);
     some_point(self->theta, dim, 5);
     some_point(self->v, dim, 6);
     for (size_t r = 0; r < BATCH; r++)
@@ -261,9 +262,10 @@ static void open_setting(setting *self, storage kind, const char *loss, double c
 
 static void close_setting(setting *self)
 {
-    for (size_t r = 0; r <= FAKE_MOST; r++)
+    for (size_t r = 0; r <= FAKE_MOST; r++) {
         pn_loss_free(self->q.losses[r]);
-    pn_set_free(self->q.set);
+        pn_set_free(self->q.sets[r]);
+    }
     pn_dataset_free(self->data);
 }
 
