@@ -2,7 +2,8 @@
 -- table and, where gnuplot is there, its figure.
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 local root = "examples/reproduce"
-local folders = { geometry = 10, second_order = 2, variance_reduced = 10, zeroth_order = 6 } -- and the least number of scripts
+-- Folders and the least number of scripts in each.
+local folders = { federated = 1, geometry = 10, second_order = 2, variance_reduced = 10, zeroth_order = 6 }
 
 local function lines_of(command)
   local pipe, lines = assert(io.popen(command)), {}
