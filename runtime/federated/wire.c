@@ -193,7 +193,7 @@ pn_status pn_wire_write(const pn_message *message, unsigned char **bytes, size_t
                        pn_message_names[message->kind], *size, limits.bytes);
     *bytes = pn_alloc(*size, 1);
     if (!*bytes)
-        return pn_fail(err, PN_ENOMEM, "wire: no memory for a message of %zu bytes", *size);
+        return pn_fail(err, PN_ENOMEM, "wire: out of memory for a message of %zu bytes", *size);
     (void)penumbra__envelope__pack(&p.envelope, *bytes);
     return PN_OK;
 }
@@ -446,7 +446,7 @@ static bool is_plain(const Penumbra__Envelope *e, size_t size)
 static pn_status no_envelope(const purse *money, size_t size, pn_err *err)
 {
     if (money->refused)
-        return pn_fail(err, PN_ENOMEM, "wire: no memory to read a message of %zu bytes", size);
+        return pn_fail(err, PN_ENOMEM, "wire: out of memory for reading a message of %zu bytes", size);
     if (money->empty)
         return pn_fail(err, PN_EPARSE, "wire: %zu bytes that unfold into more than a message does", size);
     return pn_fail(err, PN_EPARSE, "wire: %zu bytes that are cut, damaged or without a field that their kind has",

@@ -167,7 +167,7 @@ const pn_solver_ops pn_solver_block_frank_wolfe = {
         "Frank-Wolfe over a product of blocks (box, linf_ball, C:product(D)): each step moves a random subset of them, "
         "drawn by any pn.sampling, by inexact gradients or vertices if need be.  Not private: federated_frank_wolfe "
         "is.",
-    .source = "Lou, Cheung (2018), Algorithm 1 and Theorem 1; distributed-frank-wolfe.md section 1",
+    .source = "Lou, Cheung (2018), Algorithm 1 and Theorem 1",
     .params = bfw_params,
     .is_private = false,
     .plan = bfw_plan_new,
