@@ -1,6 +1,6 @@
 /* federated_frank_wolfe.c -- Frank-Wolfe over parties that hold different columns: a step is a round of the server.
  * What a run releases depends on what it has released (which features are new), so it charges what ran and proves what was planned.
- * Depends on: federated_frank_wolfe.h, server.h, release.h.  Used by: the table in solvers/solver.c.
+ * Depends on: federated_frank_wolfe.h, server.h.  Used by: the table in solvers/solver.c.
  * Source: Lou, Cheung (2018), Algorithm 2, corrected (distributed-frank-wolfe.md). */
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 
 #include "core/alloc.h"
 #include "federated/federated_frank_wolfe.h"
-#include "federated/release.h"
 
 typedef struct fed_state {
     pn_state base; /* first */
@@ -61,25 +60,36 @@ static pn_status begin(const fed_plan *plan, const pn_step_context *context, boo
     return status == PN_OK ? pn_transport_begin(plan->transport, &run, err) : status;
 }
 
+/* Options of the server; *terms[K], of which it has a copy, is the caller's to free. */
+static pn_status server_options(pn_server_options *out, pn_terms **terms, const fed_plan *plan, pn_ledger *ledger,
+                                bool simulated, pn_err *err)
+{
+    *terms = pn_alloc(plan->parties, sizeof **terms);
+    if (!*terms)
+        return pn_fail(err, PN_ENOMEM, "solve.federated_frank_wolfe: out of memory for %zu parties", plan->parties);
+    memcpy(*terms, plan->terms, plan->parties * sizeof **terms);
+    for (size_t k = 0; k < plan->parties; k++)
+        (*terms)[k].simulated = simulated;
+    *out = (pn_server_options){ .transport = plan->transport,
+                                .terms = *terms,
+                                .checkpoint = plan->transport->checkpoint };
+    if (plan->base.request.kind != PN_NONPRIVATE && !plan->transport->ops->charges) {
+        out->overall = ledger;
+        out->selection = plan->selection;
+        out->feature = plan->feature;
+    }
+    return PN_OK;
+}
+
 static pn_status serve(fed_state *self, const pn_step_context *context, bool simulated, pn_err *err)
 {
     const fed_plan *plan = plan_of(self);
-    pn_terms *terms = pn_alloc(plan->parties, sizeof *terms);
-    pn_server_options options = { .transport = plan->transport,
-                                  .terms = terms,
-                                  .checkpoint = plan->transport->checkpoint };
-    pn_status status;
+    pn_terms *terms = NULL;
+    pn_server_options options;
+    pn_status status = server_options(&options, &terms, plan, context->ledger, simulated, err);
 
-    if (!terms)
-        return pn_fail(err, PN_ENOMEM, "solve.federated_frank_wolfe: out of memory for %zu parties", plan->parties);
-    memcpy(terms, plan->terms, plan->parties * sizeof *terms);
-    for (size_t k = 0; k < plan->parties; k++)
-        terms[k].simulated = simulated;
-    if (plan->base.request.kind != PN_NONPRIVATE && !plan->transport->ops->charges) {
-        options.overall = context->ledger;
-        options.selection = plan->selection;
-        options.feature = plan->feature;
-    }
+    if (status != PN_OK)
+        return status;
     status = begin(plan, context, simulated, err);
     if (status == PN_OK)
         status = pn_server_new(&self->server, &options, context->task, err);
@@ -194,18 +204,6 @@ static void fed_current(const pn_state *state, double *theta)
     pn_server_model(((const fed_state *)state)->server, theta);
 }
 
-/* All parties' scores of a round cost at most as if x were spread evenly in the sense of release.h. */
-static pn_status score_event(pn_event **out, const fed_plan *plan, pn_err *err)
-{
-    pn_mechanism *mechanism = NULL;
-    pn_status status = pn_release_score(&mechanism, &plan->terms[0], sqrt(1.0 / (double)plan->parties), err);
-
-    if (status == PN_OK)
-        *out = pn_event_keep(mechanism->event);
-    pn_mechanism_free(mechanism);
-    return status;
-}
-
 /* What parties may have released, a round that failed included. */
 static pn_status fed_spent(const pn_state *state, pn_event **out, pn_err *err)
 {
@@ -220,7 +218,7 @@ static pn_status fed_spent(const pn_state *state, pn_event **out, pn_err *err)
     if (selections == 0)
         return PN_OK;
     if (plan->terms[0].mode == PN_FEDERATED_BALL)
-        status = score_event(&each[2], plan, err);
+        status = pn_server_spread_score(&each[2], &plan->terms[0], err);
     for (size_t i = 0; i < 3 && status == PN_OK; i++) {
         if (each[i] && counts[i] > 0) {
             status = pn_event_repeated(&parts[used], each[i], counts[i], err);
@@ -232,6 +230,26 @@ static pn_status fed_spent(const pn_state *state, pn_event **out, pn_err *err)
     for (size_t i = 0; i < used; i++)
         pn_event_free(parts[i]);
     pn_event_free(each[2]);
+    return status;
+}
+
+/* Whether noise is simulated is not known to a plan, and a checkpoint is of the one or the other. */
+static pn_status fed_left(const pn_plan *plan, pn_ledger *ledger, bool *resumed, pn_event **out, pn_err *err)
+{
+    const fed_plan *self = (const fed_plan *)plan;
+    pn_status status = PN_OK;
+
+    *resumed = false;
+    *out = NULL;
+    for (int simulated = 0; simulated < 2 && status == PN_OK && !*resumed; simulated++) {
+        pn_terms *terms = NULL;
+        pn_server_options options;
+
+        status = server_options(&options, &terms, self, ledger, simulated == 1, err);
+        if (status == PN_OK && options.checkpoint && options.overall && !self->transport->ops->forgets)
+            status = pn_server_left(&options, self->features, resumed, out, err);
+        pn_free(terms);
+    }
     return status;
 }
 
@@ -251,5 +269,6 @@ const pn_solver_ops pn_solver_federated_frank_wolfe = {
     .current = fed_current,
     .destroy = fed_destroy,
     .spent = fed_spent,
+    .left = fed_left,
     .adaptive = true,
 };

@@ -190,6 +190,7 @@ static void in_process_end(pn_transport *transport, const pn_message *farewells)
 static const pn_transport_ops in_process_ops = {
     .name = "in_process",
     .doc = "Parties in this process that share the columns of one data set: to learn, and to simulate.",
+    .forgets = true,
     .charges = true,
     .destroy = in_process_destroy,
     .begin = in_process_begin,

@@ -7,11 +7,17 @@
 
 #include "continual/checkpoint_file.h"
 #include "federated/party.h"
+#include "federated/release.h"
 #include "objective/loss.h"
 #include "privacy/mechanism.h"
 #include "random/address.h"
 
-typedef enum party_kind { PARTY_SELECTION = 0, PARTY_FEATURE, PARTY_SCORE, PARTY_KINDS } party_kind;
+typedef enum party_kind {
+    PARTY_SELECTION = PN_RELEASE_SELECTION,
+    PARTY_FEATURE = PN_RELEASE_FEATURE,
+    PARTY_SCORE = PN_RELEASE_SCORE,
+    PARTY_KINDS = PN_RELEASE_KINDS
+} party_kind;
 
 /* A ledger, and how many charges for this run it holds: `known` when the last release was recorded, `there` now.  One more than known is a
  * release that was paid for and never handed out. */

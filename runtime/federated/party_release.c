@@ -6,7 +6,6 @@
  * This is why releases do not go through pn_mechanism_release, which charges whenever it draws.
  * Depends on: party_impl.h, random/noise.h.  Used by: party.c, party_terms.c.  Spec: noise.md, accounting.md section 7. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -17,27 +16,9 @@
 
 /* ---- accounts ---- */
 
-static const char *const kinds[PARTY_KINDS] = { "selection", "feature", "score" };
-
-static void label_of(const pn_party *party, party_kind kind, char text[96])
+static void label_of(const pn_party *party, party_kind kind, char text[PN_RELEASE_LABEL])
 {
-    const unsigned char *run = party->terms.run;
-
-    (void)snprintf(text, 96, "federated %02x%02x%02x%02x, party %u: %s", run[0], run[1], run[2], run[3],
-                   (unsigned)party->terms.party + 1u, kinds[kind]);
-}
-
-static uint64_t charges(const pn_ledger *ledger, const char *label)
-{
-    size_t entries = pn_ledger_entries(ledger);
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < entries; i++) {
-        pn_charge one = pn_ledger_entry(ledger, i);
-
-        sum += strcmp(one.label, label) == 0 ? one.count : 0;
-    }
-    return sum;
+    pn_release_label(text, party->terms.run, (size_t)party->terms.party + 1, (pn_release_kind)kind);
 }
 
 /* Scores may differ in price from round to round, so that an old charge may not do for a new one: there may be more of them. */
@@ -50,18 +31,18 @@ static pn_status check_account(const party_account *account, party_kind kind, pn
             err, PN_EPRIVACY,
             "party: the checkpoint knows of %llu releases (%s) that were paid for and the ledger of %llu: it "
             "is not the ledger of this run, or an earlier copy of it",
-            (unsigned long long)known, kinds[kind], (unsigned long long)there);
+            (unsigned long long)known, pn_release_names[kind], (unsigned long long)there);
     if (there > known + 1 && kind != PARTY_SCORE)
         return pn_fail(err, PN_EPRIVACY,
                        "party: the ledger has paid for %llu releases (%s) and the checkpoint knows of %llu: an earlier "
                        "copy of the checkpoint was put back, and would draw noise twice",
-                       (unsigned long long)there, kinds[kind], (unsigned long long)known);
+                       (unsigned long long)there, pn_release_names[kind], (unsigned long long)known);
     return PN_OK;
 }
 
 pn_status party_accounts_open(pn_party *party, bool resumed, pn_err *err)
 {
-    char label[96];
+    char label[PN_RELEASE_LABEL];
 
     for (int a = 0; a < 2; a++) {
         party_account *account = &party->accounts[a];
@@ -70,7 +51,7 @@ pn_status party_accounts_open(pn_party *party, bool resumed, pn_err *err)
             uint64_t *known = &account->known[kind], *there = &account->there[kind];
 
             label_of(party, (party_kind)kind, label);
-            *there = charges(account->ledger, label);
+            *there = pn_release_charges(account->ledger, label);
             if (!resumed || (a == 1 && *there < *known)) /* the overall one may begin anew with its process */
                 *known = *there;
             if (check_account(account, (party_kind)kind, err) != PN_OK)
@@ -124,7 +105,7 @@ static pn_status pay(party_account *account, party_kind kind, const char *label,
 static pn_status charge(pn_party *party, party_kind kind, pn_event *event, pn_err *err)
 {
     party_account *own = &party->accounts[0], *overall = &party->accounts[1];
-    char label[96];
+    char label[PN_RELEASE_LABEL];
     pn_status status = PN_OK;
 
     if (PN_MUTANT("party_forgets_charge") && party->rounds % 2 == 1)

@@ -1,6 +1,8 @@
 /* release.c -- what a party releases and what that costs.
- * Depends on: release.h, random/selection.h.  Used by: party.c, federated_frank_wolfe_plan*.c. */
+ * Depends on: release.h, random/selection.h.  Used by: party*.c, server_account.c, federated_frank_wolfe_plan*.c. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/mutant.h"
 #include "federated/release.h"
@@ -8,6 +10,37 @@
 
 #define UPWARD  (1.0 + 0x1p-48) /* more than the roundings of a formula */
 #define ROUNDED (1.0 + 0x1p-20) /* of a score in units of Delta_t: dividing it, and ||x_k||_1 beyond r by rounding */
+
+/* ---- accounts ---- */
+
+const char *const pn_release_names[PN_RELEASE_KINDS] = { "selection", "feature", "score" };
+
+void pn_release_label(char text[PN_RELEASE_LABEL], const unsigned char run[PN_RUN_ID], size_t party,
+                      pn_release_kind kind)
+{
+    int at = snprintf(text, PN_RELEASE_LABEL, "federated ");
+
+    for (size_t i = 0; i < PN_RUN_ID / 2; i++)
+        at += snprintf(text + at, PN_RELEASE_LABEL - (size_t)at, "%02x", run[i]);
+    if (party > 0)
+        at += snprintf(text + at, PN_RELEASE_LABEL - (size_t)at, ", party %zu", party);
+    (void)snprintf(text + at, PN_RELEASE_LABEL - (size_t)at, ": %s", pn_release_names[kind]);
+}
+
+uint64_t pn_release_charges(const pn_ledger *ledger, const char *label)
+{
+    size_t entries = pn_ledger_entries(ledger);
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < entries; i++) {
+        pn_charge one = pn_ledger_entry(ledger, i);
+
+        sum += strcmp(one.label, label) == 0 ? one.count : 0;
+    }
+    return sum;
+}
+
+/* ---- prices ---- */
 
 double pn_release_contributions(pn_neighbours neighbours)
 {

@@ -4,12 +4,31 @@
  *   feature    m numbers J a_i with Gaussian noise, once for each column
  *   score      (PN_FEDERATED_BALL) the best score in units of Delta_t, the round's sensitivity, with Gaussian noise; with `stay` also
  *              <ghat_k, x_k>
- * Depends on: terms.h, sketch.h, privacy.  Used by: party.c, federated_frank_wolfe_plan*.c.  Spec: distributed-frank-wolfe.md section 3. */
+ * A charge names the run and the kind in its label, so that a ledger tells how many of a run it has paid for.
+ * Depends on: terms.h, sketch.h, privacy.  Used by: party*.c, server_account.c, federated_frank_wolfe_plan*.c.  Spec: distributed-frank-wolfe.md section 3. */
 #ifndef PN_FEDERATED_RELEASE_H
 #define PN_FEDERATED_RELEASE_H
 
 #include "federated/terms.h"
+#include "privacy/ledger.h"
 #include "privacy/mechanism.h"
+
+typedef enum pn_release_kind {
+    PN_RELEASE_SELECTION = 0,
+    PN_RELEASE_FEATURE,
+    PN_RELEASE_SCORE,
+    PN_RELEASE_KINDS
+} pn_release_kind;
+extern const char *const pn_release_names[PN_RELEASE_KINDS];
+
+#define PN_RELEASE_LABEL 96
+
+/** "federated RUN, party 2: selection"; party 0: of all of them, "federated RUN: selection".  RUN is half of the id, as hexadecimal
+ *  digits. */
+void pn_release_label(char text[PN_RELEASE_LABEL], const unsigned char run[PN_RUN_ID], size_t party,
+                      pn_release_kind kind);
+/** How many charges under this label the ledger holds. */
+uint64_t pn_release_charges(const pn_ledger *ledger, const char *label);
 
 /** How many records' contributions one neighbour moves: 2 for replace_one, 1 for zero_out. */
 double pn_release_contributions(pn_neighbours neighbours);

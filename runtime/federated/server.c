@@ -170,10 +170,30 @@ static pn_status send_terms(pn_server *self, pn_task *task, pn_err *err)
     return pn_server_exchange(self, task, err);
 }
 
+/* Nothing is left to be asked. */
+static bool is_done(const pn_server *self)
+{
+    return self->rounds >= self->terms[0].iterations;
+}
+
+static pn_status check_memory(const pn_server_options *options, pn_err *err)
+{
+    const pn_transport_ops *ops = options->transport->ops;
+
+    if (!options->checkpoint || !ops->forgets)
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL,
+                   "federated.%s: takes no checkpoint: its parties end with their run and forget what they have "
+                   "released, so that a run cannot go on with them; leave checkpoint out, or run parties as processes",
+                   ops->name);
+}
+
 static pn_status open_run(pn_server *self, const pn_server_options *options, pn_task *task, pn_err *err)
 {
-    pn_status status = copy_terms(self, options->terms, err);
+    pn_status status = check_memory(options, err);
 
+    if (status == PN_OK)
+        status = copy_terms(self, options->terms, err);
     if (status == PN_OK)
         status = allocate(self, err);
     if (status == PN_OK)
@@ -183,13 +203,24 @@ static pn_status open_run(pn_server *self, const pn_server_options *options, pn_
     if (status == PN_OK)
         status = begin(self, options->checkpoint, err);
     if (status == PN_OK)
+        status = pn_server_account(self, err);
+    if (status == PN_OK && !(is_done(self) && self->transport->recalled)) /* else nobody is waited for */
         status = send_terms(self, task, err);
-    if (status != PN_OK || self->rounds >= self->terms[0].iterations) /* nothing is left to be asked */
+    if (status != PN_OK || is_done(self))
         return status;
     status = pn_server_fetch_again(self, task, err);
     if (status == PN_OK)
         pn_server_combine(self, self->x, self->q);
     return status;
+}
+
+static void keep_accounts(pn_server *self, const pn_server_options *options)
+{
+    if (!options->overall)
+        return;
+    self->overall = pn_ledger_keep(options->overall);
+    self->selection = pn_event_keep(options->selection);
+    self->feature = pn_event_keep(options->feature);
 }
 
 pn_status pn_server_new(pn_server **out, const pn_server_options *options, pn_task *task, pn_err *err)
@@ -201,11 +232,7 @@ pn_status pn_server_new(pn_server **out, const pn_server_options *options, pn_ta
         return pn_fail(err, PN_ENOMEM, "federated: out of memory");
     self->transport = pn_transport_keep(options->transport);
     self->parties = options->transport->parties;
-    if (options->overall) {
-        self->overall = pn_ledger_keep(options->overall);
-        self->selection = pn_event_keep(options->selection);
-        self->feature = pn_event_keep(options->feature);
-    }
+    keep_accounts(self, options);
     status = open_run(self, options, task, err);
     if (status != PN_OK) {
         pn_server_free(self);
@@ -214,6 +241,30 @@ pn_status pn_server_new(pn_server **out, const pn_server_options *options, pn_ta
     self->asked = self->rounds;
     *out = self;
     return PN_OK;
+}
+
+pn_status pn_server_left(const pn_server_options *options, size_t features, bool *resumed, pn_event **out, pn_err *err)
+{
+    pn_server *self = pn_calloc(1, sizeof *self);
+    pn_status status;
+
+    *resumed = false;
+    *out = NULL;
+    if (!self)
+        return pn_fail(err, PN_ENOMEM, "federated: out of memory");
+    self->parties = options->terms[0].parties;
+    keep_accounts(self, options);
+    status = copy_terms(self, options->terms, err);
+    if (status == PN_OK)
+        status = allocate(self, err);
+    if (status == PN_OK && pn_server_resume(self, options->checkpoint, resumed, NULL) != PN_OK)
+        *resumed = false; /* the run itself says what is wrong with it */
+    if (status == PN_OK && *resumed)
+        status = pn_server_account(self, err);
+    if (status == PN_OK && *resumed && self->overall)
+        status = pn_server_unpaid(self, features, out, err);
+    release(self);
+    return status;
 }
 
 void pn_server_finish(pn_server *self)

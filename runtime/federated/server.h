@@ -18,14 +18,28 @@ typedef struct pn_server_options {
         checkpoint; /* NULL, or a path: there already, the run in it goes on if its terms are these (but for the run's id) */
     pn_ledger
         *overall; /* kept; NULL, or charged for all parties before a request is sent (of transports whose parties do
-                           not do it) */
+                           not do it).  With a file: each release once, restarts or not */
     pn_event *selection, *feature; /* kept; what is charged of one release at one party; scores: pn_release_score */
 } pn_server_options;
 
 /** Gathers the parties, sends the terms, waits until all are ready.  The transport has begun a run, which ends with the server, or with a
  *  failure here.  Errors: PN_EPRIVACY when a party refused (its reason), PN_EBUDGET when its budget was why; PN_EINVAL when the parties are not
- *  those of the terms, or the checkpoint is of other terms; as the transport's and those of checkpoints. */
+ *  those of the terms, the checkpoint is of other terms, or there is one and parties forget; PN_EPRIVACY for a
+ *  file's ledger that is not the one that the run was charged to; as the transport's and those of checkpoints. */
 pn_status pn_server_new(pn_server **out, const pn_server_options *options, pn_task *task, pn_err *err);
+/**
+ * What a run over `options->checkpoint` would still charge to `overall`: options as for pn_server_new, without a transport.
+ *   features  the most that the whole run uploads.
+ *   *resumed  false, with *out NULL, where there is no checkpoint of these terms that can be read now: the run begins.
+ *   *out      NULL where nothing is left.
+ * Errors: PN_EPRIVACY when the ledger is not the one that the run was charged to; PN_ENOMEM.
+ */
+pn_status pn_server_left(const pn_server_options *options, size_t features, bool *resumed, pn_event **out, pn_err *err);
+/** Whether transport->checkpoint holds a run that is done, which needs no parties any more: then peers are as they were in it.  Cannot be read:
+ *  false; the run itself says why. */
+bool pn_server_recall(pn_transport *transport);
+/** One party's score where those of a round cost the most together: x spread evenly in the sense of release.h. */
+pn_status pn_server_spread_score(pn_event **out, const pn_terms *terms, pn_err *err);
 /** NULL allowed.  Says goodbye with REFUSED "stopped", or why, unless pn_server_finish was called; says nothing where a checkpoint lets the
  *  run go on later. */
 void pn_server_free(pn_server *server);

@@ -3,6 +3,7 @@
 #define PN_FEDERATED_SERVER_IMPL_H
 
 #include "continual/checkpoint_file.h"
+#include "federated/release.h"
 #include "federated/server.h"
 
 #define PN_SERVER_DIGEST 32
@@ -36,8 +37,7 @@ struct pn_server {
 
     pn_ledger *overall;
     pn_event *selection, *feature;
-    uint64_t charged_round;   /* the last one whose selections have been charged */
-    size_t charged_scores;    /* parties whose scores of that round have been, too */
+    uint64_t paid[PN_RELEASE_KINDS]; /* releases that `overall` has paid for; what it need not pay for included */
     unsigned char *requested; /* [dim] the column's feature has been asked for, and charged */
     size_t requests_made;     /* how many of them */
 
@@ -73,6 +73,17 @@ void pn_server_attach_model(pn_server *server, size_t party, pn_message *message
 pn_status pn_server_exchange(pn_server *server, pn_task *task, pn_err *err);
 /* PN_EIO "party answered WHAT in round t": the run is over. */
 pn_status pn_server_lied(pn_server *server, size_t party, const char *what, pn_err *err);
+
+/* ---- server_account.c: the overall ledger, if there is one ---- */
+
+/* See what it has paid for of a run that begins or goes on.  Errors: PN_EPRIVACY where it is another run's. */
+pn_status pn_server_account(pn_server *server, pn_err *err);
+/* Charge what is not paid of the round whose requests are ready, or of a feature that is about to be asked for.  Errors: as
+ * pn_ledger_spend; PN_ENOMEM. */
+pn_status pn_server_charge_round(pn_server *server, pn_err *err);
+pn_status pn_server_charge_feature(pn_server *server, size_t party, size_t column, pn_err *err);
+/* What the rest of the run may still charge, with `features` in all; NULL: nothing.  Errors: PN_ENOMEM. */
+pn_status pn_server_unpaid(pn_server *server, size_t features, pn_event **out, pn_err *err);
 
 /* ---- server_step.c ---- */
 

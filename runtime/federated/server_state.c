@@ -1,6 +1,7 @@
 /* server_state.c -- what a server needs to go on after a restart, in a checkpoint file: whose run it is, rounds, x, which features it was
- * given.  Features themselves are asked for again.
- *     "PNFS" version, digest of the terms, run id, rounds, features (party, column) ..., entries of x that are not 0 (place, value) ...
+ * given.  Features themselves are asked for again.  Who the parties are is there for when a run is done and they are gone.
+ *     "PNFS" version, digest of the terms, run id, rounds, of how many, parties ..., features (party, column) ..., entries of x that are not 0
+ *     (place, value) ...
  * Numbers are as the machine has them: checkpoint_file.h refuses another machine's files.
  * Depends on: server_impl.h, continual/checkpoint_file.h, libsodium.  Used by: server.c. */
 #define _POSIX_C_SOURCE 200809L
@@ -14,13 +15,21 @@
 #include "federated/server_impl.h"
 
 #define STATE_MAGIC   0x53464e50u /* "PNFS" */
-#define STATE_VERSION 1u
+#define STATE_VERSION 2u
 
 typedef struct state_head {
     uint32_t magic, version;
     unsigned char digest[PN_SERVER_DIGEST], run[PN_RUN_ID];
-    uint64_t rounds, features, entries;
+    uint64_t rounds, iterations, parties, features, entries;
 } state_head;
+
+/* What a party said of itself. */
+typedef struct state_peer {
+    char name[PN_NAME_BYTES];
+    uint64_t records, columns;
+    unsigned char alignment[PN_DIGEST_BYTES];
+    double feature_bound, label_bound;
+} state_peer;
 
 typedef struct state_feature {
     uint32_t party, column;
@@ -78,22 +87,49 @@ static unsigned char *put(unsigned char *at, const void *what, size_t bytes)
     return at + bytes;
 }
 
+static size_t state_bytes(const state_head *head)
+{
+    return sizeof *head + (size_t)head->parties * sizeof(state_peer) + (size_t)head->features * sizeof(state_feature) +
+           (size_t)head->entries * sizeof(state_entry);
+}
+
+static state_peer peer_state(const pn_peer *peer)
+{
+    state_peer out;
+
+    memset(&out, 0, sizeof out);
+    memcpy(out.name, peer->name, sizeof out.name);
+    out.records = peer->records;
+    out.columns = peer->columns;
+    memcpy(out.alignment, peer->alignment, sizeof out.alignment);
+    out.feature_bound = peer->feature_bound;
+    out.label_bound = peer->label_bound;
+    return out;
+}
+
 static pn_status pack(const pn_server *self, uint64_t rounds, const double *x, unsigned char **out, size_t *size,
                       pn_err *err)
 {
     state_head head = { .magic = STATE_MAGIC, .version = STATE_VERSION, .rounds = rounds };
     unsigned char *at;
 
+    head.iterations = self->terms[0].iterations;
+    head.parties = self->parties;
     head.features = self->feature_count;
     for (size_t i = 0; i < self->dim; i++)
         head.entries += x[i] != 0.0;
     digest_terms(self, head.digest);
     memcpy(head.run, self->terms[0].run, PN_RUN_ID);
-    *size = sizeof head + self->feature_count * sizeof(state_feature) + (size_t)head.entries * sizeof(state_entry);
+    *size = state_bytes(&head);
     at = *out = pn_alloc(*size, 1);
     if (!at)
         return pn_fail(err, PN_ENOMEM, "federated: out of memory for a checkpoint of %zu bytes", *size);
     at = put(at, &head, sizeof head);
+    for (size_t k = 0; k < self->parties; k++) {
+        const state_peer peer = peer_state(&self->transport->peers[k]);
+
+        at = put(at, &peer, sizeof peer);
+    }
     for (size_t f = 0; f < self->feature_count; f++) {
         const state_feature feature = { self->features[f].party, self->features[f].column };
 
@@ -145,15 +181,20 @@ static pn_status malformed(const pn_server *self, pn_err *err)
                    pn_checkpoint_path(self->checkpoint));
 }
 
-static pn_status check_head(const pn_server *self, const state_head *head, size_t size, pn_err *err)
+/* The numbers of things are small before their bytes are counted. */
+static bool read_head(state_head *head, const unsigned char *state, size_t size)
+{
+    if (size < sizeof *head)
+        return false;
+    memcpy(head, state, sizeof *head);
+    return head->magic == STATE_MAGIC && head->version == STATE_VERSION && head->parties <= size &&
+           head->features <= size && head->entries <= size && size == state_bytes(head);
+}
+
+static pn_status check_head(const pn_server *self, const state_head *head, pn_err *err)
 {
     unsigned char digest[PN_SERVER_DIGEST];
-    uint64_t most = (size - sizeof *head) / sizeof(state_feature);
 
-    if (head->magic != STATE_MAGIC || head->version != STATE_VERSION || head->features > most ||
-        head->entries > self->dim ||
-        size != sizeof *head + head->features * sizeof(state_feature) + head->entries * sizeof(state_entry))
-        return malformed(self, err);
     digest_terms(self, digest);
     if (memcmp(digest, head->digest, sizeof digest) != 0)
         return pn_fail(
@@ -197,16 +238,19 @@ static pn_status read_entries(pn_server *self, const unsigned char *at, uint64_t
 static pn_status unpack(pn_server *self, const unsigned char *state, size_t size, pn_err *err)
 {
     state_head head;
+    const unsigned char *at = state + sizeof head;
     pn_status status;
 
-    if (size < sizeof head)
+    if (!read_head(&head, state, size))
         return malformed(self, err);
-    memcpy(&head, state, sizeof head);
-    status = check_head(self, &head, size, err);
+    status = check_head(self, &head, err);
+    if (status == PN_OK && head.parties != self->parties)
+        return malformed(self, err);
+    at += self->parties * sizeof(state_peer);
     if (status == PN_OK)
-        status = read_features(self, state + sizeof head, head.features, err);
+        status = read_features(self, at, head.features, err);
     if (status == PN_OK)
-        status = read_entries(self, state + sizeof head + head.features * sizeof(state_feature), head.entries, err);
+        status = read_entries(self, at + head.features * sizeof(state_feature), head.entries, err);
     if (status != PN_OK)
         return status;
     for (size_t k = 0; k < self->parties; k++)
@@ -229,4 +273,57 @@ pn_status pn_server_resume(pn_server *self, const char *path, bool *there, pn_er
         status = unpack(self, state, size, err);
     pn_free(state);
     return status;
+}
+
+/* ---- runs that are done ---- */
+
+/* Columns of x are those of the parties in their order: of the same names. */
+static bool same_names(const pn_transport *transport, const unsigned char *at)
+{
+    bool same = true;
+
+    for (size_t k = 0; k < transport->parties; k++, at += sizeof(state_peer)) {
+        state_peer peer;
+
+        memcpy(&peer, at, sizeof peer);
+        same = same && strncmp(peer.name, transport->peers[k].name, sizeof peer.name) == 0;
+    }
+    return same;
+}
+
+static void recall_peers(pn_transport *transport, const unsigned char *at)
+{
+    for (size_t k = 0; k < transport->parties; k++, at += sizeof(state_peer)) {
+        pn_message hello = { 0 };
+        state_peer peer;
+
+        memcpy(&peer, at, sizeof peer);
+        memcpy(hello.name, peer.name, sizeof hello.name);
+        hello.records = peer.records;
+        hello.columns = peer.columns;
+        memcpy(hello.alignment, peer.alignment, sizeof hello.alignment);
+        hello.feature_bound = peer.feature_bound;
+        hello.label_bound = peer.label_bound;
+        pn_transport_meet(transport, k, &hello);
+    }
+}
+
+bool pn_server_recall(pn_transport *transport)
+{
+    pn_checkpoint_file *file = NULL;
+    void *state = NULL;
+    size_t size = 0;
+    state_head head;
+    bool done = false;
+
+    if (access(transport->checkpoint, F_OK) == 0 &&
+        pn_checkpoint_open(&file, transport->checkpoint, &state, &size, NULL) == PN_OK)
+        done = read_head(&head, state, size) && head.parties == transport->parties &&
+               head.rounds >= head.iterations &&
+               same_names(transport, (const unsigned char *)state + sizeof head);
+    if (done)
+        recall_peers(transport, (const unsigned char *)state + sizeof head);
+    pn_checkpoint_close(file);
+    pn_free(state);
+    return done;
 }

@@ -1,71 +1,13 @@
 /* server_step.c -- a round: ask, choose, fetch, move.
- * Depends on: server_impl.h, release.h.  Used by: server.h's callers, server.c.
+ * Depends on: server_impl.h.  Used by: server.h's callers, server.c.
  * Source: Lou, Cheung (2018), Algorithm 2, corrected (distributed-frank-wolfe.md section 3). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mutant.h"
 #include "core/view.h"
-#include "federated/release.h"
 #include "federated/server_impl.h"
-#include "geometry/upper.h"
-
-/* ---- the overall ledger ---- */
-
-/* As the party itself does (party_scores.c): from the entries that it is sent. */
-static double weight_of(const pn_terms *terms, const pn_message *round)
-{
-    return fmin(pn_norm_upper(PN_L1, round->value, round->count) / terms->radius * (1.0 + 0x1p-50), 1.0);
-}
-
-static pn_status charge_score(pn_server *self, size_t party, pn_err *err)
-{
-    const pn_terms *terms = &self->terms[party];
-    pn_mechanism *mechanism = NULL;
-    pn_status status = pn_release_score(&mechanism, terms, weight_of(terms, &self->requests[party]), err);
-
-    if (status == PN_OK)
-        status = pn_ledger_spend(self->overall, mechanism->event, 1, "federated: score", err);
-    pn_mechanism_free(mechanism);
-    return status;
-}
-
-/* Before a round, whose requests are ready, is asked for; what has been paid is not paid again when it is asked for again. */
-static pn_status charge_round(pn_server *self, pn_err *err)
-{
-    pn_status status = PN_OK;
-
-    if (!self->overall)
-        return PN_OK;
-    if (self->charged_round <= self->rounds) {
-        status = pn_ledger_spend(self->overall, self->selection, self->parties, "federated: selection", err);
-        if (status != PN_OK)
-            return status;
-        self->charged_round = self->rounds + 1;
-        self->charged_scores = 0;
-    }
-    while (status == PN_OK && self->terms[0].mode == PN_FEDERATED_BALL && self->charged_scores < self->parties) {
-        status = charge_score(self, self->charged_scores, err);
-        self->charged_scores += status == PN_OK;
-    }
-    return status;
-}
-
-static pn_status charge_feature(pn_server *self, size_t party, size_t column, pn_err *err)
-{
-    unsigned char *requested = &self->requested[self->first[party] + column];
-    pn_status status = PN_OK;
-
-    if (*requested)
-        return PN_OK;
-    if (self->overall)
-        status = pn_ledger_spend(self->overall, self->feature, 1, "federated: feature", err);
-    if (status == PN_OK) {
-        *requested = 1;
-        self->requests_made++;
-    }
-    return status;
-}
 
 /* ---- features ---- */
 
@@ -135,12 +77,13 @@ static pn_status fetch(pn_server *self, size_t *fetched, pn_task *task, pn_err *
         (void)pn_server_request(self, k, PN_MESSAGE_NONE, 0);
         if (self->moves[k] == 0 || self->cached[self->first[k] + column])
             continue;
-        status = charge_feature(self, k, column, err);
+        status = pn_server_charge_feature(self, k, column, err);
         pn_server_request(self, k, PN_MESSAGE_FETCH, self->rounds + 1)->column = (uint32_t)column;
         ++*fetched;
     }
     if (status == PN_OK && *fetched > 0)
         status = exchange_features(self, task, err);
+    PN_CRASH("server_crash_fetched");
     return status;
 }
 
@@ -187,13 +130,14 @@ static pn_status ask_round(pn_server *self, pn_task *task, pn_err *err)
         message->size = self->m;
         message->vector = self->q;
     }
-    status = charge_round(self, err);
+    status = pn_server_charge_round(self, err);
     if (status != PN_OK)
         return status;
     self->asked = self->rounds + 1;
     status = pn_server_exchange(self, task, err);
     for (size_t k = 0; status == PN_OK && k < self->parties; k++)
         status = check_choice(self, k, err);
+    PN_CRASH("server_crash_answered");
     return status;
 }
 
@@ -268,6 +212,7 @@ pn_status pn_server_step(pn_server *self, pn_server_round *out, pn_task *task, p
         return pn_fail(err, PN_ENUMERIC, "federated: the margins of round %llu overflow",
                        (unsigned long long)made.round);
     status = pn_server_save(self, made.round, self->next_x, err);
+    PN_CRASH("server_crash_saved");
     if (status != PN_OK)
         return status;
     swap(&self->x, &self->next_x);

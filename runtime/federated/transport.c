@@ -1,11 +1,12 @@
 /* transport.c -- the doors that every transport stands behind: counting of references and of traffic, and the check that a
- * reply answers its request.  Depends on: transport.h.  Used by: server.c, transports, bindings. */
+ * reply answers its request.  Depends on: transport.h, server.h (recall).  Used by: server.c, transports, bindings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "federated/agreement.h"
+#include "federated/server.h"
 #include "federated/transport.h"
 
 pn_status pn_transport_init(pn_transport *transport, const pn_transport_ops *ops, size_t parties, pn_err *err)
@@ -99,7 +100,8 @@ pn_status pn_transport_gather(pn_transport *transport, pn_task *task, pn_err *er
 
     if (transport->gathered || !transport->ops->gather)
         return PN_OK;
-    status = transport->ops->gather(transport, task, err);
+    transport->recalled = transport->checkpoint && pn_server_recall(transport);
+    status = transport->recalled ? PN_OK : transport->ops->gather(transport, task, err);
     if (status == PN_OK)
         status = settle(transport, err);
     transport->gathered = status == PN_OK;
@@ -130,6 +132,8 @@ void pn_transport_end(pn_transport *transport, const pn_message *farewells)
     if (transport->running && farewells)
         transport->ops->end(transport, farewells);
     transport->running = false;
+    if (transport->recalled) /* whoever takes part in another run has to come */
+        transport->gathered = transport->recalled = false;
 }
 
 static void clear_all(pn_message *messages, size_t count)

@@ -38,6 +38,7 @@ typedef struct pn_transport_run {
 
 typedef struct pn_transport_ops {
     const char *name, *doc;
+    bool forgets; /* its parties do not outlive a run, nor what they know of it: no checkpoint */
     bool charges; /* its parties charge pn_transport_run's `overall` themselves, before they draw */
     void (*destroy)(pn_transport *self);
     /* Wait until every party has said who it is; peers[] are filled in.  Done before: nothing.  NULL for in_process, where a plan asks for
@@ -64,9 +65,8 @@ struct pn_transport {
     uint64_t records;
     double feature_bound, label_bound; /* the least bounds that hold at all parties, once gathered; 0 before */
     bool gathered, running;
-    char *
-        checkpoint; /* where the server's side of a run is kept; NULL: nowhere.  A run that goes on charges its rest, yet plans reserve a
-                         whole run: a ledger of just the plan's budget, half spent, refuses it */
+    bool recalled; /* gathered from the checkpoint of a run that is done: who is still there is only told so */
+    char *checkpoint; /* where the server's side of a run is kept; NULL: nowhere */
     int references;
 };
 
@@ -75,7 +75,8 @@ void pn_transport_free(pn_transport *transport); /* drops one reference; NULL al
 
 /** Checked doors: replies[parties] are zeroed or hold messages, which are cleared; after a failure they are empty.  Errors: as the ops; PN_EIO
  *  for a reply that does not answer its request.  Traffic is counted by the implementations, who know the bytes. */
-/** Also PN_EINVAL where parties' records or their order differ (agreement.h); fills in the head from the peers. */
+/** Also PN_EINVAL where parties' records or their order differ (agreement.h); fills in the head from the peers.  Where the checkpoint holds a run
+ *  that is done nobody is waited for. */
 pn_status pn_transport_gather(pn_transport *transport, pn_task *task, pn_err *err);
 /** The accounts of traffic begin anew.  Also PN_EINVAL while another run goes on over it. */
 pn_status pn_transport_begin(pn_transport *transport, const pn_transport_run *run, pn_err *err);

@@ -25,6 +25,7 @@
 #define NAMES_ROOM  400
 #define DOMAIN      "penumbra"
 #define FAREWELL    0.5 /* seconds for parties that are just coming back */
+#define RETURN      6.0 /* for those that this server has not met: libzmq tries again after 5 at the latest */
 
 static pn_status check_process(const pn_zeromq *z, pn_err *err)
 {
@@ -207,7 +208,7 @@ static size_t unsent(const pn_zeromq *z)
 static void end(pn_transport *self, const pn_message *farewells)
 {
     pn_zeromq *z = (pn_zeromq *)self;
-    double since = pn_link_now();
+    double since = pn_link_now(), moment = self->recalled ? RETURN : FAREWELL;
 
     if (check_process(z, NULL) != PN_OK)
         return;
@@ -218,7 +219,7 @@ static void end(pn_transport *self, const pn_message *farewells)
             (void)pn_talk_ask(z, k, NULL);
         z->members[k].bound = false;
     }
-    while (unsent(z) > 0 && pn_link_now() - since < FAREWELL) {
+    while (unsent(z) > 0 && pn_link_now() - since < moment) {
         if (pn_talk_wait(z, PN_LINK_TICK, NULL) != PN_OK)
             break;
     }

@@ -61,7 +61,7 @@ static pn_status private_ledger(pn_walk *walk, pn_err *err)
 /* A run at the price of its loss distribution takes its delta whole, which a budget with other charges seldom has left. */
 static pn_status reserve(pn_ledger *ledger, const pn_plan *plan, pn_err *err)
 {
-    pn_status status = pn_ledger_reserve(ledger, plan->event, pn_plan_charges(plan), err);
+    pn_status status = pn_plan_covered(plan, ledger, true, err);
 
     if (status != PN_OK && plan->accountant)
         return pn_fail_in(err, status,

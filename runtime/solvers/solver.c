@@ -316,6 +316,23 @@ static pn_status check_private(const char *owner, const pn_solver_ops *solver, c
     return PN_OK;
 }
 
+pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, pn_err *err)
+{
+    pn_event *event = NULL;
+    size_t count = 1;
+    bool resumed = false;
+    pn_status status = plan->solver->left ? plan->solver->left(plan, ledger, &resumed, &event, err) : PN_OK;
+
+    if (status == PN_OK && !resumed) {
+        event = pn_event_keep(plan->event);
+        count = pn_plan_charges(plan);
+    }
+    if (status == PN_OK && event)
+        status = reserve ? pn_ledger_reserve(ledger, event, count, err) : pn_ledger_covers(ledger, event, count, err);
+    pn_event_free(event);
+    return status;
+}
+
 pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
                       pn_arg *own, pn_task *task, pn_err *err)
 {
@@ -347,8 +364,7 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
     }
     warn_about_parameters(plan);
     warn_about_bound(plan);
-    if (ledger && plan->event &&
-        (status = pn_ledger_covers(ledger, plan->event, pn_plan_charges(plan), err)) != PN_OK) {
+    if (ledger && plan->event && (status = pn_plan_covered(plan, ledger, false, err)) != PN_OK) {
         pn_plan_free(plan);
         return status;
     }

@@ -91,6 +91,9 @@ void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const c
 void pn_plan_warn(pn_plan *plan, const char *format, ...) PN_PRINTF(2, 3);
 /** Say what an option that shapes the run is in this plan: "batch", "step".  What `tune` varies. */
 void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole);
+/** Does `ledger` cover what a run would charge, all of the plan or what is left of a run that goes on?  `reserve`: fix its orders for
+ *  that (pn_ledger_reserve).  Errors: as pn_ledger_covers, and as the solver's `left`. */
+pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, pn_err *err);
 /** How often a whole run takes plan->event. */
 size_t pn_plan_charges(const pn_plan *plan);
 /** Drop the plan and everything that it owns; NULL allowed. */
@@ -165,6 +168,9 @@ struct pn_solver_ops {
     void (*destroy)(pn_state *state);
     /* What has been charged so far, as one event; *out is NULL when nothing has.  NULL: plan->event once a release. */
     pn_status (*spent)(const pn_state *state, pn_event **out, pn_err *err);
+    /* Of a run that goes on where it was, because a checkpoint says so: what it may still charge to `ledger`, *out NULL for
+     * nothing.  *resumed false: it begins, and may charge all of the plan.  NULL: every run begins. */
+    pn_status (*left)(const pn_plan *plan, pn_ledger *ledger, bool *resumed, pn_event **out, pn_err *err);
     /* Which releases a run makes depends on what it has released: it proves the plan's (epsilon, delta) however it ends, and
      * charges a ledger, which is a filter, for no more than what ran (`spent`). */
     bool adaptive;

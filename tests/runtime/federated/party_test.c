@@ -146,7 +146,7 @@ static void the_ledger_counts_what_was_released(void)
         host_step(&h, &choice);
     pn_party_report_of(s.party, &report);
     CHECK(charged(s.ledger, ": selection") == T && charged(s.ledger, ": feature") == h.uploads);
-    CHECK(charged(s.ledger, "federated 30313233, party 1: selection") == T);
+    CHECK(charged(s.ledger, "federated 3031323334353637, party 1: selection") == T);
     CHECK(report.selections == T && report.features == h.uploads && report.scores == 0 && report.round == T);
     CHECK(report.phase == PN_PARTY_RUNNING && report.simulated && report.last == NULL);
     rho = T * 0.5 * 0.5 / 8.0 + (double)h.uploads * pow(s.party->run.feature_sensitivity / 2.0, 2) / 2.0;
