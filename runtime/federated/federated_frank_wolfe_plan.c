@@ -23,7 +23,8 @@ const pn_param federated_params[] = {
     { "clip", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, NAN, NULL,
       "clips the margins of records there, so that the sensitivity is fixed; 0: no clip, sensitivities are bounded "
       "anew "
-      "in every round; by default 0 where the risk bound promises something, else the largest that margins can be" },
+      "in every round; by default 0 where the risk bound promises something, else at twice the largest that margins of "
+      "records can be" },
     { "share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.5, NULL, "part of the budget that pays for features" },
     { "stay", PN_FLAG, PN_OPTIONAL, PN_ANY, PN_DERIVED, NULL,
       "parties may stay where they are; product: true, without it sampling fewer columns does not converge; ball: true "

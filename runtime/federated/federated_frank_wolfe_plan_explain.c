@@ -162,7 +162,7 @@ static void explain_selection(fed_work *at, const fed_risk *dense)
     pn_plan_add(plan, "Gumbel scale", 2.0 * delta / terms->epsilon0, "2 Delta/epsilon%s", fixed ? "" : " at B = X r");
     if (terms->clip > 0.0)
         pn_plan_add(plan, "clip", terms->clip, "of the margins (J^T q)_j%s",
-                    at->clips ? ", at X r: unclipped the risk bound promises nothing; clip=0 leaves it out" : "");
+                    at->clips ? ", at 2 X r: unclipped the risk bound promises nothing; clip=0 leaves it out" : "");
     if (!fixed)
         pn_plan_add(plan, "margin bound B", dense->margin,
                     "expected at the end, for dense columns: X r, sketch and feature noise; scales grow with B + Y");

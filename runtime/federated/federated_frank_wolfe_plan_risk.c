@@ -7,7 +7,7 @@
  *                R max_il |<J a_i, xi_l>| whatever x was chosen with, a maximum of d F Gaussians
  *   sketch       2 R iota a^2 R/n
  * Delta needs B, a bound on |(J^T q)_j|, of which again the part of each column is looked at: x_l (J e_j)^T (J a_l + xi_l).
- * Where that is above f(0) - f* it promises nothing, and an estimate takes its place, which is no bound: margins clipped at X R, columns of
+ * Where that is above f(0) - f* it promises nothing, and an estimate takes its place, which is no bound: margins clipped at 2 X R, columns of
  * few entries that are not alike.  Measured (examples/reproduce/federated/utility.lua), it finds about the best T for dense columns, too.
  * Depends on: federated_frank_wolfe_plan.h.  Used by: federated_frank_wolfe_plan.c.  Spec: distributed-frank-wolfe.md sections 1 and 3. */
 #include <math.h>
@@ -224,12 +224,13 @@ static bool bound_promises(const fed_work *at, search *dense)
     return dense->least < at->start_gap;
 }
 
-/* As far as |<a_j, x>| can be: clipping there changes nothing but what sketch and noise add. */
+/* At twice what |<a_j, x>| can be.  At X R itself noise hides most of A x where it is a few times that, and x ends at the columns most
+ * correlated with y; at much more, scales of choices are those of no clip.  Measured; nothing is proven of it. */
 static void clip_margins(fed_work *at)
 {
     at->clips = at->loss == PN_FEDERATED_SQUARED && !at->own[FED_CLIP].given;
     for (size_t k = 0; at->clips && k < at->plan->parties; k++)
-        at->plan->terms[k].clip = at->X * at->reach;
+        at->plan->terms[k].clip = 2.0 * at->X * at->reach;
 }
 
 static double estimated_rounds(fed_work *at)

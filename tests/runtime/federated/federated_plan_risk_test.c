@@ -155,7 +155,7 @@ static double estimate_at(const fed_plan *plan, double rounds)
 
     epsilon0 = sqrt(8.0 * rho / (3.0 * rounds));
     sigma = 2.0 * sqrt(3.0 * fmin(rounds, 4.0) / (2.0 * rho));
-    e = 3.0 * (2.0 * (4.0 / 3.0) / 5000.0 / epsilon0) * log(9.0);
+    e = 3.0 * (2.0 * (6.0 / 3.0) / 5000.0 / epsilon0) * log(9.0); /* r_k 2 (2 X r + Y)/n */
     e += 2.0 * sigma * sqrt(2.0 * log(2.0 * 12.0 * 3.0 * fmin(rounds, 4.0))) / 5000.0;
     return 2.0 * (2.0 / 3.0) / (rounds + 2.0) + e; /* C' = 2 x 3 x (1/3)^2 */
 }
@@ -171,7 +171,7 @@ static void margins_are_clipped_where_the_bound_promises_nothing(void)
     plan = plan_of(&f);
     T = (double)plan->base.iterations;
     least = estimate_at(plan, T);
-    CHECK(plan->terms[0].clip == 1.0 && plan->terms[2].clip == 1.0 && line_of(plan, "clip") == 1.0); /* X r */
+    CHECK(plan->terms[0].clip == 2.0 && plan->terms[2].clip == 2.0 && line_of(plan, "clip") == 2.0); /* 2 X r */
     CHECK(isnan(plan->base.bound) &&
           strcmp(rule_of(plan), "minimises the estimate; the risk bound promises nothing") == 0);
     CHECK_CLOSE(plan->base.predicted, least, 2e-3 * least); /* zCDP of the event is not quite the budget's */
@@ -195,7 +195,7 @@ static void margins_are_clipped_where_the_bound_promises_nothing(void)
     use_rounds(&f, 1); /* of which the bound promises nothing, whatever the budget */
     drop(plan);
     plan = plan_of(&f);
-    CHECK(plan->terms[0].clip == 1.0 && isnan(plan->base.bound) && strcmp(rule_of(plan), "as given") == 0);
+    CHECK(plan->terms[0].clip == 2.0 && isnan(plan->base.bound) && strcmp(rule_of(plan), "as given") == 0);
     drop(plan);
     close_fixture(&f);
 }
