@@ -46,7 +46,7 @@ static size_t lowest_bit(size_t n)
 /* The last sign stays: s and -s have the same value. */
 pn_status pn_largest_corner(const double *Q, size_t d, double *value, pn_task *task, pn_err *err)
 {
-    double s[32], best[32], product[32], now, largest;
+    double s[32] = { 0.0 }, best[32], product[32], now, largest;
 
     for (size_t i = 0; i < d; i++) {
         s[i] = 1.0;

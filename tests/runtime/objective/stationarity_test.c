@@ -52,7 +52,7 @@ static pn_status name_loss(problem *self, const char *name, pn_err *err)
 static pn_status assemble(problem *self, double clip, pn_err *err)
 {
     return pn_objective_new(&self->objective,
-                            &(pn_objective_parts){ self->data, self->loss, self->set, self->reg, clip }, err);
+                            &(pn_objective_parts){ self->data, self->loss, self->set, self->reg, clip, NULL }, err);
 }
 
 static void add_ball(problem *self, size_t dim, double radius)
