@@ -7,9 +7,11 @@
 #include "federated/federated_frank_wolfe.h"
 #include "federated/release.h"
 
-#define FED_OWNER         "solve.federated_frank_wolfe"
-#define FED_DEFAULT_STEPS 100
-#define FED_MOST_STEPS    100000 /* by default */
+#define FED_OWNER          "solve.federated_frank_wolfe"
+#define FED_DEFAULT_STEPS  100    /* without noise */
+#define FED_LEAST_STEPS    10     /* by an estimate */
+#define FED_HOPELESS_STEPS 20     /* where nothing is promised */
+#define FED_MOST_STEPS     100000 /* by default */
 
 /* Everything that a plan is computed from, public all of it. */
 typedef struct fed_work {

@@ -137,12 +137,13 @@ static void rounds_that_nothing_favours(void)
     use_number(&f, FED_SKETCH_ROWS, 20.0);
     f.request.epsilon = 0.01;
     plan = plan_of(&f);
-    CHECK(plan->base.iterations == FED_DEFAULT_STEPS && isnan(plan->base.bound));
+    CHECK(plan->base.iterations == 20 && isnan(plan->base.bound));
     CHECK(strstr(rule_of(plan), "the default"));
     drop(plan);
     f.request.epsilon = 8.0;
     plan = plan_of(&f);
-    CHECK(strstr(rule_of(plan), "minimises the estimate") && plan->base.predicted < line_of(plan, "start gap h0"));
+    CHECK(strstr(rule_of(plan), "the least by default") && plan->base.iterations == 10);
+    CHECK(plan->base.predicted < line_of(plan, "start gap h0"));
     CHECK(plan->terms[0].clip == 0.0); /* slopes are bounded as they are */
     drop(plan);
     close_fixture(&f);
@@ -175,7 +176,7 @@ static void margins_are_clipped_where_the_bound_promises_nothing(void)
     CHECK(isnan(plan->base.bound) &&
           strcmp(rule_of(plan), "minimises the estimate; the risk bound promises nothing") == 0);
     CHECK_CLOSE(plan->base.predicted, least, 2e-3 * least); /* zCDP of the event is not quite the budget's */
-    CHECK(T > 4.0);
+    CHECK(T > 10.0);
     for (double other = 1.0; other <= 3.0 * T; other += 1.0)
         CHECK(estimate_at(plan, other) >= least * (1.0 - 2e-3));
     drop(plan);
@@ -189,6 +190,11 @@ static void margins_are_clipped_where_the_bound_promises_nothing(void)
     CHECK(plan->terms[0].clip == 2.5);
     drop(plan);
     leave(&f, FED_CLIP);
+    f.request.epsilon = 0.42;
+    plan = plan_of(&f);
+    CHECK(plan->base.iterations == 10 && plan->base.predicted < line_of(plan, "start gap h0"));
+    CHECK(strcmp(rule_of(plan), "the least by default; the bound promises nothing, the estimate favours fewer") == 0);
+    drop(plan);
     f.request = (pn_request){ .kind = PN_RHO, .epsilon = NAN, .delta = NAN, .rho = 3e5 };
     plan = plan_of(&f);
     CHECK(plan->terms[0].clip == 0.0 && plan->base.bound < line_of(plan, "start gap h0"));
