@@ -316,7 +316,8 @@ void pnl_open_transports(lua_State *L)
         " "
         "Messages are the bytes of a network, and are counted.  With rng = pn.rng.seeded(s) in the run, party k draws "
         "from "
-        "split k - 1 of it, as processes that were opened with these streams do.",
+        "split k - 1 of it, as processes that were opened with these streams do; where rng was used before, from other "
+        "splits.",
         params);
     memcpy(params, server_help, help * sizeof *params);
     memcpy(params + help, server_params, (SERVER_OWN + 1) * sizeof *params);

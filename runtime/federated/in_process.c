@@ -13,6 +13,7 @@ typedef struct in_process {
     size_t *columns;     /* [parties]; NULL: as even as can be */
     pn_ledger **ledgers; /* [parties]; NULL: made for each run */
     pn_party **party;    /* [parties] of the last run; entries are NULL before */
+    uint64_t stream;     /* of the run's generator, that of the first party of the last run */
 } in_process;
 
 static void forget_parties(in_process *self)
@@ -87,7 +88,7 @@ static pn_status make_party(in_process *self, size_t k, size_t first, size_t col
     pn_status status = ledger_of(self, k, run, &options.ledger, err);
 
     if (status == PN_OK && run->rng)
-        status = pn_rng_split(&rng, run->rng, PN_MUTANT("parties_alike") ? 0 : k, err);
+        status = pn_rng_split(&rng, run->rng, self->stream + (PN_MUTANT("parties_alike") ? 0 : k), err);
     options.rng = rng;
     if (status == PN_OK)
         status = pn_party_new(&self->party[k], &options, err);
@@ -103,6 +104,15 @@ static pn_status make_party(in_process *self, size_t k, size_t first, size_t col
     return status;
 }
 
+/* Splits do not depend on what was drawn: a generator that is used again must not give the noise of its last run again. */
+static void choose_stream(in_process *self, pn_rng *rng)
+{
+    bool untouched = rng && pn_rng_untouched(rng);
+    uint64_t drawn = rng ? pn_rng_u64(rng) : 0;
+
+    self->stream = untouched || PN_MUTANT("runs_alike") ? 0 : drawn;
+}
+
 static pn_status in_process_begin(pn_transport *transport, const pn_transport_run *run, pn_err *err)
 {
     in_process *self = (in_process *)transport;
@@ -110,6 +120,7 @@ static pn_status in_process_begin(pn_transport *transport, const pn_transport_ru
     pn_status status = check_split(self, d, err);
 
     forget_parties(self);
+    choose_stream(self, run->rng);
     for (size_t k = 0; status == PN_OK && k < transport->parties; k++) {
         size_t columns = self->columns ? self->columns[k] : pn_terms_columns(d, transport->parties, k);
 

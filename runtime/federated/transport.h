@@ -29,8 +29,9 @@ typedef struct pn_peer {
 /* What a run needs besides terms, where parties are made by the transport itself. */
 typedef struct pn_transport_run {
     const pn_objective *objective; /* in_process: whose columns are split */
-    pn_rng *rng;                   /* in_process: party k draws from split k of it; NULL: secure */
-    pn_ledger *overall;            /* in_process: charged by the parties */
+    pn_rng
+        *rng; /* in_process: party k draws from split k of it, or from others once something was drawn; NULL: secure */
+    pn_ledger *overall; /* in_process: charged by the parties */
     bool is_private;
     pn_budget
         party; /* in_process: of the ledger that is made for a party which has none.  Not looked at without privacy */

@@ -190,6 +190,12 @@ pn_status pn_rng_split(pn_rng **out, const pn_rng *parent, uint64_t stream, pn_e
     return status;
 }
 
+bool pn_rng_untouched(const pn_rng *rng)
+{
+    return rng->simulated && !rng->shared && rng->next == PN_REFILL_BYTES && rng->next_extra == PN_EXTRA_BYTES &&
+           memcmp(rng->key, rng->root, PN_KEY_BYTES) == 0;
+}
+
 void pn_rng_free(pn_rng *rng)
 {
     if (!rng)

@@ -23,6 +23,9 @@ pn_status pn_rng_seeded(pn_rng **out, uint64_t seed, pn_err *err);
  *  from its seed and `stream`, whatever has been drawn from the parent.  Errors: PN_ENOMEM. */
 pn_status pn_rng_split(pn_rng **out, const pn_rng *parent, uint64_t stream, pn_err *err);
 
+/** Whether nothing was drawn from this seeded stream yet; false for others. */
+bool pn_rng_untouched(const pn_rng *rng);
+
 /** Erases key and buffered stream. */
 void pn_rng_free(pn_rng *rng);
 

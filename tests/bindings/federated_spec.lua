@@ -70,6 +70,17 @@ describe("pn.federated.in_process", function()
     assert.are_not.equal(theta(1), theta(2))
   end)
 
+  it("draws new noise when the same generator is used again, of which the first run is that of its seed", function()
+    local rng, transport = pn.rng.seeded(1), pn.federated.in_process { parties = 3 }
+    local function theta(generator)
+      return run(problem(), { transport = transport, epsilon = 4, delta = 1e-3, iterations = 12, rng = generator }).theta
+    end
+    local first, second, third = theta(rng), theta(rng), theta(rng)
+    assert.equal(first, theta(pn.rng.seeded(1)))
+    assert.are_not.equal(first, second)
+    assert.are_not.equal(second, third)
+  end)
+
   it("charges each party's own ledger for exactly its part", function()
     local ledgers = {}
     for k = 1, 2 do ledgers[k] = pn.ledger { epsilon = 20, delta = 1e-3, teaching = true } end
