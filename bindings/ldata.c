@@ -37,7 +37,7 @@ static size_t weight_of(const pn_dataset *data)
     if (data->absent)
         return 0;
     if (!data->sparse)
-        return data->n * (data->p * entry + sizeof(double));
+        return (pn_dataset_held_end(data) - data->first) * data->p * entry + data->n * sizeof(double);
     return data->csr.start[data->n] * (entry + sizeof(uint32_t)) + data->n * 2 * sizeof(double);
 }
 
@@ -175,6 +175,11 @@ static int data_tostring(lua_State *L)
     (void)snprintf(piece, sizeof piece, "%.80s: %zu x %zu, %s%s", data->name, data->n, data->p,
                    data->sparse ? "sparse" : "dense", data->float32 ? ", float32" : "");
     luaL_addstring(&text, piece);
+    if (data->partial) {
+        (void)snprintf(piece, sizeof piece, ", of which this rank holds %zu to %zu", data->first + 1,
+                       pn_dataset_held_end(data));
+        luaL_addstring(&text, piece);
+    }
     for (int norm = 0; norm < PN_LP_COUNT; norm++) {
         if (isnan(bounds->norm[norm]))
             continue;
@@ -373,6 +378,18 @@ static int data_shuffle(lua_State *L)
     return push_subset(L, data, shuffled_rows(L, data, 2), data->n);
 }
 
+static int data_share(lua_State *L)
+{
+    const pn_dataset *data = check_data(L);
+    const pn_ranks *ranks = pnl_check(L, 2, &pnl_ranks_class);
+    size_t begin, end;
+    pn_dataset **slot = new_data(L);
+    pn_err err;
+
+    pn_ranks_hold(ranks, data->n, &begin, &end);
+    return pnl_data_made(L, slot, pn_dataset_hold(slot, data, begin, end, &err), &err);
+}
+
 static int data_split(lua_State *L)
 {
     const pn_dataset *data = check_data(L);
@@ -450,6 +467,12 @@ static const pnl_row data_rows[] = {
       "The first n records; bounds stay.  Error when there are fewer." },
     { "shuffle", data_shuffle, PNL_METHOD, PNL_NOTHING, "d:shuffle(rng) -> data",
       "All records in random order; rng is a pn.rng, or nil for the secure one." },
+    { "share", data_share, PNL_METHOD, PNL_NOTHING, "d:share(ranks) -> data",
+      "The records that this rank needs for its share of each pass of an objective with ranks=, and all labels: about "
+      "n/size records and n/32 more.  Dense data.  Values, gradients, Hessians and solvers that take all records have "
+      "the bits of one process; what needs other records says so: batches, black boxes, predictions, take, shuffle, "
+      "split, rescale, add_bias, summary.  Keep no reference to d, so that its memory is given back; "
+      "pn.data.npy{ranks=} never takes it." },
     { "split", data_split, PNL_METHOD, PNL_NOTHING, "d:split(fraction, rng) -> train, test",
       "Shuffle and part: the first has round(fraction n) records, the second the rest; fraction in (0, 1), neither "
       "part "

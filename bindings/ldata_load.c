@@ -52,15 +52,27 @@ static int load_libsvm(lua_State *L)
 
 /* ---- NPY ---- */
 
+static const char *const ranks_name[] = { "pn.ranks", NULL };
+
+static const pn_param npy_params[] = {
+    { "ranks", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, ranks_name,
+      "pn.ranks(): read and keep what d:share(ranks) would, no more" },
+    PN_PARAM_END,
+};
+
 static int load_npy(lua_State *L)
 {
     const char *xpath = pnl_data_path(L, 1, "data.npy"), *ypath = pnl_data_path(L, 2, "data.npy");
-    pn_dataset **slot = pnl_new_data(L);
+    pn_arg args[1];
+    pn_dataset **slot;
     pn_status status;
     pn_err err;
 
+    lua_settop(L, 3);
+    pnl_options(L, 3, "data.npy", npy_params, args, NULL);
+    slot = pnl_new_data(L);
     pnl_run_begin(L, true);
-    status = pn_load_npy(slot, xpath, ypath, pnl_task(L), &err);
+    status = pn_load_npy_share(slot, xpath, ypath, (const pn_ranks *)(size_t)args[0].object, pnl_task(L), &err);
     pnl_run_end(L);
     return pnl_data_made(L, slot, status, &err);
 }
@@ -197,11 +209,13 @@ static const pnl_row data_functions[] = {
       "\"binary\" makes the two values found -1 and 1 (the smaller number, or first text, -1), a table maps each, as "
       "in "
       "{[\"<=50K\"] = -1, [\">50K\"] = 1}; both enforce the label range.  Errors name file, line and column." },
-    { "npy", load_npy, PNL_FUNCTION, PNL_NOTHING, "pn.data.npy(xpath, ypath) -> data",
+    { "npy", load_npy, PNL_FUNCTION, PNL_NOTHING, "pn.data.npy(xpath, ypath, {ranks=}) -> data",
       "Read two NumPy files, gzip or plain: features, n x p, and labels, n or n x 1; '<f8', '<f4', whole numbers or "
       "'|b1' (as 0 and 1), C or Fortran order.  Dense, stored as doubles; d:float32() halves them.  Errors name the "
       "file "
-      "and the position; sizes that do not fit, both files." },
+      "and the position; sizes that do not fit, both files.  With ranks=pn.ranks() each rank reads the rows of its "
+      "share alone, as "
+      "d:share(ranks) says, so that a set larger than the memory of one machine can be loaded." },
     { "from", from_values, PNL_FUNCTION, PNL_NOTHING, "pn.data.from(X, y) -> data",
       "A data set of copies: X a pn.mat, a pn.sparse or a table of rows, n x p; y n labels (pn.vec or table).  Finite "
       "numbers only.  Labels that are all -1 or 1 count as enforced." },

@@ -96,6 +96,17 @@ void pn_ranks_share(const pn_ranks *ranks, size_t count, size_t *begin, size_t *
     *end = ranks ? first_of(count, ranks->size, ranks->rank + 1) : count;
 }
 
+/* A share of c chunks of L records begins at or after n rank / size, up to L because the last chunk may be short, and up to size / 4 more
+ * chunks because the first ranks may have one more. */
+void pn_ranks_hold(const pn_ranks *ranks, size_t n, size_t *begin, size_t *end)
+{
+    size_t size = pn_ranks_size(ranks), rank = pn_ranks_rank(ranks), chunk = n / 32 + 4096;
+    size_t margin = chunk + (size * chunk + 3) / 4, last = rank + 1 == size ? n : n / size * (rank + 1) + size;
+
+    *begin = n / size * rank;
+    *end = last >= n || n - last <= margin ? n : last + margin;
+}
+
 bool pn_ranks_enter(pn_ranks *ranks)
 {
     if (!ranks || ranks->size == 1 || ranks->sharing)

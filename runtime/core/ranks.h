@@ -43,6 +43,9 @@ const char *pn_ranks_name(const pn_ranks *ranks);
 
 /** Rank's share [*begin, *end) of `count` chunks: whole for NULL.  Rank 0 has chunk 0. */
 void pn_ranks_share(const pn_ranks *ranks, size_t count, size_t *begin, size_t *end);
+/** Which of n records [*begin, *end) rank has to have, so that it has its share of any cut into chunks of at most n / 32 + 4096 of them:
+ *  whole for NULL. */
+void pn_ranks_hold(const pn_ranks *ranks, size_t n, size_t *begin, size_t *end);
 
 /* What a chunk leaves behind. */
 typedef struct pn_ranks_part {

@@ -160,7 +160,7 @@ static pn_status open_copy(pn_dataset **copy, pn_rows *rows, const pn_dataset *d
                        bound);
     status = pn_dataset_copy(copy, data, err);
     if (status == PN_OK)
-        status = pn_rows_open(rows, *copy, err);
+        status = pn_rows_open_held(rows, *copy, err);
     if (status != PN_OK)
         pn_dataset_free(*copy);
     return status;
@@ -174,7 +174,7 @@ pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp n
 
     if (status != PN_OK)
         return status;
-    for (size_t i = 0; i < copy->n; i++) {
+    for (size_t i = copy->first; i < pn_dataset_held_end(copy); i++) {
         size_t count;
         double *entries = pn_rows_edit(&rows, i, &count);
 
@@ -236,7 +236,7 @@ static pn_status clip_rows_by(pn_dataset *copy, pn_rows *rows, const pn_row_gaug
 {
     pn_status status = PN_OK;
 
-    for (size_t i = 0; i < copy->n && status == PN_OK; i++) {
+    for (size_t i = copy->first; i < pn_dataset_held_end(copy) && status == PN_OK; i++) {
         size_t count;
         int exponent;
         double *entries = pn_rows_edit(rows, i, &count);

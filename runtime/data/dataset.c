@@ -71,11 +71,23 @@ pn_status pn_dataset_absent(pn_dataset **out, size_t n, size_t p, const pn_recor
     return PN_OK;
 }
 
-pn_status pn_dataset_need_records(const pn_dataset *data, const char *who, pn_err *err)
+pn_status pn_dataset_need_share(const pn_dataset *data, const char *who, pn_err *err)
 {
     if (!data->absent)
         return PN_OK;
     return pn_fail(err, PN_EUNSUPPORTED, "%s: the records of this data set are with the parties", who);
+}
+
+pn_status pn_dataset_need_records(const pn_dataset *data, const char *who, pn_err *err)
+{
+    pn_status status = pn_dataset_need_share(data, who, err);
+
+    if (status == PN_OK && data->partial)
+        status = pn_fail(err, PN_EUNSUPPORTED,
+                         "%s: needs all records, and this rank holds %zu to %zu of %zu; load or make the data without "
+                         "ranks",
+                         who, data->first + 1, pn_dataset_held_end(data), data->n);
+    return status;
 }
 
 static bool all_binary(const double *y, size_t n)
@@ -109,15 +121,17 @@ double *pn_dataset_rows(size_t n, size_t p)
     return n <= SIZE_MAX / p ? pn_alloc_large(n * p, sizeof(double)) : NULL;
 }
 
-/* Room for dense features: n * p numbers, uninitialised. */
+/* Room for the dense features that are held, uninitialised. */
 static pn_status add_dense(pn_dataset *data, pn_err *err)
 {
+    size_t rows = pn_dataset_held_end(data) - data->first;
+
     if (data->float32)
-        data->single = data->n <= SIZE_MAX / data->p ? pn_alloc_large(data->n * data->p, sizeof *data->single) : NULL;
+        data->single = rows <= SIZE_MAX / data->p ? pn_alloc_large(rows * data->p, sizeof *data->single) : NULL;
     else
-        data->dense = pn_dataset_rows(data->n, data->p);
+        data->dense = pn_dataset_rows(rows, data->p);
     if (!data->dense && !data->single)
-        return pn_fail(err, PN_ENOMEM, "data: out of memory for %zu x %zu numbers", data->n, data->p);
+        return pn_fail(err, PN_ENOMEM, "data: out of memory for %zu x %zu numbers", rows, data->p);
     return PN_OK;
 }
 
@@ -223,6 +237,12 @@ pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y
 
 /* ---- copies and rearrangements: they work on stored entries and change none ---- */
 
+/* Those that are stored. */
+static size_t entries_of(const pn_dataset *data)
+{
+    return data->sparse ? data->csr.start[data->n] : (pn_dataset_held_end(data) - data->first) * data->p;
+}
+
 static pn_status add_features(pn_dataset *made, bool sparse, size_t entries, pn_err *err)
 {
     return sparse ? add_sparse(made, entries, err) : add_dense(made, err);
@@ -244,6 +264,29 @@ pn_status pn_dataset_like(pn_dataset **out, const pn_dataset *data, size_t n, si
     return deliver(out, made, status);
 }
 
+/* Room for the records that `data` holds, and nothing in it yet but bounds, name, labels and names of features. */
+static pn_status same_records(pn_dataset **out, const pn_dataset *data, bool float32, size_t first, size_t end,
+                              pn_err *err)
+{
+    pn_dataset *made = NULL;
+    pn_status status = pn_dataset_need_share(data, "data", err);
+
+    if (status == PN_OK)
+        status = pn_dataset_shell(&made, data->n, data->p, data->name, err);
+    if (status == PN_OK) {
+        made->float32 = float32;
+        made->bounds = data->bounds;
+        made->partial = end - first < data->n;
+        made->first = first;
+        made->held = made->partial ? end - first : 0;
+        memcpy(made->y, data->y, data->n * sizeof(double));
+        status = add_features(made, data->sparse, entries_of(data), err);
+    }
+    if (status == PN_OK)
+        status = pn_dataset_name_features(made, data, NULL, err);
+    return deliver(out, made, status);
+}
+
 pn_status pn_dataset_name_features(pn_dataset *made, const pn_dataset *data, const char *extra, pn_err *err)
 {
     size_t own = data->feature_bytes, more = extra ? strlen(extra) + 1 : 0;
@@ -258,11 +301,6 @@ pn_status pn_dataset_name_features(pn_dataset *made, const pn_dataset *data, con
         memcpy(made->features + own, extra, more);
     made->feature_bytes = own + more;
     return PN_OK;
-}
-
-static size_t entries_of(const pn_dataset *data)
-{
-    return data->sparse ? data->csr.start[data->n] : data->n * data->p;
 }
 
 static unsigned char *stored(const pn_dataset *data)
@@ -287,17 +325,31 @@ static void copy_entries(pn_dataset *to, size_t at, const pn_dataset *from, size
 pn_status pn_dataset_copy(pn_dataset **out, const pn_dataset *data, pn_err *err)
 {
     pn_dataset *copy = NULL;
-    pn_status status = pn_dataset_like(&copy, data, data->n, data->p, data->sparse, entries_of(data), err);
+    pn_status status = same_records(&copy, data, data->float32, data->first, pn_dataset_held_end(data), err);
 
-    if (status == PN_OK)
-        status = pn_dataset_name_features(copy, data, NULL, err);
     if (status == PN_OK) {
         copy_entries(copy, 0, data, 0, entries_of(data));
         if (data->sparse)
             memcpy(copy->csr.start, data->csr.start, (data->n + 1) * sizeof *copy->csr.start);
-        memcpy(copy->y, data->y, data->n * sizeof(double));
     }
     return deliver(out, copy, status);
+}
+
+pn_status pn_dataset_hold(pn_dataset **out, const pn_dataset *data, size_t begin, size_t end, pn_err *err)
+{
+    pn_dataset *made = NULL;
+    pn_status status = pn_dataset_need_records(data, "share", err);
+
+    if (status == PN_OK && data->sparse)
+        status = pn_fail(err, PN_EUNSUPPORTED, "share: sparse features are not shared out; each rank has all of them");
+    if (status == PN_OK && !(begin < end && end <= data->n))
+        status = pn_fail(err, PN_EDIM, "share: a rank must hold some of the %zu records, got %zu to %zu", data->n,
+                         begin + 1, end);
+    if (status == PN_OK)
+        status = same_records(&made, data, data->float32, begin, end, err);
+    if (status == PN_OK)
+        copy_entries(made, 0, data, begin * data->p, (end - begin) * data->p);
+    return deliver(out, made, status);
 }
 
 pn_status pn_dataset_with_labels(pn_dataset **out, const pn_dataset *data, const double *y, size_t n, pn_err *err)
@@ -413,7 +465,7 @@ static pn_status narrow_rows(pn_dataset *to, const pn_dataset *from, pn_err *err
 {
     float *single = to->sparse ? to->csr_single : to->single;
 
-    for (size_t i = 0; i < from->n; i++) {
+    for (size_t i = from->first; i < pn_dataset_held_end(from); i++) {
         size_t count, first = pn_row_place(from, i, &count), bad;
         const double *entries = (from->sparse ? from->csr.value : from->dense) + first;
 
@@ -433,23 +485,13 @@ pn_status pn_dataset_to_float32(pn_dataset **out, const pn_dataset *data, pn_err
 
     if (data->float32 || data->absent)
         return pn_dataset_copy(out, data, err);
-    status = pn_dataset_shell(&made, data->n, data->p, data->name, err);
-    if (status == PN_OK) {
-        made->float32 = true;
-        made->bounds = data->bounds;
-        status = add_features(made, data->sparse, entries_of(data), err);
-    }
-    if (status == PN_OK)
-        status = pn_dataset_name_features(made, data, NULL, err);
+    status = same_records(&made, data, true, data->first, pn_dataset_held_end(data), err);
     if (status == PN_OK)
         status = narrow_rows(made, data, err);
-    if (status == PN_OK) {
-        if (data->sparse) {
-            memcpy(made->csr.start, data->csr.start, (data->n + 1) * sizeof *made->csr.start);
-            if (entries_of(data) > 0)
-                memcpy(made->csr.column, data->csr.column, entries_of(data) * sizeof *made->csr.column);
-        }
-        memcpy(made->y, data->y, data->n * sizeof(double));
+    if (status == PN_OK && data->sparse) {
+        memcpy(made->csr.start, data->csr.start, (data->n + 1) * sizeof *made->csr.start);
+        if (entries_of(data) > 0)
+            memcpy(made->csr.column, data->csr.column, entries_of(data) * sizeof *made->csr.column);
     }
     return deliver(out, made, status);
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/ranks.h"
 #include "core/status.h"
 #include "core/task.h"
 #include "core/view.h"
@@ -29,10 +30,13 @@ typedef struct pn_record_bounds {
  *   float32    single [n * p]    csr_single [nnz], and csr.value is NULL
  * The other three are NULL.  Dense ones are row-major.  A float is exactly the double it converts to: what is enforced
  * holds for that, and all sums are of doubles.
- * `absent`: all four and y are NULL, since others have the records; n, p and what is enforced are all that is known. */
+ * `absent`: all four and y are NULL, since others have the records; n, p and what is enforced are all that is known.
+ * `partial`: features of `held` records from number `first` on are here and the others on other ranks; dense, so that their arrays have
+ * held * p numbers; all labels are here. */
 typedef struct pn_dataset {
     size_t n, p;
-    bool sparse, float32, absent;
+    bool sparse, float32, absent, partial;
+    size_t first, held; /* 0 and 0 unless partial */
     double *dense;
     float *single;
     pn_csr csr; /* start and column of sparse features; zeros otherwise */
@@ -63,6 +67,17 @@ pn_status pn_dataset_absent(pn_dataset **out, size_t n, size_t p, const pn_recor
                             pn_err *err);
 /** PN_EUNSUPPORTED "who: the records of this data set are with the parties" when they are not here. */
 pn_status pn_dataset_need_records(const pn_dataset *data, const char *who, pn_err *err);
+/** The same, but records that are shared out to ranks will do. */
+pn_status pn_dataset_need_share(const pn_dataset *data, const char *who, pn_err *err);
+/** The features of records begin .. end - 1, dense, and all labels: for an objective with ranks, of which each holds some.  What works on one
+ *  record by itself (clip_rows, clip_labels, with_labels, to_float32) makes another such data set; whatever would read others refuses it.
+ *  Errors: PN_EDIM unless begin < end <= n; PN_EUNSUPPORTED for sparse features, or when not all records are here; PN_ENOMEM. */
+pn_status pn_dataset_hold(pn_dataset **out, const pn_dataset *data, size_t begin, size_t end, pn_err *err);
+/* The end of what is held: [first, pn_dataset_held_end). */
+static inline size_t pn_dataset_held_end(const pn_dataset *data)
+{
+    return data->partial ? data->first + data->held : data->n;
+}
 
 typedef enum pn_storage { PN_STORAGE_AUTO = 0, PN_STORAGE_DENSE, PN_STORAGE_SPARSE } pn_storage;
 
@@ -136,6 +151,10 @@ pn_status pn_load_csv(pn_dataset **out, const char *path, const pn_csv_options *
  *  doubles whatever the type.  Errors as pn_npy_load; PN_EDIM for sizes that do not fit, naming both.
  *  Peak memory is that of the matrix and twice the labels. */
 pn_status pn_load_npy(pn_dataset **out, const char *xpath, const char *ypath, pn_task *task, pn_err *err);
+/** The same, but of the features those of pn_ranks_hold alone are read and stored, as by pn_dataset_hold: NaN and infinity are refused by the
+ *  rank that holds them.  NULL, or one rank: all. */
+pn_status pn_load_npy_share(pn_dataset **out, const char *xpath, const char *ypath, const pn_ranks *ranks,
+                            pn_task *task, pn_err *err);
 
 /** Scale each row whose norm exceeds `bound` down to it, guaranteed in real arithmetic (noise.md section 3, `clip`);
  *  record the bound and those it implies, rounded upwards; smaller ones that stood before stay.  For l1 and l2 a row within

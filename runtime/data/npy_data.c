@@ -29,12 +29,18 @@ static pn_status check_shapes(const pn_npy *X, const char *xpath, const pn_npy *
 
 pn_status pn_load_npy(pn_dataset **out, const char *xpath, const char *ypath, pn_task *task, pn_err *err)
 {
+    return pn_load_npy_share(out, xpath, ypath, NULL, task, err);
+}
+
+pn_status pn_load_npy_share(pn_dataset **out, const char *xpath, const char *ypath, const pn_ranks *ranks,
+                            pn_task *task, pn_err *err)
+{
     pn_npy X = { .data = NULL }, y = { .data = NULL };
     pn_dataset *data = NULL;
     pn_status status = pn_npy_load(&y, ypath, task, err); /* the short one first: what is wrong shows sooner */
 
     if (status == PN_OK)
-        status = pn_npy_load(&X, xpath, task, err);
+        status = pn_npy_load_share(&X, xpath, ranks, task, err);
     if (status == PN_OK)
         status = check_shapes(&X, xpath, &y, ypath, err);
     if (status == PN_OK)
@@ -42,6 +48,9 @@ pn_status pn_load_npy(pn_dataset **out, const char *xpath, const char *ypath, pn
     if (status == PN_OK) {
         data->dense = X.data; /* it is ours now: no second copy */
         X.data = NULL;
+        data->partial = X.rows < data->n;
+        data->first = X.first;
+        data->held = data->partial ? X.rows : 0;
         memcpy(data->y, y.data, data->n * sizeof *data->y);
         pn_dataset_see_labels(data);
         *out = data;

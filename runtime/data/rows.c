@@ -45,15 +45,26 @@ static size_t longest_row(const pn_dataset *data)
     return longest;
 }
 
-pn_status pn_rows_open(pn_rows *rows, const pn_dataset *data, pn_err *err)
+static pn_status open_rows(pn_rows *rows, const pn_dataset *data, bool shared, pn_err *err)
 {
+    pn_status status;
+
     *rows = (pn_rows){ data, NULL };
-    if (data->absent)
-        return pn_dataset_need_records(data, "data", err);
-    if (!data->float32)
-        return PN_OK;
+    status = data->absent || !shared ? pn_dataset_need_records(data, "data", err) : PN_OK;
+    if (status != PN_OK || !data->float32)
+        return status;
     rows->wide = pn_alloc(longest_row(data), sizeof *rows->wide);
     return rows->wide ? PN_OK : pn_fail(err, PN_ENOMEM, "data: out of memory for a row of %zu features", data->p);
+}
+
+pn_status pn_rows_open(pn_rows *rows, const pn_dataset *data, pn_err *err)
+{
+    return open_rows(rows, data, false, err);
+}
+
+pn_status pn_rows_open_held(pn_rows *rows, const pn_dataset *data, pn_err *err)
+{
+    return open_rows(rows, data, true, err);
 }
 
 void pn_rows_close(pn_rows *rows)
@@ -65,7 +76,7 @@ void pn_rows_close(pn_rows *rows)
 size_t pn_row_place(const pn_dataset *data, size_t i, size_t *count)
 {
     *count = data->sparse ? data->csr.start[i + 1] - data->csr.start[i] : data->p;
-    return data->sparse ? data->csr.start[i] : i * data->p;
+    return data->sparse ? data->csr.start[i] : (i - data->first) * data->p;
 }
 
 double *pn_rows_edit(pn_rows *rows, size_t i, size_t *count)

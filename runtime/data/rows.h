@@ -10,8 +10,10 @@ typedef struct pn_rows {
     double *wide;           /* [the longest row] for float32 storage, else NULL */
 } pn_rows;
 
-/** On failure nothing needs closing.  Errors: PN_ENOMEM; PN_EUNSUPPORTED when the records are not here. */
+/** On failure nothing needs closing.  Errors: PN_ENOMEM; PN_EUNSUPPORTED when not all records are here. */
 pn_status pn_rows_open(pn_rows *rows, const pn_dataset *data, pn_err *err);
+/** The same of the rows first .. pn_dataset_held_end - 1, which may be some of them: others must not be asked for. */
+pn_status pn_rows_open_held(pn_rows *rows, const pn_dataset *data, pn_err *err);
 void pn_rows_close(pn_rows *rows);
 
 /** The *count stored entries of row i (from 0): p of a dense row, those of csr.column[start[i]..] of a sparse one.  Valid

@@ -290,6 +290,7 @@ typedef struct source {
     gzFile file;
     int fd; /* of the file; belongs to it */
     const char *path;
+    const pn_ranks *ranks; /* whose share is wanted; NULL: all */
     pn_task *task;
     pn_err *err;
 } source;
@@ -393,29 +394,56 @@ static pn_status read_end(source *in)
     return count < 0 || (code != Z_OK && code != Z_STREAM_END) ? read_failed(in, "") : PN_OK;
 }
 
-static pn_status read_entries(source *in, const header *head, const entry_type *type, double *data)
+/* Entries begin .. end - 1 of the file, all of rows that are wanted. */
+static pn_status read_run(source *in, const header *head, const entry_type *type, size_t begin, size_t end, pn_npy *out)
 {
     unsigned char buffer[CHUNK * 8];
-    size_t count = head->shape[0] * head->shape[1];
+    size_t skipped = out->first * head->shape[1], count = head->shape[0] * head->shape[1];
 
-    for (size_t done = 0; done < count;) {
-        size_t wanted = count - done < CHUNK ? count - done : CHUNK;
-
-        pn_status status = pn_task_report(in->task, "reading entries", (double)done, (double)count, in->err);
+    while (begin < end) {
+        size_t wanted = end - begin < CHUNK ? end - begin : CHUNK;
+        pn_status status = pn_task_report(in->task, "reading entries", (double)begin, (double)count, in->err);
 
         if (status != PN_OK)
             return status;
         if (!take_bytes(in, buffer, wanted * type->bytes))
             return read_failed(in, "fewer entries than the header announces");
         for (size_t k = 0; k < wanted; k++) {
-            size_t place = place_of(head, done + k);
+            size_t place = place_of(head, begin + k);
 
-            if (!type->read(&data[place], buffer + k * type->bytes))
+            if (!type->read(&out->data[place - skipped], buffer + k * type->bytes))
                 return refuse_entry(in, head, place, type);
         }
-        done += wanted;
+        begin += wanted;
     }
-    return read_end(in);
+    return PN_OK;
+}
+
+/* Some of the rows: one stretch of the file, or one of each column. */
+static pn_status read_rows(source *in, const header *head, const entry_type *type, pn_npy *out)
+{
+    size_t runs = head->fortran ? head->shape[1] : 1, width = head->fortran ? 1 : head->shape[1];
+    z_off_t start = gztell(in->file);
+    pn_status status = PN_OK;
+
+    for (size_t r = 0; r < runs && status == PN_OK; r++) {
+        size_t begin = (r * head->shape[0] + out->first) * width;
+
+        if (gzseek(in->file, start + (z_off_t)(begin * type->bytes), SEEK_SET) < 0)
+            return read_failed(in, "fewer entries than the header announces");
+        status = read_run(in, head, type, begin, begin + out->rows * width, out);
+    }
+    return status;
+}
+
+static pn_status read_entries(source *in, const header *head, const entry_type *type, pn_npy *out)
+{
+    pn_status status;
+
+    if (out->rows < head->shape[0])
+        return read_rows(in, head, type, out);
+    status = read_run(in, head, type, 0, head->shape[0] * head->shape[1], out);
+    return status == PN_OK ? read_end(in) : status;
 }
 
 static pn_status load_open_file(pn_npy *out, source *in, char *text)
@@ -432,12 +460,14 @@ static pn_status load_open_file(pn_npy *out, source *in, char *text)
     status = check_size(in, &head, type->bytes);
     if (status != PN_OK)
         return status;
-    *out = (pn_npy){ NULL, head.dims, { head.shape[0], head.shape[1] } };
-    out->data = pn_alloc(head.shape[0] * head.shape[1], sizeof *out->data);
+    *out = (pn_npy){ NULL, head.dims, { head.shape[0], head.shape[1] }, 0, 0 };
+    pn_ranks_hold(in->ranks, head.shape[0], &out->first, &out->rows);
+    out->rows -= out->first;
+    out->data = pn_alloc(out->rows * head.shape[1], sizeof *out->data);
     if (!out->data)
         return pn_fail(in->err, PN_ENOMEM, "%s: not enough memory for %zu numbers", in->path,
-                       head.shape[0] * head.shape[1]);
-    status = read_entries(in, &head, type, out->data);
+                       out->rows * head.shape[1]);
+    status = read_entries(in, &head, type, out);
     if (status != PN_OK) {
         pn_free(out->data);
         out->data = NULL;
@@ -462,7 +492,12 @@ static pn_status open_source(source *in)
 
 pn_status pn_npy_load(pn_npy *out, const char *path, pn_task *task, pn_err *err)
 {
-    source in = { NULL, -1, path, task, err };
+    return pn_npy_load_share(out, path, NULL, task, err);
+}
+
+pn_status pn_npy_load_share(pn_npy *out, const char *path, const pn_ranks *ranks, pn_task *task, pn_err *err)
+{
+    source in = { NULL, -1, path, ranks, task, err };
     char *text = NULL;
     pn_status status;
 

@@ -483,7 +483,7 @@ pn_status pn_objective_record_difference(const pn_objective *objective, size_t r
     const pn_dataset *data = objective->data;
     const pn_block block = { .data = data, .simd = pn_simd_best(), .first = row, .count = 1 };
     double z, slope;
-    pn_status status = pn_check_batch(objective, NULL, err);
+    pn_status status = pn_dataset_need_records(data, "objective: a record", err);
 
     if (status != PN_OK)
         return status;

@@ -10,6 +10,17 @@ static size_t record(const pn_block *block, size_t r)
     return block->rows ? block->rows[r] : block->first + r;
 }
 
+/* Dense records from i on, which are here. */
+static const double *dense_rows(const pn_dataset *data, size_t i)
+{
+    return data->dense + (i - data->first) * data->p;
+}
+
+static const float *single_rows(const pn_dataset *data, size_t i)
+{
+    return data->single + (i - data->first) * data->p;
+}
+
 static double sparse_dot(const pn_dataset *data, size_t i, const double *w)
 {
     size_t k = data->csr.start[i], end = data->csr.start[i + 1];
@@ -68,9 +79,9 @@ void pn_block_times(const pn_block *block, const double *w, double *z)
     } else if (block->dense) {
         block->simd->dense_times(block->dense, block->count, data->p, w, z);
     } else if (data->single) {
-        block->simd->dense_times_single(data->single + block->first * data->p, block->count, data->p, w, z);
+        block->simd->dense_times_single(single_rows(data, block->first), block->count, data->p, w, z);
     } else {
-        block->simd->dense_times(data->dense + block->first * data->p, block->count, data->p, w, z);
+        block->simd->dense_times(dense_rows(data, block->first), block->count, data->p, w, z);
     }
 }
 
@@ -97,10 +108,9 @@ void pn_block_add(const pn_block *block, const double *weight, double *g)
     } else if (block->dense) {
         block->simd->dense_add_transposed(block->dense, block->count, data->p, weight, g);
     } else if (data->single) {
-        block->simd->dense_add_transposed_single(data->single + block->first * data->p, block->count, data->p, weight,
-                                                 g);
+        block->simd->dense_add_transposed_single(single_rows(data, block->first), block->count, data->p, weight, g);
     } else {
-        block->simd->dense_add_transposed(data->dense + block->first * data->p, block->count, data->p, weight, g);
+        block->simd->dense_add_transposed(dense_rows(data, block->first), block->count, data->p, weight, g);
     }
 }
 
@@ -147,9 +157,9 @@ void pn_block_row(const pn_block *block, size_t r, double *x)
     size_t p = data->p;
 
     if (data->single)
-        pn_widen(x, block->single ? block->single + r * p : data->single + (block->first + r) * p, p);
+        pn_widen(x, block->single ? block->single + r * p : single_rows(data, block->first + r), p);
     else
-        memcpy(x, block->dense ? block->dense + r * p : data->dense + (block->first + r) * p, p * sizeof *x);
+        memcpy(x, block->dense ? block->dense + r * p : dense_rows(data, block->first + r), p * sizeof *x);
 }
 
 void pn_record_features(const pn_dataset *data, size_t i, double *x)
@@ -158,9 +168,9 @@ void pn_record_features(const pn_dataset *data, size_t i, double *x)
         memset(x, 0, data->p * sizeof *x);
         sparse_add(data, i, 1.0, x);
     } else if (data->single) {
-        pn_widen(x, data->single + i * data->p, data->p);
+        pn_widen(x, single_rows(data, i), data->p);
     } else {
-        memcpy(x, data->dense + i * data->p, data->p * sizeof *x);
+        memcpy(x, dense_rows(data, i), data->p * sizeof *x);
     }
 }
 

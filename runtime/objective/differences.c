@@ -80,7 +80,7 @@ static const double *dense_rows(const sweep *self, size_t first, size_t count, d
     const pn_dataset *data = self->objective->data;
 
     if (!gathers(self))
-        return data->dense + first * data->p;
+        return data->dense + (first - data->first) * data->p;
     for (size_t r = 0; r < count; r++)
         pn_record_features(data, record_of(self, first + r), room + r * data->p);
     return room;
@@ -215,6 +215,7 @@ static pn_status share_sweep(sweep *self, pn_status before, pn_task *task, pn_er
     bool alone = pn_blas_alone(0);
     pn_status status = pn_share_chunks(self->objective,
                                        &(pn_shared){ .chunks = self->part.chunks,
+                                                     .chunk_rows = self->batch ? 0 : self->part.chunk_rows,
                                                      .body = run_chunk,
                                                      .self = self,
                                                      .parts = &part,

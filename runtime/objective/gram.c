@@ -178,7 +178,7 @@ pn_status pn_objective_prepare(pn_objective *objective, size_t passes, pn_task *
     double entries = data->sparse ? (double)data->csr.start[data->n] : (double)data->n * (double)data->p;
     double saved = (double)passes * (2.0 * entries - (double)data->p * (double)data->p);
 
-    if (!pn_objective_uses_gram(objective) || objective->gram.matrix || data->p > GRAM_MAX_P ||
+    if (!pn_objective_uses_gram(objective) || objective->gram.matrix || data->partial || data->p > GRAM_MAX_P ||
         forming_cost(data) >= saved)
         return PN_OK;
     return pn_gram_form(objective, task, err);

@@ -424,15 +424,17 @@ static pn_status share_groups(forming *self, pn_status before, pn_err *err)
     };
     /* Whatever the size: the workers call it, and OpenBLAS's own threads would wait for them. */
     bool alone = pn_blas_alone(0);
-    pn_status status = pn_share_chunks(self->objective,
-                                       &(pn_shared){ .chunks = self->groups,
-                                                     .body = form_group,
-                                                     .self = self,
-                                                     .parts = parts,
-                                                     .part_count = 2,
-                                                     .theta = self->theta,
-                                                     .batch = self->batch },
-                                       before, self->task, err);
+    pn_status status =
+        pn_share_chunks(self->objective,
+                        &(pn_shared){ .chunks = self->groups,
+                                      .chunk_rows = self->batch ? 0 : self->per_group * self->part.chunk_rows,
+                                      .body = form_group,
+                                      .self = self,
+                                      .parts = parts,
+                                      .part_count = 2,
+                                      .theta = self->theta,
+                                      .batch = self->batch },
+                        before, self->task, err);
 
     pn_blas_alone_end(alone);
     return self->status != PN_OK ? self->status : status;

@@ -175,6 +175,7 @@ static pn_status share_line(line *self, pn_status before, pn_task *task, pn_err 
 
     return pn_share_chunks(self->objective,
                            &(pn_shared){ .chunks = self->part.chunks,
+                                         .chunk_rows = self->batch ? 0 : self->part.chunk_rows,
                                          .body = run_chunk,
                                          .self = self,
                                          .parts = parts,

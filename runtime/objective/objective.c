@@ -99,6 +99,10 @@ static pn_status check_parts(const pn_objective_parts *parts, pn_err *err)
 
     if (status != PN_OK)
         return status;
+    if (parts->data->partial && pn_ranks_size(parts->ranks) < 2)
+        return pn_fail(err, PN_EINVAL,
+                       "objective: this rank holds records %zu to %zu of %zu; give the ranks that hold the others",
+                       parts->data->first + 1, pn_dataset_held_end(parts->data), parts->data->n);
     if (parts->set && parts->set->dim != dim && margins > 1)
         return pn_fail(err, PN_EDIM, "objective: the set has dimension %zu, theta has %zu classes x %zu features = %zu",
                        parts->set->dim, margins, parts->data->p, dim);
@@ -138,12 +142,12 @@ static pn_status measure_rows(pn_objective *objective, pn_err *err)
      * multiplied by in a gradient 1. */
     double roundings = 0.5 * (double)objective->loss->margins + 8.0;
     pn_rows rows;
-    pn_status status = pn_rows_open(&rows, objective->data, err);
+    pn_status status = pn_rows_open_held(&rows, objective->data, err);
 
     if (status != PN_OK)
         return status;
     objective->norms = pn_alloc(objective->data->n, sizeof(double));
-    for (size_t i = 0; objective->norms && i < objective->data->n; i++) {
+    for (size_t i = objective->data->first; objective->norms && i < pn_dataset_held_end(objective->data); i++) {
         size_t count;
         const double *x = pn_rows_get(&rows, i, &count);
 

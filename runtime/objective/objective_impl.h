@@ -58,6 +58,7 @@ size_t pn_objective_longest_chunk(const pn_objective *objective);
 
 typedef struct pn_shared {
     size_t chunks;
+    size_t chunk_rows; /* chunk c reads records c * chunk_rows .. (c + 1) * chunk_rows - 1 at most; 0: any */
     pn_block_fn
         body; /* as for pn_parallel; or `run`, for what calls back and can fail: chunks begin .. end - 1 on this thread */
     pn_status (*run)(void *self, size_t begin, size_t end, pn_task *task, pn_err *err);
@@ -70,8 +71,9 @@ typedef struct pn_shared {
 
 /* Run all chunks; with ranks this rank's share, and the others' parts are there afterwards.  `before`: what the caller has failed with
  * already (memory), since with ranks the failure of one is that of all.  One chunk, and what a callback of a shared pass asks for, every
- * rank computes by itself.
- * Errors: `before`; those of `run`; PN_ECANCELLED; with ranks pn_ranks_complete's. */
+ * rank computes by itself, for which it has to have all records.
+ * Errors: `before`; PN_EUNSUPPORTED for records that this rank would read and does not hold; those of `run`; PN_ECANCELLED; with ranks
+ * pn_ranks_complete's. */
 pn_status pn_share_chunks(const pn_objective *objective, const pn_shared *work, pn_status before, pn_task *task,
                           pn_err *err);
 

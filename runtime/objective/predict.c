@@ -41,6 +41,7 @@ static pn_status predict_margins(const pn_objective *objective, const double *th
         prediction self = { data, pn_simd_best(), theta + k * data->p, z ? z + k * data->n : NULL };
         const pn_ranks_part part = { .data = self.z, .bytes = PREDICT_ROWS * sizeof *z, .total = data->n * sizeof *z };
         const pn_shared work = { .chunks = predict_chunks(data),
+                                 .chunk_rows = PREDICT_ROWS,
                                  .body = predict_rows,
                                  .self = &self,
                                  .parts = &part,
@@ -56,8 +57,10 @@ pn_status pn_predict(const pn_dataset *data, const double *theta, size_t p, doub
 {
     prediction self = { data, pn_simd_best(), theta, z };
 
-    if (data->absent)
-        return pn_dataset_need_records(data, "predict", err);
+    pn_status status = pn_dataset_need_records(data, "predict", err);
+
+    if (status != PN_OK)
+        return status;
     if (p != data->p)
         return pn_fail(err, PN_EDIM, "predict: the model has %zu entries, the data has %zu features", p, data->p);
     return pn_parallel(task, predict_chunks(data), predict_rows, &self, err);
@@ -92,7 +95,7 @@ pn_status pn_objective_accuracy(pn_objective *objective, const double *theta, do
 {
     const pn_dataset *data = objective->data;
     size_t margins = objective->loss->margins;
-    pn_status status = pn_dataset_need_records(data, "accuracy", err);
+    pn_status status = pn_dataset_need_share(data, "accuracy", err);
     double *z;
 
     if (status == PN_OK)

@@ -43,14 +43,36 @@ static uint64_t digest_of(const pn_objective *objective, const pn_shared *work)
     return digest;
 }
 
+/* Whatever chunks begin .. end - 1 may read is here. */
+static pn_status check_held(const pn_dataset *data, const pn_shared *work, size_t begin, size_t end, pn_err *err)
+{
+    size_t first = begin * work->chunk_rows, last = end * work->chunk_rows;
+
+    if (!data->partial || begin == end)
+        return PN_OK;
+    last = last < data->n ? last : data->n;
+    if (work->chunk_rows > 0 && first >= data->first && last <= pn_dataset_held_end(data))
+        return PN_OK;
+    if (work->chunk_rows == 0 || (begin == 0 && end == work->chunks))
+        return pn_dataset_need_records(data, "objective: this pass", err);
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "objective: this rank's share of the pass is records %zu to %zu, and it holds %zu to %zu of %zu",
+                   first + 1, last, data->first + 1, pn_dataset_held_end(data), data->n);
+}
+
 pn_status pn_share_chunks(const pn_objective *objective, const pn_shared *work, pn_status before, pn_task *task,
                           pn_err *err)
 {
     size_t begin, end;
 
-    if (work->chunks < 2 || !pn_ranks_enter(objective->ranks))
+    if (work->chunks < 2 || !pn_ranks_enter(objective->ranks)) {
+        if (before == PN_OK)
+            before = check_held(objective->data, work, 0, work->chunks, err);
         return before == PN_OK ? run_chunks(work, 0, work->chunks, task, err) : before;
+    }
     pn_ranks_share(objective->ranks, work->chunks, &begin, &end);
+    if (before == PN_OK)
+        before = check_held(objective->data, work, begin, end, err);
     if (before == PN_OK)
         before = run_chunks(work, begin, end, task, err);
     return pn_ranks_complete(objective->ranks, work->chunks, work->parts, work->part_count, digest_of(objective, work),

@@ -345,7 +345,7 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
     if (!solver)
         return pn_fail(err, PN_EUNSUPPORTED, "solve: there is no solver \"%.40s\"", name);
     (void)snprintf(owner, sizeof owner, "solve.%s", solver->name);
-    if (!solver->remote && (status = pn_dataset_need_records(pn_objective_data(objective), owner, err)) != PN_OK)
+    if (!solver->remote && (status = pn_dataset_need_share(pn_objective_data(objective), owner, err)) != PN_OK)
         return status;
     if ((status = pn_args_check(owner, pn_solver_common, common, err)) != PN_OK ||
         (status = pn_args_check(owner, solver->params, own, err)) != PN_OK ||

@@ -136,6 +136,97 @@ describe("pn.ranks" .. (why and (" (skipped: " .. why .. ")") or ""), function()
     end
   end)
 
+  -- 60000 x 8 and 240 MB, written by one process; what ranks are killed with would stay.
+  local X, y = path .. ".X.npy", path .. ".y.npy"
+  teardown(function()
+    os.remove(X)
+    os.remove(y)
+  end)
+
+  local function write_matrix(n, p)
+    run_alone(([[
+      local n, p = %d, %d
+      local x, state = pn.mat(n, p), 1
+      for i = 1, n do
+        local row = x[i]
+        for j = 1, p do
+          state = (state * 1103515245 + 12345) %% 2147483648
+          row[j] = state / 2147483648 - 0.5
+        end
+      end
+      local y = {}
+      for i = 1, n do y[i] = x[i][1] + x[i][2] > 0 and 1 or -1 end
+      pn.save(%q, x)
+      pn.save(%q, pn.vec(y))
+      print "written"
+    ]]):format(n, p, X, y))
+  end
+
+  it("shares out records: passes and private models with the bits of one process, refusals of what needs others", function()
+    write_matrix(60000, 8)
+    local script = ([[
+      local X, y = %q, %q
+      local n, p = 60000, 8
+      local function passes(data, ranks)
+        data = data:clip_rows("l2", 1)
+        local theta, v = zeros(), zeros()
+        for j = 1, p do theta[j], v[j] = 0.1 * j - 0.5, 0.3 - 0.05 * j end
+        local obj = pn.objective { data = data, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = p, radius = 2 },
+          ranks = ranks }
+        local fit = pn.solve.frank_wolfe(obj, { epsilon = 1, delta = 1e-6, iterations = 20, rng = pn.rng.seeded(4) })
+        return table.concat({ bits(obj:value(theta)), bits(obj:gradient(theta)), bits(obj:hvp(theta, v)),
+          bits(obj:losses(theta)), bits(obj:factors(theta)), bits(fit.theta) }, "\n"), obj, data
+      end
+    ]]):format(X, y)
+    local common = COMMON:gsub("n, p = 5000, 12", "n, p = 1, 8")
+    local alone = run_alone(common .. script .. " print((passes(pn.data.npy(X, y))))")
+    local out, err, code = run(2, common .. script .. [[
+      local r = pn.ranks()
+      local loaded, obj, data = passes(pn.data.npy(X, y, { ranks = r }), r)
+      keep(r.rank, loaded .. "\n" .. passes(pn.data.npy(X, y):share(r), r) .. "\n")
+      local function refuses(what, f, ...)
+        local fine, why = pcall(f, ...)
+        assert(not fine and tostring(why):find("needs all records, and this rank holds", 1, true), what .. ": " .. tostring(why))
+      end
+      refuses("a batch", obj.gradient, obj, zeros(), { 1, 2, 3 })
+      for _, name in ipairs { "take", "summary", "add_bias", "shuffle" } do
+        refuses(name, data[name], data, name == "take" and 3 or nil)
+      end
+      refuses("X", function() return data.X end)
+      refuses("predictions", data.share, data, r)
+      if r.rank == 0 then print(tostring(data):match "this rank holds %d+ to %d+") end
+    ]])
+    assert.equal(0, code, err)
+    assert.equal("this rank holds 1 to 38959\n", out)
+    assert.equal(alone .. alone, kept(0))
+    assert.equal(alone .. alone, kept(1))
+  end)
+
+  it("keeps in memory what a rank needs", function()
+    write_matrix(300000, 100)
+    local script = ([[
+      local r = pn.ranks()
+      local function resident()
+        for line in io.lines "/proc/self/status" do
+          local kilobytes = line:match "^VmHWM:%%s*(%%d+)"
+          if kilobytes then return tonumber(kilobytes) * 1024 end
+        end
+      end
+      local before = resident()
+      local data = pn.data.npy(%q, %q, { ranks = r })
+      local obj = pn.objective { data = data, loss = pn.loss.logistic(), ranks = r }
+      assert(#obj:gradient(data.p) == data.p)
+      keep(r.rank, tostring(resident() - before))
+    ]]):gsub("obj:gradient%(data.p%)", "obj:gradient(pn.vec(data.p))"):format(X, y)
+    local head = COMMON:match "^(.-)local n, p = 5000"
+    local _, err, code = run(2, head .. script)
+    assert.equal(0, code, err)
+    for rank = 0, 1 do
+      local bytes = tonumber(kept(rank)) -- of 240 MB
+      assert.truthy(bytes > 0.45 * 240e6 and bytes < 0.65 * 240e6, ("rank %d grew by %.0f MB"):format(rank, bytes / 1e6))
+    end
+  end)
+
   it("trains one private model: the same on all ranks, with secure noise", function()
     local script = COMMON
       .. [[

@@ -46,6 +46,36 @@ static void shares_cover_all_chunks_once(void)
     }
 }
 
+/* Any cut into chunks of so many records at most, the last one shorter. */
+static void what_ranks_hold_covers_their_share_of_any_cut(void)
+{
+    static const size_t records[] = { 1, 7, 5000, 131072, 1000003 };
+    fake_world world = { 0 };
+    fake_rank self;
+
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
+        size_t n = records[i], most = n / 32 + 4096;
+
+        for (size_t size = 1; size <= 40; size++) {
+            for (size_t r = 0; r < size; r++) {
+                pn_ranks *ranks = lone(&world, &self, size, r);
+                size_t first, last, begin, end, missed = 0;
+
+                pn_ranks_hold(ranks, n, &first, &last);
+                CHECK(last <= n && first < last);
+                for (size_t rows = 1; rows <= most; rows += 1 + rows / 8 + (rows == 4096)) {
+                    pn_ranks_share(ranks, (n + rows - 1) / rows, &begin, &end);
+                    missed += begin < end && (begin * rows < first || (end * rows < n ? end * rows : n) > last);
+                }
+                pn_ranks_share(ranks, (n + most - 1) / most, &begin, &end);
+                missed += begin < end && (begin * most < first || (end * most < n ? end * most : n) > last);
+                CHECK(missed == 0);
+                pn_ranks_free(ranks);
+            }
+        }
+    }
+}
+
 static void no_ranks_are_one(void)
 {
     size_t begin = 7, end = 7;
@@ -285,6 +315,7 @@ int main(void)
 {
     (void)alarm(100); /* ranks that wait for each other for ever */
     shares_cover_all_chunks_once();
+    what_ranks_hold_covers_their_share_of_any_cut();
     no_ranks_are_one();
     other_versions_are_refused();
     all_get_all_parts();

@@ -22,7 +22,7 @@
 typedef struct question {
     const pn_dataset *data;
     pn_loss *losses[FAKE_MOST + 1]; /* each rank its own */
-    pn_set *sets[FAKE_MOST + 1]; /* the same: references are not counted across threads */
+    pn_set *sets[FAKE_MOST + 1];    /* the same: references are not counted across threads */
     double clip;
     const double *theta, *v;
     const size_t *rows;
