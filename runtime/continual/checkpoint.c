@@ -24,6 +24,8 @@
 
 #define ALIGNED 16
 
+static const pn_checkpoint_owner owner = { .name = "prefix", .what = "stream" };
+
 /* The fixed part of what is written; arrays and the state follow. */
 typedef struct image {
     uint64_t bytes; /* of all */
@@ -366,7 +368,7 @@ static pn_status move_into(pn_prefix *stream, keeper *self, const char *path, pn
     pn_status status = write_image(self, stream, &size, err);
 
     if (status == PN_OK)
-        status = pn_checkpoint_make(&self->file, path, self->id, mode, self->room, size, &published, err);
+        status = pn_checkpoint_make(&self->file, &owner, path, self->id, mode, self->room, size, &published, err);
     if (status != PN_OK && published)
         close_stream(stream, self, path);
     return status;
@@ -449,7 +451,7 @@ pn_status pn_prefix_resume(pn_prefix **out, const char *path, pn_err *err)
     pn_prefix *stream = NULL;
     void *data = NULL;
     size_t size = 0;
-    pn_status status = pn_checkpoint_open(&file, path, &data, &size, err);
+    pn_status status = pn_checkpoint_open(&file, &owner, path, &data, &size, err);
 
     *out = NULL;
     if (status != PN_OK)

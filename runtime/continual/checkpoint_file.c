@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,15 +41,29 @@ typedef struct sector {
 _Static_assert(sizeof(sector) == SECTOR, "a sector has no padding");
 
 struct pn_checkpoint_file {
+    const pn_checkpoint_owner *owner;
     char *path;
     int fd;
     sector now; /* what counts */
     const char *broken;
 };
 
-static pn_status cannot(const char *path, const char *what, int error, pn_err *err)
+/* "OWNER: PATH: " and the rest. */
+static pn_status PN_PRINTF(4, 5)
+    file_fail(pn_err *err, const pn_checkpoint_file *file, pn_status status, const char *format, ...)
 {
-    return pn_fail(err, PN_EIO, "prefix: %.300s: cannot be %s: %s", path, what, strerror(error));
+    char text[PN_ERR_MAX];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return pn_fail(err, status, "%s: %.300s: %s", file->owner->name, file->path, text);
+}
+
+static pn_status cannot(const pn_checkpoint_file *file, const char *what, int error, pn_err *err)
+{
+    return file_fail(err, file, PN_EIO, "cannot be %s: %s", what, strerror(error));
 }
 
 /* ---- sectors ---- */
@@ -73,12 +88,13 @@ static bool is_whole(const sector *s)
 
 /* ---- making ---- */
 
-static pn_checkpoint_file *new_file(const char *path)
+static pn_checkpoint_file *new_file(const pn_checkpoint_owner *owner, const char *path)
 {
     pn_checkpoint_file *file = pn_calloc(1, sizeof *file);
 
     if (!file)
         return NULL;
+    file->owner = owner;
     file->fd = -1;
     file->path = pn_alloc(strlen(path) + 1, 1);
     if (!file->path) {
@@ -150,24 +166,25 @@ static int write_new(pn_checkpoint_file *file, const char *other, const void *st
 }
 
 /* Only the mark that this very stream left when it was taken out of here may be overwritten. */
-static pn_status check_replaced(const char *path, const unsigned char id[PN_CHECKPOINT_ID], bool *there, pn_err *err)
+static pn_status check_replaced(const pn_checkpoint_file *file, bool *there, pn_err *err)
 {
     struct stat info;
     sector old;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     ssize_t got;
 
     *there = fd >= 0;
     if (fd < 0 && errno == ENOENT)
         return PN_OK;
     if (fd < 0)
-        return cannot(path, "written", errno, err);
+        return cannot(file, "written", errno, err);
     got = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? pread(fd, &old, SECTOR, SECTOR) : -1;
     (void)close(fd);
-    if (got == SECTOR && is_whole(&old) && old.mode == PN_CHECKPOINT_TAKEN && memcmp(old.id, id, sizeof old.id) == 0)
+    if (got == SECTOR && is_whole(&old) && old.mode == PN_CHECKPOINT_TAKEN &&
+        memcmp(old.id, file->now.id, sizeof old.id) == 0)
         return PN_OK;
-    return pn_fail(err, PN_EINVAL,
-                   "prefix: %.300s: there is a file already that is not this stream's; give another path", path);
+    return file_fail(err, file, PN_EINVAL, "there is a file already that is not this %s's; give another path",
+                     file->owner->what);
 }
 
 static pn_status publish(pn_checkpoint_file *file, const void *state, bool replace, bool *published, pn_err *err)
@@ -178,7 +195,7 @@ static pn_status publish(pn_checkpoint_file *file, const void *state, bool repla
     int error;
 
     if (!other)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for a path");
+        return file_fail(err, file, PN_ENOMEM, "out of memory for a path");
     randombytes_buf(random, sizeof random);
     (void)sodium_bin2hex(name, sizeof name, random, sizeof random);
     (void)sprintf(other, "%s.%s.new", file->path, name);
@@ -187,10 +204,9 @@ static pn_status publish(pn_checkpoint_file *file, const void *state, bool repla
         error = pn_disk_name(other, file->path, replace, published);
     PN_CRASH("stream_crash_named");
     if (error == EEXIST) {
-        status = pn_fail(err, PN_EINVAL, "prefix: %.300s: somebody else has just made this file; give another path",
-                         file->path);
+        status = file_fail(err, file, PN_EINVAL, "somebody else has just made this file; give another path");
     } else if (error) {
-        status = cannot(file->path, *published ? "made durable" : "written", error, err);
+        status = cannot(file, *published ? "made durable" : "written", error, err);
     }
     if (error && !*published && file->fd >= 0) { /* nothing to go on from may stay behind, under any name */
         (void)!ftruncate(file->fd, 0);
@@ -200,20 +216,18 @@ static pn_status publish(pn_checkpoint_file *file, const void *state, bool repla
     return status;
 }
 
-pn_status pn_checkpoint_make(pn_checkpoint_file **out, const char *path, const unsigned char id[PN_CHECKPOINT_ID],
-                             pn_checkpoint_mode mode, const void *state, size_t size, bool *published, pn_err *err)
+pn_status pn_checkpoint_make(pn_checkpoint_file **out, const pn_checkpoint_owner *owner, const char *path,
+                             const unsigned char id[PN_CHECKPOINT_ID], pn_checkpoint_mode mode, const void *state,
+                             size_t size, bool *published, pn_err *err)
 {
-    pn_checkpoint_file *file;
+    pn_checkpoint_file *file = new_file(owner, path);
     bool there;
-    pn_status status = check_replaced(path, id, &there, err);
+    pn_status status;
 
     *out = NULL;
     *published = false;
-    if (status != PN_OK)
-        return status;
-    file = new_file(path);
     if (!file)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for a file");
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for a file", owner->name);
     memcpy(file->now.magic, MAGIC, sizeof file->now.magic);
     file->now.version = VERSION;
     file->now.order = ORDER;
@@ -223,7 +237,9 @@ pn_status pn_checkpoint_make(pn_checkpoint_file **out, const char *path, const u
     file->now.offset = STATES;
     file->now.size = size;
     digest_of(file->now.state, state, size);
-    status = publish(file, state, there, published, err);
+    status = check_replaced(file, &there, err);
+    if (status == PN_OK)
+        status = publish(file, state, there, published, err);
     if (status != PN_OK) {
         pn_checkpoint_close(file);
         return status;
@@ -234,13 +250,13 @@ pn_status pn_checkpoint_make(pn_checkpoint_file **out, const char *path, const u
 
 /* ---- opening ---- */
 
-static pn_status cannot_open(const char *path, int error, pn_err *err)
+static pn_status cannot_open(const pn_checkpoint_file *file, int error, pn_err *err)
 {
     if (error == ENOENT)
-        return pn_fail(err, PN_EIO, "prefix: %.300s: there is no such checkpoint", path);
+        return file_fail(err, file, PN_EIO, "there is no such checkpoint");
     if (error == EISDIR || error == ENOTSUP)
-        return pn_fail(err, PN_EPARSE, "prefix: %.300s: is no regular file, so no checkpoint", path);
-    return cannot(path, "opened for reading and writing", error, err);
+        return file_fail(err, file, PN_EPARSE, "is no regular file, so no checkpoint");
+    return cannot(file, "opened for reading and writing", error, err);
 }
 
 static pn_status open_locked(pn_checkpoint_file *file, pn_err *err)
@@ -249,18 +265,18 @@ static pn_status open_locked(pn_checkpoint_file *file, pn_err *err)
 
     file->fd = pn_disk_open(file->path, false, 0);
     if (file->fd < 0)
-        return cannot_open(file->path, errno, err);
+        return cannot_open(file, errno, err);
     error = lock(file->fd);
     if (error == EWOULDBLOCK)
-        return pn_fail(
-            err, PN_EIO,
-            "prefix: %.300s: a stream that is alive keeps itself in this file, here or in another process; go on "
-            "with that one, or let go of it",
-            file->path);
+        return file_fail(
+            err, file, PN_EIO,
+            "a %s that is alive keeps itself in this file, here or in another process; go on with that one, "
+            "or let go of it",
+            file->owner->what);
     if (error)
-        return cannot(file->path, "locked", error, err);
+        return cannot(file, "locked", error, err);
     if (!pn_disk_in_place(file->fd, file->path))
-        return pn_fail(err, PN_EIO, "prefix: %.300s: was replaced while it was opened; try again", file->path);
+        return file_fail(err, file, PN_EIO, "was replaced while it was opened; try again");
     return PN_OK;
 }
 
@@ -276,21 +292,20 @@ static bool holds(const sector *s, const unsigned char *data, size_t size)
     return memcmp(want, s->state, DIGEST) == 0;
 }
 
-static pn_status check_kind(const char *path, const sector *first, const sector *second, pn_err *err)
+static pn_status check_kind(const pn_checkpoint_file *file, const sector *first, const sector *second, pn_err *err)
 {
     bool known[2] = { memcmp(first->magic, MAGIC, sizeof first->magic) == 0,
                       memcmp(second->magic, MAGIC, sizeof second->magic) == 0 };
     const sector *s = known[1] ? second : first;
 
     if (!known[0] && !known[1])
-        return pn_fail(err, PN_EPARSE, "prefix: %.300s: this is no checkpoint of a stream", path);
+        return file_fail(err, file, PN_EPARSE, "this is no checkpoint of a %s", file->owner->what);
     if (s->order != ORDER)
-        return pn_fail(err, PN_EPARSE,
-                       "prefix: %.300s: was written on a machine with another order of bytes, or changed; go on there",
-                       path);
+        return file_fail(err, file, PN_EPARSE,
+                         "was written on a machine with another order of bytes, or changed; go on there");
     if (s->version != VERSION)
-        return pn_fail(err, PN_EPARSE, "prefix: %.300s: is of format %llu, or changed; this program reads format %d",
-                       path, (unsigned long long)s->version, VERSION);
+        return file_fail(err, file, PN_EPARSE, "is of format %llu, or changed; this program reads format %d",
+                         (unsigned long long)s->version, VERSION);
     return PN_OK;
 }
 
@@ -302,20 +317,18 @@ static pn_status choose(pn_checkpoint_file *file, const unsigned char *data, siz
     pn_status status;
 
     if (size < STATES)
-        return pn_fail(err, PN_EPARSE, "prefix: %.300s: this is no checkpoint of a stream, or it was cut off",
-                       file->path);
+        return file_fail(err, file, PN_EPARSE, "this is no checkpoint of a %s, or it was cut off", file->owner->what);
     memcpy(&first, data, SECTOR);
     memcpy(&second, data + SECTOR, SECTOR);
-    status = check_kind(file->path, &first, &second, err);
+    status = check_kind(file, &first, &second, err);
     if (status != PN_OK)
         return status;
     counts = is_whole(&second) ? &second : &first;
     if (!holds(counts, data, size))
-        return pn_fail(
-            err, PN_EPARSE,
-            "prefix: %.300s: was changed or cut off; going on from an older copy would draw noise twice, so this "
-            "stream is over (what it has released stays good)",
-            file->path);
+        return file_fail(err, file, PN_EPARSE,
+                         "was changed or cut off; going on from an older copy would draw noise twice, so this %s "
+                         "is over (what it has released stays good)",
+                         file->owner->what);
     file->now = *counts;
     return PN_OK;
 }
@@ -326,25 +339,22 @@ static pn_status check_use(const pn_checkpoint_file *file, pn_err *err)
     int error = pn_checkpoint_find(&here, file->fd);
 
     if (error)
-        return cannot(file->path, "read", error, err);
+        return cannot(file, "read", error, err);
     if (file->now.mode == PN_CHECKPOINT_TAKEN)
-        return pn_fail(
-            err, PN_EPRIVACY,
-            "prefix: %.300s: was resumed before; a second stream from the same state would reuse noise.  Go on with "
-            "the first, and save it again",
-            file->path);
+        return file_fail(err, file, PN_EPRIVACY,
+                         "was resumed before; a second %s from the same state would reuse noise.  Go on with "
+                         "the first, and save it again",
+                         file->owner->what);
     if (!pn_checkpoint_same(&here, &file->now.place))
-        return pn_fail(
-            err, PN_EPRIVACY,
-            "prefix: %.300s: is a copy of the file that was written; two streams from the same state would reuse "
-            "noise.  Resume the file itself (it may be renamed, not copied)",
-            file->path);
+        return file_fail(err, file, PN_EPRIVACY,
+                         "is a copy of the file that was written; a second %s from the same state would reuse "
+                         "noise.  Resume the file itself (it may be renamed, not copied)",
+                         file->owner->what);
     if (file->now.sequence < pn_checkpoint_marked(file->fd, file->now.id))
-        return pn_fail(
-            err, PN_EPRIVACY,
-            "prefix: %.300s: an earlier copy was put back into it; a second stream from that state would reuse noise, "
-            "so this one is over (what it has released stays good)",
-            file->path);
+        return file_fail(err, file, PN_EPRIVACY,
+                         "an earlier copy was put back into it; a second %s from that state would reuse noise, "
+                         "so this one is over (what it has released stays good)",
+                         file->owner->what);
     return PN_OK;
 }
 
@@ -352,7 +362,7 @@ static pn_status read_file(pn_checkpoint_file *file, void **state, size_t *size,
 {
     char *data;
     size_t all;
-    pn_status status = pn_disk_read(file->fd, "prefix", file->path, &data, &all, err);
+    pn_status status = pn_disk_read(file->fd, file->owner->name, file->path, &data, &all, err);
 
     if (status != PN_OK)
         return status;
@@ -371,15 +381,16 @@ static pn_status read_file(pn_checkpoint_file *file, void **state, size_t *size,
     return status;
 }
 
-pn_status pn_checkpoint_open(pn_checkpoint_file **out, const char *path, void **state, size_t *size, pn_err *err)
+pn_status pn_checkpoint_open(pn_checkpoint_file **out, const pn_checkpoint_owner *owner, const char *path, void **state,
+                             size_t *size, pn_err *err)
 {
-    pn_checkpoint_file *file = new_file(path);
+    pn_checkpoint_file *file = new_file(owner, path);
     pn_status status;
 
     *out = NULL;
     *state = NULL;
     if (!file)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for a file");
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for a file", owner->name);
     status = open_locked(file, err);
     if (status == PN_OK)
         status = read_file(file, state, size, err);
@@ -405,11 +416,10 @@ static uint64_t free_offset(const sector *now, size_t size)
 static pn_status give_up(pn_checkpoint_file *file, int error, pn_err *err)
 {
     file->broken = "it could not be made durable";
-    return pn_fail(
-        err, PN_EIO,
-        "prefix: %.300s: cannot be made durable: %s; nothing was released, and this stream takes no more leaves; "
-        "let go of it and resume the file",
-        file->path, strerror(error));
+    return file_fail(err, file, PN_EIO,
+                     "cannot be made durable: %s; nothing was released, and this %s goes no further; "
+                     "let go of it and resume the file",
+                     strerror(error), file->owner->what);
 }
 
 static pn_status prepare(pn_checkpoint_file *file, const sector *next, const void *state, pn_err *err)
@@ -430,11 +440,10 @@ static pn_status prepare(pn_checkpoint_file *file, const sector *next, const voi
     if (!error)
         error = pn_disk_write(file->fd, next, SECTOR, 0);
     if (error) /* the second sector and its state are as they were */
-        return pn_fail(
-            err, PN_EIO,
-            "prefix: %.300s: cannot be written: %s; nothing was released; the file is as it was: make room, let "
-            "go of this stream and resume it from there",
-            file->path, strerror(error));
+        return file_fail(err, file, PN_EIO,
+                         "cannot be written: %s; nothing was released; the file is as it was: make room, let "
+                         "go of this %s and resume it from there",
+                         strerror(error), file->owner->what);
     PN_CRASH("stream_crash_first");
     error = pn_disk_sync(file->fd);
     PN_CRASH("stream_crash_prepared");
@@ -464,15 +473,13 @@ pn_status pn_checkpoint_commit(pn_checkpoint_file *file, pn_checkpoint_mode mode
     pn_status status;
 
     if (file->broken)
-        return pn_fail(err, PN_EIO,
-                       "prefix: %.300s: takes no more leaves: %s; let go of this stream and resume the file",
-                       file->path, file->broken);
+        return file_fail(err, file, PN_EIO, "goes no further: %s; let go of this %s and resume the file", file->broken,
+                         file->owner->what);
     if (!pn_disk_in_place(file->fd, file->path))
-        return pn_fail(
-            err, PN_EIO,
-            "prefix: %.300s: is no longer the file that this stream keeps itself in (removed, moved, replaced, or "
-            "a relative path after a change of directory); put it back; nothing was released",
-            file->path);
+        return file_fail(err, file, PN_EIO,
+                         "is no longer the file that this %s keeps itself in (removed, moved, replaced, or "
+                         "a relative path after a change of directory); put it back; nothing was released",
+                         file->owner->what);
     next.sequence++;
     next.mode = (uint64_t)mode;
     next.offset = free_offset(&file->now, size);

@@ -70,9 +70,8 @@ static pn_status server_options(pn_server_options *out, pn_terms **terms, const 
     memcpy(*terms, plan->terms, plan->parties * sizeof **terms);
     for (size_t k = 0; k < plan->parties; k++)
         (*terms)[k].simulated = simulated;
-    *out = (pn_server_options){ .transport = plan->transport,
-                                .terms = *terms,
-                                .checkpoint = plan->transport->checkpoint };
+    *out =
+        (pn_server_options){ .transport = plan->transport, .terms = *terms, .checkpoint = plan->transport->checkpoint };
     if (plan->base.request.kind != PN_NONPRIVATE && !plan->transport->ops->charges) {
         out->overall = ledger;
         out->selection = plan->selection;

@@ -12,6 +12,8 @@
 
 #define MAGIC "penumbra party 1"
 
+static const pn_checkpoint_owner owner = { .name = "party", .what = "party" };
+
 /* The fixed part; replies, columns' states and the model follow. */
 typedef struct image {
     char magic[16];
@@ -95,7 +97,7 @@ pn_status party_checkpoint_write(pn_party *party, pn_err *err)
         return pn_fail(err, PN_ENOMEM, "party: out of memory for a checkpoint of %zu bytes", size);
     status = pn_checkpoint_commit(party->file, PN_CHECKPOINT_FOLLOWED, bytes, size, err);
     drop(bytes, size);
-    return status == PN_OK ? PN_OK : pn_fail_in(err, status, "party");
+    return status;
 }
 
 /* ---- opening ---- */
@@ -164,10 +166,10 @@ static pn_status resume(pn_party *party, const char *path, pn_err *err)
 {
     void *data = NULL;
     size_t size = 0;
-    pn_status status = pn_checkpoint_open(&party->file, path, &data, &size, err);
+    pn_status status = pn_checkpoint_open(&party->file, &owner, path, &data, &size, err);
 
     if (status != PN_OK)
-        return pn_fail_in(err, status, "party");
+        return status;
     status = read_image(party, data, size, path, err);
     drop(data, size);
     if (status == PN_OK && party->phase != PN_PARTY_NEW)
@@ -186,9 +188,9 @@ static pn_status make(pn_party *party, const char *path, pn_err *err)
     if (!bytes)
         return pn_fail(err, PN_ENOMEM, "party: out of memory for a checkpoint of %zu bytes", size);
     randombytes_buf(id, sizeof id);
-    status = pn_checkpoint_make(&party->file, path, id, PN_CHECKPOINT_FOLLOWED, bytes, size, &published, err);
+    status = pn_checkpoint_make(&party->file, &owner, path, id, PN_CHECKPOINT_FOLLOWED, bytes, size, &published, err);
     drop(bytes, size);
-    return status == PN_OK ? PN_OK : pn_fail_in(err, status, "party");
+    return status;
 }
 
 pn_status party_checkpoint_open(pn_party *party, const char *path, pn_err *err)

@@ -38,8 +38,8 @@ struct pn_server {
     pn_ledger *overall;
     pn_event *selection, *feature;
     uint64_t paid[PN_RELEASE_KINDS]; /* releases that `overall` has paid for; what it need not pay for included */
-    unsigned char *requested; /* [dim] the column's feature has been asked for, and charged */
-    size_t requests_made;     /* how many of them */
+    unsigned char *requested;        /* [dim] the column's feature has been asked for, and charged */
+    size_t requests_made;            /* how many of them */
 
     pn_checkpoint_file *checkpoint;
     bool finished, broken;          /* broken: a party refused or lied, so that nothing goes on */

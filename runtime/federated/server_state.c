@@ -17,6 +17,8 @@
 #define STATE_MAGIC   0x53464e50u /* "PNFS" */
 #define STATE_VERSION 2u
 
+static const pn_checkpoint_owner owner = { .name = "federated", .what = "federated run" };
+
 typedef struct state_head {
     uint32_t magic, version;
     unsigned char digest[PN_SERVER_DIGEST], run[PN_RUN_ID];
@@ -152,8 +154,8 @@ pn_status pn_server_record(pn_server *self, const char *path, pn_err *err)
     pn_status status = pack(self, 0, self->x, &state, &size, err);
 
     if (status == PN_OK)
-        status = pn_checkpoint_make(&self->checkpoint, path, self->terms[0].run, PN_CHECKPOINT_FOLLOWED, state, size,
-                                    &published, err);
+        status = pn_checkpoint_make(&self->checkpoint, &owner, path, self->terms[0].run, PN_CHECKPOINT_FOLLOWED, state,
+                                    size, &published, err);
     pn_free(state);
     return status;
 }
@@ -268,7 +270,7 @@ pn_status pn_server_resume(pn_server *self, const char *path, bool *there, pn_er
     *there = access(path, F_OK) == 0;
     if (!*there)
         return PN_OK;
-    status = pn_checkpoint_open(&self->checkpoint, path, &state, &size, err);
+    status = pn_checkpoint_open(&self->checkpoint, &owner, path, &state, &size, err);
     if (status == PN_OK)
         status = unpack(self, state, size, err);
     pn_free(state);
@@ -317,9 +319,8 @@ bool pn_server_recall(pn_transport *transport)
     bool done = false;
 
     if (access(transport->checkpoint, F_OK) == 0 &&
-        pn_checkpoint_open(&file, transport->checkpoint, &state, &size, NULL) == PN_OK)
-        done = read_head(&head, state, size) && head.parties == transport->parties &&
-               head.rounds >= head.iterations &&
+        pn_checkpoint_open(&file, &owner, transport->checkpoint, &state, &size, NULL) == PN_OK)
+        done = read_head(&head, state, size) && head.parties == transport->parties && head.rounds >= head.iterations &&
                same_names(transport, (const unsigned char *)state + sizeof head);
     if (done)
         recall_peers(transport, (const unsigned char *)state + sizeof head);

@@ -66,7 +66,7 @@ struct pn_transport {
     uint64_t records;
     double feature_bound, label_bound; /* the least bounds that hold at all parties, once gathered; 0 before */
     bool gathered, running;
-    bool recalled; /* gathered from the checkpoint of a run that is done: who is still there is only told so */
+    bool recalled;    /* gathered from the checkpoint of a run that is done: who is still there is only told so */
     char *checkpoint; /* where the server's side of a run is kept; NULL: nowhere */
     int references;
 };

@@ -38,6 +38,8 @@ static int noted_sync(int fd)
 #include "check.h"
 #include "fail_alloc.h"
 
+static const pn_checkpoint_owner owner = { .name = "prefix", .what = "stream" };
+
 static char directory[200], path[256], other[256];
 static const unsigned char id[PN_CHECKPOINT_ID] = { 1, 2, 3 }, stranger[PN_CHECKPOINT_ID] = { 4 };
 
@@ -64,7 +66,7 @@ static pn_status make(pn_checkpoint_file **out, unsigned number, pn_checkpoint_m
     unsigned char state[4096];
     size_t size = state_of(number, state);
     bool published = false;
-    pn_status status = pn_checkpoint_make(out, path, id, mode, state, size, &published, err);
+    pn_status status = pn_checkpoint_make(out, &owner, path, id, mode, state, size, &published, err);
 
     CHECK(published == (status == PN_OK));
     return status;
@@ -85,7 +87,7 @@ static int found(const char *file, pn_err *err)
     unsigned char want[4096];
     void *state = NULL;
     size_t size = 0;
-    pn_status status = pn_checkpoint_open(&opened, file, &state, &size, err);
+    pn_status status = pn_checkpoint_open(&opened, &owner, file, &state, &size, err);
     int number = -1 - (int)status;
 
     for (unsigned i = 0; status == PN_OK && i < 100; i++) {
@@ -182,7 +184,7 @@ static void open_and_commit(void)
     void *state = NULL;
     size_t size;
 
-    if (pn_checkpoint_open(&file, path, &state, &size, NULL) != PN_OK)
+    if (pn_checkpoint_open(&file, &owner, path, &state, &size, NULL) != PN_OK)
         _exit(1);
     (void)setenv("PENUMBRA_MUTANT", dies_at, 1);
     (void)commit(file, dies_with, PN_CHECKPOINT_FOLLOWED, NULL);
@@ -241,7 +243,7 @@ static void take(void)
     void *state = NULL;
     size_t size;
 
-    if (pn_checkpoint_open(&file, path, &state, &size, NULL) != PN_OK)
+    if (pn_checkpoint_open(&file, &owner, path, &state, &size, NULL) != PN_OK)
         _exit(1);
     (void)setenv("PENUMBRA_MUTANT", dies_at, 1);
     (void)pn_checkpoint_commit(file, PN_CHECKPOINT_TAKEN, NULL, 0, NULL);
@@ -281,14 +283,14 @@ static void test_taken_once(void)
     CHECK(make(&file, 7, PN_CHECKPOINT_PARKED, &err) == PN_OK);
     pn_checkpoint_close(file);
     CHECK(link(path, other) == 0);
-    CHECK(pn_checkpoint_open(&file, path, &state, &size, &err) == PN_OK && size == 200 + 2100);
+    CHECK(pn_checkpoint_open(&file, &owner, path, &state, &size, &err) == PN_OK && size == 200 + 2100);
     CHECK(pn_checkpoint_commit(file, PN_CHECKPOINT_TAKEN, NULL, 0, &err) == PN_OK);
     pn_checkpoint_close(file);
     pn_free(state);
     CHECK(says(path, PN_EPRIVACY, "reuse noise"));
     CHECK(says(other, PN_EPRIVACY, "reuse noise"));
     CHECK(stat(path, &info) == 0 && info.st_size == STATES); /* nothing secret stays */
-    CHECK(pn_checkpoint_make(&file, path, stranger, PN_CHECKPOINT_PARKED, "x", 1, &published, &err) == PN_EINVAL);
+    CHECK(pn_checkpoint_make(&file, &owner, path, stranger, PN_CHECKPOINT_PARKED, "x", 1, &published, &err) == PN_EINVAL);
     CHECK(!published && says(path, PN_EPRIVACY, "reuse noise"));
     CHECK(make(&file, 8, PN_CHECKPOINT_PARKED, &err) == PN_OK); /* the stream itself comes back */
     pn_checkpoint_close(file);
@@ -525,13 +527,13 @@ static pn_status scenario(void *self, pn_err *err)
 
     (void)self;
     remove_files();
-    status = pn_checkpoint_make(&file, path, id, PN_CHECKPOINT_FOLLOWED, "state", 5, &published, err);
+    status = pn_checkpoint_make(&file, &owner, path, id, PN_CHECKPOINT_FOLLOWED, "state", 5, &published, err);
     if (status == PN_OK)
         status = pn_checkpoint_commit(file, PN_CHECKPOINT_PARKED, "later", 5, err);
     pn_checkpoint_close(file);
     file = NULL;
     if (status == PN_OK)
-        status = pn_checkpoint_open(&file, path, &state, &size, err);
+        status = pn_checkpoint_open(&file, &owner, path, &state, &size, err);
     pn_checkpoint_close(file);
     pn_free(state);
     return status;

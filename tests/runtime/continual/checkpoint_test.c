@@ -6,6 +6,8 @@
 
 #include "fail_alloc.h"
 
+static const pn_checkpoint_owner owner = { .name = "prefix", .what = "stream" };
+
 #define MOST_LEAVES 40
 
 /* ---- streams ---- */
@@ -362,7 +364,7 @@ static size_t image_of(unsigned char **out, const pn_prefix_options *options)
     remove_files();
     CHECK(push_next(stream, NULL, &err) == PN_OK && pn_prefix_save(stream, path, &err) == PN_OK);
     pn_prefix_free(stream);
-    CHECK(pn_checkpoint_open(&file, path, &state, &size, &err) == PN_OK);
+    CHECK(pn_checkpoint_open(&file, &owner, path, &state, &size, &err) == PN_OK);
     pn_checkpoint_close(file);
     *out = state;
     return size;
@@ -377,7 +379,7 @@ static pn_status resume_image(const void *data, size_t size, pn_err *err)
     pn_status status;
 
     remove_files();
-    CHECK(pn_checkpoint_make(&file, path, id, PN_CHECKPOINT_PARKED, data, size, &published, NULL) == PN_OK);
+    CHECK(pn_checkpoint_make(&file, &owner, path, id, PN_CHECKPOINT_PARKED, data, size, &published, NULL) == PN_OK);
     pn_checkpoint_close(file);
     status = pn_prefix_resume(&stream, path, err);
     if (status == PN_OK) { /* it may be pushed, or refuse, but not crash */

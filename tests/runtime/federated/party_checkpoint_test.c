@@ -8,6 +8,8 @@
 #include "fail_alloc.h"
 #include "party_kit.h"
 
+static const pn_checkpoint_owner owner = { .name = "test", .what = "thing" };
+
 enum { N = 20, C = 3, T = 8 };
 
 static char directory[200], ledger_path[256], checkpoint[256], copy[256], message_text[PN_ERR_MAX];
@@ -177,9 +179,10 @@ static void a_file_of_something_else_is_refused(const records *r)
     pn_checkpoint_file *file = NULL;
     bool published;
 
-    CHECK(pn_checkpoint_make(&file, checkpoint, id, PN_CHECKPOINT_FOLLOWED, state, sizeof state, &published, NULL) ==
-          PN_OK);
+    CHECK(pn_checkpoint_make(&file, &owner, checkpoint, id, PN_CHECKPOINT_FOLLOWED, state, sizeof state, &published,
+                             NULL) == PN_OK);
     CHECK(open_party(r, ledger_path, checkpoint, PN_EIO) == NULL); /* somebody has it open */
+    CHECK(strncmp(message_text, "party: /", 8) == 0 && strstr(message_text, "a party that is alive keeps itself"));
     pn_checkpoint_close(file);
     CHECK(open_party(r, ledger_path, checkpoint, PN_EPARSE) == NULL &&
           strstr(message_text, "no checkpoint of a party"));

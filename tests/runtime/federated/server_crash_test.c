@@ -179,26 +179,11 @@ static void check_ledger(pn_federated_mode mode, uint64_t rounds, size_t feature
 }
 
 static const char *const points[] = {
-    "server_crash_before_charge",
-    "server_crash_charged",
-    "server_crash_answered",
-    "server_crash_fetched",
-    "server_crash_saved",
-    "stream_crash_before",
-    "stream_crash_in_state",
-    "stream_crash_after_state",
-    "stream_crash_in_first",
-    "stream_crash_first",
-    "stream_crash_prepared",
-    "stream_crash_in_second",
-    "stream_crash_second",
-    "stream_crash_after",
-    "crash_before_write",
-    "crash_in_write",
-    "crash_before_sync",
-    "crash_before_head",
-    "crash_in_head",
-    "crash_before_head_sync",
+    "server_crash_before_charge", "server_crash_charged", "server_crash_answered", "server_crash_fetched",
+    "server_crash_saved",         "stream_crash_before",  "stream_crash_in_state", "stream_crash_after_state",
+    "stream_crash_in_first",      "stream_crash_first",   "stream_crash_prepared", "stream_crash_in_second",
+    "stream_crash_second",        "stream_crash_after",   "crash_before_write",    "crash_in_write",
+    "crash_before_sync",          "crash_before_head",    "crash_in_head",         "crash_before_head_sync",
     "crash_after_head",
 };
 

@@ -7,6 +7,8 @@
 #include "continual/checkpoint_file.h"
 #include "server_kit.h"
 
+static const pn_checkpoint_owner owner = { .name = "test", .what = "thing" };
+
 /* ---- failures in the middle, and the overall ledger ---- */
 
 static pn_ledger *teaching(double rho)
@@ -206,13 +208,15 @@ static void refuses_a_file_of_something_else(void)
     pn_err err;
 
     (void)unlink(path);
-    CHECK(pn_checkpoint_make(&file, path, id, PN_CHECKPOINT_PARKED,
+    CHECK(pn_checkpoint_make(&file, &owner, path, id, PN_CHECKPOINT_PARKED,
                              "what is this? a state of something else altogether, "
                              "longer than the head of a server's state is ......",
                              100, &published, &err) == PN_OK);
-    pn_checkpoint_close(file);
     double_open(&parties, K, A, Y, N, D);
     double_terms(&parties, PN_FEDERATED_PRODUCT, 0, 0.5, true, double_identity(N), terms);
+    CHECK(double_serve(&parties, terms, path, &server, &err) == PN_EIO); /* somebody has it open */
+    CHECK(strncmp(err.message, "federated: /tmp", 15) == 0 && strstr(err.message, "a federated run that is alive"));
+    pn_checkpoint_close(file);
     CHECK(double_serve(&parties, terms, path, &server, &err) == PN_EPARSE);
     CHECK(!parties.base.running);
     double_close(&parties);

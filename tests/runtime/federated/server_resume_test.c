@@ -246,8 +246,7 @@ int main(void)
         &at, (manner){ .epsilon = 3.0, .delta = 1e-5, .iterations = ROUNDS, .mode = PN_FEDERATED_BALL },
         PN_MESSAGE_ROUND);
     just_the_budget_is_enough(
-        &at,
-        (manner){ .rho = 0.5, .iterations = ROUNDS, .sampled = 1, .mode = PN_FEDERATED_BALL, .stay = true },
+        &at, (manner){ .rho = 0.5, .iterations = ROUNDS, .sampled = 1, .mode = PN_FEDERATED_BALL, .stay = true },
         PN_MESSAGE_ROUND);
     a_run_that_is_done_waits_for_nobody(&at);
     parties_in_this_process_take_no_checkpoint(&at);
