@@ -107,8 +107,18 @@ local function logs()
   return table.concat(parts, "\n")
 end
 
+-- The server's own budget pays once, for the whole run.
+local function assert_paid_once()
+  local ledger = pn.ledger { path = folder .. "/server.ledger" }
+  local count = 0
+  for _, entry in ipairs(ledger:report()) do count = count + (entry.count or 1) end
+  ledger:close()
+  assert.equal(1, count, logs())
+end
+
 local function assert_exact(steps, model, report)
   assert.equal(model, program.read_all(folder .. "/model.npy"), logs())
+  assert_paid_once()
   for k = 1, PARTIES do
     assert.same({ selection = steps, feature = report[k].features, other = 0 }, charges(k), logs())
   end
@@ -163,9 +173,18 @@ describe("penumbra server and penumbra party", function()
       assert_exact(8, model, report)
       os.remove(folder .. "/model.npy")
     end
-    local ledger = pn.ledger { path = folder .. "/server.ledger" }
-    assert.equal(1, #ledger:report())
-    ledger:close()
+  end)
+
+  it("need no parties any more once the run is done", function()
+    write_server(8)
+    local model, report = expected(8)
+    start_all()
+    assert.is_true(group:wait(everybody(), 30), logs())
+    os.remove(folder .. "/model.npy")
+    group:start "server" -- whose time-out is a minute
+    assert.is_true(group:wait({ "server" }, 30), logs())
+    assert.equal(0, group:ended "server", logs())
+    assert_exact(8, model, report)
   end)
 
   it("finish with the same model and exact ledgers, whoever is killed whenever", function()
