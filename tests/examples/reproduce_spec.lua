@@ -3,7 +3,7 @@
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 local root = "examples/reproduce"
 -- Folders and the least number of scripts in each.
-local folders = { federated = 1, geometry = 10, second_order = 2, variance_reduced = 10, zeroth_order = 6 }
+local folders = { federated = 4, geometry = 10, second_order = 2, variance_reduced = 10, zeroth_order = 6 }
 
 local function lines_of(command)
   local pipe, lines = assert(io.popen(command)), {}
