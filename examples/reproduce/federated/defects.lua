@@ -102,7 +102,8 @@ options.mode = "paper"
 local paper = pn.solve.federated_frank_wolfe.plan(wide_obj, options)
 local ratio = paper.lines["sigma(J)"] / tight.lines["sensitivity s_J"]
 tab:row("sensitivity of a feature", "n = 2000, m = 64", paper.lines["sigma(J)"], tight.lines["sensitivity s_J"])
-common.expect(ratio > 2.4 and ratio < 2.8, "n = 2000, m = 64: sigma(J) = %.2f where s_J = 2 max |J e_j| = %.2f does: %.2f times less noise",
+common.expect(ratio > 2.4 and ratio < 2.8,
+  "n = 2000, m = 64: sigma(J) = %.2f where s_J = 2 max |J e_j| = %.2f does: %.2f times less noise",
   paper.lines["sigma(J)"], tight.lines["sensitivity s_J"], ratio)
 
 -- ---- 5. Proposition 4 ----
@@ -122,7 +123,8 @@ tab:close()
 
 common.figure { name = "defects", title = "Two defects of the article's algorithm", panels = {
   { title = "one of two columns in a round", xlabel = "rounds", ylabel = "1 - x_1", logx = true, logy = true, key = "bottom left",
-    series = { { label = "sampled columns only", x = marks, y = without, colour = 1 }, { label = "with stay", x = marks, y = with, colour = 0 } } },
+    series = { { label = "sampled columns only", x = marks, y = without, colour = 1 },
+      { label = "with stay", x = marks, y = with, colour = 0 } } },
   { title = "||x||_1 for a ball of radius 1", xlabel = "parties K", ylabel = "||x||_1", logx = true, key = "top left",
     series = { { label = "mode paper", x = parties, y = paper_norm, colour = 1 },
       { label = "mode product", x = parties, y = product_norm, colour = 0 } } },

@@ -60,17 +60,17 @@ for _, n in ipairs(sizes) do
   local article = count(obj, "paper's T", { epsilon = epsilon, delta = delta, sketch = sketch, mode = "paper" })
   add(paper, n, article.up)
   add(form, n, K * article.T * (m + 1))
-  local plain = count(obj, "raw active features", { epsilon = epsilon, delta = delta, iterations = 10, sketch = { kind = "identity" } })
+  local plain = count(obj, "raw active features",
+    { epsilon = epsilon, delta = delta, iterations = 10, sketch = { kind = "identity" } })
   add(raw, n, plain.up)
   local iota = math.min(20 / math.sqrt(n), 0.5)
   local accurate = math.min(n, math.ceil(4 * math.log(4 * d * (d + 1) / 2 / 0.05) / (iota ^ 2 - iota ^ 3)))
   add(first, n, m * d)
   add(growing, n, accurate * d)
   add(all, n, n * d)
-  for _, row in ipairs { { "paper's form", K * article.T * (m + 1) }, { "sketch first, m fixed", m * d },
-    { "sketch first, 20/sqrt n", accurate * d }, { "all columns", n * d } } do
-    tab:row(n, row[1], "-", row[1] == "sketch first, 20/sqrt n" and accurate or row[1] == "all columns" and n or m, "-", row[2], "-",
-      "-", "-", "-", "-")
+  for _, row in ipairs { { "paper's form", m, K * article.T * (m + 1) }, { "sketch first, m fixed", m, m * d },
+    { "sketch first, 20/sqrt n", accurate, accurate * d }, { "all columns", n, n * d } } do
+    tab:row(n, row[1], "-", row[2], "-", row[3], "-", "-", "-", "-", "-")
   end
 end
 tab:close()
@@ -79,16 +79,17 @@ local function slope(s) return common.slope(s.x, s.y) end
 local last = #sizes
 common.expect(fixed.y[1] == fixed.y[last], "fixed T: %d scalars at n = %d, %d at n = %d; as many as the plan said", fixed.y[1],
   sizes[1], fixed.y[last], sizes[last])
-common.expect(slope(planned) < 2 / 3 and slope(ball) < 2 / 3, "T of the plan: slope %.2f, ball %.2f, below the paper's 2/3", slope(planned),
-  slope(ball))
+common.expect(slope(planned) < 2 / 3 and slope(ball) < 2 / 3, "T of the plan: slope %.2f, ball %.2f, below the paper's 2/3",
+  slope(planned), slope(ball))
 common.expect(math.abs(slope(form) - 2 / 3) < 0.01, "the paper's form has slope %.3f; counted, each feature once, its T has %.2f",
   slope(form), slope(paper))
 local tail = common.slope({ table.unpack(raw.x, last - 2) }, { table.unpack(raw.y, last - 2) })
 if not common.quick then
   common.expect(math.abs(tail - 1) < 0.1, "raw active features, n numbers each: slope %.3f over the last three sizes", tail)
 end
-common.expect(slope(growing) > (common.quick and 0 or 0.5), "sketching first with error 20/sqrt(n): slope %.2f, and %.0f times ours at n = %d",
+common.expect(slope(growing) > (common.quick and 0 or 0.5), 
+  "sketching first with error 20/sqrt(n): slope %.2f, and %.0f times ours at n = %d",
   slope(growing), growing.y[last] / planned.y[last], sizes[last])
-common.figure { name = "uplink", title = ("Numbers that %d parties send, d = %d, m = %d"):format(K, d, m), legend = 310, panels = { {
-  title = "", xlabel = "records n", ylabel = "scalars up", logx = true, logy = true,
+common.figure { name = "uplink", title = ("Numbers that %d parties send, d = %d, m = %d"):format(K, d, m), legend = 310,
+  panels = { { title = "", xlabel = "records n", ylabel = "scalars up", logx = true, logy = true,
   series = { all, form, growing, raw, fixed, first, paper, ball, planned } } } }

@@ -1,9 +1,9 @@
 -- utility.lua -- what a federated private lasso costs: excess risk against n, K, tau, epsilon and the uplink.
--- Median and quartiles over seeded runs, above the optimum of the l1 ball ("excess") and above that of the set in which a mode moves
--- ("own"): for mode "product" the product of the parties' balls.  Beside it the private Frank-Wolfe that has all columns in one place,
--- with the same data and budget, no noise, and theta = 0, which needs no data at all.
--- Columns are dense (+-1 everywhere) or have 64 entries, whatever n is.  No mean of 64 entries over n records can move the loss by more
--- than 64 r/n: with sparse columns of that kind everything decays like 1/n, theta = 0, too.
+-- Median and quartiles over seeded runs, above the optimum of the l1 ball ("excess") and above that of the set in which a mode
+-- moves ("own"): for mode "product" the product of the parties' balls.  Beside it the private Frank-Wolfe that has all columns in
+-- one place, with the same data and budget, no noise, and theta = 0, which needs no data at all.
+-- Columns are dense (+-1 everywhere) or have 64 entries, whatever n is.  No 64 entries of n records can move the loss by more than
+-- 64 r/n: with columns of that kind everything decays like 1/n, theta = 0, too.
 --   penumbra examples/reproduce/federated/utility.lua [folder]
 -- Source: Lou, Cheung (2018), Algorithm 2, as corrected; its mode "paper" is simulated, and neither private nor feasible.
 local pn = require "penumbra"
@@ -12,7 +12,8 @@ local common = dofile(here .. "../common.lua")
 
 local runs, d, delta, few = common.size(3, 11), common.size(16, 40), 1e-6, 64
 local tab = common.table("utility",
-  { "columns", "n", "K", "tau", "epsilon", "sketch", "m", "mode", "T", "excess", "low", "high", "own", "bound", "estimate", "uplink" },
+  { "columns", "n", "K", "tau", "epsilon", "sketch", "m", "mode", "T", "excess", "low", "high", "own", "bound", "estimate",
+    "uplink" },
   { mode = 17, columns = 7, sketch = 8, n = 6, K = 3, tau = 4, epsilon = 7, m = 6, T = 5 })
 
 -- ---- data ----
@@ -81,8 +82,9 @@ local function measure(at, o)
   local own = mid + at.best - own_optimum(at, K, mode)
   local bound, uplink = plan.bound or 0 / 0, transport.uplink.scalars / times
   local told = bound == bound
-  tab:row(at.kind, at.n, K, o.tau or "all", private and (o.rho and "rho " .. o.rho or o.epsilon or 4) or "-", (o.sketch or {}).kind or "identity",
-    o.sketch and o.sketch.m or at.n, o.name or mode, plan.iterations, mid, low, high, own, told and bound or "-",
+  tab:row(at.kind, at.n, K, o.tau or "all", private and (o.rho and "rho " .. o.rho or o.epsilon or 4) or "-",
+    o.sketch and o.sketch.kind or "identity", o.sketch and o.sketch.m or at.n, o.name or mode, plan.iterations,
+    mid, low, high, own, told and bound or "-",
     plan.predicted and plan.predicted > 0 and plan.predicted or "-", math.floor(uplink + 0.5))
   if told then
     common.expect_silently(own < bound and high < bound, "%s, n = %d, %s: excess %.3g below its bound %.3g", at.kind, at.n,
@@ -103,7 +105,8 @@ end
 
 -- A series of a figure, grown point by point.
 local function series(label, colour, dashed)
-  return { label = label, colour = colour, dashed = dashed, x = {}, y = {}, low = not dashed and {} or nil, high = not dashed and {} or nil }
+  return { label = label, colour = colour, dashed = dashed, x = {}, y = {}, low = not dashed and {} or nil,
+    high = not dashed and {} or nil }
 end
 local function add(to, x, found)
   local k = #to.x + 1
@@ -142,7 +145,8 @@ end
 
 -- A budget for which the bound says something: no plan of epsilon = 4 has one below h0.
 for k, n in ipairs(common.quick and { 500 } or { 2000, 8000 }) do
-  local found = measure(problem("dense", n), { rho = 2000, name = "product, rich", runs = common.size(2, 5), T = common.quick and 50 or nil })
+  local found = measure(problem("dense", n), { rho = 2000, name = "product, rich", runs = common.size(2, 5),
+    T = common.quick and 50 or nil })
   common.expect_silently(common.quick or k == 1 or found.bound < 0.5, "n = %d: the bound %.3g promises something", n, found.bound)
 end
 common.expect(true, "excess is below the plan's bound wherever it has one, at every n")
@@ -191,7 +195,8 @@ panel("dense, against the budget", "epsilon", by_budget)
 local by_uplink = { series("gaussian sketch", 0), series("sparse sketch", 1), series("identity", 2) }
 for k, kind in ipairs { "gaussian", "sparse", "identity" } do
   for _, m in ipairs(kind == "identity" and { at.n } or common.quick and { 32 } or { 16, 64, 256, 1024 }) do
-    local found = measure(at, { sketch = { kind = kind, m = kind ~= "identity" and m or nil }, runs = kind == "gaussian" and common.size(1, 7) or nil })
+    local found = measure(at, { sketch = { kind = kind, m = kind ~= "identity" and m or nil },
+      runs = kind == "gaussian" and common.size(1, 7) or nil })
     add(by_uplink[k], found.uplink, found)
   end
 end
