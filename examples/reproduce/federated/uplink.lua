@@ -87,7 +87,7 @@ local tail = common.slope({ table.unpack(raw.x, last - 2) }, { table.unpack(raw.
 if not common.quick then
   common.expect(math.abs(tail - 1) < 0.1, "raw active features, n numbers each: slope %.3f over the last three sizes", tail)
 end
-common.expect(slope(growing) > (common.quick and 0 or 0.5), 
+common.expect(slope(growing) > (common.quick and 0 or 0.5),
   "sketching first with error 20/sqrt(n): slope %.2f, and %.0f times ours at n = %d",
   slope(growing), growing.y[last] / planned.y[last], sizes[last])
 common.figure { name = "uplink", title = ("Numbers that %d parties send, d = %d, m = %d"):format(K, d, m), legend = 310,
