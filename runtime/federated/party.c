@@ -231,7 +231,6 @@ static pn_status record_feature(pn_party *party, uint32_t column, pn_err *err)
     if (party->state[column] & PARTY_RELEASED)
         return PN_OK;
     party->state[column] |= PARTY_RELEASED;
-    party->salts[column] = party->salt;
     party->count[PARTY_FEATURE]++;
     party_accounts_settle(party, PARTY_FEATURE);
     PN_CRASH("party_crash_drawn_feature");

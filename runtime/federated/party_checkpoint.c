@@ -26,7 +26,7 @@ typedef struct image {
 
 static size_t image_bytes(size_t rounds, size_t columns)
 {
-    return sizeof(image) + rounds * sizeof(party_reply) + columns * (1 + sizeof(double) + sizeof(uint64_t));
+    return sizeof(image) + rounds * sizeof(party_reply) + columns * (1 + sizeof(double));
 }
 
 static void fill(image *to, const pn_party *party)
@@ -71,7 +71,6 @@ static unsigned char *make_image(const pn_party *party, size_t *size)
     at = put(all, &fixed, sizeof fixed);
     at = put(at, party->replies, party->rounds * sizeof *party->replies);
     at = put(at, party->model, party->data.columns * sizeof *party->model);
-    at = put(at, party->salts, party->data.columns * sizeof *party->salts);
     (void)put(at, party->state, party->data.columns);
     sodium_memzero(&fixed, sizeof fixed);
     return all;
@@ -144,7 +143,6 @@ static pn_status read_image(pn_party *party, const unsigned char *data, size_t s
         party->phase = (pn_party_phase)fixed.phase;
         party->epoch = fixed.epoch;
         party->key.simulated = fixed.simulated != 0;
-        party->salt = party->key.simulated ? 0 : party->salt;
         memcpy(party->key.bytes, fixed.key, sizeof fixed.key);
         memcpy(party->session, fixed.session, sizeof fixed.session);
         memcpy(party->terms_digest, fixed.terms_digest, sizeof fixed.terms_digest);
@@ -155,7 +153,6 @@ static pn_status read_image(pn_party *party, const unsigned char *data, size_t s
         party->terms = fixed.terms;
         data = take(data + sizeof fixed, party->replies, party->rounds * sizeof *party->replies);
         data = take(data, party->model, party->data.columns * sizeof *party->model);
-        data = take(data, party->salts, party->data.columns * sizeof *party->salts);
         (void)take(data, party->state, party->data.columns);
     }
     sodium_memzero(&fixed, sizeof fixed);

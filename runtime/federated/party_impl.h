@@ -63,7 +63,6 @@ struct pn_party {
     unsigned char alignment[PN_DIGEST_BYTES], session[PN_SESSION_BYTES];
     pid_t owner;
     pn_address_key key;
-    uint64_t salt;             /* part of the addresses of what is released from now on; 0 of a seeded party */
     pn_rng *rng;               /* becomes the stream at an address */
     party_account accounts[2]; /* its own, the overall one */
     pn_checkpoint_file *file;  /* NULL: none */
@@ -76,7 +75,6 @@ struct pn_party {
     party_reply *replies; /* [rounds] */
     size_t rounds, room;  /* replies there is room for */
     unsigned char *state; /* [columns] */
-    uint64_t *salts;      /* [columns] of the released */
     uint64_t count[PARTY_KINDS];
     double *model; /* [columns] */
 
@@ -134,7 +132,7 @@ void party_scores_clear(party_scores *scores);
 /** Count what both ledgers hold of this run.  `resumed`: it went on before, so what they hold must fit what is known.
  *  Errors: PN_EPRIVACY when it does not. */
 pn_status party_accounts_open(pn_party *party, bool resumed, pn_err *err);
-/** The answer to a round, from its scores; not recorded yet. */
+/** The answer to a round, from its scores; not recorded yet.  reply->digest is there already. */
 pn_status party_choose(pn_party *party, uint64_t round, const party_scores *scores, party_reply *reply, pn_err *err);
 /** out[m]: the feature of column i with its noise; `paid`: released before. */
 pn_status party_feature(pn_party *party, uint32_t i, bool paid, double *out, pn_err *err);

@@ -154,8 +154,6 @@ static pn_status draw_key(pn_party *party, pn_rng *rng, pn_err *err)
     if (status == PN_OK) {
         pn_address_key_draw(&party->key, rng ? rng : secure);
         randombytes_buf(party->session, sizeof party->session);
-        randombytes_buf(&party->salt, sizeof party->salt);
-        party->salt = party->key.simulated ? 0 : party->salt; /* the same seed gives the same run */
     }
     pn_rng_free(secure);
     return status;
@@ -178,8 +176,7 @@ static pn_status open_party(pn_party *party, const pn_party_options *options, si
     party->accounts[1].ledger = options->overall ? pn_ledger_keep(options->overall) : NULL;
     party->state = pn_calloc(columns, 1);
     party->model = pn_calloc(columns, sizeof *party->model);
-    party->salts = pn_calloc(columns, sizeof *party->salts);
-    if (status == PN_OK && (!party->state || !party->model || !party->salts))
+    if (status == PN_OK && (!party->state || !party->model))
         status = pn_fail(err, PN_ENOMEM, "party: out of memory for %zu columns", columns);
     if (status == PN_OK)
         status = draw_key(party, options->rng, err);
@@ -223,7 +220,6 @@ void pn_party_free(pn_party *party)
     pn_address_key_erase(&party->key);
     pn_free(party->replies);
     pn_free(party->state);
-    pn_free(party->salts);
     pn_free(party->model);
     pn_free(party);
 }

@@ -4,9 +4,11 @@
  * release the ledger holds one more than is known: that one was never handed out, and pays for the next release of its kind, if it is of
  * the same event.
  * This is why releases do not go through pn_mechanism_release, which charges whenever it draws.
- * Depends on: party_impl.h, random/noise.h.  Used by: party.c, party_terms.c.  Spec: noise.md, accounting.md section 7. */
+ * Depends on: party_impl.h, random/noise.h, libsodium.  Used by: party.c, party_terms.c.  Spec: noise.md, accounting.md section 7. */
 #include <math.h>
 #include <string.h>
+
+#include <sodium.h>
 
 #include "core/alloc.h"
 #include "core/mutant.h"
@@ -123,11 +125,31 @@ static pn_status charge(pn_party *party, party_kind kind, pn_event *event, pn_er
 
 typedef enum address_kind { AT_SELECTION = 1, AT_SCORE, AT_FEATURE, AT_PAPER } address_kind;
 
-/* The salt is new whenever a party is opened, so that not even a copy of a checkpoint which nobody could notice draws what another has
- * drawn; what was released before is drawn again with the salt that it had. */
-static void go_to(pn_party *party, address_kind kind, uint64_t number, uint64_t salt, size_t words)
+/* Part of every address is what is asked, of which data: whatever copy of a checkpoint went unnoticed, and however old it is, its party
+ * gives the same answer to the same question, and has other noise for another one.  Keyed, so that nobody can look for two questions that
+ * share it.  A seeded party has none, since the same seed gives the same run, whose id is another.
+ * question  [PN_DIGEST_BYTES] NULL: a feature, which is asked for in one way. */
+static uint64_t question_of(const pn_party *party, const unsigned char *question)
 {
-    const uint64_t address[PN_ADDRESS_WORDS] = { party->epoch, (uint64_t)kind, number, salt };
+    crypto_generichash_state hash;
+    uint64_t out = 0;
+    unsigned char whole[PN_DIGEST_BYTES];
+
+    if (party->key.simulated)
+        return 0;
+    (void)crypto_generichash_init(&hash, party->key.bytes, sizeof party->key.bytes, sizeof whole);
+    (void)crypto_generichash_update(&hash, party->terms_digest, sizeof party->terms_digest);
+    (void)crypto_generichash_update(&hash, party->run_digest, sizeof party->run_digest);
+    if (question)
+        (void)crypto_generichash_update(&hash, question, PN_DIGEST_BYTES);
+    (void)crypto_generichash_final(&hash, whole, sizeof whole);
+    memcpy(&out, whole, sizeof out);
+    return out;
+}
+
+static void go_to(pn_party *party, address_kind kind, uint64_t number, const unsigned char *question, size_t words)
+{
+    const uint64_t address[PN_ADDRESS_WORDS] = { party->epoch, (uint64_t)kind, number, question_of(party, question) };
 
     pn_rng_address(party->rng, &party->key, address, words);
 }
@@ -166,7 +188,7 @@ static pn_status choose_paper(pn_party *party, uint64_t round, const party_score
     if (party->terms.is_private)
         status = charge(party, PARTY_SELECTION, party->run.price[PARTY_SELECTION], err);
     if (status == PN_OK && party->terms.is_private) {
-        go_to(party, AT_PAPER, round, party->salt, scores->sampled);
+        go_to(party, AT_PAPER, round, reply->digest, scores->sampled);
         pn_lattice_laplace(party->rng, party->terms.laplace_scale, noisy, scores->sampled, noisy);
     }
     for (size_t k = 1; k < scores->sampled; k++)
@@ -195,7 +217,7 @@ static pn_status draw_score(pn_party *party, pn_mechanism *mechanism, uint64_t r
     pn_release release = { .values = noisy };
     pn_status status;
 
-    go_to(party, AT_SCORE, round, party->salt, mechanism->dim);
+    go_to(party, AT_SCORE, round, reply->digest, mechanism->dim);
     status = mechanism->ops->draw(mechanism, exact, mechanism->dim, party->rng, &release, err);
     reply->score = noisy[0];
     reply->stay_score = noisy[1];
@@ -217,7 +239,7 @@ static pn_status release_choice(pn_party *party, uint64_t round, const party_sco
     PN_CRASH("party_crash_paid");
     if (status != PN_OK)
         return status;
-    go_to(party, AT_SELECTION, PN_MUTANT("party_reuses_noise") ? (round + 1) / 2 : round, party->salt,
+    go_to(party, AT_SELECTION, PN_MUTANT("party_reuses_noise") ? (round + 1) / 2 : round, reply->digest,
           scores->candidates);
     status = selection->ops->draw(selection, scores->score, scores->candidates, party->rng, &release, err);
     if (status != PN_OK)
@@ -284,7 +306,7 @@ pn_status party_feature(pn_party *party, uint32_t i, bool paid, double *out, pn_
     size_t m = terms->sketch.m;
     pn_mechanism *mechanism = NULL;
     pn_release release = { .values = out };
-    uint64_t salt = paid ? party->salts[i] + PN_MUTANT("party_feature_again") : party->salt;
+    uint64_t number = PN_MUTANT("party_alike_features") ? i / 2 : i;
     pn_status status;
 
     if (!terms->is_private) {
@@ -297,7 +319,8 @@ pn_status party_feature(pn_party *party, uint32_t i, bool paid, double *out, pn_
     PN_CRASH("party_crash_paid_feature");
     if (status == PN_OK) {
         exact_feature(party, i, out);
-        go_to(party, AT_FEATURE, PN_MUTANT("party_alike_features") ? i / 2 : i, salt, m);
+        number += paid && PN_MUTANT("party_feature_again") ? party->data.columns : 0;
+        go_to(party, AT_FEATURE, number, NULL, m);
         status = mechanism->ops->draw(mechanism, out, m, party->rng, &release, err);
     }
     pn_mechanism_free(mechanism);

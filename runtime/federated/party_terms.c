@@ -239,7 +239,6 @@ static void forget(pn_party *party)
     memset(party->terms_digest, 0, sizeof party->terms_digest);
     memset(party->run_digest, 0, sizeof party->run_digest);
     memset(party->state, 0, party->data.columns);
-    memset(party->salts, 0, party->data.columns * sizeof *party->salts);
     memset(party->model, 0, party->data.columns * sizeof *party->model);
     memset(party->count, 0, sizeof party->count);
     party->rounds = 0;
