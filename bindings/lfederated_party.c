@@ -319,8 +319,8 @@ static const pnl_row party_rows[] = {
     { "report", party_report, PNL_METHOD, PNL_PAID, "party:report() -> table",
       "{phase=, rounds=, selections=, features=, scores=, epsilon=, delta=, rho=, simulated=}: what was released, each "
       "paid for "
-      "once, and what this party's releases cost (infinite with seeded noise, beside nominal_epsilon and nominal_rho). "
-      " "
+      "once, and what this party's releases cost (infinite with seeded noise, beside nominal_epsilon and nominal_rho): "
+      "as charged, of which the run's terms set the most.  "
       "After the run theta: its part of the model.  When the run was refused reason and status, as \"EBUDGET\"." },
     { "phase", party_phase, PNL_FIELD, PNL_PAID, "party.phase -> string",
       "\"new\", \"ready\" (the terms fit its data and budget), \"running\", \"done\" or \"refused\"." },

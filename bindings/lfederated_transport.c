@@ -265,7 +265,9 @@ static const pnl_row transport_rows[] = {
       "parties in this process also selections, features (distinct columns whose sketch was uploaded) and what this "
       "party's own "
       "releases cost: epsilon and delta, or rho (infinite with seeded noise, beside nominal_epsilon and "
-      "nominal_rho)." },
+      "nominal_rho).  That is what was charged: how many features there are follows from the records, so what is "
+      "proven is "
+      "the plan's." },
     { "data", transport_data, PNL_METHOD, PNL_NOTHING, "transport:data{progress=} -> data",
       "Wait until every party is there; a data set of their records and columns without any entry: its sizes and "
       "bounds "

@@ -65,7 +65,9 @@ typedef struct pn_party_report {
     pn_party_phase phase;
     uint64_t round;                        /* last answered */
     uint64_t selections, features, scores; /* released, each paid for once */
-    double epsilon, delta; /* of what this party has released, at its ledger's delta; NaN when not private */
+    double epsilon,
+        delta; /* charged for what this party has released, at its ledger's delta; NaN when not private.  How many features that
+                              is was read off the releases: what is proven of the run is the price of all that its terms allow */
     double rho;
     bool simulated;
     const pn_message *last; /* DONE or REFUSED; NULL before.  Borrowed */
