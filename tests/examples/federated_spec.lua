@@ -27,7 +27,7 @@ describe("examples/federated", function()
     group:start("server", { "server", folder .. "/server.lua" })
     local names = { "server", "clinic_a", "clinic_b" }
     for k = 2, 3 do group:start(names[k], { "party", ("%s/%s.lua"):format(folder, names[k]) }) end
-    assert.is_true(group:wait(names, 60))
+    assert.is_true(group:wait(names, 300))
     for _, name in ipairs(names) do assert.equal(0, group:ended(name), group:log(name)) end
     local model = pn.load(folder .. "/run/model.npy")
     assert.equal(16, #model)
