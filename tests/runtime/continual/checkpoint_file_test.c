@@ -290,7 +290,8 @@ static void test_taken_once(void)
     CHECK(says(path, PN_EPRIVACY, "reuse noise"));
     CHECK(says(other, PN_EPRIVACY, "reuse noise"));
     CHECK(stat(path, &info) == 0 && info.st_size == STATES); /* nothing secret stays */
-    CHECK(pn_checkpoint_make(&file, &owner, path, stranger, PN_CHECKPOINT_PARKED, "x", 1, &published, &err) == PN_EINVAL);
+    CHECK(pn_checkpoint_make(&file, &owner, path, stranger, PN_CHECKPOINT_PARKED, "x", 1, &published, &err) ==
+          PN_EINVAL);
     CHECK(!published && says(path, PN_EPRIVACY, "reuse noise"));
     CHECK(make(&file, 8, PN_CHECKPOINT_PARKED, &err) == PN_OK); /* the stream itself comes back */
     pn_checkpoint_close(file);
