@@ -357,28 +357,12 @@ local function plan_of(cfg, transport, data)
   return pn.solve.federated_frank_wolfe.plan(objective, given)
 end
 
--- The server's own budget, if it has one, pays for the whole run before it begins: what parties release is not the server's to
--- stop.  resumed: a run that goes on from its checkpoint was paid for when it began.
-local function pay(place, cfg, plan, ledger, resumed)
-  if not ledger or not plan.event then return end
-  if cfg.rng and cfg.rng.simulated and not ledger.teaching then
-    config.fail("%s: seeded noise gives no privacy, so a real ledger refuses it; open it with teaching = true", place)
-  end
-  local price = plan.epsilon and ("epsilon %.12g at delta %.12g"):format(plan.epsilon, plan.delta)
-    or ("rho %.12g"):format(plan.rho)
-  local label = ("federated run %s, %d rounds, %s"):format(cfg.checkpoint or "without checkpoint", plan.iterations, price)
-  for _, entry in ipairs(resumed and ledger:report() or {}) do
-    if entry.label == label then return end
-  end
-  ledger:spend(plan.event, label)
-  log("info", "paid: %s", (tostring(ledger):gsub("\n%s*", "; ")))
-end
-
 -- The model is on the disk after the last step, and before the program ends.
-local function run_plan(place, cfg, plan)
+-- ledger: the server's own, or nil: charged for each release before parties are asked for it; after a restart for what is left.
+local function run_plan(place, cfg, plan, ledger)
   local path = path_of(place, cfg, "model")
   local fit = plan:run {
-    rng = cfg.rng, progress = progress_every(cfg.progress or 5),
+    rng = cfg.rng, ledger = ledger, progress = progress_every(cfg.progress or 5),
     on_step = path and function(state)
       if state.step == plan.iterations then state.theta:save(path) end
     end,
@@ -405,14 +389,8 @@ local function server_ended(place, cfg, transport, fit)
   return DONE
 end
 
-local function there(path)
-  local file = path and io.open(path, "rb")
-  return file ~= nil and file:close()
-end
-
 local function run_server(place, cfg, check_only)
   local ledger
-  local resumed = there(path_of(place, cfg, "checkpoint"))
   local transport, status = try({ EIO = LOST, other = USAGE, EINVAL = USAGE, EPARSE = USAGE }, function()
     ledger = open_ledger(place, cfg)
     return open_server(place, cfg)
@@ -427,10 +405,8 @@ local function run_server(place, cfg, check_only)
   plan, status = try({ EINVAL = USAGE, other = USAGE }, plan_of, cfg, transport, data)
   if not plan then return status end
   log("plan", "%s", tostring(plan))
-  fit, status = try({}, function()
-    pay(place, cfg, plan, ledger, resumed)
-    return run_plan(place, cfg, plan)
-  end)
+  fit, status = try({}, run_plan, place, cfg, plan, ledger)
+  if ledger then log("info", "budget: %s", (tostring(ledger):gsub("\n%s*", "; "))) end
   if fit then return server_ended(place, cfg, transport, fit) end
   log_traffic(transport)
   return status

@@ -78,9 +78,9 @@ local function expected(steps)
   return program.read_all(folder .. "/expected.npy"), transport:report()
 end
 
--- Charges of a party's ledger file, by what they are for.
-local function charges(k)
-  local ledger = pn.ledger { path = ("%s/%s.ledger"):format(folder, name_of(k)) }
+-- Charges of somebody's ledger file, by what they are for.
+local function charges(name)
+  local ledger = pn.ledger { path = ("%s/%s.ledger"):format(folder, name) }
   local counts = { selection = 0, feature = 0, other = 0 }
   for _, entry in ipairs(ledger:report()) do
     local kind = entry.label:match "selection" or entry.label:match "feature" or "other"
@@ -107,21 +107,14 @@ local function logs()
   return table.concat(parts, "\n")
 end
 
--- The server's own budget pays once, for the whole run.
-local function assert_paid_once()
-  local ledger = pn.ledger { path = folder .. "/server.ledger" }
-  local count = 0
-  for _, entry in ipairs(ledger:report()) do count = count + (entry.count or 1) end
-  ledger:close()
-  assert.equal(1, count, logs())
-end
-
 local function assert_exact(steps, model, report)
   assert.equal(model, program.read_all(folder .. "/model.npy"), logs())
-  assert_paid_once()
+  local features = 0
   for k = 1, PARTIES do
-    assert.same({ selection = steps, feature = report[k].features, other = 0 }, charges(k), logs())
+    assert.same({ selection = steps, feature = report[k].features, other = 0 }, charges(name_of(k)), logs())
+    features = features + report[k].features
   end
+  assert.same({ selection = PARTIES * steps, feature = features, other = 0 }, charges "server", logs())
 end
 
 describe("penumbra server and penumbra party", function()
@@ -241,7 +234,7 @@ describe("penumbra server and penumbra party", function()
     assert.equal(3, group:ended "party_1", logs())
     assert.equal(4, group:ended "server", logs())
     assert.truthy(group:log("server"):find("party_1", 1, true), logs()) -- who did not come
-    assert.same({ selection = 0, feature = 0, other = 0 }, charges(1))
+    assert.same({ selection = 0, feature = 0, other = 0 }, charges(name_of(1)))
   end)
 
   it("refuse a run that a party's budget does not cover, before anybody has paid", function()
@@ -253,7 +246,7 @@ describe("penumbra server and penumbra party", function()
     assert.equal(3, group:ended "server", logs())
     assert.truthy(group:log("party_3"):find("Requested", 1, true), logs())
     group:stop() -- ledgers are locked while a party runs
-    for k = 1, PARTIES do assert.same({ selection = 0, feature = 0, other = 0 }, charges(k)) end
+    for k = 1, PARTIES do assert.same({ selection = 0, feature = 0, other = 0 }, charges(name_of(k))) end
   end)
 end)
 
