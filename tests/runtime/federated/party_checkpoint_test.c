@@ -151,6 +151,29 @@ static void the_same_question_has_the_same_answer_whatever_was_put_back(const re
     pn_message_clear(&again);
 }
 
+static void another_question_has_other_noise(const records *r)
+{
+    pn_terms terms = real_terms();
+    pn_party *party = open_party(r, ledger_path, checkpoint, PN_OK);
+    pn_message reply = { 0 }, request;
+    party_reply made[3] = { { .digest = "one" }, { .digest = "one" }, { .digest = "two" } };
+    party_scores scores;
+
+    terms.mode = PN_FEDERATED_BALL;
+    terms.epsilon0 = 100.0; /* the choice is the same */
+    terms.sigma_score = 1.0;
+    CHECK(ask_terms(party, &terms, &reply) == PN_MESSAGE_READY);
+    request = round_of(&terms, 1, NULL, NULL);
+    CHECK(party_scores_of(party, &request, &scores, NULL, NULL) == PN_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK(party_choose(party, 1, &scores, &made[i], NULL) == PN_OK);
+    CHECK(made[0].score == made[1].score && made[0].score != made[2].score);
+    party_scores_clear(&scores);
+    pn_message_clear(&request);
+    pn_message_clear(&reply);
+    pn_party_free(party);
+}
+
 static void another_ledger_is_refused(const records *r)
 {
     const pn_terms terms = real_terms();
@@ -303,6 +326,7 @@ int main(void)
 {
     static void (*const tests[])(const records *) = {
         the_same_question_has_the_same_answer_whatever_was_put_back,
+        another_question_has_other_noise,
         a_party_goes_on_after_it_was_closed,
         copies_and_earlier_ones_are_refused,
         another_ledger_is_refused,
