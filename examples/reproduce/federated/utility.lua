@@ -202,12 +202,9 @@ for k, kind in ipairs { "gaussian", "sparse", "identity" } do
     add(by_uplink[k], found.uplink, found)
   end
 end
-for k, level in ipairs { one.mid, at.zero } do
-  local line = series(k == 1 and "one place" or "theta = 0", k == 1 and 4 or 7, true)
-  add(line, by_uplink[1].x[1], { mid = level })
-  add(line, by_uplink[3].x[1], { mid = level })
-  by_uplink[3 + k] = line
-end
+by_uplink[4] = series("one place", 4, true)
+add(by_uplink[4], by_uplink[1].x[1], one)
+add(by_uplink[4], by_uplink[3].x[1], one)
 panel("dense, against the uplink", "scalars up", by_uplink)
 price[#price].ticks = false
 tab:close()
