@@ -76,9 +76,26 @@ static pn_status orders_differ(const pn_transport *transport, pn_err *err)
         l.text);
 }
 
+/* One that sorts its records beside one that does not: nothing would tell that the rows do not match. */
+static pn_status some_unstated(const pn_transport *transport, pn_err *err)
+{
+    line l = { .at = 0 };
+
+    for (size_t k = 0; k < transport->parties; k++) {
+        if (!is_stated(&transport->peers[k]))
+            add(&l, "%s%s", l.at ? ", " : "", transport->peers[k].name);
+    }
+    return pn_fail(
+        err, PN_EINVAL,
+        "federated: some parties state the order of their records (alignment) and others do not: %s.  Let all "
+        "state it, or none",
+        l.text);
+}
+
 pn_status pn_transport_agree(const pn_transport *transport, pn_err *err)
 {
     const pn_peer *peers = transport->peers, *stated = NULL;
+    size_t count = 0;
 
     for (size_t k = 1; k < transport->parties; k++) {
         if (peers[k].records != peers[0].records)
@@ -90,6 +107,7 @@ pn_status pn_transport_agree(const pn_transport *transport, pn_err *err)
         if (stated && !same_order(stated, &peers[k]))
             return orders_differ(transport, err);
         stated = &peers[k];
+        count++;
     }
-    return PN_OK;
+    return count == 0 || count == transport->parties ? PN_OK : some_unstated(transport, err);
 }

@@ -5,8 +5,8 @@
 
 #include "federated/transport.h"
 
-/** Looks at records and alignment of peers[]; a party that states no alignment agrees with every one.
- *  Errors: PN_EINVAL: each party's number of records, or which parties agree with each other. */
+/** Looks at records and alignment of peers[]; either all parties state an alignment, and the same one, or none does.
+ *  Errors: PN_EINVAL: each party's number of records, which parties agree with each other, or which state nothing. */
 pn_status pn_transport_agree(const pn_transport *transport, pn_err *err);
 
 #endif
