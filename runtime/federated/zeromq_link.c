@@ -89,14 +89,30 @@ void pn_link_close(void *socket, int linger)
     (void)zmq_close(socket);
 }
 
+/* 5571, and for who listens * and 0; ZeroMQ would take 80000 for 14464. */
+static bool is_port(const char *text)
+{
+    unsigned long port = 0;
+
+    if (strcmp(text, "*") == 0)
+        return true;
+    for (size_t i = 0; text[i]; i++) {
+        if (text[i] < '0' || text[i] > '9' || i == 5)
+            return false;
+        port = 10 * port + (unsigned long)(text[i] - '0');
+    }
+    return text[0] != '\0' && port <= 65535;
+}
+
 pn_status pn_link_check_endpoint(const char *endpoint, const char *what, pn_err *err)
 {
     const char *colon = endpoint ? strrchr(endpoint, ':') : NULL;
 
     if (endpoint && strncmp(endpoint, "tcp://", 6) == 0 && strlen(endpoint) < 256 && colon - endpoint > 6 &&
-        colon[1] != '\0' && pn_wire_printable(endpoint, strlen(endpoint) + 1))
+        is_port(colon + 1) && pn_wire_printable(endpoint, strlen(endpoint) + 1))
         return PN_OK;
-    return pn_fail(err, PN_EINVAL, "federated.zeromq: %s must be \"tcp://HOST:PORT\", got \"%.200s\"", what,
+    return pn_fail(err, PN_EINVAL,
+                   "federated.zeromq: %s must be \"tcp://HOST:PORT\" with a port up to 65535, got \"%.200s\"", what,
                    endpoint ? endpoint : "");
 }
 

@@ -413,6 +413,7 @@ CHANGE(bad_key, s->key_list[0] = "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~")
 CHANGE(own_key, memset(s->options.keys.secret_key, 0, PN_CURVE_TEXT))
 CHANGE(no_party, s->options.parties = 0)
 CHANGE(no_port, s->options.listen = "tcp://localhost")
+CHANGE(high_port, s->options.listen = "tcp://127.0.0.1:65536")
 CHANGE(other_way, s->options.listen = "ipc:///tmp/x:1")
 CHANGE(no_place, s->options.listen = "tcp://192.0.2.1:5571")
 CHANGE(nan_time, s->options.timeout = NAN)
@@ -426,7 +427,9 @@ static void a_server_says_what_is_wrong_with_its_options(void)
     refused_server(bad_key, PN_EPARSE, "the key of clinic-0 must be 40 characters of Z85");
     refused_server(own_key, PN_EINVAL, "the server's keys are no CURVE keys");
     refused_server(no_party, PN_EINVAL, "parties must be a whole number from 1 to 4096, got 0");
-    refused_server(no_port, PN_EINVAL, "listen must be \"tcp://HOST:PORT\", got \"tcp://localhost\"");
+    refused_server(no_port, PN_EINVAL,
+                   "listen must be \"tcp://HOST:PORT\" with a port up to 65535, got \"tcp://localhost\"");
+    refused_server(high_port, PN_EINVAL, "a port up to 65535, got \"tcp://127.0.0.1:65536\"");
     refused_server(other_way, PN_EINVAL, "listen must be \"tcp://HOST:PORT\"");
     refused_server(no_place, PN_EIO, "cannot listen at tcp://192.0.2.1:5571: ");
     refused_server(nan_time, PN_EINVAL, "timeout must be a number of seconds from 0, got nan");
