@@ -349,7 +349,7 @@ static pn_status check_sketch(const fed_work *at, pn_err *err)
     return PN_OK;
 }
 
-static void choose_shape(fed_work *at)
+static pn_status choose_shape(fed_work *at, pn_err *err)
 {
     const pn_arg *kind = &at->own[FED_SKETCH_KIND], *rows = &at->own[FED_SKETCH_ROWS];
     size_t n = (size_t)at->n;
@@ -365,6 +365,13 @@ static void choose_shape(fed_work *at)
     at->identity = at->shape.kind == PN_SKETCH_IDENTITY;
     if (at->identity)
         at->shape.m = n;
+    if (at->shape.m > pn_sketch_rows_most(n))
+        return pn_fail(err, PN_EINVAL,
+                       "%s: %s %zu rows for %zu records, parties accept %zu at most; sketch.kind=\"identity\" sends "
+                       "columns as they are",
+                       FED_OWNER, rows->given ? "sketch.m asks for" : "sketch.accuracy needs", at->shape.m, n,
+                       pn_sketch_rows_most(n));
+    return PN_OK;
 }
 
 static pn_status open_sketch(fed_work *at, pn_err *err)
@@ -376,7 +383,9 @@ static pn_status open_sketch(fed_work *at, pn_err *err)
     if (status != PN_OK)
         return status;
     at->failure = at->own[FED_SKETCH_FAILURE].real;
-    choose_shape(at);
+    status = choose_shape(at, err);
+    if (status != PN_OK)
+        return status;
     at->accuracy = at->identity ? 0.0 : pn_sketch_accuracy(at->shape.kind, at->shape.m, at->failure, (size_t)at->d);
     for (size_t k = 0; k < plan->parties; k++)
         plan->terms[k].sketch = at->shape;

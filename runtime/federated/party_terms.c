@@ -8,8 +8,6 @@
 #include "core/alloc.h"
 #include "federated/party_impl.h"
 
-#define FINEST 4 /* rows of J for one record, at most: more would only cost memory */
-
 /* ---- what the terms are ---- */
 
 static void feed(crypto_generichash_state *hash, const void *data, size_t size)
@@ -57,9 +55,9 @@ static pn_status check_sizes(const pn_party *party, const pn_terms *t, pn_err *e
     if (t->columns != party->data.columns)
         return pn_fail(err, PN_EDIM, "party: the terms give it %llu columns, it has %zu",
                        (unsigned long long)t->columns, party->data.columns);
-    if (t->sketch.m / FINEST > (party->data.n > 256 ? party->data.n : 256))
-        return pn_fail(err, PN_EINVAL, "party: a sketch of %zu rows for %zu records; take at most %d rows a record",
-                       t->sketch.m, party->data.n, FINEST);
+    if (t->sketch.m > pn_sketch_rows_most(party->data.n))
+        return pn_fail(err, PN_EINVAL, "party: a sketch of %zu rows for %zu records; take at most %zu", t->sketch.m,
+                       party->data.n, pn_sketch_rows_most(party->data.n));
     return PN_OK;
 }
 
@@ -93,7 +91,9 @@ static pn_status check_privacy(const pn_party *party, const pn_terms *t, pn_err 
                        "party: the noise is simulated (no privacy) and its ledger is a real budget; "
                        "use one with teaching = true");
     if (t->mode == PN_FEDERATED_PAPER && !t->simulated)
-        return pn_fail(err, PN_EPRIVACY, "party: nothing is proven of mode \"paper\": with simulated noise only");
+        return pn_fail(
+            err, PN_EPRIVACY,
+            "party: nothing is proven of mode \"paper\", so it takes seeded noise only: rng=pn.rng.seeded(1)");
     status = check_bound("feature", t->feature_bound, party->feature_bound, err);
     return status == PN_OK ? check_bound("label", t->label_bound, party->label_bound, err) : status;
 }

@@ -60,6 +60,8 @@ double pn_sketch_transpose_error(const pn_sketch *sketch, double q_norm);
 /** m = ceil(4 ln(4 N / beta) / (iota^2 - iota^3)), N = d (d + 1) / 2 pairs of columns: then |<Ju, Jv> - <u, v>| <= iota ||u|| ||v|| for all of
  *  them with probability 1 - beta (gaussian).  iota, beta in (0, 1). */
 size_t pn_sketch_rows(double iota, double beta, size_t d);
+/** The most rows that a party accepts for n records: 4 of each, and 1,024 in any case.  More would only cost memory. */
+size_t pn_sketch_rows_most(size_t n);
 /** The iota that m rows give for d columns at beta; 1 when none below 1 does; 0 for identity.  For sparse by Chebyshev's inequality, the
  *  only one with proven constants: much larger than what is seen. */
 double pn_sketch_accuracy(pn_sketch_kind kind, size_t m, double beta, size_t d);

@@ -25,6 +25,11 @@ size_t pn_sketch_rows(double iota, double beta, size_t d)
     return rows < 0x1p62 ? (size_t)rows : (size_t)1 << 62;
 }
 
+size_t pn_sketch_rows_most(size_t n)
+{
+    return 4 * (n > 256 ? n : 256);
+}
+
 /* The smallest iota with iota^2 - iota^3 >= share; the left side rises up to 2/3. */
 static double gaussian_accuracy(double share)
 {

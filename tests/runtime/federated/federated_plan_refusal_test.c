@@ -222,6 +222,8 @@ static void clips_and_sketches_that_do_not_fit(void)
     use_choice(&f, FED_SKETCH_KIND, "gaussian");
     use_number(&f, FED_SKETCH_ROWS, 1e9);
     refuses(&f, PN_EINVAL, "sketch.m is 1000000000, at most 16777216");
+    use_number(&f, FED_SKETCH_ROWS, 1025.0);
+    refuses(&f, PN_EINVAL, "sketch.m asks for 1025 rows for 40 records, parties accept 1024 at most");
     leave(&f, FED_TRANSPORT);
     refuses(&f, PN_EINVAL, "transport");
     close_fixture(&f);
