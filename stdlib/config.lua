@@ -62,6 +62,7 @@ local function has_kind(value, kinds)
     if kind == "number" and math.type(value) and value == value then return true end
     if kind == "count" and math.type(value) == "integer" and value >= 1 then return true end
     if kind == "positive" and math.type(value) and value > 0 and value < math.huge then return true end
+    if kind == "fraction" and math.type(value) and value > 0 and value < 1 then return true end
     if kind == "path" and type(value) == "string" and #value > 0 then return true end
     if kind == "text" and type(value) == "string" and #value > 0 then return true end
     if kind == type(value) then return true end
@@ -72,7 +73,7 @@ local function has_kind(value, kinds)
 end
 
 local words = {
-  count = "a whole number from 1", positive = "a positive number", path = "the path of a file", text = "a text",
+  count = "a whole number from 1", fraction = "a number between 0 and 1, both excluded", positive = "a positive number", path = "the path of a file", text = "a text",
   number = "a number", boolean = "true or false", table = "a table", ["function"] = "a function",
   ["pn.rng"] = "a pn.rng", ["pn.vec"] = "a pn.vec", list = "a list",
 }
@@ -134,6 +135,18 @@ function config.readable(path, place, name)
   local file, message = io.open(path, "rb")
   if not file then config.fail("%s: %s: %s", place, name, message) end
   file:close()
+  return path
+end
+
+-- A file can be written at `path`: nothing is spent on a run that has nowhere to leave its result.
+function config.writable(path, place, name)
+  local there = io.open(path, "rb")
+  if there then there:close() end
+  local probe = there and path or path .. ".probe" -- never the file itself: another process may be about to make it
+  local file, message = io.open(probe, "ab")
+  if not file then config.fail("%s: %s: %s", place, name, (message:gsub("%.probe:", ":", 1))) end
+  file:close()
+  if not there then os.remove(probe) end
   return path
 end
 

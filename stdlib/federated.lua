@@ -124,20 +124,39 @@ local server_fields = common_fields {
 -- Options of the solver may stand in the server's configuration, too.
 local taken = { transport = true, ledger = true, rng = true, start = true }
 
+-- Of what the solver expects: what the configuration takes, so that a slip is seen before parties wait.
+local kinds_of = {
+  ["a positive number"] = "positive", ["a whole number from 1"] = "count", ["true or false"] = "boolean",
+  ["a vector"] = "table|pn.vec", ["one of the listed names"] = "text",
+  ["a number between 0 and 1, both excluded"] = "fraction",
+}
+
+local function solver_field(name, param)
+  return { name = name, kinds = kinds_of[param.expects] or "number", choices = param.choices, solver = true, doc = param.doc }
+end
+
+-- The names of the solver's options; their fields join the server's, those of sketch.m and its kin as a table.
 local function solver_options()
-  local names, entry = {}, pn.reference()["solve.federated_frank_wolfe"]
+  local names, groups, entry = {}, {}, pn.reference()["solve.federated_frank_wolfe"]
   for _, param in ipairs(entry and entry.params or {}) do
-    local name = param.name:match "^[^.]*"
-    if not taken[name] then names[#names + 1], taken[name] = name, true end
+    local name, rest = param.name:match "^([^.]*)%.?(.*)$"
+    local group = groups[name]
+    if not taken[name] and not group then
+      names[#names + 1] = name
+      if rest == "" then
+        server_fields[#server_fields + 1] = solver_field(name, param)
+      else
+        group = {}
+        groups[name] = group
+        server_fields[#server_fields + 1] = { name = name, kinds = "table", fields = group, solver = true, doc = "" }
+      end
+    end
+    if group then group[#group + 1] = solver_field(rest, param) end
   end
   return names
 end
 
-local anything = "number|text|boolean|table|pn.vec"
 local options = solver_options()
-for _, name in ipairs(options) do
-  server_fields[#server_fields + 1] = { name = name, kinds = anything, solver = true, doc = "" }
-end
 
 -- ---- opening what a configuration names ----
 
@@ -151,13 +170,13 @@ local function resolve_table(place, given, ...)
   return copy
 end
 
--- A public key stands for itself, unless a file has that name.
-local function public_key(place, text)
+-- A public key stands for itself, unless a file has that name.  name: of the field, for errors.
+local function public_key(place, text, name)
   local path = config.resolve(place, text)
   local file = io.open(path, "rb")
   if file then file:close() end
   if not file and #text == 40 then return text end
-  return config.readable(path, place, "key")
+  return config.readable(path, place, name)
 end
 
 local function open_ledger(place, cfg)
@@ -214,14 +233,27 @@ local function align(place, cfg, data)
   if not spec then return data end
   local csv = spec.csv or type(cfg.data) == "table" and cfg.data.csv
   if not csv then config.fail("%s: alignment.csv is missing: the file with the identifiers", place) end
+  local key = config.resolve(place, spec.key)
+  local file = io.open(key, "rb")
+  if file then
+    file:close()
+  else
+    log("info", "%s is made anew: all parties need this very file, and the server must not see it", key)
+  end
   return pn.federated.align(data, {
-    key = config.resolve(place, spec.key), csv = config.resolve(place, csv), column = spec.column,
+    key = key, csv = config.resolve(place, csv), column = spec.column,
   })
 end
 
 -- A relative path, seen from the configuration's folder, or nil.
 local function path_of(place, cfg, name)
   return cfg[name] and config.resolve(place, cfg[name])
+end
+
+local function check_results(place, cfg)
+  for _, name in ipairs { "checkpoint", "model" } do
+    if cfg[name] then config.writable(path_of(place, cfg, name), place, name) end
+  end
 end
 
 -- ---- errors ----
@@ -268,13 +300,18 @@ end
 
 local function open_party(place, cfg)
   check_private(place, cfg)
+  check_results(place, cfg)
   local data, digest = align(place, cfg, clip(place, cfg, load_data(place, cfg)))
   log("info", "data: %s", (tostring(data):gsub("\n%s*", "; ")))
-  if digest then log("info", "the records are sorted; digest %s", digest) end
+  if digest then
+    log("info", "the records are sorted; digest %s", digest)
+  else
+    log("info", "no alignment: row i has to be the same person at every party, and nothing checks it")
+  end
   local ledger = open_ledger(place, cfg)
   if ledger then log("info", "budget: %s", (tostring(ledger):gsub("\n%s*", "; "))) end
   return pn.federated.party {
-    connect = cfg.connect, server = public_key(place, cfg.server), name = cfg.name,
+    connect = cfg.connect, server = public_key(place, cfg.server, "server"), name = cfg.name,
     keys = config.readable(path_of(place, cfg, "keys"), place, "keys"),
     data = data, ledger = ledger, checkpoint = path_of(place, cfg, "checkpoint"), alignment = digest,
     timeout = cfg.timeout, nonprivate = cfg.nonprivate, rng = cfg.rng, log = log_event,
@@ -334,12 +371,16 @@ end
 -- ---- the server ----
 
 local function open_server(place, cfg)
+  check_results(place, cfg)
   local parties = {}
   for i, one in ipairs(cfg.parties) do
     if type(one) ~= "table" or type(one.key) ~= "string" then
       config.fail('%s: parties[%d] must be {name = "...", key = "..."}', place, i)
     end
-    parties[i] = { name = one.name, key = public_key(place, one.key) }
+    parties[i] = { name = one.name, key = public_key(place, one.key, ("parties[%d].key"):format(i)) }
+  end
+  if cfg.privacy ~= false and not cfg.epsilon and not cfg.rho then
+    config.fail("%s: no budget for the run: give epsilon and delta, or rho, or privacy = false", place)
   end
   return pn.federated.server {
     listen = cfg.listen, parties = parties, timeout = cfg.timeout, log = log_event,
@@ -436,7 +477,7 @@ local function usage(name, out)
     end
   end
   if #names > 0 then
-    out:write(wrap("  options of solve.federated_frank_wolfe:", table.concat(names, ", "), 4))
+    out:write(wrap("  options of solve.federated_frank_wolfe: ", table.concat(names, ", "), 4))
   end
   out:write "\nThe log goes to stderr, a line an event.  Exit status:\n"
   for _, row in ipairs(statuses) do out:write(wrap(("  %d "):format(row[1]), row[2], 5)) end

@@ -312,10 +312,27 @@ describe("the configuration of a party or a server", function()
       { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = 1, loss = 'hinge' }",
         'loss must be one of squared, logistic, got "hinge"' },
       { "server", "return { listen = 'x', keys = 'k', parties = { 'a' }, radius = 1 }", "parties[1] must be" },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = 1 }",
+        "no budget for the run: give epsilon and delta, or rho, or privacy = false" },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = 1, mode = 'produkt' }",
+        'mode must be one of product, ball, paper, got "produkt"' },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = 1, iterations = 0 }",
+        "iterations must be a whole number from 1, got 0" },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = 1, delta = 1 }",
+        "delta must be a number between 0 and 1, both excluded, got 1" },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = 1, sketch = { m = 0 } }",
+        "sketch: m must be a whole number from 1, got 0" },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = 1, sketch = { rows = 9 } }",
+        "sketch: unknown field 'rows'; it takes kind, m, seed, accuracy, failure" },
+      { "server", "return { listen = 'x', keys = 'k', parties = {}, radius = 1, model = '/nonexistent/model.npy' }",
+        "model: /nonexistent/model.npy" },
+      { "party", "return { connect = 'x', server = 'y', keys = 'k', data = {}, nonprivate = true, checkpoint = '/nonexistent/c' }",
+        "checkpoint: /nonexistent/c" },
     } do
       local message, code = answer(row[1], row[2])
       assert.truthy(message:find(row[3], 1, true), message)
       assert.equal(2, code, message)
+      assert.is_nil(io.open(path .. ".probe"))
     end
   end)
 
