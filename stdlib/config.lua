@@ -73,7 +73,8 @@ local function has_kind(value, kinds)
 end
 
 local words = {
-  count = "a whole number from 1", fraction = "a number between 0 and 1, both excluded", positive = "a positive number", path = "the path of a file", text = "a text",
+  count = "a whole number from 1", fraction = "a number between 0 and 1, both excluded",
+  positive = "a positive number", path = "the path of a file", text = "a text",
   number = "a number", boolean = "true or false", table = "a table", ["function"] = "a function",
   ["pn.rng"] = "a pn.rng", ["pn.vec"] = "a pn.vec", list = "a list",
 }

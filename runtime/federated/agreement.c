@@ -87,7 +87,7 @@ static pn_status some_unstated(const pn_transport *transport, pn_err *err)
     }
     return pn_fail(
         err, PN_EINVAL,
-        "federated: some parties state the order of their records (alignment) and others do not: %s.  Let all "
+        "federated: some parties state the order of their records (alignment) and these do not: %s.  Let all "
         "state it, or none",
         l.text);
 }

@@ -360,7 +360,7 @@ int main(void)
     stops_for_parties_that_will_not_or_lie();
     starts_with(other_records, "parties must hold the same records");
     starts_with(other_order, "the digests of their record ids differ");
-    starts_with(one_order, "some parties state the order of their records (alignment) and others do not: ");
+    starts_with(one_order, "some parties state the order of their records (alignment) and these do not: ");
     starts_with(other_columns, "the plan was made for");
     starts_with(other_terms, "radius");
     starts_with(other_parties, "the terms are for 3 parties");
