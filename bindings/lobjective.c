@@ -25,7 +25,8 @@ static const pn_param objective_params[] = {
     { "clip", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "scale each record's gradient down to this l2 norm: for losses or records without a certified bound" },
     { "ranks", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, ranks_name,
-      "processes that share the work of each pass (pn.ranks()), all with the same data; results have the bits of one" },
+      "processes that share the work of each pass (pn.ranks()), all with the same data or each with its records of it "
+      "(data:share(ranks)); results have the bits of one" },
     PN_PARAM_END,
 };
 

@@ -103,6 +103,8 @@ static pn_status check_parts(const pn_objective_parts *parts, pn_err *err)
         return pn_fail(err, PN_EINVAL,
                        "objective: this rank holds records %zu to %zu of %zu; give the ranks that hold the others",
                        parts->data->first + 1, pn_dataset_held_end(parts->data), parts->data->n);
+    if (parts->data->partial && parts->loss->margins == 0)
+        return pn_dataset_need_records(parts->data, "objective: a black box", err);
     if (parts->set && parts->set->dim != dim && margins > 1)
         return pn_fail(err, PN_EDIM, "objective: the set has dimension %zu, theta has %zu classes x %zu features = %zu",
                        parts->set->dim, margins, parts->data->p, dim);

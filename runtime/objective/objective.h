@@ -63,8 +63,8 @@ typedef struct pn_objective_parts {
     pn_regulariser *reg; /* kept; NULL: none */
     double clip;         /* > 0: scale each record's gradient to at most this l2 norm; 0: rely on certified bounds */
     pn_ranks *
-        ranks; /* kept; NULL: none.  Each rank has the same objective over the whole data set, calls the same with the same numbers, and
-                        does a share of each pass; results have the bits of one process on the same kind of processor.  Work that is not
+        ranks; /* kept; NULL: none.  Each rank has the same objective over the whole data set, or over its records of it
+                        (pn_dataset_hold; what needs others is refused), calls the same with the same numbers, and does a share of each pass; results have the bits of one process on the same kind of processor.  Work that is not
                         worth it (Gram matrices, batches of a chunk) every rank does by itself */
 } pn_objective_parts;
 

@@ -333,6 +333,23 @@ pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, 
     return status;
 }
 
+/* Batches take records from anywhere: said before they are paid for, where records are shared out to ranks. */
+static pn_status check_batches(const pn_plan *plan, const char *owner, pn_err *err)
+{
+    const pn_dataset *data = pn_objective_data(plan->objective);
+    pn_status status = PN_OK;
+    char who[96];
+
+    (void)snprintf(who, sizeof who, "%s: a run by batches", owner);
+    for (size_t i = 0; i < plan->setting_count && status == PN_OK && data->partial; i++) {
+        const pn_plan_setting *setting = &plan->settings[i];
+
+        if (strcmp(setting->name, "batch") == 0 && setting->value > 0.0 && setting->value < (double)data->n)
+            status = pn_dataset_need_records(data, who, err);
+    }
+    return status;
+}
+
 pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
                       pn_arg *own, pn_task *task, pn_err *err)
 {
@@ -359,6 +376,10 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
     if (plan->proven && request.kind == PN_EPSILON_DELTA && !(plan->epsilon <= request.epsilon * (1.0 + 0x1p-40))) {
         status = pn_fail(err, PN_EBUDGET, "%s: the plan would cost epsilon %g at delta %g, more than the %g asked for",
                          owner, plan->epsilon, request.delta, request.epsilon);
+        pn_plan_free(plan);
+        return status;
+    }
+    if ((status = check_batches(plan, owner, err)) != PN_OK) {
         pn_plan_free(plan);
         return status;
     }

@@ -1,7 +1,7 @@
 local program = require "tests.tools.program"
 
 -- Two processes, one thread each, over shared memory or loopback only.
-local MPIRUN = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PENUMBRA_THREADS=1 timeout 60 "
+local MPIRUN = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PENUMBRA_THREADS=1 timeout 120 "
   .. "mpirun --oversubscribe --mca btl self,vader -n %d %s %s"
 
 local function missing()
@@ -21,6 +21,9 @@ end
 local path = os.tmpname()
 
 local function run(ranks, script)
+  for rank = 0, ranks - 1 do
+    os.remove(path .. "." .. rank) -- of a test that failed
+  end
   program.write_all(path, script)
   return program.shell(MPIRUN:format(ranks, program.quote(program.path), path))
 end
@@ -195,6 +198,11 @@ describe("pn.ranks" .. (why and (" (skipped: " .. why .. ")") or ""), function()
         assert(not fine and tostring(why):find("needs all records, and this rank holds", 1, true), what .. ": " .. tostring(why))
       end
       refuses("a batch", obj.gradient, obj, zeros(), { 1, 2, 3 })
+      local ledger = pn.ledger { epsilon = 5, delta = 1e-5, teaching = true }
+      for _, name in ipairs { "sgd", "svrg" } do
+        refuses(name, pn.solve[name], obj, { epsilon = 1, delta = 1e-6, iterations = 3, ledger = ledger })
+      end
+      assert(ledger.spent == 0, "what was refused has been paid for")
       for _, name in ipairs { "take", "summary", "add_bias", "shuffle" } do
         refuses(name, data[name], data, name == "take" and 3 or nil)
       end
