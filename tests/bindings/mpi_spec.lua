@@ -200,7 +200,7 @@ describe("pn.ranks" .. (why and (" (skipped: " .. why .. ")") or ""), function()
       refuses("a batch", obj.gradient, obj, zeros(), { 1, 2, 3 })
       local ledger = pn.ledger { epsilon = 5, delta = 1e-5, teaching = true }
       for _, name in ipairs { "sgd", "svrg" } do
-        refuses(name, pn.solve[name], obj, { epsilon = 1, delta = 1e-6, iterations = 3, ledger = ledger })
+        refuses(name, pn.solve[name], obj, { epsilon = 1, delta = 1e-6, iterations = 5, ledger = ledger })
       end
       assert(ledger.spent == 0, "what was refused has been paid for")
       for _, name in ipairs { "take", "summary", "add_bias", "shuffle" } do
