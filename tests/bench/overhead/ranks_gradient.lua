@@ -1,5 +1,5 @@
--- ranks_gradient.lua -- milliseconds of one full gradient on all ranks of mpirun, printed by rank 0: of the wall, the best of some batches;
--- and of this rank's processor, the mean, which other work on the machine changes little.
+-- ranks_gradient.lua -- milliseconds of one full gradient on all ranks of mpirun, printed by rank 0: of the wall, the best of
+-- some batches; and of this rank's processor, the mean, which other work on the machine changes little.
 -- Used by: ranks_bench.sh.
 local pn = require "penumbra"
 local ranks = pn.ranks()
