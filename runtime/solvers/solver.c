@@ -184,13 +184,16 @@ static pn_status request_remaining(const char *owner, pn_request *request, pn_er
     return PN_OK;
 }
 
-static pn_status read_request(const char *owner, const pn_arg *common, pn_request *request, pn_err *err)
+static pn_status read_request(const char *owner, const pn_solver_ops *solver, const pn_arg *common, pn_request *request,
+                              pn_err *err)
 {
     request->neighbours = (pn_neighbours)common[PN_OPT_NEIGHBOURS].count;
     request->epsilon = request->delta = request->rho = NAN;
     request->kind = PN_NONPRIVATE;
     if (!common[PN_OPT_PRIVACY].flag)
         return refuse_privacy_options(owner, common, err);
+    if (!solver->is_private)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: has no private form; give privacy=false", owner);
     if (request->ledger && !common[PN_OPT_NEIGHBOURS].given)
         request->neighbours = pn_ledger_budget(request->ledger)->neighbours;
     if (common[PN_OPT_RHO].given) {
@@ -305,8 +308,6 @@ static pn_status check_private(const char *owner, const pn_solver_ops *solver, c
 
     if (request->kind == PN_NONPRIVATE)
         return PN_OK;
-    if (!solver->is_private)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s: has no private form; give privacy=false", owner);
     if (!bounds->certified && !solver->clips_values)
         return pn_fail(err, PN_EPRIVACY, "%s: the sensitivity cannot be certified: %s", owner, bounds->missing);
     if (request->ledger && pn_ledger_budget(request->ledger)->neighbours != request->neighbours)
@@ -367,7 +368,7 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
     if ((status = pn_args_check(owner, pn_solver_common, common, err)) != PN_OK ||
         (status = pn_args_check(owner, solver->params, own, err)) != PN_OK ||
         (status = check_start(owner, &common[PN_OPT_START], objective, err)) != PN_OK ||
-        (status = read_request(owner, common, &request, err)) != PN_OK ||
+        (status = read_request(owner, solver, common, &request, err)) != PN_OK ||
         (status = check_private(owner, solver, objective, &request, err)) != PN_OK ||
         (status = solver->plan(&plan, objective, &request, common, own, err)) != PN_OK)
         return status;

@@ -309,6 +309,7 @@ describe("block_frank_wolfe", function()
     refused("step=\"compensated\" is for one block at a time", { step = "compensated" })
     refused("sampling must be a pn.block_sampling, got a table", { sampling = {} })
     refused("has no private form", { privacy = true, epsilon = 1 })
+    refused("has no private form", { privacy = true })
     refused("oracle must return a vector of 8 numbers", { oracle = function() return { 1 } end })
     refused("boom", { oracle = function() error "boom" end })
     local p = {}
