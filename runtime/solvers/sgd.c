@@ -270,6 +270,7 @@ const pn_solver_ops pn_solver_sgd = {
     .source = "Bassily, Smith, Thakurta (2014), Algorithm 1; Balle, Barthe, Gaboardi (2018) for the price of batches",
     .params = sgd_params,
     .is_private = true,
+    .by_records = true,
     .plan = sgd_plan_new,
     .destroy_plan = sgd_plan_destroy,
     .start = sgd_start,

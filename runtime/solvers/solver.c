@@ -342,6 +342,8 @@ static pn_status check_batches(const pn_plan *plan, const char *owner, pn_err *e
     char who[96];
 
     (void)snprintf(who, sizeof who, "%s: a run by batches", owner);
+    if (data->partial && plan->solver->by_records)
+        return pn_dataset_need_records(data, who, err);
     for (size_t i = 0; i < plan->setting_count && status == PN_OK && data->partial; i++) {
         const pn_plan_setting *setting = &plan->settings[i];
 

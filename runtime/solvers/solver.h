@@ -156,6 +156,8 @@ struct pn_solver_ops {
     bool is_private;        /* has a private form */
     bool clips_values;      /* it bounds what a record does by itself: no certified gradient is asked for */
     bool remote;            /* it reads no record of the objective: these may be with others (pn_dataset, `absent`) */
+    bool
+        by_records; /* it picks records in every step, also in batches of all: they have to be here (pn_dataset, `partial`) */
 
     /* args: first the common table's values, then its own.  Fills out->... (allocated by the solver, pn_plan embedded first) */
     pn_status (*plan)(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,

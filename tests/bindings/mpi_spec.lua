@@ -202,6 +202,7 @@ describe("pn.ranks" .. (why and (" (skipped: " .. why .. ")") or ""), function()
       for _, name in ipairs { "sgd", "svrg" } do
         refuses(name, pn.solve[name], obj, { epsilon = 1, delta = 1e-6, iterations = 5, ledger = ledger })
       end
+      refuses("batches of all", pn.solve.sgd, obj, { epsilon = 1, delta = 1e-6, iterations = 3, ledger = ledger })
       assert(ledger.spent == 0, "what was refused has been paid for")
       for _, name in ipairs { "take", "summary", "add_bias", "shuffle" } do
         refuses(name, data[name], data, name == "take" and 3 or nil)
