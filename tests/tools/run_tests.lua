@@ -1,7 +1,12 @@
--- run_tests.lua -- run the C tests, then the busted specs, and end with one line "N passed, N failed" for all.
+-- run_tests.lua -- run the C tests and the busted specs, a job on each processor; ends with one line "N passed, N failed".
 -- Usage: lua run_tests.lua [C_TEST ...] -- [SPEC ...]; the Makefile sets the paths and PN_PRELOAD.
--- A test program that dies, or that prints no count, is one failure more.  Depends on: busted.  Used by: make test.
-local programs, specs = {}, {}
+-- What a job prints is shown when it ends.  A test program that dies, or that prints no count, is one failure more.
+-- Depends on: busted, xargs, flock.  Used by: make test.
+local GROUP = 5 -- specs of one busted
+-- They watch a terminal or a clock: alone, after the others.
+local ALONE = { "/repl[%w_]*_spec%.lua$", "/federated_programs_spec%.lua$" }
+
+local programs, specs, alone = {}, {}, {}
 local into = programs
 for _, word in ipairs(arg) do
   if word == "--" then
@@ -10,75 +15,126 @@ for _, word in ipairs(arg) do
     into[#into + 1] = word
   end
 end
+for i = #specs, 1, -1 do
+  for _, pattern in ipairs(ALONE) do
+    if specs[i]:find(pattern) then
+      table.insert(alone, 1, table.remove(specs, i))
+      break
+    end
+  end
+end
 
 local function quote(word)
   return "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
--- Run a command, show its lines as they come, hand each to `see`; true when it exits with 0.
-local function run(command, see)
-  local pipe = assert(io.popen(command .. " 2>&1", "r"))
-  for line in pipe:lines() do
-    print(line)
-    io.stdout:flush()
-    see(line)
+-- The command that runs some specs.
+local function busted(some)
+  local preload, words = os.getenv "PN_PRELOAD" or "", {}
+  for i, spec in ipairs(some) do
+    words[i] = quote(spec)
   end
-  local ok, how, code = pipe:close()
-  if not ok then
-    print(("ended by %s %d"):format(how, code))
-  end
-  return ok == true
+  return ("%s %s %s -o plainTerminal -e 'io.stdout:setvbuf(\"line\")' %s"):format(
+    preload ~= "" and "env LD_PRELOAD=" .. quote(preload) or "",
+    quote(os.getenv "PN_LUA" or "lua5.4"),
+    quote(os.getenv "PN_BUSTED" or "/usr/bin/busted"),
+    table.concat(words, " ")
+  )
 end
 
 local passed, failed = 0, 0
 
-local function count(ok, good, bad)
+local function count(code, good, bad)
+  if code ~= 0 then
+    print(("ended by status %d"):format(code))
+  end
+  if not good then
+    print("no count")
+  end
   passed = passed + (good or 0)
   failed = failed + (bad or 0)
-  if not good or (not ok and bad == 0) then
+  if not good or (code ~= 0 and bad == 0) then
     failed = failed + 1
   end
 end
 
-for _, program in ipairs(programs) do
-  local good, bad
-  io.stdout:write(program:match("tests/(.*)$") or program, ": ")
-  io.stdout:flush()
-  local ok = run(quote(program), function(line)
-    local p, f = line:match("^(%d+) passed, (%d+) failed$")
-    if p then
-      good, bad = tonumber(p), tonumber(f)
-    end
-  end)
-  if not good then
-    print("no count")
+-- Tests print "N passed, N failed", busted its own sentence.
+local function counts_of(line)
+  local good, bad = line:match "^(%d+) passed, (%d+) failed$"
+  if good then
+    return tonumber(good), tonumber(bad)
   end
-  count(ok, good, bad)
+  local right, wrong, broken = line:match "^(%d+) success%a* / (%d+) failure%a* / (%d+) error%a* /"
+  if right then
+    return tonumber(right), tonumber(wrong) + tonumber(broken)
+  end
 end
 
-if #specs > 0 then
-  local preload, words = os.getenv("PN_PRELOAD") or "", {}
-  for i, spec in ipairs(specs) do
-    words[i] = quote(spec)
+-- Run the commands of `jobs`, `width` at a time.  Each writes to a file of its own, which is shown at once: after a line with
+-- the job's number and before one with its exit status, both with a mark that no test prints.
+local function run(jobs, width)
+  local folder, mark = os.tmpname(), ("job-%d"):format(os.time())
+  os.remove(folder)
+  assert(os.execute("mkdir " .. quote(folder)))
+  for i, job in ipairs(jobs) do
+    local file = assert(io.open(("%s/%d"):format(folder, i), "w"))
+    file:write(job.command, "\n")
+    file:close()
   end
-  local command = ("%s %s %s -o plainTerminal -e 'io.stdout:setvbuf(\"line\")' %s"):format(
-    preload ~= "" and "env LD_PRELOAD=" .. quote(preload) or "",
-    quote(os.getenv("PN_LUA") or "lua5.4"),
-    quote(os.getenv("PN_BUSTED") or "/usr/bin/busted"),
-    table.concat(words, " ")
-  )
+  local show = ("echo %s $0; cat %s/$0.out; echo; echo %s $0 $code"):format(mark, folder, mark)
+  local one = ('sh %s/$0 >%s/$0.out 2>&1 </dev/null; code=$?; flock %s sh -c "%s"'):format(folder, folder, folder, show)
+  local pipe = assert(io.popen(("seq %d | xargs -r -P %d -n 1 sh -c %s 2>&1"):format(#jobs, width, quote(one))))
   local good, bad
-  local ok = run(command, function(line)
-    local s, f, e = line:match("^(%d+) success%a* / (%d+) failure%a* / (%d+) error%a* /")
-    if s then
-      good, bad = tonumber(s), tonumber(f) + tonumber(e)
+  for line in pipe:lines() do
+    local number, code = line:match("^" .. mark:gsub("%-", "%%-") .. " (%d+) ?(%d*)$")
+    if number and code == "" then
+      good, bad = nil, nil
+      print(jobs[tonumber(number)].name .. ":")
+    elseif number then
+      count(tonumber(code), good, bad)
+      jobs[tonumber(number)].ran = true
+    elseif line ~= "" then
+      print(line)
+      local g, b = counts_of(line)
+      good, bad = g or good, b or bad
     end
-  end)
-  count(ok, good, bad)
+    io.stdout:flush()
+  end
+  pipe:close()
+  os.execute("rm -rf " .. quote(folder))
+  for _, job in ipairs(jobs) do
+    if not job.ran then
+      print(job.name .. ": did not run")
+      failed = failed + 1
+    end
+  end
 end
+
+local function add_specs(jobs, list)
+  for first = 1, #list, GROUP do
+    local some = table.move(list, first, math.min(first + GROUP - 1, #list), 1, {})
+    jobs[#jobs + 1] = { name = table.concat(some, " "), command = busted(some) }
+  end
+end
+
+local function processors()
+  local pipe = assert(io.popen "nproc")
+  local number = tonumber(pipe:read "a") or 1
+  pipe:close()
+  return number
+end
+
+local jobs, last = {}, {}
+add_specs(jobs, specs) -- the longest are among them
+for _, program in ipairs(programs) do
+  jobs[#jobs + 1] = { name = program:match "tests/(.*)$" or program, command = quote(program) }
+end
+add_specs(last, alone)
+run(jobs, processors())
+run(last, 1)
 
 if passed + failed == 0 then
-  print("no tests match")
+  print "no tests match"
   failed = 1
 end
 print(("%d passed, %d failed"):format(passed, failed))
