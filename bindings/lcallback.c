@@ -14,23 +14,9 @@
 
 static const char boxes_key = 'b';
 
-static void push_boxes(lua_State *L)
-{
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &boxes_key) == LUA_TTABLE)
-        return;
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &boxes_key);
-}
-
 static void push_function(lua_State *L, const pnl_callback *back, unsigned which)
 {
-    push_boxes(L);
+    pnl_push_weak(L, &boxes_key);
     if (lua_rawgetp(L, -1, back) != LUA_TUSERDATA)
         pnl_error(L, "%s: the functions are gone", back->owner);
     lua_getiuservalue(L, -1, 1);
@@ -68,7 +54,7 @@ static int attach(lua_State *L)
     lua_getiuservalue(L, 1, 1);
     lua_pushvalue(L, 2);
     lua_rawsetp(L, -2, back);
-    push_boxes(L);
+    pnl_push_weak(L, &boxes_key);
     lua_pushvalue(L, 1);
     lua_rawsetp(L, -2, back);
     return 0;

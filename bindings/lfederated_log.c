@@ -11,20 +11,6 @@
 
 static const char logs_key = 'l';
 
-static void push_logs(lua_State *L)
-{
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &logs_key) == LUA_TTABLE)
-        return;
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &logs_key);
-}
-
 pnl_event_log *pnl_new_event_log(lua_State *L, int options, const char *owner)
 {
     pnl_event_log *self;
@@ -39,7 +25,7 @@ pnl_event_log *pnl_new_event_log(lua_State *L, int options, const char *owner)
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
     self->main = lua_tothread(L, -1);
     lua_pop(L, 1);
-    push_logs(L);
+    pnl_push_weak(L, &logs_key);
     lua_pushvalue(L, -2);
     lua_rawsetp(L, -2, self);
     lua_pop(L, 1);
@@ -57,7 +43,7 @@ static int log_body(lua_State *L)
     const log_call *call = lua_touserdata(L, 1);
     const pn_zeromq_event *event = call->event;
 
-    push_logs(L);
+    pnl_push_weak(L, &logs_key);
     if (lua_rawgetp(L, -1, call->log) != LUA_TUSERDATA)
         return 0;
     lua_getiuservalue(L, -1, 1);

@@ -208,4 +208,7 @@ void pnl_open_federated(lua_State *L);  /* federated */
 
 PNL_API int luaopen_penumbra_core(lua_State *L);
 
+/** Push the registry's table under `key`, made when there is none: values in it do not keep their objects alive. */
+void pnl_push_weak(lua_State *L, const void *key);
+
 #endif

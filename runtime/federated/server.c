@@ -337,8 +337,3 @@ size_t pn_server_asked_features(const pn_server *self)
 {
     return self->requests_made;
 }
-
-const pn_terms *pn_server_terms(const pn_server *self, size_t party)
-{
-    return &self->terms[party];
-}

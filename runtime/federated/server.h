@@ -72,6 +72,5 @@ const double *pn_server_margin(const pn_server *server); /* zeros where a restar
 /** Distinct features uploaded so far by `party`, and by all. */
 size_t pn_server_features(const pn_server *server, size_t party);
 size_t pn_server_all_features(const pn_server *server);
-const pn_terms *pn_server_terms(const pn_server *server, size_t party);
 
 #endif
