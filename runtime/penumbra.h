@@ -1,5 +1,29 @@
 /* penumbra.h -- every door of the library in one include, for hosts; the headers named here are the ones installed.
- * Depends on: all rooms.  Used by: programs outside this tree, never by runtime/ itself. */
+ * Depends on: all rooms.  Used by: programs outside this tree, never by runtime/ itself.
+ *
+ * First steps, in C99 and later or in C++11 and later:  cc train.c $(pkg-config --cflags --libs penumbra)
+ *
+ *     pn_err err;                                            one is enough: it holds the message of the last failure
+ *     pn_load_libsvm(&raw, "records.svm", NULL, NULL, &err)  data/dataset.h: records; or pn_dataset_from_dense
+ *     pn_dataset_clip_rows(&data, raw, PN_L2, 1.0, &err)     what no record exceeds, which the sensitivity rests on
+ *     pn_loss_new(&loss, "logistic", args, &err)             objective/loss.h; args[i] belongs to row i of the loss's params
+ *     pn_set_new(&set, "l2_ball", args, &err)                geometry/set.h; core/param.h says how options are given
+ *     pn_objective_new(&objective, &parts, &err)             objective/objective.h: data + loss + set, with certified bounds
+ *     pn_ledger_new(&ledger, &budget, &err)                  privacy/ledger.h: what may be spent; pn_ledger_open keeps it in a file
+ *     pn_plan_new(&plan, "frank_wolfe", objective, ...)      solvers/solver.h: noise, steps, cost and bound; spends nothing
+ *     pn_run(&fit, plan, &options, &err)                     charges the ledger, then releases: fit->theta, fit->epsilon, ...
+ *     pn_model_save(path, fit, plan, NULL, &err)            solvers/model.h: the model in a file, with its privacy statement
+ *
+ * Each returns PN_OK or what went wrong (core/status.h) and leaves nothing half-made; nothing prints, exits or jumps.  What `out`
+ * receives is freed by its own _free, in the opposite order; NULL is always allowed.  examples/embed/train.c is the whole program (installed in
+ * share/doc/penumbra).
+ *
+ * Threads: objects are used by one thread at a time unless their header says more; there is no state of the whole process but the
+ * allocator (core/alloc.h), which is set first.  A pn_task (core/task.h) gives a call threads, is told of progress, is cancelled from
+ * anywhere, and has limits of time.  A pn_account (core/account.h) counts and limits memory.
+ * Where a comment names a file like noise.md, it means the specification that the library was written to, which is not installed: the
+ * comment says what a host must know, and the papers are named beside it.
+ * Lua in a program: penumbra_lua.h. */
 #ifndef PENUMBRA_H
 #define PENUMBRA_H
 
@@ -7,6 +31,7 @@
 extern "C" {
 #endif
 
+#include "core/account.h"
 #include "core/alloc.h"
 #include "core/param.h"
 #include "core/ranks.h"
@@ -66,6 +91,7 @@ extern "C" {
 #include "objective/smoothed.h"
 #include "objective/stationarity.h"
 
+#include "solvers/model.h"
 #include "solvers/solver.h"
 
 #include "federated/message.h"

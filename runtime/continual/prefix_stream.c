@@ -234,7 +234,7 @@ static void run_blocks(pn_prefix *stream, pn_task *task, pn_block_fn body, push_
 
 static pn_status check_task(const pn_task *task, pn_err *err)
 {
-    return task && pn_task_cancelled(task) ? pn_fail(err, PN_ECANCELLED, "stopped by the user") : PN_OK;
+    return pn_task_stopped(task, NULL, err);
 }
 
 /* A stream that is followed by a file: what is released has been written there before. */

@@ -1,4 +1,4 @@
-/* alloc.h -- the one allocator of the runtime, which a host may replace.  Depends on: libc.  Used by: every room. */
+/* alloc.h -- the one allocator of the runtime, which a host may replace, or count and limit (account.h).  Depends on: libc.  Used by: every room. */
 #ifndef PN_CORE_ALLOC_H
 #define PN_CORE_ALLOC_H
 
@@ -33,6 +33,9 @@ void *pn_resize(void *block, size_t count, size_t size);
 
 /** NULL is allowed. */
 void pn_free(void *block);
+
+/** Blocks of the allocator as they are, without an account: pn_account_resize's.  As realloc; frees for 0 bytes. */
+void *pn_plain_resize(void *block, size_t bytes);
 
 /** A copy of a NUL-terminated string, or NULL when memory is short (or text is NULL). */
 char *pn_strdup(const char *text);

@@ -57,7 +57,7 @@ typedef struct pn_arg {
 } pn_arg;
 
 /**
- * Check `args` against `params` and fill in fallbacks.
+ * Check `args` against `params` and fill in fallbacks: args are written to, so what is not given loses what it held.
  *   owner  what the message starts with, e.g. "set.l1_ball".
  * Errors: PN_EINVAL for a missing argument, a number outside its range, a wrong choice (the message lists the choices);
  *         PN_EDOMAIN for a NaN or infinity in a vector or matrix, with its position.
@@ -67,7 +67,7 @@ pn_status pn_args_check(const char *owner, const pn_param *params, pn_arg *args,
 /** Number of rows before the NULL row; 0 for a NULL table. */
 size_t pn_param_count(const pn_param *params);
 
-/** Row index of `name`, or the row count when there is none. */
+/** Row index of `name`, or the row count when there is none: look at that before it becomes an index of args. */
 size_t pn_param_find(const pn_param *params, const char *name);
 
 /** True when the fallback is itself a value that a user could give; otherwise an absent option means "derived" or "none". */

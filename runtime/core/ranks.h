@@ -78,9 +78,11 @@ pn_status pn_ranks_broadcast(const pn_ranks *ranks, void *data, size_t bytes, pn
 
 /* ---- messages between two ---- */
 
+/** data[bytes] to rank `to`, from 0.  Errors: PN_EINVAL for a rank that there is not; PN_EIO. */
 pn_status pn_ranks_send(const pn_ranks *ranks, size_t to, const void *data, size_t bytes, pn_err *err);
-/** *bytes 0: nothing within `seconds`. */
+/** The size of the next message of rank `from`; *bytes 0: nothing within `seconds`.  Errors likewise. */
 pn_status pn_ranks_probe(const pn_ranks *ranks, size_t from, double seconds, size_t *bytes, pn_err *err);
+/** The next message of rank `from`, of exactly `bytes`, into data.  Errors likewise. */
 pn_status pn_ranks_receive(const pn_ranks *ranks, size_t from, void *data, size_t bytes, pn_err *err);
 
 #endif

@@ -5,6 +5,10 @@
 
 #include "core/status.h"
 
+#ifndef PN_VERSION
+#define PN_VERSION "0.1.0"
+#endif
+
 pn_status pn_fail(pn_err *err, pn_status status, const char *format, ...)
 {
     if (err) {
@@ -34,8 +38,13 @@ const char *pn_status_name(pn_status status)
 {
     static const char *const names[] = {
         "PN_OK",      "PN_EINVAL",   "PN_EDIM",       "PN_EDOMAIN",   "PN_ENOMEM",       "PN_EIO",      "PN_EPARSE",
-        "PN_EBUDGET", "PN_EPRIVACY", "PN_ECANCELLED", "PN_ECALLBACK", "PN_EUNSUPPORTED", "PN_ENUMERIC",
+        "PN_EBUDGET", "PN_EPRIVACY", "PN_ECANCELLED", "PN_ECALLBACK", "PN_EUNSUPPORTED", "PN_ENUMERIC", "PN_ELIMIT",
     };
 
     return (unsigned)status < sizeof names / sizeof names[0] ? names[status] : "PN_UNKNOWN";
+}
+
+const char *pn_version(void)
+{
+    return PN_VERSION;
 }

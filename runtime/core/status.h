@@ -21,7 +21,8 @@ typedef enum pn_status {
     PN_ECANCELLED,   /* the task was cancelled */
     PN_ECALLBACK,    /* a user's callback failed; its own error value is with the caller */
     PN_EUNSUPPORTED, /* a combination that does not exist; the message says what does */
-    PN_ENUMERIC      /* an iteration did not converge or overflowed */
+    PN_ENUMERIC,     /* an iteration did not converge or overflowed */
+    PN_ELIMIT        /* a host's limit of time, instructions or memory was reached; the message says which */
 } pn_status;
 
 #define PN_ERR_MAX 640
@@ -44,5 +45,8 @@ pn_status pn_fail_in(pn_err *err, pn_status status, const char *context);
 
 /** "PN_EDIM" for PN_EDIM; never NULL. */
 const char *pn_status_name(pn_status status);
+
+/** "0.1.0": of the library that the program has found, which may be newer than the headers it was compiled with.  Static. */
+const char *pn_version(void);
 
 #endif

@@ -1,12 +1,15 @@
 /* task.c -- progress, cancellation, and a small pool of threads that wait between parallel loops.
- * Depends on: task.h, alloc.h, POSIX threads.  Used by: every room. */
+ * Depends on: task.h, account.h, alloc.h, POSIX threads.  Used by: every room. */
 #define _POSIX_C_SOURCE 200809L
+#include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "core/account.h"
 #include "core/alloc.h"
 #include "core/task.h"
 
@@ -20,9 +23,10 @@ typedef struct worker {
 } worker;
 
 struct pn_task {
-    atomic_int cancelled;
-    pn_progress_fn listener;
-    void *listener_self;
+    atomic_int cancelled, halted;
+    _Atomic int64_t deadline_ns; /* 0: none */
+    pn_progress_fn listener, watcher;
+    void *listener_self, *watcher_self;
     int64_t last_report_ns;
     pid_t owner; /* threads do not survive fork: a child works alone */
 
@@ -35,6 +39,7 @@ struct pn_task {
     bool closing, in_parallel;
     pn_block_fn body;
     void *body_self;
+    pn_account *account; /* of who started the loop */
     size_t blocks;
     atomic_size_t next_block;
 };
@@ -49,7 +54,7 @@ static int64_t now_ns(void)
 
 static void work_on_blocks(pn_task *task, unsigned index)
 {
-    while (!atomic_load_explicit(&task->cancelled, memory_order_relaxed)) {
+    while (!pn_task_cancelled(task)) {
         size_t block = atomic_fetch_add_explicit(&task->next_block, 1, memory_order_relaxed);
 
         if (block >= task->blocks)
@@ -72,7 +77,9 @@ static void *helper_main(void *argument)
             break;
         seen = task->generation;
         pthread_mutex_unlock(&task->lock);
+        (void)pn_account_enter(task->account);
         work_on_blocks(task, self->index);
+        (void)pn_account_enter(NULL);
         pthread_mutex_lock(&task->lock);
         if (--task->running == 0)
             pthread_cond_signal(&task->work_done);
@@ -81,17 +88,24 @@ static void *helper_main(void *argument)
     return NULL;
 }
 
+/* Signals are for the threads of the host. */
 static void start_helpers(pn_task *task, unsigned wanted)
 {
+    sigset_t all, before;
+
+    (void)sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+        return;
     while (task->helpers < wanted) {
         worker *next = &task->workers[task->helpers];
 
         next->task = task;
         next->index = task->helpers + 1; /* worker 0 is the caller */
         if (pthread_create(&next->thread, NULL, helper_main, next) != 0)
-            return;
+            break;
         task->helpers++;
     }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 pn_status pn_task_new(pn_task **out, unsigned threads, pn_err *err)
@@ -110,6 +124,8 @@ pn_status pn_task_new(pn_task **out, unsigned threads, pn_err *err)
         return pn_fail(err, PN_ENOMEM, "task: out of memory");
     }
     atomic_init(&task->cancelled, 0);
+    atomic_init(&task->halted, 0);
+    atomic_init(&task->deadline_ns, 0);
     atomic_init(&task->next_block, 0);
     task->owner = getpid();
     pthread_mutex_init(&task->lock, NULL);
@@ -162,7 +178,56 @@ void pn_task_reset(pn_task *task)
 
 bool pn_task_cancelled(const pn_task *task)
 {
-    return task && atomic_load(&task->cancelled) != 0;
+    int64_t deadline;
+
+    if (!task)
+        return false;
+    if (atomic_load_explicit(&task->cancelled, memory_order_relaxed) ||
+        atomic_load_explicit(&task->halted, memory_order_relaxed))
+        return true;
+    deadline = atomic_load_explicit(&task->deadline_ns, memory_order_relaxed);
+    return deadline && now_ns() >= deadline;
+}
+
+pn_status pn_task_stopped(const pn_task *task, const char *owner, pn_err *err)
+{
+    const char *between = owner ? ": " : "";
+
+    if (!pn_task_cancelled(task))
+        return PN_OK;
+    owner = owner ? owner : "";
+    if (atomic_load(&task->cancelled) || atomic_load(&task->halted))
+        return pn_fail(err, PN_ECANCELLED, "%.200s%sstopped by the user", owner, between);
+    return pn_fail(err, PN_ELIMIT, "%.200s%sthe limit of time was reached", owner, between);
+}
+
+bool pn_is_stop(pn_status status)
+{
+    return status == PN_ECANCELLED || status == PN_ELIMIT;
+}
+
+void pn_task_govern(pn_task *task, double seconds)
+{
+    int64_t end = seconds > 0.0 && seconds < 1e9 ? now_ns() + (int64_t)(seconds * 1e9) : 0;
+
+    atomic_store(&task->deadline_ns, end);
+    atomic_store(&task->halted, 0);
+}
+
+void pn_task_halt(pn_task *task)
+{
+    atomic_store(&task->halted, 1);
+}
+
+void pn_task_watch(pn_task *task, pn_progress_fn watcher, void *self)
+{
+    task->watcher = watcher;
+    task->watcher_self = self;
+}
+
+bool pn_task_watched(const pn_task *task)
+{
+    return task && task->watcher;
 }
 
 unsigned pn_task_threads(const pn_task *task)
@@ -170,21 +235,36 @@ unsigned pn_task_threads(const pn_task *task)
     return task && task->owner == getpid() ? task->helpers + 1 : 1;
 }
 
-pn_status pn_task_report(pn_task *task, const char *label, double done, double total, pn_err *err)
+bool pn_task_heard(const pn_task *task)
 {
+    return task && (task->listener || task->watcher) && now_ns() - task->last_report_ns >= REPORT_INTERVAL_NS;
+}
+
+/* The end is always heard. */
+pn_status pn_task_tell(pn_task *task, const pn_progress *progress, pn_err *err)
+{
+    bool end = progress->total > 0.0 && progress->done >= progress->total;
+    pn_status status = pn_task_stopped(task, progress->label, err);
     int64_t now;
 
-    if (!task)
-        return PN_OK;
-    if (pn_task_cancelled(task))
-        return pn_fail(err, PN_ECANCELLED, "%s: stopped by the user", label);
-    if (!task->listener)
-        return PN_OK;
+    if (status != PN_OK || !task || !(task->listener || task->watcher))
+        return status;
     now = now_ns();
-    if (done < total && now - task->last_report_ns < REPORT_INTERVAL_NS)
+    if (!end && now - task->last_report_ns < REPORT_INTERVAL_NS)
         return PN_OK;
     task->last_report_ns = now;
-    return task->listener(task->listener_self, &(pn_progress){ label, done, total }, err);
+    if (task->watcher)
+        status = task->watcher(task->watcher_self, progress, err);
+    if (status == PN_OK && task->listener)
+        status = task->listener(task->listener_self, progress, err);
+    return status;
+}
+
+pn_status pn_task_report(pn_task *task, const char *label, double done, double total, pn_err *err)
+{
+    const pn_progress progress = { label, done, total, NAN, NAN, NAN, NULL };
+
+    return pn_task_tell(task, &progress, err);
 }
 
 static void run_alone(pn_task *task, size_t blocks, pn_block_fn body, void *self)
@@ -199,6 +279,7 @@ static void run_together(pn_task *task, size_t blocks, pn_block_fn body, void *s
     pthread_mutex_lock(&task->lock);
     task->body = body;
     task->body_self = self;
+    task->account = pn_account_current();
     task->blocks = blocks;
     atomic_store(&task->next_block, 0);
     task->running = task->helpers;
@@ -221,7 +302,5 @@ pn_status pn_parallel(pn_task *task, size_t blocks, pn_block_fn body, void *self
         run_alone(task, blocks, body, self);
     else
         run_together(task, blocks, body, self);
-    if (pn_task_cancelled(task))
-        return pn_fail(err, PN_ECANCELLED, "stopped by the user");
-    return PN_OK;
+    return pn_task_stopped(task, NULL, err);
 }

@@ -21,6 +21,7 @@ typedef struct pn_identifiers {
     char *text; /* what ids point into */
 } pn_identifiers;
 
+/** Free what the list holds, not the list; zeroed is allowed. */
 void pn_identifiers_clear(pn_identifiers *list);
 
 /* Which column of a CSV file.  One separator of , ; tab; fields as pn_load_csv reads them, without blanks around them and quotes. */

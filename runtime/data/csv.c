@@ -170,8 +170,9 @@ static pn_status plan_from(reader *self, const char *line, bool *is_header, pn_e
     return status;
 }
 
-static pn_status read_line(reader *self, const char *line, pn_err *err)
+static pn_status read_line(void *of, const char *line, pn_err *err)
 {
+    reader *self = of;
     bool is_header = false;
     pn_status status = PN_OK;
 
@@ -190,18 +191,8 @@ static pn_status read_line(reader *self, const char *line, pn_err *err)
 
 static pn_status read_all(reader *self, pn_err *err)
 {
-    char *line, *end;
-    pn_status status;
+    pn_status status = pn_text_each_line(&self->text, read_line, self, err);
 
-    while ((status = pn_text_lines(&self->text, &line, &end, err)) == PN_OK && line < end) {
-        while (line < end) {
-            self->text.line++;
-            status = read_line(self, line, err);
-            if (status != PN_OK)
-                return status;
-            line = (char *)memchr(line, '\n', (size_t)(end - line)) + 1;
-        }
-    }
     if (status == PN_OK && self->store.records == 0)
         status = pn_fail(err, PN_EPARSE, "%.300s: no records in it", self->text.path);
     return status;

@@ -95,8 +95,9 @@ static pn_status read_record(reader *self, const char *line, pn_err *err)
     return status == PN_OK ? keep_word(self, err) : status;
 }
 
-static pn_status read_line(reader *self, const char *line, pn_err *err)
+static pn_status read_line(void *of, const char *line, pn_err *err)
 {
+    reader *self = of;
     bool is_header = false;
     pn_status status = PN_OK;
 
@@ -106,23 +107,6 @@ static pn_status read_line(reader *self, const char *line, pn_err *err)
         status = learn(self, line, &is_header, err);
     if (status == PN_OK && !is_header)
         status = read_record(self, line, err);
-    return status;
-}
-
-static pn_status read_all(reader *self, pn_err *err)
-{
-    char *line, *end;
-    pn_status status;
-
-    while ((status = pn_text_lines(&self->text, &line, &end, err)) == PN_OK && line < end) {
-        while (line < end) {
-            self->text.line++;
-            status = read_line(self, line, err);
-            if (status != PN_OK)
-                return status;
-            line = (char *)memchr(line, '\n', (size_t)(end - line)) + 1;
-        }
-    }
     return status;
 }
 
@@ -170,7 +154,7 @@ pn_status pn_csv_column(pn_identifiers *out, const char *path, const pn_csv_colu
 
     if (status != PN_OK)
         return status;
-    status = read_all(&self, err);
+    status = pn_text_each_line(&self.text, read_line, &self, err);
     if (status == PN_OK)
         status = hand_out(out, &self, err);
     pn_free(self.bytes);

@@ -9,6 +9,8 @@
 #include "data/build.h"
 #include "data/rows.h"
 
+#define REPORT_RECORDS 4096
+
 void pn_dataset_free(pn_dataset *data)
 {
     if (!data)
@@ -402,11 +404,12 @@ pn_status pn_dataset_add_bias(pn_dataset **out, const pn_dataset *data, pn_err *
     return deliver(out, wider, status);
 }
 
-static void pick(pn_dataset *to, const pn_dataset *from, const size_t *rows)
+static pn_status pick(pn_dataset *to, const pn_dataset *from, const size_t *rows, pn_task *task, pn_err *err)
 {
     size_t at = 0;
+    pn_status status = PN_OK;
 
-    for (size_t k = 0; k < to->n; k++) {
+    for (size_t k = 0; status == PN_OK && k < to->n; k++) {
         size_t count, first = pn_row_place(from, rows[k], &count);
 
         if (to->sparse)
@@ -414,7 +417,10 @@ static void pick(pn_dataset *to, const pn_dataset *from, const size_t *rows)
         copy_entries(to, at, from, first, count);
         to->y[k] = from->y[rows[k]];
         at += count;
+        if (k % REPORT_RECORDS == 0)
+            status = pn_task_report(task, "subset", (double)k, (double)to->n, err);
     }
+    return status;
 }
 
 /* Entries of the picked rows; checks the indices. */
@@ -436,6 +442,12 @@ static pn_status count_picked(const pn_dataset *data, const size_t *rows, size_t
 
 pn_status pn_dataset_subset(pn_dataset **out, const pn_dataset *data, const size_t *rows, size_t count, pn_err *err)
 {
+    return pn_dataset_pick(out, data, rows, count, NULL, err);
+}
+
+pn_status pn_dataset_pick(pn_dataset **out, const pn_dataset *data, const size_t *rows, size_t count, pn_task *task,
+                          pn_err *err)
+{
     pn_dataset *part = NULL;
     size_t entries;
     pn_status status = count_picked(data, rows, count, &entries, err);
@@ -445,7 +457,7 @@ pn_status pn_dataset_subset(pn_dataset **out, const pn_dataset *data, const size
     if (status == PN_OK)
         status = pn_dataset_name_features(part, data, NULL, err);
     if (status == PN_OK)
-        pick(part, data, rows);
+        status = pick(part, data, rows, task, err);
     return deliver(out, part, status);
 }
 

@@ -156,10 +156,10 @@ pn_status pn_load_npy(pn_dataset **out, const char *xpath, const char *ypath, pn
 pn_status pn_load_npy_share(pn_dataset **out, const char *xpath, const char *ypath, const pn_ranks *ranks,
                             pn_task *task, pn_err *err);
 
-/** Scale each row whose norm exceeds `bound` down to it, guaranteed in real arithmetic (noise.md section 3, `clip`);
+/** Scale each row whose norm exceeds `bound` down to it, guaranteed in real arithmetic;
  *  record the bound and those it implies, rounded upwards; smaller ones that stood before stay.  For l1 and l2 a row within
  *  about p 2^-51 of the bound counts as exceeding it; linf is exact.  bound in [2^-400, 2^400].
- *  Errors: PN_EINVAL, PN_ENOMEM.  Source: noise.md section 3. */
+ *  Errors: PN_EINVAL, PN_ENOMEM. */
 pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp norm, double bound, pn_err *err);
 
 /* A norm that this room does not know, such as the gauge of a convex set. */
@@ -191,6 +191,9 @@ pn_status pn_dataset_with_labels(pn_dataset **out, const pn_dataset *data, const
 pn_status pn_dataset_add_bias(pn_dataset **out, const pn_dataset *data, pn_err *err);
 /** Records rows[0..count-1] (indices from 0), in that order; bounds stay.  Errors: PN_EDIM, PN_ENOMEM. */
 pn_status pn_dataset_subset(pn_dataset **out, const pn_dataset *data, const size_t *rows, size_t count, pn_err *err);
+/** The same with progress, in records.  Errors also: PN_ECANCELLED, PN_ELIMIT, what the task's listener returns. */
+pn_status pn_dataset_pick(pn_dataset **out, const pn_dataset *data, const size_t *rows, size_t count, pn_task *task,
+                          pn_err *err);
 
 /** The features as float32: half the memory, and half the time of a pass over dense ones.  Each entry is rounded toward
  *  zero, so that every row bound stays; labels stay double.  What is made of the result is stored as float32, too.  A set
@@ -210,17 +213,51 @@ typedef struct pn_dataset_summary {
 pn_status pn_dataset_summarise(const pn_dataset *data, pn_dataset_summary *out, pn_err *err);
 
 /* Synthetic data.  Gaussian or +-1 features, a sparse signal; every record within the stated bounds, which are recorded as
- * enforced.  Errors: PN_EINVAL, PN_ENOMEM. */
+ * enforced.  Errors: PN_EINVAL, PN_ENOMEM, PN_ECANCELLED, PN_ELIMIT, what the task's listener returns. */
 typedef struct pn_synthetic_options {
     size_t n, p, sparsity; /* sparsity: non-zeros of the true parameter, <= p */
     double noise;          /* lasso: standard deviation of the label noise; logistic: probability of a flipped label */
     double signal;         /* l1 norm of the true parameter */
     uint64_t seed;
+    pn_task *task; /* NULL: neither progress nor stopped */
 } pn_synthetic_options;
 /** y = <x, theta*> + noise, x_ij = +-1 fair, labels clipped to [-1, 1]; theta* has `sparsity` equal entries of random sign.
  *  truth [p] (may be NULL) receives theta*. */
 pn_status pn_synthetic_lasso(pn_dataset **out, const pn_synthetic_options *options, double *truth, pn_err *err);
 /** y = +-1 with P(y=1) = sigmoid(<x, theta*>), then flipped with probability `noise`; x_ij = +-1 fair. */
 pn_status pn_synthetic_logistic(pn_dataset **out, const pn_synthetic_options *options, double *truth, pn_err *err);
+
+/* Data whose truth is a matrix. */
+typedef struct pn_classification_options {
+    size_t n, p, classes;
+    double separation; /* of the classes' means; > 0 */
+    double noise;      /* probability of a label that is another class's */
+    uint64_t seed;
+    pn_task *task; /* as above */
+} pn_classification_options;
+/**
+ * Classes 1 .. K, equally likely; x = mu_y + N(0, I).  All means have the norm separation sqrt((K-1)/(2K)); with K <= p + 1 they are
+ * the vertices of a regular simplex, `separation` apart, else in random directions.  P(y = k | x) before labels are changed is
+ * softmax_k(<mu_1, x>, ..., <mu_K, x>).  Labels are within [1, K], which is recorded as enforced; rows have no bound.
+ *   truth  [classes * p] row-major (may be NULL): the means, which are theta* of the softmax loss.
+ * Errors: PN_EINVAL; PN_ENUMERIC from LAPACK; PN_ENOMEM.
+ */
+pn_status pn_synthetic_classification(pn_dataset **out, const pn_classification_options *options, double *truth,
+                                      pn_err *err);
+
+typedef struct pn_low_rank_options {
+    size_t n, rows, cols, rank;
+    double noise;  /* standard deviation of the label noise */
+    double signal; /* nuclear norm of M*, of `rank` equal singular values */
+    uint64_t seed;
+    pn_task *task; /* as above */
+} pn_low_rank_options;
+/**
+ * Matrix sensing: x_i is a matrix of fair signs, rows * cols features row-major, y = <x_i, M*> + noise, clipped to [-1, 1]; M* =
+ * U V^T signal/rank with U, V of random orthonormal columns.  Without noise E y^2 = signal^2/rank but for the clipping.
+ *   truth  [rows * cols] row-major (may be NULL): M*.
+ * Errors: as above.
+ */
+pn_status pn_synthetic_low_rank(pn_dataset **out, const pn_low_rank_options *options, double *truth, pn_err *err);
 
 #endif

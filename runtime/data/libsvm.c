@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "data/labels.h"
 #include "data/number.h"
 #include "data/store.h"
@@ -128,23 +127,17 @@ static pn_status read_record(reader *self, const char *line, const char *at, pn_
     return status;
 }
 
+static pn_status read_line(void *self, const char *line, pn_err *err)
+{
+    const char *at = skip_blanks(line);
+
+    return is_end(at) ? PN_OK : read_record(self, line, at, err);
+}
+
 static pn_status read_all(reader *self, pn_err *err)
 {
-    char *line, *end;
-    pn_status status;
+    pn_status status = pn_text_each_line(&self->text, read_line, self, err);
 
-    while ((status = pn_text_lines(&self->text, &line, &end, err)) == PN_OK && line < end) {
-        while (line < end) {
-            const char *at = skip_blanks(line);
-
-            self->text.line++;
-            if (!is_end(at))
-                status = read_record(self, line, at, err);
-            if (status != PN_OK)
-                return status;
-            line = (char *)memchr(line, '\n', (size_t)(end - line)) + 1;
-        }
-    }
     if (status == PN_OK && self->store.records == 0)
         status = pn_fail(err, PN_EPARSE, "%.300s: no records in it", self->text.path);
     if (status == PN_OK && self->options->cols == 0 && self->largest_index == 0)

@@ -1,10 +1,11 @@
 /* synthetic.c -- data with a known truth: x_ij = +-1 fair, a sparse theta*, linear or logistic labels.
- * Depends on: dataset.h, build.h, core, random.  Used by: bindings, tests, examples. */
+ * Depends on: dataset.h, build.h, core, random.  Used by: synthetic_matrices.c, bindings, tests, examples. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "data/build.h"
+#include "data/synthetic.h"
 
 #define SIGN_BYTES 4096 /* random bytes at a time, one bit a feature */
 
@@ -35,19 +36,20 @@ static void draw_truth(pn_rng *rng, const pn_synthetic_options *options, const s
         theta[places[k]] = pn_rng_below(rng, 2) ? size : -size;
 }
 
-static void draw_signs(pn_rng *rng, double *x, size_t count)
+pn_status pn_synthetic_signs(pn_rng *rng, double *x, size_t n, size_t p, const char *owner, pn_task *task, pn_err *err)
 {
     unsigned char bytes[SIGN_BYTES];
+    size_t count = n * p;
+    pn_status status = PN_OK;
 
-    while (count > 0) {
-        size_t now = count < 8 * SIGN_BYTES ? count : 8 * SIGN_BYTES;
-
+    for (size_t done = 0, now; status == PN_OK && done < count; done += now) {
+        now = count - done < 8 * SIGN_BYTES ? count - done : 8 * SIGN_BYTES;
         pn_rng_bytes(rng, bytes, (now + 7) / 8);
         for (size_t k = 0; k < now; k++)
-            x[k] = (bytes[k / 8] >> (k % 8)) & 1 ? 1.0 : -1.0;
-        x += now;
-        count -= now;
+            x[done + k] = (bytes[k / 8] >> (k % 8)) & 1 ? 1.0 : -1.0;
+        status = pn_task_report(task, owner, (double)(done + now) / (double)p, (double)n, err);
     }
+    return status;
 }
 
 /* score[i] = <x_i, theta*>, over the places where theta* is not zero. */
@@ -115,7 +117,9 @@ static pn_status generate(pn_dataset **out, const recipe *kind, const pn_synthet
     }
     pn_rng_permutation(rng, p, places);
     draw_truth(rng, options, places, theta);
-    draw_signs(rng, data->dense, n * p);
+    status = pn_synthetic_signs(rng, data->dense, n, p, kind->owner, options->task, err);
+    if (status != PN_OK)
+        goto done;
     linear_scores(data, theta, places, options->sparsity);
     kind->labels(data, rng, options->noise, scratch);
     pn_bounds_tighten(&data->bounds, p, PN_LINF, 1.0);

@@ -117,7 +117,8 @@ static void skip_byte_order_mark(pn_text *text)
         text->next += 3;
 }
 
-pn_status pn_text_lines(pn_text *text, char **begin, char **end, pn_err *err)
+/* The next whole lines, the last of them complete too; *begin == *end after the last. */
+static pn_status next_lines(pn_text *text, char **begin, char **end, pn_err *err)
 {
     char *last = NULL;
     bool first = text->line == 0 && text->end == 0 && !text->finished;
@@ -144,6 +145,24 @@ pn_status pn_text_lines(pn_text *text, char **begin, char **end, pn_err *err)
     *end = last + 1;
     text->next = (size_t)(last + 1 - text->buffer);
     return PN_OK;
+}
+
+pn_status pn_text_each_line(pn_text *text, pn_status (*read)(void *self, const char *line, pn_err *err), void *self,
+                            pn_err *err)
+{
+    char *line, *end;
+    pn_status status;
+
+    while ((status = next_lines(text, &line, &end, err)) == PN_OK && line < end) {
+        while (line < end) {
+            text->line++;
+            status = read(self, line, err);
+            if (status != PN_OK)
+                return status;
+            line = (char *)memchr(line, '\n', (size_t)(end - line)) + 1;
+        }
+    }
+    return status;
 }
 
 /* The piece of the line that starts at `at`, printable, in quotes. */

@@ -1,5 +1,5 @@
-/* text.h -- a text file, gzip or plain, handed out in blocks of whole lines.
- * Depends on: core, ahead.h, zlib.  Used by: libsvm.c, csv.c. */
+/* text.h -- a text file, gzip or plain, handed out line by line.
+ * Depends on: core, ahead.h, zlib.  Used by: libsvm.c, csv.c, csv_column.c. */
 #ifndef PN_DATA_TEXT_H
 #define PN_DATA_TEXT_H
 
@@ -24,7 +24,7 @@ typedef struct pn_text {
     char *buffer;
     size_t capacity, next, end; /* buffer[next..end): read, not yet handed out */
     bool finished;
-    size_t line; /* number of the line in hand, kept by the reader of the block */
+    size_t line; /* number of the line in hand */
 } pn_text;
 
 /** Open a file.  On failure nothing needs closing.  Errors: PN_EIO, PN_ENOMEM. */
@@ -33,11 +33,12 @@ pn_status pn_text_open(pn_text *text, const char *path, pn_task *task, pn_err *e
 void pn_text_close(pn_text *text);
 
 /**
- * The next whole lines, each ended by a newline (one is added to a last line that has none); *begin == *end after the last.
- * A byte order mark at the start of the file is left out.  The block is the caller's to change until the next call.
- * Errors: PN_EIO when reading fails or the gzip stream is damaged or cut short; PN_ENOMEM; PN_ECANCELLED.
+ * Call read(self, line) for each line of the file, counted in text->line and ended by a newline (one is added to a last line that has
+ * none).  A byte order mark at the start is left out.  What `read` returns other than PN_OK ends it.
+ * Errors: PN_EIO when reading fails or the gzip stream is damaged or cut short; PN_ENOMEM; PN_ECANCELLED; those of `read`.
  */
-pn_status pn_text_lines(pn_text *text, char **begin, char **end, pn_err *err);
+pn_status pn_text_each_line(pn_text *text, pn_status (*read)(void *self, const char *line, pn_err *err), void *self,
+                            pn_err *err);
 
 /**
  * "FILE:LINE:COLUMN: expected ..., found ..." as PN_EPARSE.

@@ -83,6 +83,7 @@ pn_status pn_graph_new(pn_graph **out, const char *const *names, unsigned count,
 pn_graph *pn_graph_keep(pn_graph *graph);
 void pn_graph_free(pn_graph *graph); /* drops one reference; NULL allowed */
 
+/** How many variables it is over, and the name of one of them, from 0. */
 unsigned pn_graph_variables(const pn_graph *graph);
 const char *pn_graph_variable_name(const pn_graph *graph, unsigned variable);
 /** Nodes so far; those of an expression are at most its root. */

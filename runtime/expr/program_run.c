@@ -8,6 +8,7 @@
 
 /* Entries that one thread takes at a time; about a hundred microseconds of work. */
 #define CHUNK 16384
+#define SPAN  (256 * CHUNK) /* between two reports */
 
 /* Blocks from a prefetch to the use of what it fetched. */
 #define AHEAD 2
@@ -115,6 +116,7 @@ typedef struct run {
     double *const *outputs;
     bool aliased; /* an output is also an input */
     size_t n;
+    size_t done; /* before the span that is being mapped */
 } run;
 
 static void run_step(const run *self, const pn_step *step, const double *const *bases, double *registers, size_t at,
@@ -189,7 +191,7 @@ static void run_range(const run *self, size_t from, size_t to)
 
 static run prepare(const pn_program *program, size_t n, const double *const *inputs, double *const *outputs)
 {
-    run self = { program, inputs, outputs, false, n };
+    run self = { program, inputs, outputs, false, n, 0 };
 
     for (size_t r = 0; r < program->read_count; r++) {
         for (size_t k = 0; k < program->outputs; k++)
@@ -210,7 +212,7 @@ void pn_program_run(const pn_program *program, size_t n, const double *const *in
 static void run_chunk(void *data, size_t chunk, unsigned worker)
 {
     const run *self = data;
-    size_t from = chunk * CHUNK, left = self->n - from;
+    size_t from = self->done + chunk * CHUNK, left = self->n - from;
 
     (void)worker;
     run_range(self, from, from + (left < CHUNK ? left : CHUNK));
@@ -220,6 +222,14 @@ pn_status pn_program_map(const pn_program *program, size_t n, const double *cons
                          pn_task *task, pn_err *err)
 {
     run self = prepare(program, n, inputs, outputs);
+    pn_status status = PN_OK;
 
-    return pn_parallel(task, n / CHUNK + (n % CHUNK != 0), run_chunk, &self, err);
+    for (; self.done < n && status == PN_OK; self.done += SPAN) {
+        size_t left = n - self.done, span = left < SPAN ? left : SPAN;
+
+        status = pn_parallel(task, (span + CHUNK - 1) / CHUNK, run_chunk, &self, err);
+        if (status == PN_OK)
+            status = pn_task_report(task, "map", (double)(self.done + span), (double)n, err);
+    }
+    return status;
 }

@@ -349,7 +349,7 @@ static pn_status serve(pn_party *party, const pn_message *request, pn_message *r
 /* Of the machine or the user, not of the request. */
 static bool is_failure(pn_status status)
 {
-    return status == PN_ENOMEM || status == PN_EIO || status == PN_ECANCELLED || status == PN_ECALLBACK;
+    return status == PN_ENOMEM || status == PN_EIO || pn_is_stop(status) || status == PN_ECALLBACK;
 }
 
 pn_status pn_party_answer(pn_party *party, const pn_message *request, pn_message *reply, pn_task *task, pn_err *err)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/purse.h"
 #include "federated/penumbra.pb-c.h"
 #include "federated/wire.h"
 #include "federated/wire_check.h"
@@ -196,37 +197,6 @@ pn_status pn_wire_write(const pn_message *message, unsigned char **bytes, size_t
         return pn_fail(err, PN_ENOMEM, "wire: out of memory for a message of %zu bytes", *size);
     (void)penumbra__envelope__pack(&p.envelope, *bytes);
     return PN_OK;
-}
-
-/* ---- the decoder's memory ---- */
-
-typedef struct purse {
-    size_t left;
-    bool empty;   /* the message asked for more than it may */
-    bool refused; /* the allocator gave nothing */
-} purse;
-
-static void *purse_alloc(void *self, size_t size)
-{
-    purse *p = self;
-    void *block;
-
-    if (size > p->left) {
-        p->empty = true;
-        return NULL;
-    }
-    block = pn_alloc(size, 1);
-    if (!block)
-        p->refused = true;
-    else
-        p->left -= size; /* what is freed does not come back: it bounds the decoder's work, too */
-    return block;
-}
-
-static void purse_free(void *self, void *block)
-{
-    (void)self;
-    pn_free(block);
 }
 
 /* ---- reading: copy what the generated code found, each kind what it has ---- */
@@ -443,7 +413,7 @@ static bool is_plain(const Penumbra__Envelope *e, size_t size)
            penumbra__envelope__get_packed_size(e) == size;
 }
 
-static pn_status no_envelope(const purse *money, size_t size, pn_err *err)
+static pn_status no_envelope(const pn_purse *money, size_t size, pn_err *err)
 {
     if (money->refused)
         return pn_fail(err, PN_ENOMEM, "wire: out of memory for reading a message of %zu bytes", size);
@@ -458,8 +428,8 @@ pn_status pn_wire_read(pn_message *out, const unsigned char *bytes, size_t size,
 {
     const pn_wire_limits accepted = pn_wire_limits_of(limits);
     const reading r = { out, &accepted, err };
-    purse money = { .left = size <= accepted.bytes ? INDEX_FACTOR * size + PURSE_FLOOR : 0 };
-    ProtobufCAllocator allocator = { purse_alloc, purse_free, &money };
+    pn_purse money = { .left = size <= accepted.bytes ? INDEX_FACTOR * size + PURSE_FLOOR : 0 };
+    ProtobufCAllocator allocator = { pn_purse_alloc, pn_purse_free, &money };
     Penumbra__Envelope *envelope;
     pn_status status;
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "federated/wire_check.h"
 
 #define DEFAULT_BYTES   ((size_t)256 << 20)
@@ -33,36 +34,6 @@ pn_wire_limits pn_wire_limits_of(const pn_wire_limits *limits)
 
 /* ---- texts ---- */
 
-static bool is_control(uint32_t c)
-{
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-           (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
-}
-
-/* Bytes of the printable character at text[0..size-1]; 0 when there is none. */
-static size_t character(const unsigned char *text, size_t size)
-{
-    static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-    size_t length = text[0] < 0x80             ? 1
-                    : (text[0] & 0xe0) == 0xc0 ? 2
-                    : (text[0] & 0xf0) == 0xe0 ? 3
-                    : (text[0] & 0xf8) == 0xf0 ? 4
-                                               : 0;
-    uint32_t c;
-
-    if (length == 0 || length > size)
-        return 0;
-    c = length == 1 ? text[0] : text[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (text[i] & 0x3fu);
-    }
-    if (c < least[length] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff) || is_control(c))
-        return 0;
-    return length;
-}
-
 bool pn_wire_printable(const char *text, size_t size)
 {
     const char *end = memchr(text, '\0', size);
@@ -71,7 +42,7 @@ bool pn_wire_printable(const char *text, size_t size)
     if (!end)
         return false;
     for (; text < end; text += step) {
-        step = character((const unsigned char *)text, (size_t)(end - text));
+        step = pn_text_printable(text, (size_t)(end - text));
         if (step == 0)
             return false;
     }
@@ -83,7 +54,7 @@ void pn_wire_clean(char *text)
     size_t left = strlen(text);
 
     while (left > 0) {
-        size_t step = character((const unsigned char *)text, left);
+        size_t step = pn_text_printable(text, left);
 
         if (step == 0) {
             *text = '?';

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "geometry/active_set.h"
 #include "numeric/blas.h"
 
@@ -190,7 +191,10 @@ static pn_status iterate(search *s, bool *empty, pn_err *err)
     tolerance = 1e-13 * size;
     for (size_t turn = 0; turn < limit; turn++) {
         size_t p = most_violated(s, tolerance, &by);
+        pn_status status = pn_stop_asked(err);
 
+        if (status != PN_OK)
+            return status;
         if (p == s->in.A.rows)
             return PN_OK;
         if (!enter(s, p)) {

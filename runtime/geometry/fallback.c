@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "geometry/fallback.h"
 #include "geometry/gauge_by_project.h"
 #include "geometry/nearest.h"
@@ -187,7 +188,9 @@ static pn_status bisect(const pn_set *set, const double *x, double *point, doubl
         double middle = 0.5 * low + 0.5 * high;
         bool inside = false;
 
-        status = multiple_contains(set, x, middle, point, &inside, err);
+        status = pn_stop_asked(err);
+        if (status == PN_OK)
+            status = multiple_contains(set, x, middle, point, &inside, err);
         if (inside)
             high = middle;
         else

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "geometry/gauge_by_project.h"
 #include "numeric/blas.h"
 
@@ -114,7 +115,9 @@ static pn_status descend(ray *r, double *gauge, pn_err *err)
     for (int step = 0; status == PN_OK && step < MOST_STEPS; step++) {
         double move;
 
-        status = look_from(r, s, err);
+        status = pn_stop_asked(err);
+        if (status == PN_OK)
+            status = look_from(r, s, err);
         if (status != PN_OK || r->distance <= ON * s * r->size)
             break;
         remember(r, s);

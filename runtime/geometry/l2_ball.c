@@ -51,7 +51,7 @@ static pn_status l2_ball_support(const pn_set *self, const double *g, double *po
 {
     double norm = pn_lp_norm(PN_L2, self->dim, g), radius = radius_of(self);
 
-    (void)err;
+    (void)err; /* a set of a user's may fail here */
     for (size_t j = 0; point && j < self->dim; j++)
         point[j] = norm > 0.0 ? radius * (g[j] / norm) : 0.0;
     *value = radius * norm;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "geometry/nearest.h"
 #include "numeric/blas.h"
 #include "numeric/simd.h"
@@ -281,8 +282,10 @@ static pn_status iterate(wolfe *w, double *distance, pn_err *err)
     size_t turn = 0, restarts = 0;
 
     for (; state == GOING && turn < w->oracle->limit; turn++) {
-        pn_status status = find_next_and_gap(w, &gap, err);
+        pn_status status = pn_stop_asked(err);
 
+        if (status == PN_OK)
+            status = find_next_and_gap(w, &gap, err);
         if (status != PN_OK)
             return status;
         state = judge(w, size, gap, distance);

@@ -48,7 +48,9 @@ struct pn_potential {
     pn_mat lift;
 };
 
+/** The table, ended by NULL. */
 const pn_potential_ops *const *pn_potential_table(void);
+/** A potential by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL, PN_EDOMAIN for options; PN_ENOMEM. */
 pn_status pn_potential_new(pn_potential **out, const char *name, pn_arg *args, pn_err *err);
 pn_potential *pn_potential_keep(pn_potential *potential);
 void pn_potential_free(pn_potential *potential); /* NULL allowed */
@@ -61,7 +63,8 @@ void pn_potential_describe(const pn_potential *potential, char *text, size_t siz
  */
 pn_status pn_potential_for_set(pn_potential **out, pn_set *set, const char **why, pn_err *err);
 
-/* Doors with checks as in set.h (PN_EDIM, PN_EDOMAIN with position). */
+/** Doors with checks as in set.h (PN_EDIM, PN_EDOMAIN with position): P(x); out[n] = its gradient at x[n]; out[n] = the point whose
+ *  gradient is u[n]. */
 pn_status pn_potential_value(const pn_potential *p, const double *x, size_t n, double *value, pn_err *err);
 pn_status pn_potential_gradient(const pn_potential *p, const double *x, size_t n, double *out, pn_err *err);
 pn_status pn_potential_inverse_gradient(const pn_potential *p, const double *u, size_t n, double *out, pn_err *err);

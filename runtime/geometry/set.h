@@ -134,6 +134,7 @@ pn_status pn_set_dual_norm(const pn_set *set, const double *x, size_t n, double 
 /** Uniform over the set; where it has no such law of its own, an average of support points in random directions with
  *  Dirichlet weights, which is in the set but not uniform: *uniform (may be NULL) tells.  x[dim]. */
 pn_status pn_set_sample(const pn_set *set, pn_rng *rng, double *x, bool *uniform, pn_err *err);
+/** Whether its l2 radius is finite. */
 bool pn_set_is_bounded(const pn_set *set);
 /** C as factor * inner + shift with an inner that is no such wrapper (borrowed); *shift is NULL for none. */
 const pn_set *pn_set_unwrap(const pn_set *set, double *factor, const double **shift);
@@ -143,11 +144,13 @@ bool pn_set_is(const pn_set *set, const char *name, double *radius);
 /** The parameter `name` (k, alpha, q, rows, cols ...) of the body inside; false when it has none of that name. */
 bool pn_set_number(const pn_set *set, const char *name, double *value);
 
+/** Whether it has a list of vertices, given or implicit. */
 bool pn_set_is_polytope(const pn_set *set);
 
 /** *gauge = min{t >= 0 : x in tC} (inf when none).  Sets that contain the origin and have no closed form: by bisection on
  *  pn_set_contains, to 1e-9 relative; PN_EUNSUPPORTED for others. */
 pn_status pn_set_gauge(const pn_set *set, const double *x, size_t n, double *gauge, pn_err *err);
+/** *inside: whether x[n] is within `tolerance` >= 0 of every constraint. */
 pn_status pn_set_contains(const pn_set *set, const double *x, size_t n, double tolerance, bool *inside, pn_err *err);
 
 /** For implementations: fill the head of a new set with one reference. */

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "geometry/composite.h"
 #include "geometry/set_algebra.h"
 #include "geometry/upper.h"

@@ -22,6 +22,8 @@ typedef struct image {
     pn_composite head;
     pn_mat A;
     double spectral; /* an upper bound of A's largest singular value */
+    double radius[PN_LP_COUNT],
+        diameter[PN_LP_COUNT]; /* each asks for three of C, which of images of images would be 3^depth */
 } image;
 
 static const image *as_image(const pn_set *set)
@@ -110,23 +112,28 @@ static double mapped_size(const image *set, pn_lp norm, const double *size)
 
 static double image_radius(const pn_set *self, pn_lp norm)
 {
-    const image *set = as_image(self);
-    double size[PN_LP_COUNT];
+    return as_image(self)->radius[norm];
+}
 
-    for (int k = 0; k < PN_LP_COUNT; k++)
-        size[k] = set->head.a->ops->radius(set->head.a, (pn_lp)k);
-    return mapped_size(set, norm, size);
+static double image_diameter(const pn_set *self, pn_lp norm)
+{
+    return as_image(self)->diameter[norm];
 }
 
 /* C - C is as large as the diameter of C. */
-static double image_diameter(const pn_set *self, pn_lp norm)
+static void measure(image *set)
 {
-    const image *set = as_image(self);
-    double size[PN_LP_COUNT];
+    const pn_set *inner = set->head.a;
+    double radius[PN_LP_COUNT], diameter[PN_LP_COUNT];
 
-    for (int k = 0; k < PN_LP_COUNT; k++)
-        size[k] = set->head.a->ops->diameter(set->head.a, (pn_lp)k);
-    return fmin(mapped_size(set, norm, size), 2.0 * image_radius(self, norm));
+    for (int k = 0; k < PN_LP_COUNT; k++) {
+        radius[k] = inner->ops->radius(inner, (pn_lp)k);
+        diameter[k] = inner->ops->diameter(inner, (pn_lp)k);
+    }
+    for (int k = 0; k < PN_LP_COUNT; k++) {
+        set->radius[k] = mapped_size(set, (pn_lp)k, radius);
+        set->diameter[k] = fmin(mapped_size(set, (pn_lp)k, diameter), 2.0 * set->radius[k]);
+    }
 }
 
 /* The singular values of LAPACK are right to a few roundings of the largest one. */
@@ -281,8 +288,12 @@ static pn_status fill(image *set, pn_err *err)
     ops->diameter = image_diameter;
     ops->center = image_center;
     ops->describe = image_describe;
-    if (!keeps_vertices(set->head.a, set->A.rows))
-        return find_spectral(set, err);
+    if (!keeps_vertices(set->head.a, set->A.rows)) {
+        status = find_spectral(set, err);
+        if (status == PN_OK)
+            measure(set);
+        return status;
+    }
     status = make_body(set, err);
     if (status == PN_OK)
         use_body(ops);

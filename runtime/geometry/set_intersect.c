@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "geometry/composite.h"
 #include "geometry/set_algebra.h"
 #include "geometry/support_by_project.h"
@@ -148,8 +149,10 @@ static pn_status run_dykstra(dykstra *run, const double *z, pn_err *err)
     run->disjoint = false;
     memcpy(run->q, run->p, run->dim * sizeof *run->q);
     for (int turn = 0; turn < MOST_TURNS && run->distance > aim && !run->disjoint; turn++) {
-        pn_status status = alternate(run, z, err);
+        pn_status status = pn_stop_asked(err);
 
+        if (status == PN_OK)
+            status = alternate(run, z, err);
         if (status != PN_OK)
             return status;
         judge(run, z);

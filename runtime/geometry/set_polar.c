@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "geometry/composite.h"
 #include "geometry/cone.h"
 #include "geometry/gauge_by_project.h"
@@ -197,7 +198,9 @@ static pn_status find_lambda(moreau *m, double low, double high, double at_low, 
 
         if (!(lambda > low && lambda < high))
             lambda = 0.5 * low + 0.5 * high;
-        status = try_lambda(m, lambda, &at, err);
+        status = pn_stop_asked(err);
+        if (status == PN_OK)
+            status = try_lambda(m, lambda, &at, err);
         if (fabs(at) <= PRECISION)
             break;
         if (at > 0.0) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "geometry/smooth_descent.h"
 #include "numeric/blas.h"
 
@@ -133,7 +134,9 @@ static pn_status run(descent *at, pn_err *err)
 
         if (round == MOST_STEPS)
             return pn_fail(err, PN_ENUMERIC, "mirror step: not at the minimum after %d steps", MOST_STEPS);
-        status = advance(at, &moved, err);
+        status = pn_stop_asked(err);
+        if (status == PN_OK)
+            status = advance(at, &moved, err);
         if (status == PN_OK)
             status = carry_on(at, before, err);
         if (status == PN_OK)

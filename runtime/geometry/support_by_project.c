@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "geometry/support_by_project.h"
 #include "numeric/blas.h"
 
@@ -54,8 +55,10 @@ static pn_status climb(const pn_set *set, const double *g, double size, double *
     memcpy(last, x, set->dim * sizeof *last);
 
     for (int i = 0; i < MOST_STEPS; i++) {
-        pn_status status = one_step(set, g, t, x, next, &step, scratch, err);
+        pn_status status = pn_stop_asked(err);
 
+        if (status == PN_OK)
+            status = one_step(set, g, t, x, next, &step, scratch, err);
         if (status != PN_OK)
             return status;
         if (step * 2.0 * radius / t <= TOLERANCE * radius * size)

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "geometry/width_draws.h"
 #include "numeric/blas.h"
 
@@ -25,6 +26,7 @@ typedef struct sampler {
     pn_rng *rng;    /* only split */
     uint64_t first; /* stream of the first block of this round */
     pn_task *task;  /* NULL when the set keeps to one thread */
+    pn_task *stop;  /* what a single draw stops with */
     size_t in_round, in_block;
     size_t count;      /* of this round */
     double *draws;     /* [in_round] */
@@ -97,11 +99,15 @@ static void draw_block(void *ud, size_t block, unsigned worker)
     pn_status status = PN_OK;
     pn_err err;
 
+    const pn_task *before;
+
     if (self->failures[worker].status != PN_OK)
         return;
+    before = pn_stop_enter(self->stop);
     status = fill(self, block, b, count * dim, &err);
     for (size_t i = 0; i < count && status == PN_OK; i++)
         status = draw_one(self, b + i * dim, &self->draws[begin + i], &err);
+    (void)pn_stop_enter(before);
     if (status != PN_OK)
         note(&self->failures[worker], block, status, &err);
 }
@@ -211,13 +217,18 @@ static void fold(pn_draws_mean *of, const double *draws, size_t count)
 
 static pn_status run(sampler *self, size_t draws, pn_task *task, pn_draws_mean *of, pn_err *err)
 {
+    bool by_product = self->vertices.rows > 0;
+    size_t most = by_product ? self->in_round : self->in_block; /* at first few, so that a slow set is heard of soon */
     pn_status status = PN_OK;
 
     for (size_t done = 0; done < draws && status == PN_OK; done += self->count) {
-        self->count = draws - done < self->in_round ? draws - done : self->in_round;
-        status = pn_task_report(task, "width", (double)done, (double)draws, err);
+        const pn_progress now = { "width", (double)done, (double)draws, done > 0 ? of->mean : NAN, NAN, NAN, NULL };
+
+        self->count = draws - done < most ? draws - done : most;
+        most = most < self->in_round / 2 ? 2 * most : self->in_round;
+        status = pn_task_tell(task, &now, err);
         if (status == PN_OK)
-            status = self->vertices.rows > 0 ? round_by_product(self, err) : round_by_support(self, err);
+            status = by_product ? round_by_product(self, err) : round_by_support(self, err);
         if (status == PN_OK)
             fold(of, self->draws, self->count);
     }
@@ -253,7 +264,7 @@ static pn_status prepare(sampler *self, size_t draws, pn_err *err)
 pn_status pn_draw_widths(const pn_set *set, size_t draws, bool both, pn_rng *rng, pn_task *task, pn_draws_mean *of,
                          pn_err *err)
 {
-    sampler self = { .set = set, .both = both, .rng = rng, .first = pn_rng_u64(rng) };
+    sampler self = { .set = set, .both = both, .rng = rng, .first = pn_rng_u64(rng), .stop = task };
     pn_status status = find_vertices(set, &self.vertices, err);
 
     self.task = set->ops->single_thread ? NULL : task;

@@ -76,14 +76,6 @@ void pn_binomial_tails(size_t k, size_t n, double p, double *below, double *abov
     }
 }
 
-double pn_beta_regularised(double x, size_t a, size_t b)
-{
-    double below, above;
-
-    pn_binomial_tails(a, a + b - 1, x, &below, &above);
-    return above;
-}
-
 /* ---- the normal quantile ---- */
 
 /* Newton's method on ln Phi(z) = ln p, which is concave: from the left it never passes the root.  Phi(z) <= exp(-z^2/2). */

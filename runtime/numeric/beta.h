@@ -13,9 +13,6 @@ double pn_binomial_pmf(size_t k, size_t n, double p);
  *  (p itself taken as exact), the other is its complement.  O(sqrt(n)) steps. */
 void pn_binomial_tails(size_t k, size_t n, double p, double *below, double *above);
 
-/** I_x(a, b) for x in [0, 1] and whole a, b >= 1: P(at least a heads in a + b - 1 throws of a coin of chance x). */
-double pn_beta_regularised(double x, size_t a, size_t b);
-
 /** z with P(N(0, 1) <= z) = p, to the last few bits, for p in (0, 1); -inf at 0 and +inf at 1. */
 double pn_normal_quantile(double p);
 

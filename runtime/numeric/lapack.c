@@ -1,14 +1,20 @@
 /* lapack.c -- singular values, eigenvalues and linear equations.  A row-major A is LAPACK's A^T, which all functions use as it is, so
- * nothing is transposed.  Depends on: lapack.h, LAPACKE.  Used by: geometry, solvers, bindings. */
+ * nothing is transposed.  Depends on: lapack.h, the LAPACK in OpenBLAS (called by its Fortran names: liblapacke would load the reference
+ * BLAS, LAPACK and their test library besides, a third of the time that the program starts in).  Used by: geometry, solvers, bindings. */
 #include <float.h>
 #include <limits.h>
 #include <string.h>
 
-#include <lapacke.h>
+#include <lapack.h>
 
 #include "core/alloc.h"
 #include "numeric/blas_threads.h"
 #include "numeric/lapack.h"
+
+/* A size of work of -1 asks how much there should be. */
+static const lapack_int ask = -1;
+/* The ends of a range that is not given. */
+static const double none = 0.0;
 
 static pn_status check(const char *what, pn_mat A, pn_err *err)
 {
@@ -34,7 +40,7 @@ static double *copy_of(pn_mat A)
 pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err)
 {
     /* A^T = V diag(s) U^T by columns: LAPACK's "u" is V by columns, which is V^T by rows; and its "vt" is U by rows. */
-    lapack_int m = (lapack_int)A.cols, n = (lapack_int)A.rows, k = m < n ? m : n, info;
+    lapack_int m = (lapack_int)A.cols, n = (lapack_int)A.rows, k = m < n ? m : n, room, info = 0;
     double *copy = NULL, *work = NULL, wanted = 0.0;
     lapack_int *iwork = NULL;
     pn_status status = check("svd", A, err);
@@ -42,9 +48,10 @@ pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err)
 
     if (status != PN_OK)
         return status;
-    info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, A.data, m, s, Vt, m, U, k, &wanted, -1, NULL);
+    LAPACK_dgesdd("S", &m, &n, A.data, &m, s, Vt, &m, U, &k, &wanted, &ask, iwork, &info);
     if (info != 0 || wanted > INT_MAX)
         return pn_fail(err, PN_EDIM, "svd: %zu x %zu is too large", A.rows, A.cols);
+    room = (lapack_int)wanted;
     copy = copy_of(A);
     work = pn_alloc((size_t)wanted, sizeof *work);
     iwork = pn_alloc(8 * (size_t)k, sizeof *iwork);
@@ -53,7 +60,7 @@ pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err)
         goto done;
     }
     alone = pn_blas_alone(A.rows > A.cols ? A.rows : A.cols);
-    info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, copy, m, s, Vt, m, U, k, work, (lapack_int)wanted, iwork);
+    LAPACK_dgesdd("S", &m, &n, copy, &m, s, Vt, &m, U, &k, work, &room, iwork, &info);
     pn_blas_alone_end(alone);
     if (info != 0)
         status = pn_fail(err, PN_ENUMERIC, "svd: the iteration did not converge");
@@ -77,7 +84,7 @@ static void symmetrise(double *out, pn_mat A)
 
 pn_status pn_eigen_symmetric(double *values, double *vectors, pn_mat A, pn_err *err)
 {
-    lapack_int n = (lapack_int)A.rows, wanted_ints = 0, info;
+    lapack_int n = (lapack_int)A.rows, wanted_ints = 0, room, info = 0;
     double *work = NULL, wanted = 0.0;
     lapack_int *iwork = NULL;
     pn_status status;
@@ -87,9 +94,10 @@ pn_status pn_eigen_symmetric(double *values, double *vectors, pn_mat A, pn_err *
     status = check("eigen", A, err);
     if (status != PN_OK)
         return status;
-    info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', n, vectors, n, values, &wanted, -1, &wanted_ints, -1);
+    LAPACK_dsyevd("V", "L", &n, vectors, &n, values, &wanted, &ask, &wanted_ints, &ask, &info);
     if (info != 0 || wanted > INT_MAX)
         return pn_fail(err, PN_EDIM, "eigen: %zu x %zu is too large", A.rows, A.cols);
+    room = (lapack_int)wanted;
     work = pn_alloc((size_t)wanted, sizeof *work);
     iwork = pn_alloc((size_t)wanted_ints, sizeof *iwork);
     if (!work || !iwork) {
@@ -98,8 +106,7 @@ pn_status pn_eigen_symmetric(double *values, double *vectors, pn_mat A, pn_err *
         bool alone = pn_blas_alone(A.rows);
 
         symmetrise(vectors, A);
-        info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', n, vectors, n, values, work, (lapack_int)wanted, iwork,
-                                   wanted_ints);
+        LAPACK_dsyevd("V", "L", &n, vectors, &n, values, work, &room, iwork, &wanted_ints, &info);
         pn_blas_alone_end(alone);
         if (info != 0)
             status = pn_fail(err, PN_ENUMERIC, "eigen: the iteration did not converge");
@@ -111,15 +118,18 @@ pn_status pn_eigen_symmetric(double *values, double *vectors, pn_mat A, pn_err *
 
 pn_status pn_eigen_least(double *value, double *vector, double *A, size_t n, pn_err *err)
 {
-    lapack_int count = n <= INT_MAX ? (lapack_int)n : -1, found = 0, support[2], wanted_ints = 0, info;
+    lapack_int count = n <= INT_MAX ? (lapack_int)n : -1, found = 0, support[2], wanted_ints = 0, room, info = 0;
+    const lapack_int first = 1;
     double *values = NULL, *work = NULL, wanted = 0.0;
     lapack_int *iwork = NULL;
     pn_status status = PN_OK;
 
-    info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'L', count, A, count, 0.0, 0.0, 1, 1, 0.0, &found, value,
-                               vector, count, support, &wanted, -1, &wanted_ints, -1);
-    if (info != 0 || wanted > INT_MAX)
+    if (count >= 0)
+        LAPACK_dsyevr("V", "I", "L", &count, A, &count, &none, &none, &first, &first, &none, &found, value, vector,
+                      &count, support, &wanted, &ask, &wanted_ints, &ask, &info);
+    if (count < 0 || info != 0 || wanted > INT_MAX)
         return pn_fail(err, PN_EDIM, "eigen: %zu x %zu is too large", n, n);
+    room = (lapack_int)wanted;
     values = pn_alloc(n, sizeof *values);
     work = pn_alloc((size_t)wanted, sizeof *work);
     iwork = pn_alloc((size_t)wanted_ints, sizeof *iwork);
@@ -128,8 +138,8 @@ pn_status pn_eigen_least(double *value, double *vector, double *A, size_t n, pn_
     } else {
         bool alone = pn_blas_alone(n);
 
-        info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'L', count, A, count, 0.0, 0.0, 1, 1, 0.0, &found,
-                                   values, vector, count, support, work, (lapack_int)wanted, iwork, wanted_ints);
+        LAPACK_dsyevr("V", "I", "L", &count, A, &count, &none, &none, &first, &first, &none, &found, values, vector,
+                      &count, support, work, &room, iwork, &wanted_ints, &info);
         pn_blas_alone_end(alone);
         if (info != 0 || found != 1)
             status = pn_fail(err, PN_ENUMERIC, "eigen: the iteration did not converge");
@@ -147,7 +157,8 @@ pn_status pn_tridiagonal_top(double *value, double *vector, const double *diagon
 {
     /* dstevr overwrites both diagonals; 20 n and 10 n are the work it wants, n the room for all eigenvalues. */
     double *room = pn_alloc(n, 23 * sizeof *room), *d = room, *e, *all, *work;
-    lapack_int *iwork = pn_alloc(n, 10 * sizeof *iwork), count = (lapack_int)n, found = 0, info, support[2];
+    lapack_int *iwork = pn_alloc(n, 10 * sizeof *iwork), count = (lapack_int)n, found = 0, info = 0, support[2];
+    const lapack_int work_size = 20 * count, iwork_size = 10 * count;
     pn_status status = PN_OK;
 
     if (!room || !iwork) {
@@ -161,8 +172,8 @@ pn_status pn_tridiagonal_top(double *value, double *vector, const double *diagon
     memcpy(d, diagonal, n * sizeof *d);
     if (n > 1)
         memcpy(e, off, (n - 1) * sizeof *e);
-    info = LAPACKE_dstevr_work(LAPACK_COL_MAJOR, 'V', 'I', count, d, e, 0.0, 0.0, count, count, 0.0, &found, all,
-                               vector, count, support, work, 20 * count, iwork, 10 * count);
+    LAPACK_dstevr("V", "I", &count, d, e, &none, &none, &count, &count, &none, &found, all, vector, &count, support,
+                  work, &work_size, iwork, &iwork_size, &info);
     if (info != 0 || found != 1)
         status = pn_fail(err, PN_ENUMERIC, "eigen: the iteration did not converge");
     else
@@ -175,12 +186,13 @@ pn_status pn_tridiagonal_top(double *value, double *vector, const double *diagon
 /* Factors in place; refuses what cannot be solved. */
 static pn_status factor(double *lu, lapack_int n, lapack_int *pivots, double *work, lapack_int *iwork, pn_err *err)
 {
-    double norm = LAPACKE_dlange_work(LAPACK_COL_MAJOR, '1', n, n, lu, n, work), reciprocal = 0.0;
-    lapack_int info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, lu, n, pivots);
+    double norm = LAPACK_dlange("1", &n, &n, lu, &n, work), reciprocal = 0.0;
+    lapack_int info = 0;
 
+    LAPACK_dgetrf(&n, &n, lu, &n, pivots, &info);
     if (info > 0)
         return pn_fail(err, PN_ENUMERIC, "solve: the %d x %d matrix is singular (its rank is below %d)", n, n, n);
-    info = LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', n, lu, n, norm, &reciprocal, work, iwork);
+    LAPACK_dgecon("1", &n, lu, &n, &norm, &reciprocal, work, iwork, &info);
     if (info != 0 || !(reciprocal >= DBL_EPSILON))
         return pn_fail(err, PN_ENUMERIC,
                        "solve: the %d x %d matrix is singular to working precision (condition number above %.0e)", n, n,
@@ -190,7 +202,8 @@ static pn_status factor(double *lu, lapack_int n, lapack_int *pivots, double *wo
 
 pn_status pn_linear_solve(double *x, pn_mat A, const double *b, pn_err *err)
 {
-    lapack_int n = (lapack_int)A.rows, *pivots = NULL, *iwork = NULL;
+    lapack_int n = (lapack_int)A.rows, *pivots = NULL, *iwork = NULL, info = 0;
+    const lapack_int one = 1;
     double *lu = NULL, *work = NULL;
     bool alone = false;
     pn_status status;
@@ -213,7 +226,7 @@ pn_status pn_linear_solve(double *x, pn_mat A, const double *b, pn_err *err)
     if (status != PN_OK)
         goto done;
     memmove(x, b, A.rows * sizeof *x);
-    (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', n, 1, lu, n, pivots, x, n);
+    LAPACK_dgetrs("T", &n, &one, lu, &n, pivots, x, &n, &info);
 done:
     pn_blas_alone_end(alone);
     pn_free(lu);
@@ -226,8 +239,9 @@ done:
 bool pn_positive_definite(double *A, size_t n)
 {
     bool alone = pn_blas_alone(n);
-    lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)n, A, (lapack_int)n);
+    lapack_int count = (lapack_int)n, info = 0;
 
+    LAPACK_dpotrf("L", &count, A, &count, &info);
     pn_blas_alone_end(alone);
     return info == 0;
 }

@@ -20,7 +20,6 @@
 #define GATHER_ROWS    3        /* rows longer than GATHER / GATHER_ROWS are read where they are */
 #define WEIGHTS        2048     /* doubles of margins of a block */
 #define SPARSE_ROWS    64       /* of a block */
-#define AHEAD          16       /* records of a coming batch; for the rest its own blocks ask in time */
 #define ASKED          16384    /* bytes of a row: by then the processor sees where it goes */
 #define PIECE          512      /* columns of a row */
 #define STACK          (GATHER + 2 * WEIGHTS + 2 * PN_LOSS_BLOCK)
@@ -204,20 +203,6 @@ ASKS void ask_rows(const run *self, size_t first, size_t end)
     end = end < first + self->rows ? end : first + self->rows;
     for (size_t r = first; r < end; r++)
         ask_row(self->objective->data, self->batch->rows[r]);
-}
-
-void pn_objective_batch_ahead(const pn_objective *objective, const pn_batch *batch, const double *factors)
-{
-    size_t count = batch->count < AHEAD ? batch->count : AHEAD, n = objective->data->absent ? 0 : objective->data->n;
-
-    for (size_t r = 0; r < count; r++) {
-        if (batch->rows[r] < n)
-            ask_record(objective, factors, batch->rows[r]);
-    }
-    for (size_t r = 0; r < count; r++) {
-        if (batch->rows[r] < n)
-            ask_row(objective->data, batch->rows[r]);
-    }
 }
 
 /* ---- differences ---- */

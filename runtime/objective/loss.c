@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "objective/formula_loss.h"
 
 extern const pn_loss_ops pn_loss_squared, pn_loss_huber, pn_loss_absolute, pn_loss_quantile, pn_loss_cauchy,

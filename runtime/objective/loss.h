@@ -96,7 +96,10 @@ struct pn_loss {
     bool quadratic; /* d2l/dz2 is 1: the gradient may come from the Gram matrix */
 };
 
+/** The table, ended by NULL. */
 const pn_loss_ops *const *pn_loss_table(void);
+/** A loss by name, args as its row's params say.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for options;
+ *  PN_ENOMEM. */
 pn_status pn_loss_new(pn_loss **out, const char *name, pn_arg *args, pn_err *err);
 pn_loss *pn_loss_keep(pn_loss *loss);
 void pn_loss_free(pn_loss *loss);

@@ -92,19 +92,10 @@ static size_t theta_size(const pn_objective_parts *parts)
     return (parts->loss->margins ? parts->loss->margins : 1) * parts->data->p;
 }
 
-static pn_status check_parts(const pn_objective_parts *parts, pn_err *err)
+static pn_status check_sizes(const pn_objective_parts *parts, pn_err *err)
 {
     size_t margins = parts->loss->margins ? parts->loss->margins : 1, dim = theta_size(parts);
-    pn_status status = check_labels(parts->data, parts->loss, err);
 
-    if (status != PN_OK)
-        return status;
-    if (parts->data->partial && pn_ranks_size(parts->ranks) < 2)
-        return pn_fail(err, PN_EINVAL,
-                       "objective: this rank holds records %zu to %zu of %zu; give the ranks that hold the others",
-                       parts->data->first + 1, pn_dataset_held_end(parts->data), parts->data->n);
-    if (parts->data->partial && parts->loss->margins == 0)
-        return pn_dataset_need_records(parts->data, "objective: a black box", err);
     if (parts->set && parts->set->dim != dim && margins > 1)
         return pn_fail(err, PN_EDIM, "objective: the set has dimension %zu, theta has %zu classes x %zu features = %zu",
                        parts->set->dim, margins, parts->data->p, dim);
@@ -114,12 +105,29 @@ static pn_status check_parts(const pn_objective_parts *parts, pn_err *err)
     if (parts->set && parts->set->dim != dim)
         return pn_fail(err, PN_EDIM, "objective: the set has dimension %zu, the data has %zu features", parts->set->dim,
                        dim);
+    return parts->reg && parts->reg->ops->fits ? parts->reg->ops->fits(parts->reg, dim, err) : PN_OK;
+}
+
+static pn_status check_parts(const pn_objective_parts *parts, pn_err *err)
+{
+    pn_status status;
+
+    if (!parts->data || !parts->loss)
+        return pn_fail(err, PN_EINVAL, "objective: the parts have no %s", parts->data ? "loss" : "data");
+    if ((status = check_labels(parts->data, parts->loss, err)) != PN_OK)
+        return status;
+    if (parts->data->partial && pn_ranks_size(parts->ranks) < 2)
+        return pn_fail(err, PN_EINVAL,
+                       "objective: this rank holds records %zu to %zu of %zu; give the ranks that hold the others",
+                       parts->data->first + 1, pn_dataset_held_end(parts->data), parts->data->n);
+    if (parts->data->partial && parts->loss->margins == 0)
+        return pn_dataset_need_records(parts->data, "objective: a black box", err);
     if (parts->clip != 0.0 && !(parts->clip >= PN_CLIP_LEAST && parts->clip <= PN_CLIP_MOST))
         return pn_fail(err, PN_EINVAL, "objective: clip must be a number in [2^-400, 2^400], got %g", parts->clip);
     if (parts->clip > 0.0 && parts->loss->margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "objective: a black box has no gradients to clip; declare its lipschitz= instead");
-    return parts->reg && parts->reg->ops->fits ? parts->reg->ops->fits(parts->reg, dim, err) : PN_OK;
+    return check_sizes(parts, err);
 }
 
 /* Upper bounds of the rows' l2 norms, with room for `roundings` more of 2^-53 that follow.  Scaled by the largest entry, so that

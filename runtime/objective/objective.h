@@ -50,7 +50,7 @@ typedef struct pn_bounds {
                                not smooth or nothing bounds the records */
     double
         strong_convexity; /* lower bound on the eigenvalues of f's Hessian; negative: f may be that far from convex */
-    double curvature;     /* worst-case Frank-Wolfe curvature of f over the set (frank-wolfe.md section 1) */
+    double curvature;     /* worst-case Frank-Wolfe curvature of f over the set (Jaggi 2013) */
     double hessian_lipschitz; /* of theta -> Hessian of f, operator norm over l2; +inf with clip */
     bool convex; /* f is, and with clip the clipped gradients of one margin are those of a convex function, too */
 } pn_bounds;
@@ -69,13 +69,14 @@ typedef struct pn_objective_parts {
 } pn_objective_parts;
 
 /**
- * Errors: PN_EDIM when the set's dimension is not margins * p (names both), or the regulariser does not fit it; PN_EINVAL when
+ * Errors: PN_EINVAL without data or loss; PN_EDIM when the set's dimension is not margins * p (names both), or the regulariser does not fit it; PN_EINVAL when
  * the data has labels that the loss does not take (names the loader option), or clip is neither 0 nor in [2^-400, 2^400];
  * PN_EUNSUPPORTED for a black box with clip; PN_ENOMEM.
  */
 pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, pn_err *err);
 void pn_objective_free(pn_objective *objective);
 
+/** Its parts, and what is certified of it: borrowed, as long as the objective lives. */
 const pn_dataset *pn_objective_data(const pn_objective *objective);
 pn_loss *pn_objective_loss(const pn_objective *objective);
 pn_set *pn_objective_set(const pn_objective *objective);                 /* or NULL */
@@ -137,16 +138,10 @@ pn_status pn_objective_snapshot(pn_objective *objective, const double *theta, do
  * makes: with dense data always, with sparse data where a record of the batch has an entry in its column.
  * Errors: PN_EDOMAIN for a theta that is found so; PN_EINVAL for a row that does not exist, a denominator that is not positive or a
  * tau that is negative or NaN; PN_EPRIVACY for a finite tau where records have no known norm; PN_EUNSUPPORTED for a black
- * box; PN_ENOMEM; PN_ECANCELLED.  Source: variance-reduced.md section 2.
+ * box; PN_ENOMEM; PN_ECANCELLED.  Source: Wang, Ye, Xu (2017), with the clip added.
  */
 pn_status pn_objective_batch_differences(pn_objective *objective, const pn_batch *batch, const double *theta,
                                          const double *factors, double tau, double *out, pn_task *task, pn_err *err);
-
-/**
- * Ask for the first records of a batch that will be used soon: memory brings them while the caller does something else, such as the
- * step before.  Worth most for batches of a few records out of many.  factors may be NULL.  Changes nothing, checks nothing.
- */
-void pn_objective_batch_ahead(const pn_objective *objective, const pn_batch *batch, const double *factors);
 
 /**
  * *difference = w_i(theta) - factors_i of record i = `row`, for losses of one margin: its part in a gradient changes by that times
@@ -196,7 +191,7 @@ pn_status pn_objective_prepare(pn_objective *objective, size_t passes, pn_task *
 /**
  * Public bound on |computed - exact| of each coordinate of the mean loss's gradient over the certified domain, whichever way
  * gradients are computed (pass or Gram matrix): depends on n, p and the certified bounds only.  "Exact" is the mean of the per-record
- * contributions slope_i x_ij as they are in floating point, of which a replaced record changes one (noise.md section 3).  Counted are
+ * contributions slope_i x_ij as they are in floating point, of which a replaced record changes one.  Counted are
  * the rounding of products, of their sum and of the division by n.  +inf when the bounds are not certified.
  */
 double pn_objective_gradient_error(const pn_objective *objective);

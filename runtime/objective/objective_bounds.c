@@ -157,7 +157,7 @@ static void derive_curvature(const pn_objective *objective, pn_bounds *bounds)
 /* Whether a failure is about the mathematics, which a plan can tell of, or about this run of the program. */
 static bool says_unbounded(pn_status status)
 {
-    return status != PN_ENOMEM && status != PN_ECANCELLED;
+    return status != PN_ENOMEM && !pn_is_stop(status);
 }
 
 /* A regulariser that cannot be bounded leaves the rest alone: it is public. */

@@ -246,7 +246,7 @@ static pn_status wait_for_pipes(const exchange *call, pn_err *err)
     if (!pn_task_cancelled(call->task))
         return PN_OK;
     end_program(self, 0.0, NULL, 0); /* what is in flight would be taken for answers of the next call */
-    return pn_fail(err, PN_ECANCELLED, "loss.program: %.200s: stopped by the user", self->command[0]);
+    return pn_fail_in(err, pn_task_stopped(call->task, self->command[0], err), "loss.program");
 }
 
 /* The next line that it answers; valid until the next call. */

@@ -53,23 +53,11 @@ double pn_smoothed_error(const pn_smoothing *how, size_t dim, size_t count, doub
 double pn_smoothed_sensitivity(const pn_smoothing *how, size_t dim, size_t count, double norm);
 
 /** Proved bound on E || mean over `count` records - E ||^2, records drawn independently, the same groups as a call of `count` makes;
- *  of differences at `distance`.  The loss is L-Lipschitz.  Source: zeroth-order.md section 3, sharing: smoothed_bounds.c. */
+ *  of differences at `distance`.  The loss is L-Lipschitz.  Source: the spherical Poincare inequality. */
 double pn_smoothed_variance(const pn_smoothing *how, size_t dim, size_t count);
 double pn_smoothed_difference_variance(const pn_smoothing *how, size_t dim, size_t count, double distance);
 
-/**
- * out[dim] = mean over the records rows[count] of their terms at theta[dim] (of differences: of theta minus `other`), reduced in a fixed
- * order.  r is left out.
- *   key, call   where the directions of this call are: the same key, call, count and position in `rows` are the same directions.
- *   evaluations *evaluations (may be NULL) += loss values computed.
- *   bad         *bad (may be NULL) += coefficients that were not numbers: raw, never to be shown in a private run.
- * Losses with margins: in threads, 2 (4) loss values a direction and O(dim^2) for the directions of a record (K margins: K times that
- * for orthogonal ones).  Black boxes: on the
- * caller's thread, one record after the other, all its points in one call where the loss has a batch form.
- * Errors: PN_EDOMAIN for a theta that is not finite; PN_EINVAL for a row that does not exist, count 0, a radius or lipschitz that is not in
- * [2^-400, 2^400], a bad level; PN_EUNSUPPORTED for orthogonal and iid directions in more than 8192 dimensions; what a black box's
- * callback returns; PN_ENOMEM; PN_ECANCELLED.
- */
+/* Which records, and where the directions of a call come from. */
 typedef struct pn_smoothed_call {
     const size_t *rows;
     size_t count;
@@ -78,6 +66,18 @@ typedef struct pn_smoothed_call {
     uint64_t *evaluations, *bad;
 } pn_smoothed_call;
 
+/**
+ * out[dim] = mean over the records rows[count] of their terms at theta[dim] (of differences: of theta minus `other`), reduced in a fixed
+ * order.  r is left out.
+ *   key, call   where the directions of this call are: the same key, call, count and position in `rows` are the same directions.
+ *   evaluations *evaluations (may be NULL) += loss values computed.
+ *   bad         *bad (may be NULL) += coefficients that were not numbers: raw, never to be shown in a private run.
+ * Losses with margins: in threads, 2 (4) loss values a direction and O(dim^2) for the directions of a record (K margins: K times that
+ * for orthogonal ones).  Black boxes: on the caller's thread, one record after the other, all its points in one call where the loss has a batch form.
+ * Errors: PN_EDOMAIN for a theta that is not finite; PN_EINVAL for a row that does not exist, count 0, a radius or lipschitz that is not in
+ * [2^-400, 2^400], a bad level; PN_EUNSUPPORTED for orthogonal and iid directions in more than 8192 dimensions; what a black box's
+ * callback returns; PN_ENOMEM; PN_ECANCELLED.
+ */
 pn_status pn_smoothed_gradient(pn_objective *objective, const pn_smoothing *how, const pn_smoothed_call *call,
                                const double *theta, double *out, pn_task *task, pn_err *err);
 /** `distance`: public bound on ||theta - other||, > 0. */

@@ -2,7 +2,6 @@
  * Depends on: smoothed_impl.h, numeric/blas.h.  Used by: smoothed.c. */
 #include <string.h>
 
-#include "core/alloc.h"
 #include "numeric/blas.h"
 #include "objective/smoothed_impl.h"
 

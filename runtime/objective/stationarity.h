@@ -57,7 +57,7 @@ typedef struct pn_stationarity {
  * Errors: PN_EINVAL for options, and a radius too small to tell theta from its neighbours; PN_EDOMAIN for a theta, or a gradient, that is
  * not finite; PN_EUNSUPPORTED for a clipped objective, whose gradients are not those of f; what the objective returns; PN_ENOMEM;
  * PN_ECANCELLED.  *out is untouched on failure.
- * Source: Goldstein (1977); Pinelis (1994), Theorem 3.4; Maurer (2003) for the lower tail; zeroth-order.md section 7.
+ * Source: Goldstein (1977); Pinelis (1994), Theorem 3.4; Maurer (2003) for the lower tail.
  */
 pn_status pn_stationarity_measure(pn_stationarity *out, pn_objective *objective, const double *theta,
                                   const pn_stationarity_options *options, pn_rng *rng, pn_task *task, pn_err *err);

@@ -100,10 +100,11 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Cuts at every distinct score.  sorted[0][n] and sorted[1][n] descend. */
+/* Cuts at every distinct score.  sorted[0][n] and sorted[1][n] descend.  The best of so many events is lucky, mostly a rare one that
+ * the other half does not confirm: its bound is taken as for four events of each size, sizes being doublings up to n. */
 static event choose(const double *const sorted[2], size_t n, const pn_audit_options *options)
 {
-    double z = -pn_normal_quantile((1.0 - options->confidence) / 2.0);
+    double z = -pn_normal_quantile((1.0 - options->confidence) / (2.0 * 4.0 * log2(2.0 * (double)n)));
     size_t at_least[2] = { 0, 0 }, skip = options->gaussian ? 2 * n / GAUSSIAN_CUTS : 0, last = 0;
     event best = { sorted[0][0], 0.0, false, 0 };
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "core/status.h"
+#include "core/task.h"
 #include "privacy/event.h"
 
 /**
@@ -75,6 +76,7 @@ typedef struct pn_goal {
     bool whole;             /* x is a whole number */
     double low, start, high;
     double tolerance; /* of x, relative; 0: 1e-6 */
+    pn_task *task;    /* hears how many costs were asked for and the latest, may stop the search; NULL: nobody does */
 } pn_goal;
 
 /**
@@ -84,7 +86,7 @@ typedef struct pn_goal {
  *   reached  may be NULL: the epsilon that the answer costs.
  * Errors: what the program fails with; PN_EUNSUPPORTED for an accountant that is not there or cannot take the event, and when
  *         nothing in the range fits (the message has the least epsilon); PN_EINVAL for a goal outside its ranges;
- *         PN_ENUMERIC when a cost is not a number or not the same when asked again; PN_ENOMEM.
+ *         PN_ENUMERIC when a cost is not a number or not the same when asked again; PN_ENOMEM; PN_ECANCELLED, PN_ELIMIT.
  * Source: accounting.md section 6.
  */
 pn_status pn_calibrate(double *out, double *reached, const pn_goal *goal, const pn_program *program, pn_err *err);

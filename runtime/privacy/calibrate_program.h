@@ -1,4 +1,4 @@
-/* calibrate_program.h -- the least noise of a whole run whose steps see batches: one noise multiplier, or anchors and inner steps.
+/* calibrate_program.h -- the least noise of a whole run, the least budget that has any, and the batch that fits a run.
  * Depends on: calibrate.h.  Used by: solvers (plans).  Spec: variance-reduced.md section 3, accounting.md section 6. */
 #ifndef PN_PRIVACY_CALIBRATE_PROGRAM_H
 #define PN_PRIVACY_CALIBRATE_PROGRAM_H
@@ -25,28 +25,6 @@ typedef struct pn_run_budget {
 pn_status pn_calibrate_run(double *noise, double *reached, const pn_run_budget *budget, const pn_program *program,
                            pn_err *err);
 
-/* A variance-reduced run in the anchored form: `anchors` Gaussian releases of a query on all records, and `inner` ones of a query on a
- * fresh batch of fixed size.  Noise in units of each query's replace-one sensitivity, whatever that is in the step. */
-typedef struct pn_anchored_run {
-    size_t anchors, inner; /* T; T m, or m (2^(T+1) - 2) where epochs double */
-    size_t batch, n;
-    size_t draws; /* scalars of one release on the lattice; 0 for ideal noise */
-    double share; /* of epsilon and of delta, or of rho, that the anchors alone would cost; in (0, 1), 0.5 by default */
-} pn_anchored_run;
-
-typedef struct pn_anchored_noise {
-    double anchor, inner; /* noise multipliers z: sigma / sensitivity */
-    double reached;       /* epsilon or rho of the run */
-} pn_anchored_noise;
-
-/** compose(repeated(gaussian, anchors), repeated(fixed_sampled(gaussian), inner)) at these multipliers, for replace_one. */
-pn_status pn_anchored_event(pn_event **out, const pn_anchored_run *run, double anchor, double inner, pn_err *err);
-
-/** The anchors get the noise with which they alone would cost their share by the exact Gaussian curve, the inner steps the least with
- *  which the two together stay within the budget.  Errors: as pn_calibrate_run; PN_EINVAL for a share outside (0, 1). */
-pn_status pn_calibrate_anchored(pn_anchored_noise *out, const pn_run_budget *budget, const pn_anchored_run *run,
-                                pn_err *err);
-
 /**
  * The least epsilon at want->delta (or the least rho where want->rho is not NaN) for which pn_calibrate_gaussian_releases(want) finds
  * a sigma, to 1e-3 on the side that has one: what messages about a budget that is too small name.  Rounding to the lattice moves
@@ -57,26 +35,9 @@ double pn_smallest_budget(const pn_gaussian_releases *want);
 
 /* ---- batches ---- */
 
-/* The noise of a step on a public query as a function of the batch; may fail. */
-typedef struct pn_batch_noise {
-    pn_status (*sigma)(void *self, size_t batch, double *sigma, pn_err *err);
-    void *self;
-} pn_batch_noise;
-
-typedef struct pn_batch_advice {
-    size_t batch;
-    double sigma; /* with that batch */
-    double limit; /* with a batch of all records */
-} pn_batch_advice;
-
 /** n epsilon/sqrt(steps ln(1/delta)) rounded to a whole number in [1, n]: from about there on the noise no longer falls with the batch.
  *  Under rho, with epsilon/sqrt(ln(1/delta)) = 2 sqrt(rho).  NaN rho: epsilon and delta count. */
 size_t pn_batch_rule(size_t n, double steps, const pn_run_budget *budget);
-
-/** The smallest batch in [1, n] whose sigma is at most `within` (> 1) times that of a batch of all records, found by halving in
- *  logarithms from the closed form pn_batch_rule; utility only.  Errors: those of `noise`; PN_EINVAL for within. */
-pn_status pn_suggest_batch(pn_batch_advice *out, size_t n, size_t rule, double within, const pn_batch_noise *noise,
-                           pn_err *err);
 
 /** Gradients of single records that the run evaluates: anchors n + 2 inner batch.  With batch 1 it is the figure of the paper, which
  *  holds only while epsilon <= c inner/n^2. */

@@ -23,6 +23,7 @@ typedef struct search {
     const char *accountant;
     double target, tolerance;
     asked last; /* the latest question, with what was priced for it */
+    size_t *questions;
     pn_event *event;
     size_t count;
 } search;
@@ -61,13 +62,23 @@ static pn_status price(const search *s, pn_event *event, size_t count, double de
     return status;
 }
 
+/* How many questions there will be is not known. */
+static pn_status tell(const search *s, pn_err *err)
+{
+    pn_progress now = { s->goal->owner, (double)(*s->questions)++, 0.0, s->event ? s->last.cost : NAN, NAN, NAN, NULL };
+
+    return pn_task_tell(s->goal->task, &now, err);
+}
+
 static pn_status ask(search *s, double x, asked *answer, pn_err *err)
 {
     pn_event *event = NULL;
     size_t count = 1;
-    pn_status status = s->program->release(s->program->self, x, &event, &count, err);
+    pn_status status = tell(s, err);
 
     answer->x = x;
+    if (status == PN_OK)
+        status = s->program->release(s->program->self, x, &event, &count, err);
     if (status == PN_OK && s->event && x == s->last.x && count == s->count && pn_event_same(event, s->event))
         answer->cost = s->last.cost; /* the same question has the same answer */
     else if (status == PN_OK)
@@ -228,7 +239,12 @@ static bool is_quick(const search *s)
 /* Where "rdp" reaches `target`, to a thousandth, from `start`. */
 static pn_status rough_answer(const search *s, double target, double start, double step, double *x, pn_err *err)
 {
-    search rough = { .goal = s->goal, .program = s->program, .accountant = "rdp", .target = target, .tolerance = 1e-3 };
+    search rough = { .goal = s->goal,
+                     .program = s->program,
+                     .accountant = "rdp",
+                     .target = target,
+                     .tolerance = 1e-3,
+                     .questions = s->questions };
     asked answer = { NAN, NAN };
     pn_status status = solve(&rough, start, step, &answer, err);
 
@@ -321,11 +337,13 @@ static pn_status find(search *s, asked *answer, pn_err *err)
 
 pn_status pn_calibrate(double *out, double *reached, const pn_goal *goal, const pn_program *program, pn_err *err)
 {
+    size_t questions = 0;
     search s = { .goal = goal,
                  .program = program,
                  .price = goal->price,
                  .accountant = goal->accountant,
                  .target = goal->epsilon,
+                 .questions = &questions,
                  .tolerance = goal->tolerance > 0.0 ? goal->tolerance : 1e-6 };
     pn_status status = check_goal(goal, err);
     asked answer = { NAN, NAN };

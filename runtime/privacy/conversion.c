@@ -57,7 +57,7 @@ static double log_delta(double alpha, double rdp, double epsilon)
  * R = (alpha-1) ln(alpha-1) - alpha ln(alpha) - ln(delta), R'' = 1/(alpha(alpha-1)).  Convex over linear has one valley, and so
  * has the convex ln(delta): walk downhill in factors of four of alpha - 1, then fit parabolas. */
 
-typedef enum goal { EPSILON, DELTA, MOMENTS } goal;
+typedef enum goal { EPSILON, DELTA } goal;
 
 typedef struct search {
     const pn_curve *curve;
@@ -72,10 +72,8 @@ static double ask(search *s, double alpha)
 
     if (rdp < INFINITY && s->goal == EPSILON)
         value = pn_rdp_epsilon(alpha, rdp, s->delta);
-    else if (rdp < INFINITY && s->goal == DELTA)
-        value = log_delta(alpha, rdp, s->epsilon);
     else if (rdp < INFINITY)
-        value = (rdp - log(s->delta) / (alpha - 1.0)) * (1.0 + 4.0 * DBL_EPSILON);
+        value = log_delta(alpha, rdp, s->epsilon);
     if (value < s->best) {
         s->best = value;
         s->best_order = alpha;
@@ -202,15 +200,6 @@ double pn_curve_delta(const pn_curve *curve, double epsilon, double guess)
         return 0.0;
     search_orders(&s, guess);
     return fmin(1.0, exp(s.best) * (1.0 + 4.0 * DBL_EPSILON));
-}
-
-double pn_curve_moments_epsilon(const pn_curve *curve, double delta, double guess)
-{
-    search s = { .curve = curve, .delta = delta, .goal = MOMENTS, .best = INFINITY };
-
-    if (delta > 0.0)
-        search_orders(&s, guess);
-    return s.best;
 }
 
 /* ---- zCDP ---- */

@@ -38,10 +38,6 @@ double pn_curve_delta(const pn_curve *curve, double epsilon, double guess);
  *  epsilon above 60, a larger part of delta is set aside before the answer is +inf. */
 double pn_curve_release_epsilon(const pn_curve *curve, double rho, double delta, pn_slack slack, double *order);
 
-/** min over alpha of rdp(alpha) + ln(1/delta)/(alpha-1), delta in (0,1): the "moments accountant" of Abadi et al. (2016), never
- *  better than pn_curve_epsilon; for reproducing published numbers. */
-double pn_curve_moments_epsilon(const pn_curve *curve, double delta, double guess);
-
 /** The order that the textbook conversion of rho-zCDP at delta in (0,1) would take; 0 when rho is infinite or 0. */
 double pn_zcdp_guess(double rho, double delta);
 

@@ -63,13 +63,13 @@ pn_status pn_event_new(pn_event **out, const char *name, pn_arg *args, pn_neighb
 
 pn_event *pn_event_keep(pn_event *event)
 {
-    event->references++;
+    (void)__atomic_add_fetch(&event->references, 1, __ATOMIC_RELAXED);
     return event;
 }
 
 void pn_event_free(pn_event *event)
 {
-    if (event && --event->references == 0)
+    if (event && __atomic_sub_fetch(&event->references, 1, __ATOMIC_ACQ_REL) == 0)
         event->ops->destroy(event);
 }
 

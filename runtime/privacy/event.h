@@ -57,6 +57,7 @@ struct pn_event {
     int references;
 };
 
+/** The table, ended by NULL. */
 const pn_event_ops *const *pn_event_table(void);
 
 /** Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for a parameter; PN_ENOMEM. */
@@ -105,6 +106,7 @@ void pn_slack_add(pn_slack *sum, double count, pn_slack one);
 /** The slack of `event` taken `count` times. */
 pn_slack pn_event_slack(const pn_event *event, size_t count);
 
+/** One line for people: "gaussian(sigma=2, sensitivity=1)".  Truncates. */
 void pn_event_describe(const pn_event *event, char *text, size_t size);
 
 #endif

@@ -21,7 +21,10 @@
 static pn_status check_amounts(const pn_budget *budget, pn_err *err)
 {
     if (isnan(budget->epsilon) == isnan(budget->rho))
-        return pn_fail(err, PN_EINVAL, "ledger: give either epsilon (with delta, or 0 for pure) or rho");
+        return pn_fail(err, PN_EINVAL,
+                       "ledger: give either epsilon (with delta, or 0 for pure) or rho, and NaN for the other; "
+                       "got epsilon %g and rho %g",
+                       budget->epsilon, budget->rho);
     if (!isnan(budget->rho)) {
         if (!(budget->rho > 0.0 && isfinite(budget->rho)))
             return pn_fail(err, PN_EINVAL, "ledger: rho must be a positive number, got %g", budget->rho);
@@ -132,8 +135,10 @@ pn_status pn_ledger_make(pn_ledger **out, const pn_budget *budget, const char *n
     if (status != PN_OK)
         return status;
     self = pn_calloc(1, sizeof *self);
-    if (!self)
+    if (!self || !pn_ledger_make_lock(&self->lock)) {
+        pn_free(self);
         return pn_fail(err, PN_ENOMEM, "ledger: out of memory");
+    }
     self->root = self;
     self->references = 1;
     self->process = (long)getpid();
@@ -169,6 +174,7 @@ void pn_ledger_unmake(pn_ledger *ledger)
     pn_free(ledger->orders);
     pn_free(ledger->name);
     pn_free(ledger->children);
+    (void)pthread_mutex_destroy(&ledger->lock);
     pn_free(ledger);
 }
 
@@ -182,13 +188,13 @@ static void free_family(pn_ledger *ledger)
 
 pn_ledger *pn_ledger_keep(pn_ledger *ledger)
 {
-    ledger->root->references++;
+    (void)__atomic_add_fetch(&ledger->root->references, 1, __ATOMIC_RELAXED);
     return ledger;
 }
 
 void pn_ledger_free(pn_ledger *ledger)
 {
-    if (ledger && --ledger->root->references == 0)
+    if (ledger && __atomic_sub_fetch(&ledger->root->references, 1, __ATOMIC_ACQ_REL) == 0)
         free_family(ledger->root);
 }
 
@@ -204,17 +210,37 @@ const char *pn_ledger_name(const pn_ledger *ledger)
     return ledger->name;
 }
 
-const char *pn_ledger_path(const pn_ledger *ledger)
+static const char *path_locked(const pn_ledger *ledger)
 {
     return ledger->root->store ? pn_store_path(ledger->root->store) : NULL;
 }
 
-bool pn_ledger_recovered(const pn_ledger *ledger)
+const char *pn_ledger_path(const pn_ledger *ledger)
+{
+    const char *result;
+
+    pn_ledger_lock(ledger);
+    result = path_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static bool recovered_locked(const pn_ledger *ledger)
 {
     return ledger->root->store && pn_store_cut(ledger->root->store);
 }
 
-const char *pn_ledger_theorem(const pn_ledger *ledger)
+bool pn_ledger_recovered(const pn_ledger *ledger)
+{
+    bool result;
+
+    pn_ledger_lock(ledger);
+    result = recovered_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static const char *theorem_locked(const pn_ledger *ledger)
 {
     const pn_budget *budget = &ledger->budget;
 
@@ -229,7 +255,17 @@ const char *pn_ledger_theorem(const pn_ledger *ledger)
     return "the fully adaptive Renyi filter, its orders sharing delta (Feldman, Zrnic 2021; Lecuyer 2021)";
 }
 
-const char *pn_ledger_ended(const pn_ledger *ledger)
+const char *pn_ledger_theorem(const pn_ledger *ledger)
+{
+    const char *result;
+
+    pn_ledger_lock(ledger);
+    result = theorem_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static const char *ended_locked(const pn_ledger *ledger)
 {
     if (ledger->retired)
         return "the budget was retired";
@@ -248,29 +284,79 @@ const char *pn_ledger_ended(const pn_ledger *ledger)
     return ledger->root->store ? pn_store_broken(ledger->root->store) : NULL;
 }
 
-bool pn_ledger_gaussian(const pn_ledger *ledger)
+const char *pn_ledger_ended(const pn_ledger *ledger)
+{
+    const char *result;
+
+    pn_ledger_lock(ledger);
+    result = ended_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static bool gaussian_locked(const pn_ledger *ledger)
 {
     return ledger->filter.kind == PN_FILTER_GAUSSIAN;
 }
 
-size_t pn_ledger_order_count(const pn_ledger *ledger)
+bool pn_ledger_gaussian(const pn_ledger *ledger)
+{
+    bool result;
+
+    pn_ledger_lock(ledger);
+    result = gaussian_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static size_t order_count_locked(const pn_ledger *ledger)
 {
     return pn_ledger_is_rho(ledger) || ledger->filter.kind == PN_FILTER_GAUSSIAN ? 0 : ledger->filter.count;
 }
 
-double pn_ledger_order(const pn_ledger *ledger, size_t index, bool *alive)
+size_t pn_ledger_order_count(const pn_ledger *ledger)
+{
+    size_t result;
+
+    pn_ledger_lock(ledger);
+    result = order_count_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static double order_locked(const pn_ledger *ledger, size_t index, bool *alive)
 {
     if (alive)
         *alive = ledger->filter.measure[index].alive;
     return ledger->filter.measure[index].order;
 }
 
-pn_slack pn_ledger_slack(const pn_ledger *ledger)
+double pn_ledger_order(const pn_ledger *ledger, size_t index, bool *alive)
+{
+    double result;
+
+    pn_ledger_lock(ledger);
+    result = order_locked(ledger, index, alive);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static pn_slack slack_locked(const pn_ledger *ledger)
 {
     return pn_filter_slack(&ledger->filter);
 }
 
-double pn_ledger_price(const pn_ledger *ledger, const pn_event *event, size_t count)
+pn_slack pn_ledger_slack(const pn_ledger *ledger)
+{
+    pn_slack result;
+
+    pn_ledger_lock(ledger);
+    result = slack_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static double price_locked(const pn_ledger *ledger, const pn_event *event, size_t count)
 {
     pn_filter filter;
     pn_measure measure = { 0.0, { 0.0, 0.0 }, true };
@@ -286,6 +372,16 @@ double pn_ledger_price(const pn_ledger *ledger, const pn_event *event, size_t co
     return pn_filter_spent(&filter);
 }
 
+double pn_ledger_price(const pn_ledger *ledger, const pn_event *event, size_t count)
+{
+    double result;
+
+    pn_ledger_lock(ledger);
+    result = price_locked(ledger, event, count);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
 double pn_ledger_rdp(const void *self, double alpha)
 {
     const pn_ledger *ledger = self;
@@ -296,7 +392,7 @@ double pn_ledger_rdp(const void *self, double alpha)
     return sum.high;
 }
 
-double pn_ledger_spent(const pn_ledger *ledger)
+static double spent_locked(const pn_ledger *ledger)
 {
     pn_curve curve = { pn_ledger_rdp, ledger };
     pn_sum rho = { 0.0, 0.0 }, mu_squared = { 0.0, 0.0 };
@@ -315,6 +411,16 @@ double pn_ledger_spent(const pn_ledger *ledger)
     return fmin(exact, pn_curve_release_epsilon(&curve, rho.high, ledger->budget.delta, slack, NULL));
 }
 
+double pn_ledger_spent(const pn_ledger *ledger)
+{
+    double result;
+
+    pn_ledger_lock(ledger);
+    result = spent_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
 static double own_remaining(const pn_ledger *ledger)
 {
     return !ledger->fixed && ledger->count == 0 ? ledger->budget.epsilon : pn_filter_remaining(&ledger->filter);
@@ -326,7 +432,7 @@ static bool same_unit(const pn_budget *a, const pn_budget *b)
     return isnan(a->rho) == isnan(b->rho) && a->delta == b->delta && a->alpha == b->alpha && a->gaussian == b->gaussian;
 }
 
-double pn_ledger_remaining(const pn_ledger *ledger)
+static double remaining_locked(const pn_ledger *ledger)
 {
     double left;
 
@@ -342,14 +448,44 @@ double pn_ledger_remaining(const pn_ledger *ledger)
     return left;
 }
 
-size_t pn_ledger_entries(const pn_ledger *ledger)
+double pn_ledger_remaining(const pn_ledger *ledger)
+{
+    double result;
+
+    pn_ledger_lock(ledger);
+    result = remaining_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static size_t entries_locked(const pn_ledger *ledger)
 {
     return ledger->count;
 }
 
-pn_charge pn_ledger_entry(const pn_ledger *ledger, size_t index)
+size_t pn_ledger_entries(const pn_ledger *ledger)
+{
+    size_t result;
+
+    pn_ledger_lock(ledger);
+    result = entries_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static pn_charge entry_locked(const pn_ledger *ledger, size_t index)
 {
     const pn_entry *e = &ledger->entries[index];
 
     return (pn_charge){ e->label, e->event, e->count };
+}
+
+pn_charge pn_ledger_entry(const pn_ledger *ledger, size_t index)
+{
+    pn_charge result;
+
+    pn_ledger_lock(ledger);
+    result = entry_locked(ledger, index);
+    pn_ledger_unlock(ledger);
+    return result;
 }

@@ -34,6 +34,9 @@
  * Files.  A ledger with a file writes each charge durably before it returns (ledger_file.h says what that survives, and what
  * the authentication is good for).  Slices and parts live in the file of the ledger above.
  *
+ * Threads: several may charge one ledger, its slices and its parts.  What is charged in between is what remains: a run may be refused a
+ * step that its plan had found covered, and has paid for what it released.  Closing and freeing are one thread's business.
+ *
  * A child process does not charge: two copies of a budget would be twice the budget.
  *
  * Sums are exact (event_curve.h), and admission converts them with the function that prices plans: what
@@ -62,7 +65,7 @@ typedef struct pn_budget {
     size_t order_count; /* each order then has delta/order_count */
 } pn_budget;
 
-/** Errors: PN_EINVAL unless exactly one of epsilon > 0 (delta in [0,1)) and rho > 0 is given, for an alpha with delta or rho,
+/** Errors: PN_EINVAL unless exactly one of epsilon > 0 (delta in [0,1)) and rho > 0 is given and the other is NaN, for an alpha with delta or rho,
  *  and for orders that are not above 1, that come without delta, or that all leave nothing to spend; PN_ENOMEM. */
 pn_status pn_ledger_new(pn_ledger **out, const pn_budget *budget, pn_err *err);
 
@@ -137,7 +140,7 @@ double pn_ledger_remaining(const pn_ledger *ledger);
 pn_slack pn_ledger_slack(const pn_ledger *ledger);
 
 /* The odometer: how much has been spent, valid wherever the analyst stops.  Filters at levels first 2^k, k = 1, 2, ..., with
- * delta/(k(k+1)) each; the answer is the smallest level that is not exhausted (accounting.md section 7).
+ * delta/(k(k+1)) each; the answer is the smallest level that is not exhausted.
  * Guarantee: for every rule that stops by looking at the transcript, E (1 - exp(epsilon_K - L))_+ <= delta with K the level then
  * reported.  `uniform`: with probability 1 - delta the loss is below the reported level at all times (Ville's inequality).
  * Both need first and delta to be fixed beforehand. */
@@ -159,6 +162,9 @@ double pn_ledger_odometer(const pn_ledger *ledger, const pn_odometer *options, s
  *  failure) none.  A ledger that was split into k parts (before its file was last closed, say) gives the same parts again.
  *  Errors: PN_EINVAL for k 0; PN_EUNSUPPORTED once something has been spent or split otherwise, or closed; PN_ENOMEM; PN_EIO. */
 pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *err);
+
+/** Slice or part number `index` from 0 below this ledger, which owns it; NULL past the last. */
+const pn_ledger *pn_ledger_child(const pn_ledger *ledger, size_t index);
 
 /** No more charges through this object and, at the root, its slices and parts; lets go of the file.  What is left of a budget
  *  in a file can be spent after opening it again.  Once closed, again nothing. */

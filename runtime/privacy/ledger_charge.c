@@ -232,18 +232,38 @@ static void adopt(pn_ledger *ledger)
     ledger->cache.event = NULL;
 }
 
-pn_status pn_ledger_covers(const pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err)
+static pn_status covers_locked(const pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err)
 {
     return decide(ledger, event, count, err);
 }
 
-pn_status pn_ledger_reserve(pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err)
+pn_status pn_ledger_covers(const pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err)
+{
+    pn_status result;
+
+    pn_ledger_lock(ledger);
+    result = covers_locked(ledger, event, count, err);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static pn_status reserve_locked(pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err)
 {
     pn_status status = decide(ledger, event, count, err);
 
     for (pn_ledger *node = ledger; status == PN_OK && node; node = node->parent)
         adopt(node);
     return status;
+}
+
+pn_status pn_ledger_reserve(pn_ledger *ledger, const pn_event *event, size_t count, pn_err *err)
+{
+    pn_status result;
+
+    pn_ledger_lock(ledger);
+    result = reserve_locked(ledger, event, count, err);
+    pn_ledger_unlock(ledger);
+    return result;
 }
 
 /* ---- charging ---- */
@@ -259,14 +279,29 @@ static char *label_above(const char *name, const char *label)
     return text;
 }
 
+#define LONG   1000 /* entries, from which on order matters less than memory: */
+#define RECENT 8    /* so many back may be joined then, for runs that take turns between their releases */
+
+/* Whether the last entry, or one of the last, is of the same event and label, and where. */
+static bool find_recent(const pn_ledger *ledger, const pn_event *event, size_t count, const char *label, size_t *at)
+{
+    size_t back = ledger->count < LONG ? 1 : RECENT;
+
+    for (size_t i = ledger->count; i > 0 && ledger->count - i < back; i--) {
+        const pn_entry *entry = &ledger->entries[i - 1];
+
+        *at = i - 1;
+        if (entry->count <= SIZE_MAX - count && strcmp(entry->label, label) == 0 && pn_event_same(entry->event, event))
+            return true;
+    }
+    return false;
+}
+
 /* Room for one more entry; takes over `label` where the entry is a new one, and frees it otherwise. */
 static pn_status prepare_entry(pn_ledger *ledger, const pn_event *event, size_t count, char *label, pn_err *err)
 {
-    const pn_entry *last = ledger->count ? &ledger->entries[ledger->count - 1] : NULL;
-
     ledger->passage->label = NULL;
-    if (last && last->count <= SIZE_MAX - count && strcmp(last->label, label) == 0 &&
-        pn_event_same(last->event, event)) {
+    if (find_recent(ledger, event, count, label, &ledger->passage->joins)) {
         pn_free(label);
         return PN_OK;
     }
@@ -329,12 +364,12 @@ static void commit(pn_ledger *ledger, pn_event *event, size_t count)
         if (node->passage->label)
             node->entries[node->count++] = (pn_entry){ node->passage->label, pn_event_keep(event), count };
         else
-            node->entries[node->count - 1].count += count;
+            node->entries[node->passage->joins].count += count;
         node->passage->label = NULL;
     }
 }
 
-pn_status pn_ledger_spend(pn_ledger *ledger, pn_event *event, size_t count, const char *label, pn_err *err)
+static pn_status spend_locked(pn_ledger *ledger, pn_event *event, size_t count, const char *label, pn_err *err)
 {
     pn_status status = decide(ledger, event, count, err);
 
@@ -349,6 +384,16 @@ pn_status pn_ledger_spend(pn_ledger *ledger, pn_event *event, size_t count, cons
     else
         drop_labels(ledger);
     return status;
+}
+
+pn_status pn_ledger_spend(pn_ledger *ledger, pn_event *event, size_t count, const char *label, pn_err *err)
+{
+    pn_status result;
+
+    pn_ledger_lock(ledger);
+    result = spend_locked(ledger, event, count, label, err);
+    pn_ledger_unlock(ledger);
+    return result;
 }
 
 /* ---- charges from a file ---- */

@@ -2,9 +2,14 @@
  * Depends on: ledger.h, ledger_filter.h, ledger_file.h.
  *
  * A ledger, its slices and its parts are one family: they are freed together, when nobody holds any of them, and the one at the
- * root has the file. */
+ * root has the file.
+ *
+ * Threads: the root's lock, which nests, guards the family: every function of ledger.h that looks at what charges change takes it.
+ * Several threads may charge one budget, and what is admitted is charged before another request is looked at. */
 #ifndef PN_PRIVACY_LEDGER_IMPL_H
 #define PN_PRIVACY_LEDGER_IMPL_H
+
+#include <pthread.h>
 
 #include "privacy/ledger.h"
 #include "privacy/ledger_file.h"
@@ -23,12 +28,14 @@ typedef struct pn_passage {
     pn_measure measures[PN_FILTER_DEFAULT_ORDERS];
     pn_filter scratch;
     const pn_filter *found;
-    char *label; /* NULL when it joins the last entry */
+    char *label;  /* NULL when it joins an entry: */
+    size_t joins; /* its place */
 } pn_passage;
 
 struct pn_ledger {
     pn_ledger *root, *parent; /* root is itself at the top, where parent is NULL */
-    size_t references;        /* of the root: to anybody in the family */
+    size_t references;        /* of the root: to anybody in the family; atomic */
+    pthread_mutex_t lock;     /* of the root */
     long process;             /* who may charge */
     pn_store *store;          /* of the root; NULL without a file */
     char *name;               /* NULL at the top */
@@ -54,6 +61,11 @@ static inline bool pn_ledger_is_rho(const pn_ledger *ledger)
 {
     return ledger->budget.rho == ledger->budget.rho; /* not NaN */
 }
+
+/** Nothing in a child process: its copy of the lock may be held by a thread that is not there, and it does not charge. */
+void pn_ledger_lock(const pn_ledger *ledger);
+void pn_ledger_unlock(const pn_ledger *ledger);
+bool pn_ledger_make_lock(pthread_mutex_t *lock);
 
 /** The Renyi curve of all charges; self is a pn_ledger. */
 double pn_ledger_rdp(const void *self, double alpha);

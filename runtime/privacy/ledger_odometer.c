@@ -37,7 +37,7 @@ static bool holds(const pn_ledger *ledger, double epsilon, double delta, bool un
     return false;
 }
 
-double pn_ledger_odometer(const pn_ledger *ledger, const pn_odometer *options, size_t *level)
+static double odometer_locked(const pn_ledger *ledger, const pn_odometer *options, size_t *level)
 {
     double epsilon = options->first;
 
@@ -54,4 +54,14 @@ double pn_ledger_odometer(const pn_ledger *ledger, const pn_odometer *options, s
             return epsilon;
     }
     return INFINITY;
+}
+
+double pn_ledger_odometer(const pn_ledger *ledger, const pn_odometer *options, size_t *level)
+{
+    double result;
+
+    pn_ledger_lock(ledger);
+    result = odometer_locked(ledger, options, level);
+    pn_ledger_unlock(ledger);
+    return result;
 }

@@ -35,6 +35,11 @@ void pn_ledger_adopt(pn_ledger *parent, pn_ledger *child, bool part)
     child->part = part;
 }
 
+const pn_ledger *pn_ledger_child(const pn_ledger *ledger, size_t index)
+{
+    return index < ledger->child_count ? ledger->children[index] : NULL;
+}
+
 /* ---- comparing budgets ---- */
 
 static void describe(const pn_budget *b, char *text, size_t size)
@@ -115,7 +120,8 @@ static pn_status check_slice(const pn_ledger *parent, const pn_budget *budget, p
     return PN_OK;
 }
 
-pn_status pn_ledger_slice(pn_ledger **out, pn_ledger *parent, const char *name, const pn_budget *budget, pn_err *err)
+static pn_status slice_locked(pn_ledger **out, pn_ledger *parent, const char *name, const pn_budget *budget,
+                              pn_err *err)
 {
     pn_ledger *child = name ? find_slice(parent, name) : NULL;
     char number[40];
@@ -150,6 +156,16 @@ pn_status pn_ledger_slice(pn_ledger **out, pn_ledger *parent, const char *name, 
         pn_ledger_unmake(child);
     }
     return status;
+}
+
+pn_status pn_ledger_slice(pn_ledger **out, pn_ledger *parent, const char *name, const pn_budget *budget, pn_err *err)
+{
+    pn_status result;
+
+    pn_ledger_lock(parent);
+    result = slice_locked(out, parent, name, budget, err);
+    pn_ledger_unlock(parent);
+    return result;
 }
 
 /* ---- parts ---- */
@@ -205,7 +221,7 @@ static void hand_out(pn_ledger *ledger, pn_ledger **out)
     }
 }
 
-pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *err)
+static pn_status split_locked(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *err)
 {
     const char *ended = pn_ledger_ended(ledger);
     pn_status status;
@@ -239,9 +255,19 @@ pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *
     return PN_OK;
 }
 
+pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *err)
+{
+    pn_status result;
+
+    pn_ledger_lock(ledger);
+    result = split_locked(ledger, k, out, err);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
 /* ---- the end ---- */
 
-pn_status pn_ledger_retire(pn_ledger *ledger, pn_err *err)
+static pn_status retire_locked(pn_ledger *ledger, pn_err *err)
 {
     pn_status status = ledger->retired ? PN_OK : pn_record_retire(ledger, err);
 
@@ -249,11 +275,23 @@ pn_status pn_ledger_retire(pn_ledger *ledger, pn_err *err)
     return status;
 }
 
+pn_status pn_ledger_retire(pn_ledger *ledger, pn_err *err)
+{
+    pn_status result;
+
+    pn_ledger_lock(ledger);
+    result = retire_locked(ledger, err);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
 void pn_ledger_close(pn_ledger *ledger)
 {
+    pn_ledger_lock(ledger);
     ledger->closed = true;
-    if (ledger->parent)
-        return;
-    pn_store_close(ledger->store);
-    ledger->store = NULL;
+    if (!ledger->parent) {
+        pn_store_close(ledger->store);
+        ledger->store = NULL;
+    }
+    pn_ledger_unlock(ledger);
 }

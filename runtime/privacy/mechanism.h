@@ -49,7 +49,9 @@ struct pn_mechanism {
     double scale;    /* of the noise on each value: sigma or b, public; 0 where values are not released */
 };
 
+/** The table, ended by NULL. */
 const pn_mechanism_ops *const *pn_mechanism_table(void);
+/** A mechanism by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for options; PN_ENOMEM. */
 pn_status pn_mechanism_new(pn_mechanism **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err);
 void pn_mechanism_free(pn_mechanism *mechanism);
 
@@ -72,7 +74,7 @@ void pn_mechanism_free(pn_mechanism *mechanism);
 pn_status pn_mechanism_release(pn_mechanism *mechanism, pn_ledger *ledger, const char *label, pn_rng *rng,
                                const double *input, size_t n, pn_release *out, pn_err *err);
 
-/* Selection among scores (larger is better), exact (noise.md section 7).  */
+/* Selection among scores (larger is better), exact: random/selection.h has the laws. */
 typedef enum pn_selection { PN_SELECT_EXPONENTIAL = 0, PN_SELECT_PERMUTE_AND_FLIP, PN_SELECT_LAPLACE } pn_selection;
 extern const char *const pn_selection_names[]; /* "exponential", "permute_and_flip", "laplace", NULL */
 

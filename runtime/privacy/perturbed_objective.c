@@ -82,15 +82,6 @@ double pn_perturbed_s(double epsilon, double delta, double jacobian, int rank)
     return low > 0.0 && isfinite(high) ? pn_bisect(too_much, &q, low, high) : low;
 }
 
-double pn_perturbed_s_closed(double epsilon, double delta, double jacobian)
-{
-    double t = sqrt(-2.0 * log(delta)), e = epsilon - jacobian;
-
-    if (!(epsilon >= 0.0 && delta > 0.0 && delta < 1.0 && jacobian >= 0.0))
-        return NAN;
-    return e > 0.0 ? 2.0 * e / (t + sqrt(t * t + 2.0 * e)) : 0.0;
-}
-
 /* ln(2 Phi(t)), t >= 0 */
 static double log_twice_phi(double t)
 {

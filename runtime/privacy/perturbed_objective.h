@@ -20,10 +20,6 @@ double pn_perturbed_delta(double epsilon, double s, double jacobian, int rank);
 /** The largest s with pn_perturbed_delta(epsilon, s, jacobian, rank) <= delta; 0 when jacobian >= epsilon. */
 double pn_perturbed_s(double epsilon, double delta, double jacobian, int rank);
 
-/** A smaller s in closed form, by P(chi > r) <= exp(-r^2/2): -t + sqrt(t^2 + 2 (epsilon - jacobian)), t = sqrt(2 ln(1/delta)), for
- *  rank 2 and 1; 0 when jacobian >= epsilon. */
-double pn_perturbed_s_closed(double epsilon, double delta, double jacobian);
-
 /** Bound on the Renyi divergence of order alpha in (1, inf]: ln E exp((alpha - 1) X) / (alpha - 1), rounded upward. */
 double pn_perturbed_rdp(double s, double jacobian, int rank, double alpha);
 

@@ -45,6 +45,7 @@ struct pn_sampler {
     size_t *indices; /* [n]: the drawn records, increasing within a batch; secret.  NULL: all records, in every batch */
 };
 
+/** The table, ended by NULL. */
 const pn_sampler_ops *const *pn_sampler_table(void);
 /** Errors: PN_EUNSUPPORTED for an unknown scheme, and for a relation that the scheme has no proof for (the message names
  *  those that it has); PN_EINVAL; PN_ENOMEM. */

@@ -23,7 +23,7 @@
 #define PN_LAPLACE_ETA   0x1p-90
 
 /** out[n]: independent K with P(K = k) proportional to exp(-k^2 / 2^81), cut at |k| <= 13 * 2^40.  The same seed gives the
- *  same integers on every platform and however a vector is cut into calls.  Source: noise.md section 5. */
+ *  same integers on every platform and however a vector is cut into calls.  Source: rejection by a table of exact weights, of the library. */
 void pn_noise_gaussian(pn_rng *rng, size_t n, int64_t *out);
 
 /** As pn_noise_gaussian, but without its two small errors: the exact law by Canonne, Kamath, Steinke (2020), Algorithm 3,
@@ -47,7 +47,7 @@ double pn_lattice_step(double scale);
  *   sensitivity  of the exact query, > 0, l2 (respectively l1).      scale  sigma (respectively b).
  *   n            number of values.                                   bound  public bound on every |value|; INFINITY for none,
  *                                                                    then the clamp at 2^62 steps bounds it.
- *   roundings    1 when the values come as doubles, 4 when they come from integer sums (noise.md section 3).
+ *   roundings    1 when the values come as doubles, 4 when they come from integer sums, which are converted, multiplied and divided on the way.
  */
 double pn_lattice_l2(double sensitivity, double scale, size_t n, double bound, int roundings);
 double pn_lattice_l1(double sensitivity, double scale, size_t n, double bound, int roundings);
@@ -56,19 +56,20 @@ double pn_lattice_l1(double sensitivity, double scale, size_t n, double bound, i
 int64_t pn_lattice_round(double x, double step, double limit);
 
 /**
- * out[j] = (round(x[j] / step) + K_j) step.  x[n], out[n] may be the same array; x holds no NaN (the caller has looked).
+ * out[j] = (round(x[j] / step) + K_j) step; K_j of pn_noise_gaussian, of its exact form, of pn_noise_laplace.  x[n], out[n] may be the same array; x holds no NaN (the caller has looked).
  * Privacy: one gaussian (laplace) event with sensitivity pn_lattice_l2 (pn_lattice_l1) and n draws; already charged.
  */
 void pn_lattice_gaussian(pn_rng *rng, double sigma, const double *x, size_t n, double *out);
 void pn_lattice_gaussian_exact(pn_rng *rng, double sigma, const double *x, size_t n, double *out);
 void pn_lattice_laplace(pn_rng *rng, double scale, const double *x, size_t n, double *out);
 
+#define PN_LATTICE_HALF 0x1p61 /* steps */
+
 /**
  * out[j] = (round(x[j] / step) + whole[j] + K_j) step: two queries under one noise, each rounded by itself, so that neither moves the
  * rounding of the other.  whole[n]: pn_lattice_round(., step, PN_LATTICE_HALF); x is clamped there too.
  * Privacy: the sensitivities of both, each with its own rounding.
  */
-#define PN_LATTICE_HALF 0x1p61
 void pn_lattice_gaussian_sum(pn_rng *rng, double sigma, const double *x, const int64_t *whole, size_t n, double *out);
 
 #endif

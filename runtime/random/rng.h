@@ -36,6 +36,7 @@ bool pn_rng_simulated(const pn_rng *rng);
  *  seeded stream goes on as its seed says, in parent and child alike.  Copies of a virtual machine are not noticed. */
 void pn_rng_bytes(pn_rng *rng, void *bytes, size_t n);
 
+/** 64 of these bits. */
 uint64_t pn_rng_u64(pn_rng *rng);
 
 /** Exactly uniform in [0, n), n >= 1 (Lemire's multiply-high with rejection). */

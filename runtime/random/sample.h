@@ -20,9 +20,10 @@ size_t pn_sample_poisson(pn_rng *rng, double q, size_t n, size_t *out);
  *  Errors: PN_EDIM for count > n or 0; PN_ENOMEM. */
 pn_status pn_sample_without_replacement(pn_rng *rng, size_t n, size_t count, size_t *out, pn_err *err);
 
+/** Entries of scratch that pn_sample_subset needs. */
+size_t pn_sample_scratch(size_t n, size_t count);
 /** The same subset into out[count], for many draws: scratch[pn_sample_scratch(n, count)] holds zeros, and does again afterwards.
  *  1 <= count <= n. */
-size_t pn_sample_scratch(size_t n, size_t count);
 void pn_sample_subset(pn_rng *rng, size_t n, size_t count, size_t *scratch, size_t *out);
 
 /** `count` independent uniform indices below n >= 1. */

@@ -163,7 +163,17 @@ static pn_status vertex_step(search *at, size_t iteration, pn_err *err)
 
 pn_status pn_look_for_cancel(const pn_task *task, const char *owner, pn_err *err)
 {
-    return task && pn_task_cancelled(task) ? pn_fail(err, PN_ECANCELLED, "%s: stopped by the user", owner) : PN_OK;
+    return pn_task_stopped(task, owner, err);
+}
+
+/* The value that is told is the certificate: what has to fall to the tolerance. */
+static pn_status tell(const search *at, size_t step, pn_err *err)
+{
+    const pn_descent *how = at->how;
+    const pn_progress now = { how->label, (double)step, 0.0, isfinite(at->certificate) ? at->certificate : NAN,
+                              NAN,        NAN,          NULL };
+
+    return how->quiet ? pn_look_for_cancel(how->task, how->owner, err) : pn_task_tell(how->task, &now, err);
 }
 
 static pn_status iterate(search *at, bool *reached, pn_err *err)
@@ -173,8 +183,7 @@ static pn_status iterate(search *at, bool *reached, pn_err *err)
 
     *reached = false;
     for (size_t i = 0; i < how->most_steps && !*reached; i++) {
-        pn_status status = how->quiet ? pn_look_for_cancel(how->task, how->owner, err)
-                                      : pn_task_report(how->task, how->label, (double)i, 0.0, err);
+        pn_status status = tell(at, i, err);
 
         if (status == PN_OK)
             status = !projects               ? vertex_step(at, i, err)

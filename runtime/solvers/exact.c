@@ -5,6 +5,8 @@
  *     f(x) - min f <= ||r|| diameter of the set,     f(x) - min f <= ||r||^2/(2 m) for f strongly convex with m,
  * of which the smaller counts.  Both hold up to what the operator is exact to: rounding, or for sums by Dykstra's iteration, which end
  * on the set, twice the l2 Lipschitz constant of the regulariser times 1e-12 (1 + ||z||).
+ * Where f is not convex but its Hessian's eigenvalues are at least -w, what the search ends at is a stationary point, and the duality gap
+ * bounds value - minimum up to w/2 times the squared diameter; so does the distance to what f is at least everywhere.
  * Depends on: solver.h, descent.h, geometry/prox.h.  Used by: bindings, examples. */
 #include <math.h>
 #include <string.h>
@@ -176,6 +178,20 @@ static pn_status check_options(const pn_objective *objective, double tol, pn_err
     return PN_OK;
 }
 
+/* At least value - minimum, given the certificate's bound for convex f. */
+static double gap_beyond_convexity(const problem *at, double value, double gap)
+{
+    const pn_bounds *bounds = pn_objective_bounds(at->objective);
+    const pn_regulariser *reg = pn_objective_regulariser(at->objective);
+    bool at_least_zero = !reg || pn_regulariser_in_table(reg);
+    double floor = at_least_zero ? bounds->loss.value.low : -INFINITY, bent = fmax(-bounds->strong_convexity, 0.0);
+
+    if (bounds->convex || at->strong_convexity > 0.0)
+        return gap;
+    gap += isnan(bounds->strong_convexity) ? INFINITY : bent / 2.0 * at->diameter * at->diameter;
+    return isfinite(floor) ? fmin(gap, fmax(value - floor, 0.0)) : gap;
+}
+
 pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterations, double *theta, double *value,
                          double *gap, pn_task *task, pn_err *err)
 {
@@ -197,7 +213,7 @@ pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterati
         status = pn_objective_evaluate(objective, x, value, NULL, task, err);
     if (status == PN_OK) {
         memcpy(theta, x, p * sizeof(double));
-        *gap = reached_gap;
+        *gap = gap_beyond_convexity(&at, *value, reached_gap);
     }
     pn_free(x);
     pn_prox_free(at.prox);

@@ -42,6 +42,8 @@ void fw_explain_gradient(pn_plan *plan, const fw_problem *at);
 void fw_explain_curvature(pn_plan *plan, const fw_problem *at);
 /** Why there is no bound on the excess risk, or NULL. */
 const char *fw_no_bound(const fw_problem *at);
+/** The end of making a plan, as well as it went so far: it is the caller's now, or freed. */
+pn_status fw_plan_close(pn_plan **out, fw_plan *plan, const fw_problem *at, pn_status status);
 /** Iterations, lines and bound of a run without privacy. */
 void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *common);
 /** The T in 1 .. 1e7 that minimises 2 Gamma/T + a sqrt(T): (4 Gamma/a)^(2/3); `fallback` when a or Gamma is 0. */

@@ -58,6 +58,20 @@ void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *commo
     pn_plan_add(&plan->base, "excess risk bound", plan->base.bound, "2 Gamma / (T + 2)");
 }
 
+pn_status fw_plan_close(pn_plan **out, fw_plan *plan, const fw_problem *at, pn_status status)
+{
+    if (plan->constant_step)
+        pn_plan_warn(&plan->base,
+                     "step=\"paper\" keeps about 1/e of the start's weight and does not converge; no bound");
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    plan->base.gradients = at->n * (double)plan->base.iterations;
+    *out = &plan->base;
+    return PN_OK;
+}
+
 pn_status fw_first_point(double **out, const char *owner, const pn_set *set, const pn_arg *start, pn_err *err)
 {
     *out = pn_alloc(set->dim, sizeof(double));

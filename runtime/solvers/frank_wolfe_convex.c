@@ -95,14 +95,5 @@ pn_status fw_convex_plan_new(pn_plan **out, pn_objective *objective, const pn_re
         fw_plan_nonprivate(plan, &at, common);
     else if (status == PN_OK)
         status = plan_private(plan, &at, common, err);
-    if (plan->constant_step)
-        pn_plan_warn(&plan->base,
-                     "step=\"paper\" keeps about 1/e of the start's weight and does not converge; no bound");
-    if (status != PN_OK) {
-        pn_plan_free(&plan->base);
-        return status;
-    }
-    plan->base.gradients = at.n * (double)plan->base.iterations;
-    *out = &plan->base;
-    return PN_OK;
+    return fw_plan_close(out, plan, &at, status);
 }

@@ -71,7 +71,7 @@ static pn_status minimise(op_state *self, const pn_step_context *context, pn_err
     pn_status status = pn_perturbed_minimum(&problem, self->minimum, &gradients, context->task, err);
 
     self->base.gradients += open ? gradients : 0;
-    if (!open && status != PN_OK && status != PN_ECANCELLED && status != PN_ENOMEM) /* what it says may hold numbers */
+    if (!open && status != PN_OK && !pn_is_stop(status) && status != PN_ENOMEM) /* what it says may hold numbers */
         return pn_fail(err, status, "solve.objective_perturbation: the minimum was not found; nothing is released");
     return status;
 }

@@ -137,7 +137,7 @@ static pn_status measure_fall(op_problem *at, pn_err *err)
     if (!(isfinite(labels.low) && isfinite(labels.high)))
         labels = (pn_interval){ -INFINITY, INFINITY };
     status = pn_loss_certify(pn_objective_loss(at->objective), (pn_interval){ -margin, margin }, labels, &there, err);
-    if (status == PN_ENOMEM || status == PN_ECANCELLED)
+    if (status == PN_ENOMEM || pn_is_stop(status))
         return status;
     if (status == PN_OK && isfinite(there.value.high))
         at->fall = at->n * (there.value.high - low) * (1.0 + 1e-9);

@@ -196,7 +196,7 @@ static pn_status publish(output_state *self, pn_step_context *context, pn_err *e
 /* What a failure inside a private run says may hold numbers of the records. */
 static pn_status hush(const output_state *self, pn_status status, pn_err *err)
 {
-    if (status == PN_OK || status == PN_ECANCELLED || status == PN_ENOMEM)
+    if (status == PN_OK || pn_is_stop(status) || status == PN_ENOMEM)
         return status;
     return pn_fail(err, status, "%s: %s; nothing is released", owner,
                    plan_of(self)->method == OUTPUT_EXACT ? "the minimum was not found to the tolerance"

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "solvers/solver.h"
 
-#define WIDTH       80
 #define NAME_WIDTH  20
 #define VALUE_WIDTH 13
 
@@ -32,21 +32,18 @@ static void PN_PRINTF(2, 3) put(sink *out, const char *format, ...)
 /* `text` from column `indent` on, broken at spaces; the cursor stands at that column. */
 static void put_wrapped(sink *out, const char *text, int indent)
 {
-    int room = WIDTH - indent;
-    size_t length = strlen(text);
+    size_t left = strlen(text), skip;
 
-    while (length > (size_t)room) {
-        size_t cut = (size_t)room;
+    for (;;) {
+        size_t line = pn_text_line(text, left, (size_t)(PN_TEXT_WIDTH - indent), &skip);
 
-        while (cut > 0 && text[cut] != ' ')
-            cut--;
-        if (cut == 0)
-            cut = (size_t)room;
-        put(out, "%.*s\n%*s", (int)cut, text, indent, "");
-        text += cut + (text[cut] == ' ');
-        length = strlen(text);
+        put(out, "%.*s\n", (int)line, text);
+        if (line + skip >= left)
+            return;
+        put(out, "%*s", indent, "");
+        text += line + skip;
+        left -= line + skip;
     }
-    put(out, "%s\n", text);
 }
 
 static void put_guarantee(sink *out, const pn_plan *plan)

@@ -119,6 +119,8 @@ static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_e
     return reserve(walk->context.ledger, plan, err);
 }
 
+static const pn_run_options no_options;
+
 pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *options, pn_err *err)
 {
     pn_walk *walk = pn_calloc(1, sizeof *walk);
@@ -126,6 +128,7 @@ pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *
 
     if (!walk)
         return pn_fail(err, PN_ENOMEM, "%s: out of memory", plan->solver->name);
+    options = options ? options : &no_options;
     walk->plan = plan;
     walk->stride = 1 + (plan->iterations - 1) / PN_TRACE_ROWS;
     walk->context.task = options->task;
@@ -225,11 +228,38 @@ static double request_epsilon(const pn_plan *plan)
     return plan->request.kind == PN_RHO ? NAN : plan->worthless ? INFINITY : plan->epsilon;
 }
 
-static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
+/* The price of what has been charged, in the plan's own measure. */
+typedef struct price {
+    double rho, epsilon; /* NaN for the one that the request does not ask for */
+    bool any;
+} price;
+
+static pn_status price_of_spent(const pn_walk *walk, price *out, pn_err *err)
 {
     const pn_plan *plan = walk->plan;
     pn_event *event = NULL;
     size_t count;
+    pn_status status = spent(walk, &event, &count, err);
+
+    if (status != PN_OK)
+        return status;
+    out->any = event != NULL;
+    out->epsilon = NAN;
+    out->rho = !event ? 0.0 : plan->worthless ? INFINITY : (double)count * event->ops->zcdp(event);
+    if (plan->request.kind != PN_RHO)
+        out->epsilon = !event            ? 0.0
+                       : plan->worthless ? INFINITY
+                       : event == plan->event && count == pn_plan_charges(plan)
+                           ? plan->epsilon
+                           : pn_event_epsilon(event, count, plan->delta, NULL);
+    pn_event_free(event);
+    return PN_OK;
+}
+
+static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
+{
+    const pn_plan *plan = walk->plan;
+    price charged;
     pn_status status;
 
     fit->epsilon = fit->delta = fit->rho = fit->charged_epsilon = fit->charged_rho = NAN;
@@ -239,25 +269,17 @@ static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
     fit->neighbours = plan->request.neighbours;
     if (!fit->is_private)
         return PN_OK;
-    if ((status = spent(walk, &event, &count, err)) != PN_OK)
+    if ((status = price_of_spent(walk, &charged, err)) != PN_OK)
         return status;
-    fit->rho = !event ? 0.0 : plan->worthless ? INFINITY : (double)count * event->ops->zcdp(event);
-    if (plan->request.kind != PN_RHO) {
+    if (plan->request.kind != PN_RHO)
         fit->delta = plan->delta;
-        fit->epsilon = !event            ? 0.0
-                       : plan->worthless ? INFINITY
-                       : event == plan->event && count == pn_plan_charges(plan)
-                           ? plan->epsilon
-                           : pn_event_epsilon(event, count, plan->delta, NULL);
-    }
-    fit->charged_rho = fit->rho;
-    fit->charged_epsilon = fit->epsilon;
-    if ((plan->solver->adaptive || walk->state->finished) && event) {
+    fit->rho = fit->charged_rho = charged.rho;
+    fit->epsilon = fit->charged_epsilon = charged.epsilon;
+    if ((plan->solver->adaptive || walk->state->finished) && charged.any) {
         /* when to end was read off the releases: only the whole budget is a bound */
         fit->rho = plan->worthless ? INFINITY : plan->rho;
         fit->epsilon = request_epsilon(plan);
     }
-    pn_event_free(event);
     return PN_OK;
 }
 
@@ -295,24 +317,66 @@ pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *
     return PN_OK;
 }
 
+#define PRICING_SHARE 20 /* telling what is spent takes at most one part in so many of the time */
+
+/* What the run's listener is told; the price is worked out only when it is heard, and is kept while that takes long. */
+typedef struct teller {
+    pn_progress now;
+    double priced_at, pricing; /* seconds: when the price was worked out, and how long it took */
+} teller;
+
+static void price_now(teller *self, const pn_walk *walk)
+{
+    const pn_plan *plan = walk->plan;
+    bool rho = plan->request.kind == PN_RHO;
+    double begin = clock_seconds();
+    price charged;
+
+    if (plan->request.kind == PN_NONPRIVATE || begin - self->priced_at < PRICING_SHARE * self->pricing)
+        return;
+    if (price_of_spent(walk, &charged, NULL) == PN_OK) {
+        self->now.spent = rho ? charged.rho : charged.epsilon;
+        self->now.budget = rho ? plan->rho : plan->epsilon;
+        self->now.unit = rho ? "rho" : "epsilon";
+    }
+    self->priced_at = clock_seconds();
+    self->pricing = self->priced_at - begin;
+}
+
+static pn_status tell(teller *self, const pn_walk *walk, pn_task *task, pn_err *err)
+{
+    self->now.done = (double)walk->state->step;
+    if (pn_task_heard(task))
+        price_now(self, walk);
+    return pn_task_tell(task, &self->now, err);
+}
+
 /* Steps until done; *stopped says why the run ended early without an error. */
 static pn_status walk_to_end(pn_walk *walk, const pn_run_options *options, const char **stopped, pn_err *err)
 {
     const pn_plan *plan = walk->plan;
+    teller progress = { .now = { .label = plan->solver->name,
+                                 .total = (double)plan->iterations,
+                                 .value = NAN,
+                                 .spent = NAN,
+                                 .budget = NAN } };
     size_t p = pn_objective_dim(plan->objective);
     bool done = false;
 
     while (!done) {
         pn_trace_row row = { 0 }; /* stays so when a state that was resumed has nothing left to do */
-        pn_status status =
-            pn_task_report(options->task, plan->solver->name, (double)walk->state->step, (double)plan->iterations, err);
+        pn_status status = tell(&progress, walk, options->task, err);
 
         if (status == PN_OK)
             status = pn_walk_step(walk, &row, &done, err);
+        if (status == PN_OK && row.step > 0)
+            progress.now.value = row.value;
         if (status == PN_OK && options->on_step && row.step > 0)
             status = options->on_step(options->on_step_self, &row, pn_walk_theta(walk), p, err);
         if (status == PN_ECANCELLED)
             *stopped = "interrupted";
+        else if (status == PN_ELIMIT)
+            *stopped = "limit";
         else if (status == PN_EBUDGET)
             *stopped = "budget";
         else if (status != PN_OK)
@@ -334,7 +398,7 @@ pn_status pn_run(pn_fit **out, const pn_plan *plan, const pn_run_options *option
     pn_status status = pn_walk_new(&walk, plan, options, err);
 
     if (status == PN_OK)
-        status = walk_to_end(walk, options, &stopped, err);
+        status = walk_to_end(walk, options ? options : &no_options, &stopped, err);
     if (status == PN_OK)
         status = pn_walk_fit(walk, stopped, out, err);
     pn_walk_free(walk);

@@ -351,6 +351,14 @@ static double proven(double x)
     return isfinite(x) ? x : NAN;
 }
 
+/* Public: no eigenvalue of f's Hessian is below. */
+static double lowest_eigenvalue(const so_plan *plan)
+{
+    double lowest = pn_objective_bounds(plan->base.objective)->strong_convexity;
+
+    return isnan(lowest) ? -INFINITY : lowest;
+}
+
 static void so_certify(const pn_state *state, pn_certificate *out)
 {
     const so_state *self = (const so_state *)state;
@@ -384,7 +392,7 @@ static void so_certify(const pn_state *state, pn_certificate *out)
     out->noisy_gradient_norm = self->norm;
     out->noisy_eigenvalue = self->least.value;
     out->gradient_norm = proven(self->norm + out->gradient_error);
-    out->eigenvalue = proven(self->least.value - out->hessian_error);
+    out->eigenvalue = proven(fmax(self->least.value - out->hessian_error, lowest_eigenvalue(plan)));
 }
 
 const pn_solver_ops pn_solver_second_order = {

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "solvers/solver.h"
 
 /* clang-format off: one solver, one line */
@@ -353,6 +352,19 @@ static pn_status check_batches(const pn_plan *plan, const char *owner, pn_err *e
     return status;
 }
 
+static pn_status unknown(const char *name, pn_err *err)
+{
+    char known[400];
+    size_t used = 0;
+
+    for (size_t i = 0; solver_table[i] && used < sizeof known; i++) {
+        int n = snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", solver_table[i]->name);
+
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return pn_fail(err, PN_EUNSUPPORTED, "solve: there is no solver \"%.40s\"; known are %s", name, known);
+}
+
 pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
                       pn_arg *own, pn_task *task, pn_err *err)
 {
@@ -363,7 +375,7 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
     pn_status status;
 
     if (!solver)
-        return pn_fail(err, PN_EUNSUPPORTED, "solve: there is no solver \"%.40s\"", name);
+        return unknown(name, err);
     (void)snprintf(owner, sizeof owner, "solve.%s", solver->name);
     if (!solver->remote && (status = pn_dataset_need_share(pn_objective_data(objective), owner, err)) != PN_OK)
         return status;

@@ -199,14 +199,17 @@ enum {
 };
 extern const pn_param pn_solver_common[];
 
+/** The table, ended by NULL. */
 const pn_solver_ops *const *pn_solver_table(void);
+/** The row of a name, or NULL: its params say where each option goes in `own` of pn_plan_new (pn_param_find). */
 const pn_solver_ops *pn_solver_find(const char *name);
 
 /**
- * Plan a run.  common[PN_OPT_COUNT] and own[] as the tables say, unchecked.
+ * Plan a run.  common[PN_OPT_COUNT] and own[] as the tables say (pn_solver_common, and the solver's params), unchecked; written to
+ * as by pn_args_check.
  *   ledger  budget to be charged, or NULL: then the plan's own (epsilon, delta) or rho is the budget.
  *   task    threads for what takes long, a width by Monte Carlo say, which it can stop; NULL: one thread.
- * Errors: PN_ECANCELLED; PN_EINVAL for options that contradict each other or make no sense; PN_EPRIVACY when the objective's bounds are not
+ * Errors: PN_EUNSUPPORTED for a solver that there is not (lists the known); PN_ECANCELLED; PN_EINVAL for options that contradict each other or make no sense; PN_EPRIVACY when the objective's bounds are not
  * certified; PN_EBUDGET when the ledger does not cover the plan; PN_EUNSUPPORTED for a set, loss or relation that the solver
  * cannot use; what the solver's own plan returns.
  */
@@ -228,7 +231,7 @@ int pn_plan_print(const pn_plan *plan, char *text, size_t size);
 typedef pn_status (*pn_step_fn)(void *self, const pn_trace_row *row, const double *theta, size_t p, pn_err *err);
 
 typedef struct pn_run_options {
-    pn_ledger *ledger;  /* NULL: one that holds exactly the plan's budget */
+    pn_ledger *ledger;  /* NULL: the plan's; where it has none, one that holds exactly the plan's budget */
     pn_rng *rng;        /* NULL: a secure one */
     pn_task *task;      /* NULL: one thread, not to be stopped */
     pn_step_fn on_step; /* NULL: none */
@@ -244,7 +247,7 @@ typedef struct pn_fit {
     size_t rows, steps;  /* steps: that were made */
     uint64_t gradients;
     double seconds;
-    const char *stopped; /* NULL, or why it ended early: "interrupted", "converged", ... static */
+    const char *stopped; /* NULL, or why it ended early: "interrupted", "limit" (of time), "converged", ... static */
     bool is_private, simulated, proven;
     double epsilon, delta, rho; /* of what was released; of adaptive solvers the plan's; NaN when non-private */
     double charged_epsilon,
@@ -253,8 +256,11 @@ typedef struct pn_fit {
     pn_certificate certificate; /* status NULL: none */
 } pn_fit;
 
-/** A run that can be walked step by step: new, then step until finished or enough, then fit.  `plan` is kept. */
+/** A run that can be walked step by step: new, then step until finished or enough, then fit. */
 typedef struct pn_walk pn_walk;
+/** `plan` is kept; options are borrowed, NULL for none of them.  Nothing is charged yet.
+ *  Errors: PN_EBUDGET when the ledger does not cover the run; PN_EPRIVACY for seeded noise on a ledger that is not teaching, and for a plan
+ *  that proves no epsilon; PN_ENOMEM; what the solver's start fails with. */
 pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *options, pn_err *err);
 /** One step; *done becomes true after the last.  Errors leave the walk usable for pn_walk_fit; PN_EINVAL from inside of its own step. */
 pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err);
@@ -264,7 +270,7 @@ pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *
 void pn_walk_free(pn_walk *walk);
 
 /**
- * Run to the end.  A cancelled task is not an error: the fit holds what was reached and paid for, stopped = "interrupted".
+ * Run to the end; options are borrowed, NULL for none of them.  A cancelled task is not an error: the fit holds what was reached and paid for, stopped = "interrupted", or "limit".
  * Errors: PN_EBUDGET before anything is computed; PN_ECALLBACK; what a step returns.
  */
 pn_status pn_run(pn_fit **out, const pn_plan *plan, const pn_run_options *options, pn_err *err);
@@ -272,7 +278,8 @@ void pn_fit_free(pn_fit *fit);
 
 /**
  * The non-private minimum, for excess risk: accelerated projected or proximal gradients with restart until gap, a bound on
- * value - minimum, is at most tol, or PN_ENUMERIC after `max_iterations`.  theta[p], value and gap are raw.
+ * value - minimum, is at most tol, or PN_ENUMERIC after `max_iterations`.  theta[p], value and gap are raw.  Of an objective that is not
+ * certified convex it is a stationary point, and the gap is what is certified of it, which may be far above tol.
  * Errors: PN_EUNSUPPORTED when neither a bounded set nor certified strong convexity bounds the gap, for kinks without a proximal map or
  * over a set without a projection, for clipped objectives; PN_EINVAL for tol; what the objective, the set and the operator fail with.
  */

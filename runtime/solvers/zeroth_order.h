@@ -25,8 +25,6 @@ typedef struct zo_method {
 } zo_method;
 #define ZO_METHODS 10 /* variance-reduced: 2 directions times 4 sums; naive: one direction, orthogonal */
 extern const zo_method zo_methods[ZO_METHODS];
-/** "variance-reduced, orthogonal, sqrt"; "naive, one direction". */
-void zo_method_name(zo_method method, char *text, size_t size);
 
 typedef struct zo_problem {
     double records;   /* M that may be used */

@@ -49,17 +49,6 @@ const zo_method zo_methods[ZO_METHODS] = {
     { ZO_NAIVE, PN_DIRECTIONS_ORTHOGONAL, ZO_TREE },
 };
 
-void zo_method_name(zo_method method, char *text, size_t size)
-{
-    static const char *const sums[ZO_SUM_COUNT] = { "tree", "honaker", "sqrt", "blt" };
-    static const char *const directions[] = { "orthogonal", "iid", "one direction" };
-
-    if (method.oracle == ZO_NAIVE)
-        (void)snprintf(text, size, "naive, %s", directions[method.directions]);
-    else
-        (void)snprintf(text, size, "variance-reduced, %s, %s", directions[method.directions], sums[method.sum]);
-}
-
 /* ---- noise of prefix sums ---- */
 
 /* Of the numbers 1 .. count, how many have bit i. */

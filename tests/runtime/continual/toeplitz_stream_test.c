@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "continual/toeplitz_prefix.h"
-#include "core/alloc.h"
 #include "numeric/lapack.h"
 
 #include "check.h"

@@ -2,7 +2,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/status.h"
 #include "core/view.h"
 
@@ -46,9 +45,16 @@ static void every_status_has_a_name(void)
 {
     CHECK(strcmp(pn_status_name(PN_OK), "PN_OK") == 0);
     CHECK(strcmp(pn_status_name(PN_ENUMERIC), "PN_ENUMERIC") == 0);
-    for (int status = PN_OK; status <= PN_ENUMERIC; status++)
+    for (int status = PN_OK; status <= PN_ELIMIT; status++)
         CHECK(strncmp(pn_status_name((pn_status)status), "PN_", 3) == 0);
-    CHECK(strcmp(pn_status_name((pn_status)(PN_ENUMERIC + 1)), "PN_UNKNOWN") == 0);
+    CHECK(strcmp(pn_status_name((pn_status)(PN_ELIMIT + 1)), "PN_UNKNOWN") == 0);
+}
+
+static void the_version_has_three_numbers(void)
+{
+    int major, minor, patch, end = 0;
+
+    CHECK(sscanf(pn_version(), "%d.%d.%d%n", &major, &minor, &patch, &end) == 3 && pn_version()[end] == '\0');
 }
 
 static void views_find_what_is_not_finite(void)
@@ -76,6 +82,7 @@ int main(void)
     messages_are_kept_and_cut();
     context_goes_in_front();
     every_status_has_a_name();
+    the_version_has_three_numbers();
     views_find_what_is_not_finite();
     norms_have_names_and_duals();
     return check_summary();

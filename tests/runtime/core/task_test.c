@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -241,7 +242,8 @@ static void a_forked_child_works_alone_and_frees(void)
 
 typedef struct listener {
     int calls;
-    double done, total;
+    double done, total, value, spent, budget;
+    const char *unit;
     pn_status answer;
 } listener;
 
@@ -252,6 +254,10 @@ static pn_status listen(void *self, const pn_progress *progress, pn_err *err)
     state->calls++;
     state->done = progress->done;
     state->total = progress->total;
+    state->value = progress->value;
+    state->spent = progress->spent;
+    state->budget = progress->budget;
+    state->unit = progress->unit;
     return state->answer == PN_OK ? PN_OK : pn_fail(err, state->answer, "%s: the listener said so", progress->label);
 }
 
@@ -277,6 +283,39 @@ static void listeners_hear_the_end_and_may_stop_the_work(void)
     pn_task_free(task);
 }
 
+static void listeners_hear_value_and_budget_of_work_that_has_them(void)
+{
+    const pn_progress all = { "work", 3.0, 3.0, 0.5, 0.25, 1.0, "epsilon" };
+    pn_task *task = new_task(1);
+    listener state = { .answer = PN_OK };
+
+    pn_task_listen(task, listen, &state);
+    CHECK(pn_task_tell(task, &all, NULL) == PN_OK);
+    CHECK(state.value == 0.5 && state.spent == 0.25 && state.budget == 1.0 && strcmp(state.unit, "epsilon") == 0);
+    CHECK(pn_task_report(task, "work", 3.0, 3.0, NULL) == PN_OK);
+    CHECK(isnan(state.value) && isnan(state.spent) && isnan(state.budget) && !state.unit);
+    CHECK(pn_task_tell(NULL, &all, NULL) == PN_OK);
+    pn_task_free(task);
+}
+
+static void reports_are_limited_in_rate_when_the_total_is_not_known(void)
+{
+    pn_task *task = new_task(1);
+    listener state = { .answer = PN_OK };
+    int heard = 0;
+
+    CHECK(!pn_task_heard(NULL) && !pn_task_heard(task)); /* nobody listens */
+    pn_task_listen(task, listen, &state);
+    CHECK(pn_task_heard(task));
+    for (int i = 0; i < 10000; i++) {
+        heard += pn_task_heard(task);
+        CHECK(pn_task_report(task, "count", i, 0, NULL) == PN_OK);
+    }
+    CHECK(state.calls >= 1 && state.calls < 10000);
+    CHECK(heard <= state.calls); /* time passes between the question and the report, never back */
+    pn_task_free(task);
+}
+
 int main(void)
 {
     every_block_runs_once_on_any_number_of_threads();
@@ -287,5 +326,7 @@ int main(void)
     a_nested_loop_runs_on_its_own_thread();
     a_forked_child_works_alone_and_frees();
     listeners_hear_the_end_and_may_stop_the_work();
+    listeners_hear_value_and_budget_of_work_that_has_them();
+    reports_are_limited_in_rate_when_the_total_is_not_known();
     return check_summary();
 }

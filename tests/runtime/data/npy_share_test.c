@@ -6,7 +6,6 @@
 
 #include <zlib.h>
 
-#include "core/alloc.h"
 #include "data/dataset.h"
 #include "fake_ranks.h"
 #include "numeric/npy.h"

@@ -87,7 +87,7 @@ describe("synthetic lasso data", function()
   end)
 
   it("refuses options that make no sense", function()
-    assert.equal("data.synthetic.lasso: unknown option 'm'; it takes n, p, sparsity, noise, signal, seed",
+    assert.equal("data.synthetic.lasso: unknown option 'm'; it takes n, p, sparsity, noise, signal, seed, progress",
       error_of(synthetic.lasso, { n = 3, p = 3, m = 1 }))
     assert.matches("data.synthetic.lasso: .*p", error_of(synthetic.lasso, { n = 3 }))
     assert.matches("noise must be a number >= 0, got %-1", error_of(synthetic.lasso, { n = 3, p = 3, noise = -1 }))

@@ -378,10 +378,11 @@ checks["refuses vectors of another length and names both lengths"] = function(C)
   end
 end
 
-checks["prints itself in one line with its dimension"] = function(C)
+checks["prints itself in a line or two of 80 columns with dimension and size"] = function(C)
   local text = tostring(C)
   assert.truthy(text:find("dim=" .. C.dim, 1, true), text)
-  assert.is_nil(text:find("\n"))
+  assert.truthy(text:find(C.bounded and ("l2 radius %.4g"):format(C.radius) or "unbounded", 1, true), text)
+  for line in text:gmatch "[^\n]+" do assert.is_true(#line <= 80, text) end
 end
 
 -- What is left to ask of a set without bounds.  Its numbers are of the size of its center.

@@ -39,7 +39,7 @@ describe("a custom set", function()
       assert.is_true(C:contains((C:sample(pn.rng.seeded(1))), 1e-7))
     end
     assert.is_true(by_project.symmetric)
-    assert.equal("mine(dim=3, radius=2)", tostring(by_project))
+    assert.equal("mine(dim=3, radius=2): l2 radius 2, diameter 4, width: C:width()", tostring(by_project))
     assert.equal("custom", by_support.name)
   end)
 
@@ -76,7 +76,7 @@ describe("a custom set", function()
   it("may be unbounded, and then says what it has not", function()
     local U = pn.set.custom{dim = 2, project = function(v) return {math.max(v[1], 0), math.max(v[2], 0)} end}
     assert.is_false(U.bounded)
-    assert.equal("custom(dim=2, unbounded)", tostring(U))
+    assert.equal("custom(dim=2, unbounded): unbounded", tostring(U))
     near({0, 2}, U:project{-1, 2}, 0)
     assert.is_true(U:contains{3, 0})
     assert.error_matches(function() U:support{1, 1} end, "no support function")

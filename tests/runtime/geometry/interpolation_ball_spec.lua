@@ -32,8 +32,8 @@ describe("interpolation_ball", function()
   end)
 
   it("is the l1 ball at alpha = 0 and the l2 ball at alpha = 1", function()
-    assert.equal("l1_ball(dim=4, radius=2)", tostring(pn.set.interpolation_ball{dim = 4, alpha = 0, radius = 2}))
-    assert.equal("l2_ball(dim=4, radius=2)", tostring(pn.set.interpolation_ball{dim = 4, alpha = 1, radius = 2}))
+    assert.equal(tostring(pn.set.l1_ball{dim = 4, radius = 2}), tostring(pn.set.interpolation_ball{dim = 4, alpha = 0, radius = 2}))
+    assert.equal(tostring(pn.set.l2_ball{dim = 4, radius = 2}), tostring(pn.set.interpolation_ball{dim = 4, alpha = 1, radius = 2}))
     v.same_set(pn.set.interpolation_ball{dim = 6, alpha = 1 - 1e-13}, pn.set.l2_ball{dim = 6}, 1e-11)
   end)
 

@@ -24,6 +24,6 @@ describe("linf_ball", function()
   end)
 
   it("prints the radius that it was given", function()
-    assert.equal("linf_ball(dim=4, radius=3)", tostring(pn.set.linf_ball{dim = 4, radius = 3}))
+    assert.equal("linf_ball(dim=4, radius=3)", tostring(pn.set.linf_ball{dim = 4, radius = 3}):match "^[^:]*")
   end)
 end)

@@ -109,7 +109,7 @@ describe("nuclear_ball", function()
     assert.equal(2, C.radius)
     assert.equal(2, C:radius_in("linf"))
     assert.equal(4, C.diameter)
-    assert.equal("nuclear_ball(dim=12, rows=3, cols=4, radius=2)", tostring(C))
+    assert.equal("nuclear_ball(dim=12, rows=3, cols=4, radius=2)", tostring(C):match "^[^:\n]*")
   end)
 
   it("refuses what it cannot be", function()

@@ -244,7 +244,7 @@ describe("norms", function()
     local set = pn.set.l1_ball{dim = 2}
     assert.is_true(N.minkowski(set) == N.minkowski(set))
     assert.is_false(N.minkowski(set) == N.minkowski(pn.set.l1_ball{dim = 2}))
-    assert.equal("linf_ball(dim=3, radius=1)", tostring(N.linf():ball(3)))
+    assert.equal("linf_ball(dim=3, radius=1)", tostring(N.linf():ball(3)):match "^[^:]*")
     assert.equal(6, N.nuclear(2, 3):ball().dim)
   end)
 

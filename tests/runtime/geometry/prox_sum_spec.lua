@@ -179,7 +179,8 @@ describe("prox.sum", function()
     assert.same({"sum", 3}, {sum.name, sum.dim})
     assert.is_nil((P.l1(1) + P.l2(1)).dim)
     sum = P.sum{ball(2), P.linf(1), ball(1), P.l1(1)} -- sets last, in their order
-    assert.equal("linf(lambda=1) + l1(lambda=1) + indicator(l2_ball(dim=3, radius=2)) + indicator(l2_ball(dim=3, radius=1)) prox",
+    assert.equal("linf(lambda=1) + l1(lambda=1) + indicator(l2_ball(dim=3, radius=2)) +\n" ..
+      "    indicator(l2_ball(dim=3, radius=1)) prox",
       tostring(sum))
   end)
 

@@ -228,7 +228,6 @@ static void check_refusals(pn_objective *objective, bool sparse, bool bounded)
     CHECK(differences(objective, 0, 1.0, theta, -1.0, &err) == PN_EINVAL && strstr(err.message, "-1"));
     CHECK(differences(objective, 0, 1.0, theta, NAN, &err) == PN_EINVAL);
     CHECK(differences(objective, 4, 1.0, theta, INFINITY, &err) == PN_EINVAL);
-    pn_objective_batch_ahead(objective, &(pn_batch){ (const size_t[]){ 3, 4, SIZE_MAX }, 3, 0.0 }, NULL);
     CHECK(differences(objective, 0, 0.0, theta, INFINITY, &err) == PN_EINVAL);
     theta[0] = 1e308; /* the margin overflows, and theta is finite */
     CHECK(differences(objective, 1, 1.0, theta, INFINITY, &err) == PN_OK);

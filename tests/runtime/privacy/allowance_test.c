@@ -8,7 +8,6 @@
 #include "fail_alloc.h"
 #include "privacy/accountant.h"
 #include "privacy/allowance.h"
-#include "privacy/gaussian.h"
 #include "privacy/ledger.h"
 #include "random/noise.h"
 #include "random/rng.h"

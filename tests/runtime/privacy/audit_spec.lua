@@ -36,6 +36,19 @@ describe("pn.audit with neighbours", function()
     assert.truthy(tostring(result):find("^audit: epsilon >= 0%.%d+ at delta 0, with confidence 0%.999\n"))
   end)
 
+  -- On the first half of these runs a rare event is ahead by luck, whose bound on the other half is below 0.8.
+  it("does not fall for the luckiest of many events", function()
+    for _, seed in ipairs{6, 7} do
+      local stream, budget = pn.rng.seeded(1), ledger()
+      local m = pn.mechanism.laplace{epsilon = 1, sensitivity = 1}
+      local result = pn.audit(function(x, rng)
+        return x + 0.8 * ((m:release(x, {ledger = budget, rng = rng or stream})) - x)
+      end, {neighbours = {100, 101}, trials = 40000, epsilon = 1, rng = pn.rng.seeded(seed)})
+      assert.is_true(result.violated)
+      assert.is_true(result.epsilon_lower > 1.1 and result.epsilon_lower < 1.25)
+    end
+  end)
+
   it("takes the claim of an event at delta, by the sharpest accountant", function()
     local m = pn.mechanism.laplace{epsilon = 1, sensitivity = 1}
     local budget = ledger()

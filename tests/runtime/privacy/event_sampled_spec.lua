@@ -277,7 +277,7 @@ describe("one noise on a batch and on all records", function()
     assert.equal(
       "fixed_sampled_and_whole(batch=20, n=10000, sigma=0.445, sampled_sensitivity=0.2, whole_sensitivity=0.0002, "
         .. "draws=5), replace_one",
-      tostring(both { draws = 5 })
+      (tostring(both { draws = 5 }):gsub("%s+", " "))
     )
     refused('"replace_one" neighbours only, got "zero_out"', both, { neighbours = "zero_out" })
     refused("batch must be at most n = 10000, got 10001", both, { batch = 10001 })

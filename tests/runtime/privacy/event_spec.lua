@@ -208,7 +208,7 @@ describe("composed events", function()
     assert.equal("repeated(exponential(epsilon=0.1), 100), replace_one", tostring(event.repeated(a, 100)))
     assert.equal(
       "compose(repeated(exponential(epsilon=0.1), 2), gaussian(sigma=3, sensitivity=1)), replace_one",
-      tostring(event.compose { a, a, b })
+      (tostring(event.compose { a, a, b }):gsub("%s+", " "))
     )
     assert.equal("pure(epsilon=0.30000000000000004), replace_one", tostring(event.pure { epsilon = 0.1 + 0.2 }))
     local long = event.compose { a, b, a, b, a, b, a, b, a, b, a, b, a, b, a, b, a, b, a, b }

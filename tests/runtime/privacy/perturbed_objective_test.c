@@ -41,6 +41,14 @@ static double power(double r, const double *with)
     return exp(with[3] * loss_at(r, with));
 }
 
+/* A smaller s in closed form, by P(chi > r) <= exp(-r^2/2): -t + sqrt(t^2 + 2 (epsilon - jacobian)), t = sqrt(2 ln(1/delta)). */
+static double closed_form(double epsilon, double delta, double jacobian)
+{
+    double t = sqrt(-2.0 * log(delta)), e = epsilon - jacobian;
+
+    return e > 0.0 ? 2.0 * e / (t + sqrt(t * t + 2.0 * e)) : 0.0;
+}
+
 static void test_s_of_the_specification(void)
 {
     static const double row[][3] = { { 0.0, 0.229086943, 0.211813548 },
@@ -51,7 +59,7 @@ static void test_s_of_the_specification(void)
         CHECK_CLOSE(pn_perturbed_s(1.0, 1e-6, row[i][0], 1) / row[i][1], 1.0, 5e-9);
         CHECK_CLOSE(pn_perturbed_s(1.0, 1e-6, row[i][0], 2) / row[i][2], 1.0, 5e-9);
     }
-    CHECK_CLOSE(pn_perturbed_s_closed(1.0, 1e-6, 0.0), 0.186916584, 5e-10);
+    CHECK_CLOSE(closed_form(1.0, 1e-6, 0.0), 0.186916584, 5e-10);
     /* L = 1, beta = 1/4, Lam = 1, n = 1000: noise of 2L/(s n) in mean form. */
     CHECK_CLOSE(2.0 / (pn_perturbed_s(1.0, 1e-6, log(1.25), 2) * 1000.0), 0.0119736997, 5e-11);
 }
@@ -67,14 +75,14 @@ static void test_s_lies_between_its_closed_form_and_gaussian_noise(void)
                 double one = pn_perturbed_s(epsilon, delta, share * epsilon, 1);
 
                 CHECK(two < one && one < mu);
-                CHECK(pn_perturbed_s_closed(epsilon, delta, share * epsilon) < two);
+                CHECK(closed_form(epsilon, delta, share * epsilon) < two);
                 CHECK(pn_perturbed_delta(epsilon, two, share * epsilon, 2) <= delta);
                 CHECK(pn_perturbed_delta(epsilon, two * (1.0 + 1e-9), share * epsilon, 2) > delta);
             }
         }
     }
     CHECK(pn_perturbed_s(1.0, 1e-6, 1.0, 2) == 0.0);
-    CHECK(pn_perturbed_s_closed(1.0, 1e-6, 1.5) == 0.0);
+    CHECK(pn_perturbed_s(1.0, 1e-6, 1.5, 2) == 0.0);
 }
 
 static void test_delta_is_the_integral(void)

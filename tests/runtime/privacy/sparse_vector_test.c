@@ -8,7 +8,6 @@
 
 #include "privacy/accountant.h"
 
-#include "../random/chi_square.h"
 #include "check.h"
 #include "fail_alloc.h"
 

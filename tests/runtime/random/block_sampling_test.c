@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/alloc.h"
 #include "numeric/lapack.h"
 #include "random/block_sampling.h"
 #include "random/sample.h"

@@ -189,7 +189,7 @@ end
 local function printed_whole(text, width)
   if text:find("(null)", 1, true) or text:find "%f[%a]nan%f[%A]" then return "a print-out with a hole" end
   for line in (text .. "\n"):gmatch "(.-)\n" do
-    if #line > width then return "a line of " .. #line .. " characters: " .. line end
+    if utf8.len(line) > width then return "a line of " .. utf8.len(line) .. " characters: " .. line end
     if not line:find "%S" then return "an empty line" end
     if line:find "%s$" then return "a line that ends in a blank: " .. line end
   end
@@ -217,14 +217,14 @@ local function wrong_with_fit(case, plan, fit, again)
     return ("%s gradients counted, %s planned"):format(fit.gradients, plan.gradients)
   end
   if again.theta ~= fit.theta then return "another model from the same seed" end
-  return printed_whole(tostring(fit), 120)
+  return printed_whole(tostring(fit), 80)
 end
 
 -- Returns what became of a case, and what is wrong with that (nil: nothing).
 local function outcome(case)
   local made, f = pcall(pn.objective, case.parts)
   if not made then return "objective", refused_in_words(f), f end
-  local hole = printed_whole(tostring(f), 200)
+  local hole = printed_whole(tostring(f), 80)
   if hole then return "objective", hole .. "\n" .. tostring(f) end
   local solver = pn.solve[case.solver]
   local ok, plan = pcall(solver.plan, f, case.options)

@@ -231,6 +231,25 @@ describe("solve.exact without kinks", function()
     local g = f:gradient(got.theta)
     assert.near(g:dot(got.theta) + set:support(-1 * g), got.gap, 1e-14)
   end)
+
+  it("covers the minimum where the objective is not convex and the search ends at a saddle", function()
+    local rows = pn.data.synthetic.lasso{n = 500, p = 2, sparsity = 1, noise = 0.1, seed = 3}:clip_rows("l2", 1)
+    local z = rows.X * pn.vec{1, -0.5}
+    local even = pn.loss.glm(function(s, y) return (s ^ 2 - y) ^ 2 / (1 + (s ^ 2 - y) ^ 2) end) -- 0 is a saddle
+    local f = pn.objective{data = pn.data.from(rows.X, z * z):clip_rows("l2", 1):clip_labels(0, 4), loss = even,
+      set = pn.set.l2_ball{dim = 2, radius = 2}}
+    local got = pn.solve.exact(f)
+    assert.is_true(got.value - f:value{1, -0.5} > 0.2)
+    assert.is_true(got.gap >= got.value - f:value{1, -0.5} and got.gap <= got.value)
+  end)
+
+  it("adds what a bent regulariser can hide, and nothing to a convex objective", function()
+    local set = pn.set.l2_ball{dim = DIM, radius = 1}
+    local bent = objective(pn.reg.nonconvex(1e-3), set)
+    local got = pn.solve.exact(bent, {tol = 1e-9})
+    assert.is_near(1e-3 / 2 / 2 * 4, got.gap, 1e-8) -- eigenvalues are at least -1e-3/2, the diameter is 2
+    assert.is_true(pn.solve.exact(objective(pn.reg.l2(0.3), set), {tol = 1e-9}).gap <= 1e-9)
+  end)
 end)
 
 describe("solve.exact", function()

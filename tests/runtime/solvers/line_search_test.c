@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "core/alloc.h"
 #include "random/rng.h"
 
 #include "solvers/line_search.c"

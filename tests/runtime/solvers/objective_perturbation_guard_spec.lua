@@ -129,13 +129,19 @@ end)
 describe("a real run of objective perturbation", function()
   it("reports no progress of the minimum, which takes as many steps as the records make it", function()
     local heard = {}
-    local function hear(_, _, label) heard[#heard + 1] = label end
+    local function hear(_, _, label)
+      heard[#heard + 1] = label
+      local begun = os.clock()
+      while os.clock() - begun < 0.03 do end -- reports come at most every 20 ms: let none be left out
+    end
     for _, set in ipairs { false, pn.set.l2_ball { dim = p, radius = 1 } } do
       solve(over(set or nil), { epsilon = 1, delta = 1e-6, progress = hear })
     end
     for _, label in ipairs(heard) do assert.is_true(label ~= "objective perturbation") end
     solve(over(), { epsilon = 1, delta = 1e-6, progress = hear, rng = pn.rng.seeded(1) })
-    assert.equal("objective perturbation", heard[#heard]) -- a simulated one does, so that the above can fail
+    local told = false -- a simulated one does, so that the above can fail
+    for _, label in ipairs(heard) do told = told or label == "objective perturbation" end
+    assert.is_true(told)
   end)
 end)
 

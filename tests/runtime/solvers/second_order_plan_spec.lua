@@ -396,7 +396,8 @@ describe("second_order", function()
     options.start = pn.vec.zeros(54) + 0.1
     local plan = planned(options)
     assert.is_true(plan.iterations > 3)
-    local common = {epsilon = 1, delta = 1, rho = 1, privacy = 1, neighbours = 1, calibration = 1, iterations = 1, start = 1}
+    local common = {epsilon = 1, delta = 1, rho = 1, privacy = 1, neighbours = 1, calibration = 1, iterations = 1, start = 1,
+      ledger = 1, rng = 1, progress = 1, on_step = 1}
     for _, row in ipairs(pn.reference()["solve.second_order"].params) do
       assert.is_true(known[row.name] or common[row.name] ~= nil, "not tried: " .. row.name)
     end

@@ -231,7 +231,7 @@ describe("second_order with noise", function()
     assert.is_near(gradient, c.gradient_error, gradient * 1e-4)
     assert.is_near(hessian, c.hessian_error, hessian * 1e-4)
     assert.is_near(c.released_gradient_norm + c.gradient_error, c.gradient_norm, 1e-12)
-    assert.is_near(c.released_eigenvalue - c.hessian_error, c.eigenvalue, 1e-12)
+    assert.is_near(math.max(c.released_eigenvalue - c.hessian_error, -0.25), c.eigenvalue, 1e-12) -- public: -1/2 the weight of r
     assert.equal(c.released_gradient_norm, fit.trace[#fit.trace].gradient_norm)
     assert.equal(c.released_eigenvalue, fit.trace[#fit.trace].eigenvalue)
     assert.is_true(c.released_gradient_norm <= 0.2 / 1.1 and c.released_eigenvalue >= -0.05 / 1.1)

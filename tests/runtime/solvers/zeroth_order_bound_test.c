@@ -488,20 +488,13 @@ static void test_complexity_has_the_published_orders(void)
     CHECK(privacy == 0.0);
 }
 
-static void test_methods_are_listed_once_and_named(void)
+static void test_methods_are_listed_once(void)
 {
-    char text[64], other[64];
-    size_t i, k;
+    for (size_t i = 0; i < ZO_METHODS; i++) {
+        for (size_t k = 0; k < i; k++) {
+            const zo_method *a = &zo_methods[i], *b = &zo_methods[k];
 
-    zo_method_name(orthogonal_sqrt, text, sizeof text);
-    CHECK(strcmp(text, "variance-reduced, orthogonal, sqrt") == 0);
-    zo_method_name(naive_one, text, sizeof text);
-    CHECK(strcmp(text, "naive, one direction") == 0);
-    for (i = 0; i < ZO_METHODS; i++) {
-        zo_method_name(zo_methods[i], text, sizeof text);
-        for (k = 0; k < i; k++) {
-            zo_method_name(zo_methods[k], other, sizeof other);
-            CHECK(strcmp(text, other) != 0);
+            CHECK(a->oracle != b->oracle || a->directions != b->directions || a->sum != b->sum);
         }
     }
 }
@@ -525,6 +518,6 @@ int main(void)
     test_no_choice_uses_more_records_than_there_are();
     test_records_are_named_for_a_wanted_bound();
     test_complexity_has_the_published_orders();
-    test_methods_are_listed_once_and_named();
+    test_methods_are_listed_once();
     return check_summary();
 }

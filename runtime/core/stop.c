@@ -1,0 +1,17 @@
+/* stop.c -- the task that a thread has entered.  Depends on: stop.h.  Used by: stop.h's callers. */
+#include "core/stop.h"
+
+static _Thread_local const pn_task *current;
+
+const pn_task *pn_stop_enter(const pn_task *task)
+{
+    const pn_task *before = current;
+
+    current = task;
+    return before;
+}
+
+pn_status pn_stop_asked(pn_err *err)
+{
+    return pn_task_stopped(current, NULL, err);
+}

@@ -1,0 +1,79 @@
+/* text.c -- widths and line breaks of text for people.  Depends on: text.h.  Used by: plans, bindings, readers. */
+#include "core/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static int continues(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+size_t pn_text_columns(const char *text, size_t length)
+{
+    size_t columns = 0;
+
+    for (size_t i = 0; i < length; i++)
+        columns += !continues(text[i]);
+    return columns;
+}
+
+/* The byte at which character number `columns` begins. */
+static size_t byte_of(const char *text, size_t length, size_t columns)
+{
+    size_t at = 0;
+
+    for (size_t seen = 0; at < length; at++) {
+        if (!continues(text[at]) && seen++ == columns)
+            break;
+    }
+    return at;
+}
+
+size_t pn_text_line(const char *text, size_t length, size_t columns, size_t *skip)
+{
+    size_t end, cut;
+
+    *skip = 0;
+    if (columns < 1)
+        columns = 1;
+    end = byte_of(text, length, columns);
+    if (end == length)
+        return length;
+    for (cut = end; cut > 0 && text[cut] != ' '; cut--)
+        continue;
+    if (cut == 0)
+        return end;
+    *skip = 1;
+    return cut;
+}
+
+static bool is_control(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+size_t pn_text_printable(const char *bytes, size_t size)
+{
+    const unsigned char *text = (const unsigned char *)bytes;
+    static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
+    size_t length = text[0] < 0x80             ? 1
+                    : (text[0] & 0xe0) == 0xc0 ? 2
+                    : (text[0] & 0xf0) == 0xe0 ? 3
+                    : (text[0] & 0xf8) == 0xf0 ? 4
+                                               : 0;
+    uint32_t c;
+
+    if (length == 0 || length > size)
+        return 0;
+    c = length == 1 ? text[0] : text[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (text[i] & 0x3fu);
+    }
+    if (c < least[length] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff) || is_control(c))
+        return 0;
+    return length;
+}

@@ -1,0 +1,24 @@
+/* text.h -- text that people read: how wide it is on a screen, where a line of it ends, what can be shown.
+ * Depends on: nothing.  Used by: plans, bindings, readers. */
+#ifndef PN_CORE_TEXT_H
+#define PN_CORE_TEXT_H
+
+#include <stddef.h>
+
+#define PN_TEXT_WIDTH 80 /* of all that is printed */
+
+/** Characters of `length` bytes of UTF-8; a byte that belongs to none counts as one. */
+size_t pn_text_columns(const char *text, size_t length);
+
+/**
+ * How many bytes of text[length] one line of `columns` takes: all of it, or up to a space (which is dropped: *skip is 1), or, where no
+ * space is near enough, as many characters as fit.
+ *   skip  out: bytes to pass over before the next line.
+ */
+size_t pn_text_line(const char *text, size_t length, size_t columns, size_t *skip);
+
+/** Bytes of the character of UTF-8 at text[0 .. size - 1], size > 0; 0 when none is there, or one that a terminal would obey instead of
+ *  showing it. */
+size_t pn_text_printable(const char *text, size_t size);
+
+#endif
