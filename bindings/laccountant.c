@@ -304,7 +304,7 @@ static int selftest(lua_State *L)
 
     *slot = pn_calloc(1, sizeof(report));
     if (!*slot)
-        return luaL_error(L, "accountant.selftest: out of memory");
+        return pnl_no_memory(L, "accountant.selftest: out of memory");
     pnl_status(L, pn_selftest(NULL, NULL, keep_row, *slot, &err), &err);
     return 1;
 }
@@ -351,6 +351,6 @@ void pnl_open_accountant(lua_State *L)
         lua_pop(L, 1);
     }
     lua_setfield(L, -2, "accountant");
-    pnl_register(L, &pnl_accountant_class);
-    pnl_register(L, &pnl_selftest_class);
+    pnl_open_class(L, &pnl_accountant_class);
+    pnl_open_class(L, &pnl_selftest_class);
 }

@@ -150,7 +150,7 @@ void pnl_open_alignment(lua_State *L)
     lua_pushcfunction(L, align);
     lua_setfield(L, -2, "align");
     pnl_reference(
-        L, "federated", "align", PNL_RAW,
+        L, "federated", "align", PNL_RAW | PNL_FILES,
         "pn.federated.align(d, {key=, ids=, csv=, column=, create=}) -> dataset, string",
         "The rows in the order of the hashes of their identifiers under the shared key, and a digest of that "
         "order and the labels, 64 hex digits: parties with the same digest have the same people, in the same "

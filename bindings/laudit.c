@@ -326,7 +326,7 @@ static pnl_audit *push_result(lua_State *L, const pn_arg *args)
 
     out = *slot = pn_calloc(1, sizeof **slot);
     if (!out)
-        pnl_error(L, "audit: out of memory");
+        pnl_no_memory(L, "audit: out of memory");
     out->delta = args[DELTA].real;
     out->one_run = args[CANARIES].given;
     out->claimed = NAN;
@@ -398,11 +398,11 @@ static int audit_run(lua_State *L)
 
 void pnl_open_audit(lua_State *L)
 {
-    pnl_register(L, &pnl_audit_class);
+    pnl_open_class(L, &pnl_audit_class);
     lua_pushcfunction(L, audit_run);
     lua_setfield(L, -2, "audit");
     pnl_reference(
-        L, "", "audit", PNL_RAW,
+        L, "", "audit", PNL_RAW | PNL_CALLS_BACK,
         "pn.audit(function(data, rng) ... return output end, {neighbours={D, D2}, trials=, delta=, event=, rng=, "
         "score=, progress=}) -> result",
         "How private a mechanism can at most be: a lower bound on epsilon at delta that a mechanism which keeps "

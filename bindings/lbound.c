@@ -126,7 +126,7 @@ static void check_names(lua_State *L, int ranges, const char *owner, const char 
         for (unsigned v = 0; lua_type(L, -2) == LUA_TSTRING && v < count; v++)
             known = known || strcmp(names[v], lua_tostring(L, -2)) == 0;
         if (!known) {
-            const char *name = luaL_tolstring(L, -2, NULL);
+            const char *name = pnl_text(L, -2);
 
             pnl_error(L, "%s: the function has no parameter '%s'; its parameters: %s", owner, name,
                       pnl_push_names(L, names, count));
@@ -161,7 +161,7 @@ void pnl_check_domains(lua_State *L, int ranges, const char *owner, const char *
 
 /* ---- the search ---- */
 
-static void set_interval(lua_State *L, const char *field, pn_interval part)
+void pnl_set_interval(lua_State *L, const char *field, pn_interval part)
 {
     lua_createtable(L, 2, 0);
     lua_pushnumber(L, part.low);
@@ -185,8 +185,8 @@ void pnl_push_bound(lua_State *L, const char *owner, pn_graph *graph, pn_node ro
         (void)pn_fail_in(&err, status, owner);
     pnl_status(L, status, &err);
     lua_createtable(L, 0, 4);
-    set_interval(L, "min", range.min);
-    set_interval(L, "max", range.max);
+    pnl_set_interval(L, "min", range.min);
+    pnl_set_interval(L, "max", range.max);
     lua_pushboolean(L, range.converged);
     lua_setfield(L, -2, "converged");
     lua_pushinteger(L, (lua_Integer)range.boxes);

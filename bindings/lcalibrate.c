@@ -1,9 +1,10 @@
 /* lcalibrate.c -- pn.calibrate: the largest privacy parameter, the least noise and the most steps that a total allows.
- * Depends on: pnl.h, lprivacy_check.h, privacy/calibrate.h.  Used by: lprivacy.c. */
+ * Depends on: pnl.h, lprivacy_check.h, progress.h, privacy/calibrate.h.  Used by: lprivacy.c. */
 #include "lprivacy.h"
 #include "lprivacy_check.h"
 #include "privacy/accountant.h"
 #include "privacy/calibrate.h"
+#include "progress.h"
 
 static const pn_param rho_params[] = {
     { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "the target epsilon" },
@@ -108,7 +109,7 @@ static int calibrate_laplace(lua_State *L)
 
 /* ---- searches over a program ---- */
 
-static const char *const extra[] = { "event", "accountant", NULL };
+static const char *const extra[] = { "event", "accountant", "progress", NULL };
 
 static const pn_param goal_params[] = {
     { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "the target epsilon" },
@@ -116,7 +117,7 @@ static const pn_param goal_params[] = {
     PN_PARAM_END,
 };
 
-/* Fills epsilon, delta and accountant; leaves the accountant's name and then the event option on the stack. */
+/* Fills epsilon, delta, accountant and task; leaves the accountant's name, the option progress and then event on the stack. */
 static void read_goal(lua_State *L, pn_goal *goal)
 {
     pn_arg args[2];
@@ -131,6 +132,8 @@ static void read_goal(lua_State *L, pn_goal *goal)
         goal->accountant = lua_tostring(L, -1);
     else if (!lua_isnil(L, -1))
         pnl_error(L, "%s: accountant must be a name, as \"rdp\", got %s", goal->owner, pnl_got(L, -1));
+    goal->task = pnl_task(L);
+    lua_getfield(L, 1, "progress");
     lua_getfield(L, 1, "event");
 }
 
@@ -168,6 +171,7 @@ static int search(lua_State *L, pn_goal goal)
     call c = { L, 0, &goal };
     pn_program program = { release, &c };
     double x, reached;
+    pn_status status;
     pn_err err;
 
     read_goal(L, &goal);
@@ -176,7 +180,10 @@ static int search(lua_State *L, pn_goal goal)
                          goal.parameter, pnl_got(L, -1));
     c.function = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK, goal.owner);
-    pnl_status(L, pn_calibrate(&x, &reached, &goal, &program, &err), &err);
+    pnl_run_begin_at(L, -2, goal.owner);
+    status = pn_calibrate(&x, &reached, &goal, &program, &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
     lua_pushnumber(L, x);
     lua_pushnumber(L, reached);
     return 2;
@@ -212,13 +219,17 @@ static int calibrate_steps(lua_State *L)
     pn_event *event;
     size_t steps;
     double reached;
+    pn_status status;
     pn_err err;
 
     read_goal(L, &goal);
     event = pnl_test(L, -1, &pnl_event_class);
     if (!event)
         return pnl_error(L, "calibrate.steps: event must be a pn.event, got %s", pnl_got(L, -1));
-    pnl_status(L, pn_calibrate_steps(&steps, &reached, &goal, event, &err), &err);
+    pnl_run_begin_at(L, -2, goal.owner);
+    status = pn_calibrate_steps(&steps, &reached, &goal, event, &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
     lua_pushinteger(L, (lua_Integer)steps);
     lua_pushnumber(L, reached);
     return 2;
@@ -276,21 +287,22 @@ static const pnl_row calibrate_rows[] = {
       "The least scale of Laplace noise that makes one release of this l1 sensitivity (1 when left out), between "
       "neighbours of whichever kind it was computed for, epsilon-DP: sensitivity/epsilon." },
     { "noise", calibrate_noise, PNL_FUNCTION, PNL_NOTHING,
-      "pn.calibrate.noise{epsilon=, delta=, accountant=, event=function(sigma) return e end} -> sigma, epsilon",
+      "pn.calibrate.noise{epsilon=, delta=, accountant=, event=function(sigma) return e end, progress=} -> sigma, "
+      "epsilon",
       "The least noise for which the event that the function describes costs at most (epsilon, delta) by the named "
       "accountant, and what it then costs; sigma from 2^-10 to 2^20, to 1e-6 on the safe side.  The cost must fall as "
       "sigma grows.  Errors that the function raises come back as they are; a target out of reach names the least "
       "epsilon." },
     { "rate", calibrate_rate, PNL_FUNCTION, PNL_NOTHING,
-      "pn.calibrate.rate{epsilon=, delta=, accountant=, event=function(q) return e end} -> q, epsilon",
+      "pn.calibrate.rate{epsilon=, delta=, accountant=, event=function(q) return e end, progress=} -> q, epsilon",
       "The largest sampling rate, at most 1, for which the event costs at most (epsilon, delta), and what it then "
       "costs; otherwise as calibrate.noise." },
     { "epsilon", calibrate_epsilon, PNL_FUNCTION, PNL_NOTHING,
-      "pn.calibrate.epsilon{epsilon=, delta=, accountant=, event=function(x) return e end} -> x, epsilon",
+      "pn.calibrate.epsilon{epsilon=, delta=, accountant=, event=function(x) return e end, progress=} -> x, epsilon",
       "The largest x, at most 2^20, for which the event costs at most (epsilon, delta), and what it then costs: the "
       "epsilon of one release, or any parameter whose cost grows with it; otherwise as calibrate.noise." },
     { "steps", calibrate_steps, PNL_FUNCTION, PNL_NOTHING,
-      "pn.calibrate.steps{epsilon=, delta=, accountant=, event=e} -> count, epsilon",
+      "pn.calibrate.steps{epsilon=, delta=, accountant=, event=e, progress=} -> count, epsilon",
       "How many times the event can be taken within (epsilon, delta), and what that costs; an error when not even once "
       "(it names the cost), or when it costs nothing." },
     PNL_ROW_END,

@@ -65,13 +65,15 @@ pnl_callback *pnl_new_callback(lua_State *L, int box, int options, const char *o
     pnl_callback *back;
     unsigned given;
 
+    pnl_refuse_analyst(L, owner,
+                       "it hands values that were not released to a function of yours; use one that is traced");
     box = lua_absindex(L, box);
     given = take_functions(L, lua_absindex(L, options), owner, names);
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
     luaL_checkstack(L, 4, owner);
     back = pn_alloc(1, sizeof *back);
     if (!back) {
-        pnl_error(L, "%s: out of memory", owner);
+        pnl_no_memory(L, "%s: out of memory", owner);
         return NULL; /* pnl_error does not return */
     }
     *back = (pnl_callback){ lua_tothread(L, -1), owner, names, given };
@@ -133,7 +135,7 @@ static pn_status raised(lua_State *L, const call *self, pn_err *err)
 
     if (pn_task_cancelled(pnl_task(L))) {
         lua_pop(L, 1);
-        return pn_fail(err, PN_ECANCELLED, "%s: stopped by the user", owner);
+        return pn_task_stopped(pnl_task(L), owner, err);
     }
     lua_pushcfunction(L, remember_error);
     lua_insert(L, -2);

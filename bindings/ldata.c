@@ -1,5 +1,5 @@
 /* ldata.c -- pn.data objects: fields, what is enforced, and the transformations, each of which makes a new data set.
- * Depends on: lnumbers.h, ldata.h, data/dataset.h, geometry/norm.h.  Used by: ldata_load.c, objectives and solvers (pnl_dataset_class). */
+ * Depends on: lnumbers.h, progress.h, ldata.h, data/dataset.h, geometry/norm.h.  Used by: ldata_load.c, objectives and solvers (pnl_dataset_class). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "ldata.h"
 #include "lnumbers.h"
 #include "pnl.h"
+#include "progress.h"
 
 static pn_dataset *check_data(lua_State *L)
 {
@@ -155,8 +156,10 @@ static int data_bounds(lua_State *L)
         lua_rawseti(L, -2, 1);
         lua_pushnumber(L, bounds->label_high);
         lua_rawseti(L, -2, 2);
+        pnl_list(L);
         lua_setfield(L, -2, "labels");
     }
+    pnl_list(L);
     return 1;
 }
 
@@ -267,8 +270,12 @@ static int data_clip_rows(lua_State *L)
     pn_status status;
     pn_err err;
 
-    if (norm)
+    if (norm) {
+        pnl_refuse_analyst(L, "clip_rows: this norm",
+                           "whether it can be computed of a row depends on the records; "
+                           "\"l1\", \"l2\" and \"linf\" always can");
         gauge = gauge_of(L, norm, data->p);
+    }
     slot = new_data(L);
     if (norm) {
         pnl_pin(L, 1);
@@ -344,9 +351,13 @@ static size_t *new_rows(lua_State *L, size_t count)
 static int push_subset(lua_State *L, const pn_dataset *data, const size_t *rows, size_t count)
 {
     pn_dataset **slot = new_data(L);
+    pn_status status;
     pn_err err;
 
-    return pnl_data_made(L, slot, pn_dataset_subset(slot, data, rows, count, &err), &err);
+    pnl_run_begin(L, true);
+    status = pn_dataset_pick(slot, data, rows, count, pnl_task(L), &err);
+    pnl_run_end(L);
+    return pnl_data_made(L, slot, status, &err);
 }
 
 static int data_take(lua_State *L)
@@ -456,7 +467,7 @@ static const pnl_row data_rows[] = {
     { "add_bias", data_add_bias, PNL_METHOD, PNL_NOTHING, "d:add_bias() -> data",
       "One more feature, the constant 1, at the end.  Row bounds grow: l1 by 1, l2 to sqrt(l2^2 + 1), linf to at least "
       "1." },
-    { "float32", data_float32, PNL_METHOD, PNL_NOTHING, "d:float32() -> data",
+    { "float32", data_float32, PNL_METHOD, PNL_NOTHING | PNL_FAILS, "d:float32() -> data",
       "The same records with the features stored as float32: half the memory, and dense passes over the data take "
       "about "
       "half the time.  Entries are rounded toward zero, so that every enforced row bound stays valid; labels stay "
@@ -467,7 +478,7 @@ static const pnl_row data_rows[] = {
       "The first n records; bounds stay.  Error when there are fewer." },
     { "shuffle", data_shuffle, PNL_METHOD, PNL_NOTHING, "d:shuffle(rng) -> data",
       "All records in random order; rng is a pn.rng, or nil for the secure one." },
-    { "share", data_share, PNL_METHOD, PNL_NOTHING, "d:share(ranks) -> data",
+    { "share", data_share, PNL_METHOD, PNL_NOTHING | PNL_PROCESSES, "d:share(ranks) -> data",
       "The records that this rank needs for its share of each pass of an objective with ranks=, and all labels: about "
       "n/size records and n/32 more.  Dense data.  Values, gradients, Hessians and solvers that take all records have "
       "the bits of one process; what needs other records says so: batches, black boxes, predictions, take, shuffle, "

@@ -20,6 +20,8 @@ void pnl_data_labels(lua_State *L, const char *owner, bool text, pn_label_option
 
 /** The option `seed` of the table at 1: any whole number, 1 when absent. */
 uint64_t pnl_data_seed(lua_State *L, const char *owner);
+/** Push pn.data.synthetic. */
+void pnl_open_synthetic(lua_State *L);
 /** Adds pn.data.synthetic.fingerprint to the table on the top. */
 void pnl_open_fingerprint(lua_State *L);
 /** pn.data.csv */

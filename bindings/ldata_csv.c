@@ -85,14 +85,14 @@ void pnl_data_labels(lua_State *L, const char *owner, bool text, pn_label_option
         break;
     case LUA_TSTRING:
         if (strcmp(lua_tostring(L, -1), "binary") != 0)
-            wrong_labels(L, owner, text, luaL_tolstring(L, -1, NULL));
+            wrong_labels(L, owner, text, pnl_text(L, -1));
         options->binary = true;
         break;
     case LUA_TTABLE:
         read_mapping(L, owner, text, options);
         break;
     default:
-        wrong_labels(L, owner, text, luaL_tolstring(L, -1, NULL));
+        wrong_labels(L, owner, text, pnl_text(L, -1));
     }
 }
 
@@ -107,8 +107,7 @@ static void read_label(lua_State *L, pn_csv_options *options)
     else if (type == LUA_TSTRING && strcmp(lua_tostring(L, -1), "last") != 0)
         options->label_name = lua_tostring(L, -1);
     else if (type != LUA_TNIL && type != LUA_TSTRING)
-        pnl_error(L, "data.csv: label must be the name of a column, its number, or \"last\", got %s",
-                  luaL_tolstring(L, -1, NULL));
+        pnl_error(L, "data.csv: label must be the name of a column, its number, or \"last\", got %s", pnl_text(L, -1));
 }
 
 static void read_separator(lua_State *L, pn_csv_options *options)
@@ -118,7 +117,7 @@ static void read_separator(lua_State *L, pn_csv_options *options)
     const char *text = type == LUA_TSTRING ? lua_tolstring(L, -1, &length) : NULL;
 
     if (type != LUA_TNIL && length != 1)
-        pnl_error(L, "data.csv: sep must be a string of one character, got %s", luaL_tolstring(L, -1, NULL));
+        pnl_error(L, "data.csv: sep must be a string of one character, got %s", pnl_text(L, -1));
     if (text)
         options->separator = text[0];
 }
@@ -128,7 +127,7 @@ static void read_header(lua_State *L, pn_csv_options *options)
     int type = pnl_data_option(L, "header");
 
     if (type != LUA_TNIL && type != LUA_TBOOLEAN)
-        pnl_error(L, "data.csv: header must be true or false, got %s", luaL_tolstring(L, -1, NULL));
+        pnl_error(L, "data.csv: header must be true or false, got %s", pnl_text(L, -1));
     if (type == LUA_TBOOLEAN)
         options->header = lua_toboolean(L, -1) ? PN_HEADER_YES : PN_HEADER_NO;
 }
@@ -145,7 +144,7 @@ static void read_columns(lua_State *L, pn_csv_options *options)
         return;
     if (count == 0)
         pnl_error(L, "data.csv: columns must be a list of column names or numbers, got %s",
-                  type == LUA_TTABLE ? "an empty table" : luaL_tolstring(L, -1, NULL));
+                  type == LUA_TTABLE ? "an empty table" : pnl_text(L, -1));
     names = lua_newuserdatauv(L, (size_t)count * sizeof *names, 0);
     numbers = lua_newuserdatauv(L, (size_t)count * sizeof *numbers, 0);
     type = lua_rawgeti(L, list, 1);
@@ -155,7 +154,7 @@ static void read_columns(lua_State *L, pn_csv_options *options)
 
         if (found != type || (type != LUA_TSTRING && type != LUA_TNUMBER))
             pnl_error(L, "data.csv: columns must be all names or all numbers; entry %lld is %s", (long long)k,
-                      luaL_tolstring(L, -1, NULL));
+                      pnl_text(L, -1));
         if (type == LUA_TSTRING)
             names[k - 1] = lua_tostring(L, -1);
         else
@@ -200,10 +199,10 @@ static void read_unknown(lua_State *L, int list, pn_csv_one_hot *column)
             continue;
         if (lua_type(L, -2) != LUA_TSTRING || strcmp(lua_tostring(L, -2), "unknown") != 0)
             pnl_error(L, "data.csv: the categories of column %s are a list and unknown = \"zeros\"; %s is neither",
-                      column_label(L, column), luaL_tolstring(L, -2, NULL));
+                      column_label(L, column), pnl_text(L, -2));
         if (lua_type(L, -1) != LUA_TSTRING || strcmp(lua_tostring(L, -1), "zeros") != 0)
             pnl_error(L, "data.csv: unknown of column %s must be \"zeros\", got %s", column_label(L, column),
-                      luaL_tolstring(L, -1, NULL));
+                      pnl_text(L, -1));
         column->unknown_zeros = true;
     }
 }
@@ -225,7 +224,7 @@ static const char **read_categories(lua_State *L, int keep, pn_csv_one_hot *colu
 
         if (type != LUA_TSTRING && !lua_isinteger(L, -1))
             pnl_error(L, "data.csv: category %d of column %s must be a text, got %s", (int)k, column_label(L, column),
-                      luaL_tolstring(L, -1, NULL));
+                      pnl_text(L, -1));
         categories[k - 1] = lua_tolstring(L, -1, &length);
         if (strlen(categories[k - 1]) != length)
             pnl_error(L, "data.csv: category %d of column %s contains a zero byte", (int)k, column_label(L, column));
@@ -245,13 +244,13 @@ static void read_one_hot_entry(lua_State *L, int keep, pn_csv_one_hot *column)
     if (lua_type(L, -2) != LUA_TNUMBER && lua_type(L, -2) != LUA_TSTRING)
         wrong_one_hot(L, "a table with other keys");
     if (listed && lua_type(L, -1) != LUA_TNUMBER && lua_type(L, -1) != LUA_TSTRING)
-        wrong_one_hot(L, luaL_tolstring(L, -1, NULL));
+        wrong_one_hot(L, pnl_text(L, -1));
     read_column(L, listed ? -1 : -2, column);
     if (lua_istable(L, -1))
         column->categories = read_categories(L, keep, column);
     else if (!listed && !(lua_isboolean(L, -1) && lua_toboolean(L, -1)))
         pnl_error(L, "data.csv: one_hot of column %s must be true or a list of categories, got %s",
-                  column_label(L, column), luaL_tolstring(L, -1, NULL));
+                  column_label(L, column), pnl_text(L, -1));
 }
 
 /* What the options point into stays on the stack. */
@@ -264,7 +263,7 @@ static void read_one_hot(lua_State *L, pn_csv_options *options)
     if (type == LUA_TBOOLEAN)
         options->one_hot_text = lua_toboolean(L, table);
     else if (type != LUA_TNIL && type != LUA_TTABLE)
-        wrong_one_hot(L, luaL_tolstring(L, table, NULL));
+        wrong_one_hot(L, pnl_text(L, table));
     if (type != LUA_TTABLE)
         return;
     for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1))

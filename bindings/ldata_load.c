@@ -1,4 +1,4 @@
-/* ldata_load.c -- pn.data: loaders but for CSV, data sets from Lua values, and synthetic data.
+/* ldata_load.c -- pn.data: loaders but for CSV, and data sets from Lua values.
  * Depends on: lnumbers.h, progress.h, ldata.h, data/dataset.h.  Used by: module.c. */
 #include <math.h>
 #include <string.h>
@@ -7,13 +7,6 @@
 #include "lnumbers.h"
 #include "pnl.h"
 #include "progress.h"
-
-static void check_args(lua_State *L, const char *owner, const pn_param *params, pn_arg *args)
-{
-    pn_err err;
-
-    pnl_status(L, pn_args_check(owner, params, args, &err), &err);
-}
 
 /* ---- LIBSVM ---- */
 
@@ -102,87 +95,10 @@ static int from_values(lua_State *L)
     return pnl_data_made(L, slot, status, &err);
 }
 
-/* ---- synthetic ---- */
-
-enum { MAKE_N, MAKE_P, MAKE_SPARSITY, MAKE_NOISE, MAKE_SIGNAL, MAKE_COUNT };
-
-#define SIZE_PARAMS                                                                                                    \
-    [MAKE_N] = { "n", PN_COUNT, PN_REQUIRED, PN_ANY, 0.0, NULL, "number of records" },                                 \
-    [MAKE_P] = { "p", PN_COUNT, PN_REQUIRED, PN_ANY, 0.0, NULL, "number of features" },                                \
-    [MAKE_SPARSITY] = { "sparsity", PN_COUNT, PN_OPTIONAL, PN_ANY, 5.0, NULL, "non-zeros of theta*, at most p" }
-
-static const pn_param lasso_params[] = {
-    SIZE_PARAMS,
-    [MAKE_NOISE] = { "noise", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.1, NULL,
-                     "standard deviation of the label noise" },
-    [MAKE_SIGNAL] = { "signal", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 0.5, NULL, "l1 norm of theta*" },
-    PN_PARAM_END,
-};
-
-static const pn_param logistic_params[] = {
-    SIZE_PARAMS,
-    [MAKE_NOISE] = { "noise", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, 0.1, NULL, "probability of a flipped label" },
-    [MAKE_SIGNAL] = { "signal", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, 5.0, NULL, "l1 norm of theta*" },
-    PN_PARAM_END,
-};
-
-typedef pn_status (*synthetic_fn)(pn_dataset **, const pn_synthetic_options *, double *, pn_err *);
-
-/* The option `seed` of the table at 1: any whole number, 1 when absent. */
-uint64_t pnl_data_seed(lua_State *L, const char *owner)
-{
-    int exact = 0, type = lua_istable(L, 1) ? lua_getfield(L, 1, "seed") : LUA_TNIL;
-    lua_Integer seed = 1;
-
-    if (type != LUA_TNIL) {
-        seed = lua_tointegerx(L, -1, &exact);
-        if (type != LUA_TNUMBER || !exact)
-            pnl_error(L, "%s: seed must be a whole number, got %s", owner, luaL_tolstring(L, -1, NULL));
-    }
-    return (uint64_t)seed;
-}
-
-static int synthetic(lua_State *L, const char *owner, const pn_param *params, synthetic_fn make)
-{
-    static const char *const extra[] = { "seed", NULL };
-    pn_synthetic_options options;
-    pn_arg args[MAKE_COUNT];
-    pn_dataset **slot;
-    double *truth;
-    pn_err err;
-
-    lua_settop(L, 1);
-    pnl_options(L, 1, owner, params, args, extra);
-    check_args(L, owner, params, args);
-    options.n = args[MAKE_N].count;
-    options.p = args[MAKE_P].count;
-    options.sparsity = args[MAKE_SPARSITY].count;
-    if (!args[MAKE_SPARSITY].given && options.sparsity > options.p)
-        options.sparsity = options.p;
-    options.noise = args[MAKE_NOISE].real;
-    options.signal = args[MAKE_SIGNAL].real;
-    options.seed = pnl_data_seed(L, owner);
-    truth = pnl_new_vec(L, options.p);
-    slot = pnl_new_data(L);
-    pnl_data_made(L, slot, make(slot, &options, truth, &err), &err);
-    lua_insert(L, -2);
-    return 2;
-}
-
-static int synthetic_lasso(lua_State *L)
-{
-    return synthetic(L, "data.synthetic.lasso", lasso_params, pn_synthetic_lasso);
-}
-
-static int synthetic_logistic(lua_State *L)
-{
-    return synthetic(L, "data.synthetic.logistic", logistic_params, pn_synthetic_logistic);
-}
-
 /* ---- the library ---- */
 
 static const pnl_row data_functions[] = {
-    { "libsvm", load_libsvm, PNL_FUNCTION, PNL_NOTHING,
+    { "libsvm", load_libsvm, PNL_FUNCTION, PNL_NOTHING | PNL_FILES,
       "pn.data.libsvm(path, {cols=, sparse=, labels=nil | \"binary\" | {[1]=-1, [2]=1}}) -> data",
       "Read LIBSVM text (\"label index:value ...\", indices from 1 and rising, # starts a comment), gzip or plain.  "
       "cols: "
@@ -192,7 +108,7 @@ static const pnl_row data_functions[] = {
       "label; "
       "both enforce the label range, as do labels that are all -1 or 1 (the alphabet is taken as public).  Errors name "
       "file, line and column." },
-    { "csv", pnl_data_csv, PNL_FUNCTION, PNL_NOTHING,
+    { "csv", pnl_data_csv, PNL_FUNCTION, PNL_NOTHING | PNL_FILES,
       "pn.data.csv(path, {label=, header=, sep=, columns=, one_hot=, labels=}) -> data",
       "Read CSV (RFC 4180 quoting, a quoted field ends on its line), gzip or plain, dense.  label: the label column by "
       "name, by number, or \"last\" (default).  header: whether the first line holds names; default: when a field of "
@@ -209,7 +125,7 @@ static const pnl_row data_functions[] = {
       "\"binary\" makes the two values found -1 and 1 (the smaller number, or first text, -1), a table maps each, as "
       "in "
       "{[\"<=50K\"] = -1, [\">50K\"] = 1}; both enforce the label range.  Errors name file, line and column." },
-    { "npy", load_npy, PNL_FUNCTION, PNL_NOTHING, "pn.data.npy(xpath, ypath, {ranks=}) -> data",
+    { "npy", load_npy, PNL_FUNCTION, PNL_NOTHING | PNL_FILES, "pn.data.npy(xpath, ypath, {ranks=}) -> data",
       "Read two NumPy files, gzip or plain: features, n x p, and labels, n or n x 1; '<f8', '<f4', whole numbers or "
       "'|b1' (as 0 and 1), C or Fortran order.  Dense, stored as doubles; d:float32() halves them.  Errors name the "
       "file "
@@ -222,38 +138,12 @@ static const pnl_row data_functions[] = {
     PNL_ROW_END
 };
 
-/* The parameter tables stand in for rows: help and completion read them. */
-static void open_synthetic(lua_State *L)
-{
-    static const pnl_row none[] = { PNL_ROW_END };
-
-    pnl_library(L, "data.synthetic", "Synthetic data with a known truth.", none);
-    lua_pushcfunction(L, synthetic_lasso);
-    lua_setfield(L, -2, "lasso");
-    pnl_reference(L, "data.synthetic", "lasso", PNL_NOTHING,
-                  "pn.data.synthetic.lasso{n=, p=, sparsity=, noise=, signal=, seed=} -> data, truth",
-                  "x_ij = 1 or -1, fair; theta* has `sparsity` entries of size signal/sparsity at random places with "
-                  "random signs; y = <x, theta*> + noise N(0, 1), clipped to [-1, 1].  Bounds enforced: linf 1, labels "
-                  "[-1, 1].  truth is theta*, a pn.vec.  The same seed (default 1) gives the same data.",
-                  NULL, lasso_params);
-    lua_pushcfunction(L, synthetic_logistic);
-    lua_setfield(L, -2, "logistic");
-    pnl_reference(
-        L, "data.synthetic", "logistic", PNL_NOTHING,
-        "pn.data.synthetic.logistic{n=, p=, sparsity=, noise=, signal=, seed=} -> data, truth",
-        "x_ij = 1 or -1, fair; theta* as in lasso; y = 1 with probability 1/(1 + exp(-<x, theta*>)), else -1, "
-        "then flipped with probability `noise`.  Bounds enforced: linf 1, labels -1 or 1.  truth is theta*, a "
-        "pn.vec.  The same seed (default 1) gives the same data.",
-        NULL, logistic_params);
-    pnl_open_fingerprint(L);
-}
-
 void pnl_open_data(lua_State *L)
 {
-    pnl_register(L, &pnl_dataset_class);
+    pnl_open_class(L, &pnl_dataset_class);
     pnl_library(L, "data", "Data sets: loading them from files, making them from values, synthetic ones.",
                 data_functions);
-    open_synthetic(L);
+    pnl_open_synthetic(L);
     lua_setfield(L, -2, "synthetic");
     lua_setfield(L, -2, "data");
 }

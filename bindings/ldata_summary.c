@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "ldata.h"
-#include "pnl.h"
+#include "lprint.h"
 
 static double field(lua_State *L, int table, const char *name)
 {
@@ -61,6 +61,7 @@ static int summary_tostring(lua_State *L)
                    field(L, 1, "other_labels"));
     luaL_addstring(&text, piece);
     luaL_pushresult(&text);
+    pnl_wrap_lines(L);
     return 1;
 }
 

@@ -136,7 +136,8 @@ static int event_compose(lua_State *L)
 
     count = lua_istable(L, 1) ? lua_rawlen(L, 1) : 0;
     if (count == 0)
-        return pnl_error(L, "event.compose: expected a list of events, {e1, e2, ...}, got %s", pnl_got(L, 1));
+        return pnl_error(L, "event.compose: expected a list of events, {e1, e2, ...}, got %s",
+                         lua_istable(L, 1) ? "a table without any" : pnl_got(L, 1));
     parts = lua_newuserdatauv(L, (size_t)count * sizeof *parts, 0);
     for (lua_Unsigned i = 0; i < count; i++) {
         lua_rawgeti(L, 1, (lua_Integer)i + 1);
@@ -187,5 +188,5 @@ void pnl_open_event(lua_State *L)
         pnl_enter_row(L, "event", table[i]->name, "event", table[i]->params, table[i]->doc, table[i]->source);
     }
     lua_setfield(L, -2, "event");
-    pnl_register(L, &pnl_event_class);
+    pnl_open_class(L, &pnl_event_class);
 }

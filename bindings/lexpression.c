@@ -27,7 +27,7 @@ pnl_expression *pnl_new_expression(lua_State *L, const char *owner)
     pnl_expression *self = pn_calloc(1, sizeof *self);
 
     if (!self)
-        pnl_error(L, "%s: out of memory", owner);
+        pnl_no_memory(L, "%s: out of memory", owner);
     self->references = 1;
     self->root = PN_NODE_NONE;
     (void)snprintf(self->owner, sizeof self->owner, "%s", owner);
@@ -188,7 +188,7 @@ static size_t common_length(lua_State *L, int count, bool *all_numbers)
             pnl_error(L,
                       "e(...): an expression takes numbers or vectors, not the symbol %s: call the Lua function that "
                       "it was traced from",
-                      luaL_tolstring(L, i, NULL));
+                      pnl_text(L, i));
         if (!lua_istable(L, i) && !pnl_test(L, i, &pnl_vec_class))
             pnl_error(L, "e(...): arguments are numbers or vectors, got %s", pnl_got(L, i));
         n = pnl_check_vec(L, i).n;
@@ -307,8 +307,8 @@ static int trace(lua_State *L)
 
 void pnl_open_expression(lua_State *L)
 {
-    pnl_register(L, &pnl_symbol_class);
-    pnl_register(L, &pnl_expression_class);
+    pnl_open_class(L, &pnl_symbol_class);
+    pnl_open_class(L, &pnl_expression_class);
     lua_pushcfunction(L, trace);
     lua_setfield(L, -2, "trace");
     pnl_reference(

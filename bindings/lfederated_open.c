@@ -182,7 +182,7 @@ static void check_party_fields(lua_State *L, size_t k)
 
         if (strcmp(name, "name") != 0 && strcmp(name, "key") != 0)
             pnl_error(L, "federated.server: parties[%zu] has an unknown field '%s'; it takes name, key", k,
-                      luaL_tolstring(L, -2, NULL));
+                      pnl_text(L, -2));
     }
 }
 
@@ -242,7 +242,7 @@ static void set_checkpoint(lua_State *L, pn_transport *transport, const char *pa
     size = strlen(path) + 1;
     transport->checkpoint = pn_alloc(size, 1);
     if (!transport->checkpoint)
-        pnl_error(L, "federated.server: out of memory");
+        pnl_no_memory(L, "federated.server: out of memory");
     else
         memcpy(transport->checkpoint, path, size);
 }
@@ -298,7 +298,8 @@ static void enter(lua_State *L, lua_CFunction fn, const char *name, const char *
 {
     lua_pushcfunction(L, fn);
     lua_setfield(L, -2, name);
-    pnl_reference(L, "federated", name, PNL_NOTHING, signature, doc, "Lou, Cheung (2018), corrected", params);
+    pnl_reference(L, "federated", name, PNL_NOTHING | PNL_PROCESSES, signature, doc, "Lou, Cheung (2018), corrected",
+                  params);
 }
 
 void pnl_open_transports(lua_State *L)
@@ -306,7 +307,7 @@ void pnl_open_transports(lua_State *L)
     pn_param params[PNL_MAX_PARAMS];
     size_t help = pn_param_count(server_help);
 
-    pnl_register(L, &pnl_transport_class);
+    pnl_open_class(L, &pnl_transport_class);
     memcpy(params, in_process_params, IN_OWN * sizeof *params);
     params[IN_OWN] = ledgers_param;
     params[IN_OWN + 1] = (pn_param)PN_PARAM_END;

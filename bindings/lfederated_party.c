@@ -129,7 +129,7 @@ static pnl_party *new_party(lua_State *L)
     pnl_party *self = pn_calloc(1, sizeof *self);
 
     if (!self)
-        luaL_error(L, "federated.party: out of memory");
+        pnl_no_memory(L, "federated.party: out of memory");
     *slot = self;
     return self;
 }
@@ -310,25 +310,27 @@ static int party_tostring(lua_State *L)
 }
 
 static const pnl_row party_rows[] = {
-    { "serve", party_serve, PNL_METHOD, PNL_PAID, "party:serve{progress=} -> table",
+    { "serve", party_serve, PNL_METHOD, PNL_PAID | PNL_PROCESSES, "party:serve{progress=} -> table",
       "Answer the server until the run is over: party:report().  Ctrl-C stops it with an error; after that, or after a "
       "crash, "
       "a party with the same checkpoint and ledger goes on where it was.  Errors: a server that is silent for longer "
       "than "
       "timeout; a ledger or checkpoint that cannot be written." },
-    { "report", party_report, PNL_METHOD, PNL_PAID, "party:report() -> table",
+    { "report", party_report, PNL_METHOD, PNL_PAID | PNL_PROCESSES, "party:report() -> table",
       "{phase=, rounds=, selections=, features=, scores=, epsilon=, delta=, rho=, simulated=}: what was released, each "
       "paid for "
       "once, and what this party's releases cost (infinite with seeded noise, beside nominal_epsilon and nominal_rho): "
       "as charged, of which the run's terms set the most.  "
       "After the run theta: its part of the model.  When the run was refused reason and status, as \"EBUDGET\"." },
-    { "phase", party_phase, PNL_FIELD, PNL_PAID, "party.phase -> string",
+    { "phase", party_phase, PNL_FIELD, PNL_PAID | PNL_PROCESSES, "party.phase -> string",
       "\"new\", \"ready\" (the terms fit its data and budget), \"running\", \"done\" or \"refused\"." },
-    { "name", party_name, PNL_FIELD, PNL_NOTHING, "party.name -> string", "Its name in messages and logs." },
-    { "columns", party_columns, PNL_FIELD, PNL_NOTHING, "party.columns -> integer", "How many columns it has." },
-    { "theta", party_theta, PNL_FIELD, PNL_PAID, "party.theta -> vec",
+    { "name", party_name, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "party.name -> string",
+      "Its name in messages and logs." },
+    { "columns", party_columns, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "party.columns -> integer",
+      "How many columns it has." },
+    { "theta", party_theta, PNL_FIELD, PNL_PAID | PNL_PROCESSES, "party.theta -> vec",
       "Its part of the model after the run; zeros before." },
-    { "__tostring", party_tostring, PNL_META, PNL_NOTHING, "tostring(party)",
+    { "__tostring", party_tostring, PNL_META, PNL_NOTHING | PNL_PROCESSES, "tostring(party)",
       "Name, columns, phase, how much was released." },
     PNL_ROW_END,
 };
@@ -344,13 +346,13 @@ void pnl_open_party(lua_State *L)
     pn_param params[OWN + sizeof by_hand_params / sizeof by_hand_params[0]];
     size_t by_hand_count = pn_param_count(by_hand_params);
 
-    pnl_register(L, &pnl_party_class);
+    pnl_open_class(L, &pnl_party_class);
     memcpy(params, by_hand_params, by_hand_count * sizeof *params);
     memcpy(params + by_hand_count, own_params, (OWN + 1) * sizeof *params);
     lua_pushcfunction(L, make_party);
     lua_setfield(L, -2, "party");
     pnl_reference(
-        L, "federated", "party", PNL_NOTHING,
+        L, "federated", "party", PNL_NOTHING | PNL_PROCESSES,
         "pn.federated.party{connect=, server=, keys=, data=, ledger=, name=, checkpoint=, alignment=, timeout=, "
         "nonprivate=, rng=, log=, ranks=} -> party",
         "A party of a run: it keeps its columns, and releases noisy choices among them and sketches of chosen columns "

@@ -247,20 +247,21 @@ static int transport_tostring(lua_State *L)
 }
 
 static const pnl_row transport_rows[] = {
-    { "uplink", transport_uplink, PNL_FIELD, PNL_PAID, "transport.uplink -> table",
+    { "uplink", transport_uplink, PNL_FIELD, PNL_PAID | PNL_PROCESSES, "transport.uplink -> table",
       "What came from the parties so far: {bytes=, scalars=, messages=}, and [1] ... [K] the same of each.  Bytes are "
       "of "
       "messages: framing and encryption of a network are not counted, repetitions are; scalars are numbers that speak "
       "of "
       "the run: 1 for a code or an index, m for a feature." },
-    { "downlink", transport_downlink, PNL_FIELD, PNL_PAID, "transport.downlink -> table",
+    { "downlink", transport_downlink, PNL_FIELD, PNL_PAID | PNL_PROCESSES, "transport.downlink -> table",
       "What went to the parties so far, as transport.uplink." },
-    { "parties", transport_parties, PNL_FIELD, PNL_NOTHING, "transport.parties -> integer", "K, how many parties." },
-    { "name", transport_name, PNL_FIELD, PNL_NOTHING, "transport.name -> string",
+    { "parties", transport_parties, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "transport.parties -> integer",
+      "K, how many parties." },
+    { "name", transport_name, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "transport.name -> string",
       "Which transport it is: in_process, zeromq, mpi." },
-    { "endpoint", transport_endpoint, PNL_FIELD, PNL_NOTHING, "transport.endpoint -> string or nil",
+    { "endpoint", transport_endpoint, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "transport.endpoint -> string or nil",
       "Where a server listens, with the port that it got; nil for other transports." },
-    { "report", transport_report, PNL_METHOD, PNL_PAID, "transport:report() -> table",
+    { "report", transport_report, PNL_METHOD, PNL_PAID | PNL_PROCESSES, "transport:report() -> table",
       "One row a party: name, columns, bytes_up, scalars_up, messages_up, bytes_down, scalars_down, messages_down; of "
       "parties in this process also selections, features (distinct columns whose sketch was uploaded) and what this "
       "party's own "
@@ -268,7 +269,7 @@ static const pnl_row transport_rows[] = {
       "nominal_rho).  That is what was charged: how many features there are follows from the records, so what is "
       "proven is "
       "the plan's." },
-    { "data", transport_data, PNL_METHOD, PNL_NOTHING, "transport:data{progress=} -> data",
+    { "data", transport_data, PNL_METHOD, PNL_NOTHING | PNL_PROCESSES, "transport:data{progress=} -> data",
       "Wait until every party is there; a data set of their records and columns without any entry: its sizes and "
       "bounds "
       "make "
@@ -276,9 +277,9 @@ static const pnl_row transport_rows[] = {
       "party that "
       "does not come in time; parties that differ in the number of records or in the digest of their order (names "
       "them)." },
-    { "close", transport_close, PNL_METHOD, PNL_NOTHING, "transport:close()",
+    { "close", transport_close, PNL_METHOD, PNL_NOTHING | PNL_PROCESSES, "transport:close()",
       "Let go of it; a server's port is free again once no plan or fit holds it either." },
-    { "__tostring", transport_tostring, PNL_META, PNL_NOTHING, "tostring(transport)",
+    { "__tostring", transport_tostring, PNL_META, PNL_NOTHING | PNL_PROCESSES, "tostring(transport)",
       "Kind, parties, bytes up and down." },
     PNL_ROW_END,
 };

@@ -268,7 +268,7 @@ static const pnl_class fingerprint_class = {
 
 void pnl_open_fingerprint(lua_State *L)
 {
-    pnl_register(L, &fingerprint_class);
+    pnl_open_class(L, &fingerprint_class);
     lua_pushcfunction(L, fingerprint);
     lua_setfield(L, -2, "fingerprint");
     pnl_reference(

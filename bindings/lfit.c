@@ -1,5 +1,5 @@
-/* lfit.c -- fits: the model, what it cost, how it came about.
- * Depends on: lsolve.h, lnumbers.h, progress.h.  Used by: lsolve.c, lwalk.c. */
+/* lfit.c -- fits: the model, what it cost, how it came about.  One that was loaded has no plan, but what its file says of it.
+ * Depends on: lsolve.h, lnumbers.h, progress.h.  Used by: lsolve.c, lwalk.c, lfit_save.c. */
 #include <math.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "lsolve.h"
 #include "progress.h"
 
-enum { KEPT_PLAN = 1 };
+enum { KEPT_PLAN = 1 }; /* a plan or, of a fit that was loaded, what its file says */
 
 static pn_fit *fit_of(lua_State *L)
 {
@@ -33,6 +33,38 @@ static int fit_theta(lua_State *L)
     return 1;
 }
 
+static const char trace_key = 't';
+
+/* The text is Lua's (stdlib/trace.lua). */
+static int trace_tostring(lua_State *L)
+{
+    lua_settop(L, 1);
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "penumbra.trace");
+    lua_call(L, 1, 1);
+    lua_insert(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+/* The table on the top gets a text of its own; analysts, for whom nothing is loaded, a plain one. */
+static void name_trace(lua_State *L)
+{
+    if (pnl_curated(L)) {
+        pnl_list(L);
+        return;
+    }
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &trace_key) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_createtable(L, 0, 1);
+        lua_pushcfunction(L, trace_tostring);
+        lua_setfield(L, -2, "__tostring");
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &trace_key);
+    }
+    lua_setmetatable(L, -2);
+}
+
 static int fit_trace(lua_State *L)
 {
     pn_fit *fit = fit_of(L);
@@ -40,8 +72,11 @@ static int fit_trace(lua_State *L)
     lua_createtable(L, (int)fit->rows, 0);
     for (size_t i = 0; i < fit->rows; i++) {
         pnl_push_row(L, &fit->trace[i], NULL, 0);
+        if (pnl_curated(L))
+            pnl_list(L);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+    name_trace(L);
     return 1;
 }
 
@@ -53,21 +88,54 @@ static int fit_plan(lua_State *L)
     return 1;
 }
 
-static int fit_value(lua_State *L)
+/* Push the plan and return it; NULL, with nothing pushed, for a fit that was loaded. */
+pn_plan *pnl_fit_plan(lua_State *L)
+{
+    pn_plan *plan;
+
+    fit_plan(L);
+    lua_remove(L, -2);
+    plan = pnl_test(L, -1, &pnl_plan_class);
+    if (!plan)
+        lua_pop(L, 1);
+    return plan;
+}
+
+void pnl_fit_about(lua_State *L, pn_model_about *out)
+{
+    fit_plan(L);
+    if (pnl_test(L, -1, &pnl_saved_plan_class))
+        *out = *(const pn_model_about *)pnl_check(L, -1, &pnl_saved_plan_class);
+    else
+        pn_model_about_of(out, pnl_check(L, -1, &pnl_plan_class));
+    lua_pop(L, 2);
+}
+
+double pnl_fit_evaluate(lua_State *L)
 {
     pn_fit *fit = fit_of(L);
-    pn_plan *plan;
+    pn_plan *plan = pnl_fit_plan(L);
     double value = 0.0;
+    pn_model_about about;
     pn_err err;
     pn_status status;
 
-    fit_plan(L);
-    plan = pnl_check(L, -1, &pnl_plan_class);
+    if (!plan) {
+        pnl_fit_about(L, &about);
+        if (isnan(about.value))
+            pnl_error(L, "fit.value: not saved: it is not private; fit:save(path, {raw = true}) keeps it");
+        return about.value;
+    }
     pnl_run_begin(L, true);
     status = pn_objective_evaluate(plan->objective, fit->theta, &value, NULL, pnl_task(L), &err);
     pnl_run_end(L);
     pnl_status(L, status, &err);
-    lua_pushnumber(L, value);
+    return value;
+}
+
+static int fit_value(lua_State *L)
+{
+    lua_pushnumber(L, pnl_fit_evaluate(L));
     return 1;
 }
 
@@ -77,18 +145,18 @@ static int fit_excess(lua_State *L)
     pn_fit *fit = fit_of(L);
     double tol = lua_isnoneornil(L, 2) ? 1e-8 : pnl_check_finite(L, 2, "fit:excess: tol"), best = 0.0, gap = 0.0;
     double *theta = pnl_new_vec(L, fit->p);
-    pn_plan *plan;
+    pn_plan *plan = pnl_fit_plan(L);
     pn_err err;
     pn_status status;
 
-    fit_plan(L);
-    plan = pnl_check(L, -1, &pnl_plan_class);
+    if (!plan)
+        return pnl_error(L, "fit:excess: a fit that was loaded has no objective; obj:value(fit.theta) of the objective "
+                            "made again, less pn.solve.exact(obj).value, is its excess risk");
     pnl_run_begin(L, true);
     status = pn_solve_exact(plan->objective, tol, 100000, theta, &best, &gap, pnl_task(L), &err);
     pnl_run_end(L);
     pnl_status(L, status, &err);
-    fit_value(L);
-    lua_pushnumber(L, lua_tonumber(L, -1) - best);
+    lua_pushnumber(L, pnl_fit_evaluate(L) - best);
     if (isnan(plan->bound))
         lua_pushnil(L);
     else
@@ -108,7 +176,7 @@ static void set_number(lua_State *L, const char *name, double value)
 static int fit_privacy(lua_State *L)
 {
     pn_fit *fit = fit_of(L);
-    const pn_plan *plan;
+    pn_model_about about;
 
     if (!fit->is_private) {
         lua_pushnil(L);
@@ -124,22 +192,18 @@ static int fit_privacy(lua_State *L)
     }
     lua_pushstring(L, pn_neighbours_names[fit->neighbours]);
     lua_setfield(L, -2, "neighbours");
-    fit_plan(L);
-    plan = pnl_check(L, -1, &pnl_plan_class);
-    lua_settop(L, -3); /* the plan and its box of kept values */
-    if (plan->solver->adaptive || fit->charged_epsilon < fit->epsilon || fit->charged_rho < fit->rho) {
+    pnl_fit_about(L, &about);
+    if (about.adaptive || fit->charged_epsilon < fit->epsilon || fit->charged_rho < fit->rho) {
         set_number(L, "charged_epsilon", fit->charged_epsilon);
         set_number(L, "charged_rho", fit->charged_rho);
     }
-    lua_pushstring(L, isnan(fit->epsilon)  ? "zcdp"
-                      : plan->accountant   ? plan->accountant
-                      : plan->order == 0.0 ? "gaussian"
-                                           : "rdp");
+    lua_pushstring(L, about.accountant);
     lua_setfield(L, -2, "accountant");
     lua_pushboolean(L, fit->simulated);
     lua_setfield(L, -2, "simulated");
     lua_pushboolean(L, !fit->simulated);
     lua_setfield(L, -2, "private");
+    pnl_list(L);
     return 1;
 }
 
@@ -168,15 +232,29 @@ static int fit_certificate(lua_State *L)
     return 1;
 }
 
+static int not_saved(lua_State *L, const char *what)
+{
+    return pnl_error(L, "fit.%s: not saved: of a private run it is not private; fit:save(path, {raw = true}) keeps it",
+                     what);
+}
+
 static int fit_seconds(lua_State *L)
 {
-    lua_pushnumber(L, fit_of(L)->seconds);
+    const pn_fit *fit = fit_of(L);
+
+    if (isnan(fit->seconds))
+        return not_saved(L, "seconds");
+    lua_pushnumber(L, fit->seconds);
     return 1;
 }
 
 static int fit_gradients(lua_State *L)
 {
-    lua_pushinteger(L, (lua_Integer)fit_of(L)->gradients);
+    const pn_fit *fit = fit_of(L);
+
+    if (fit->gradients == PN_NOT_SAVED)
+        return not_saved(L, "gradients");
+    lua_pushinteger(L, (lua_Integer)fit->gradients);
     return 1;
 }
 
@@ -192,7 +270,7 @@ static int fit_stopped(lua_State *L)
     return 1;
 }
 
-static size_t nonzeros(const pn_fit *fit)
+size_t pnl_fit_nonzeros(const pn_fit *fit)
 {
     size_t count = 0;
 
@@ -203,7 +281,7 @@ static size_t nonzeros(const pn_fit *fit)
 
 static int fit_nonzeros(lua_State *L)
 {
-    lua_pushinteger(L, (lua_Integer)nonzeros(fit_of(L)));
+    lua_pushinteger(L, (lua_Integer)pnl_fit_nonzeros(fit_of(L)));
     return 1;
 }
 
@@ -271,6 +349,10 @@ static void check_features(lua_State *L, size_t p)
     if (!data && !vec && !mat && !sparse)
         pnl_error(L, "fit:predict: X must be a data set, a matrix, a sparse matrix, a list of rows or a vector, got %s",
                   pnl_got(L, 2));
+    if (data)
+        pnl_refuse_analyst(L, "fit:predict(data)",
+                           "what the model says of each record is not released; give vectors or "
+                           "matrices of your own");
     if (got != p)
         pnl_error(L, "fit:predict: the rows have %zu features, the model has %zu", got, p);
 }
@@ -278,14 +360,12 @@ static void check_features(lua_State *L, size_t p)
 static int fit_predict(lua_State *L)
 {
     pn_fit *fit = fit_of(L);
-    pn_plan *plan;
+    pn_model_about about;
     size_t classes;
 
     lua_settop(L, 2);
-    fit_plan(L);
-    plan = pnl_check(L, -1, &pnl_plan_class);
-    classes = pn_objective_loss(plan->objective)->margins;
-    lua_settop(L, 2);
+    pnl_fit_about(L, &about);
+    classes = about.margins;
     if (lua_istable(L, 2))
         (void)pnl_check_mat(L, 2);
     check_features(L, classes > 1 ? fit->p / classes : fit->p);
@@ -293,67 +373,6 @@ static int fit_predict(lua_State *L)
         push_classes(L, fit, classes);
     else
         push_margins(L, fit->theta, fit->p);
-    return 1;
-}
-
-/* What the guarantee is, in words, without promising anything that does not hold. */
-static void say_privacy(const pn_fit *fit, const pn_plan *plan, char *text, size_t size)
-{
-    bool whole = plan->solver->adaptive || fit->charged_epsilon < fit->epsilon || fit->charged_rho < fit->rho;
-    const char *early = fit->steps < plan->iterations && !whole ? " for these steps" : "";
-    const char *relation = pn_neighbours_names[fit->neighbours];
-
-    if (!fit->is_private)
-        (void)snprintf(text, size, "none: %s (privacy=false)",
-                       plan->draws ? "what it drew guarantees nothing" : "fitted on the exact data");
-    else if (fit->simulated && isnan(fit->epsilon))
-        (void)snprintf(text, size, "seeded noise: no privacy (secure: rho = %.4g, %s)", fit->rho, relation);
-    else if (fit->simulated)
-        (void)snprintf(text, size, "seeded noise: no privacy (secure: epsilon %.4g, delta %.3g)", fit->epsilon,
-                       fit->delta);
-    else if (isnan(fit->epsilon))
-        (void)snprintf(text, size, "rho = %.4g zCDP%s, %s: holds", fit->rho, early, relation);
-    else
-        (void)snprintf(text, size, "epsilon = %.4g, delta = %.3g%s, %s: holds", fit->epsilon, fit->delta, early,
-                       relation);
-}
-
-/* What is proven of the answer, in words; "" for solvers that prove nothing.  The status says how the run ended. */
-static void say_certificate(const pn_fit *fit, char *text, size_t size)
-{
-    const pn_certificate *of = &fit->certificate;
-    char gradient[64] = "", eigenvalue[64] = "", chance[64] = "";
-
-    text[0] = '\0';
-    if (!of->status)
-        return;
-    if (!isnan(of->gradient_norm))
-        (void)snprintf(gradient, sizeof gradient, "gradient <= %.3g", of->gradient_norm);
-    if (!isnan(of->eigenvalue))
-        (void)snprintf(eigenvalue, sizeof eigenvalue, "%sleast eigenvalue >= %.3g", gradient[0] ? ", " : "",
-                       of->eigenvalue);
-    if (of->failure > 0.0)
-        (void)snprintf(chance, sizeof chance, ", with probability %.3g", 1.0 - of->failure);
-    if (gradient[0] || eigenvalue[0])
-        (void)snprintf(text, size, "\n  %s: %s%s%s", of->status, gradient, eigenvalue, chance);
-    else
-        (void)snprintf(text, size, "\n  no certificate: %s", of->status);
-}
-
-static int fit_tostring(lua_State *L)
-{
-    pn_fit *fit = fit_of(L);
-    pn_plan *plan;
-    char head[200], privacy[200], certificate[250];
-
-    fit_plan(L);
-    plan = pnl_check(L, -1, &pnl_plan_class);
-    say_privacy(fit, plan, privacy, sizeof privacy);
-    (void)snprintf(head, sizeof head, "fit: %s, %zu of %zu steps in %.3g s%s%s; %zu of %zu coordinates used",
-                   plan->solver->name, fit->steps, plan->iterations, fit->seconds, fit->stopped ? ", stopped: " : "",
-                   fit->stopped ? fit->stopped : "", nonzeros(fit), fit->p);
-    say_certificate(fit, certificate, sizeof certificate);
-    lua_pushfstring(L, "%s\n  privacy  %s%s", head, privacy, certificate);
     return 1;
 }
 
@@ -372,9 +391,14 @@ static const pnl_row fit_rows[] = {
       "eigenvalue; released_gradient_norm and released_eigenvalue as they were released, gradient_error and "
       "hessian_error what lies between, gradient_target and eigenvalue_target what was asked for.  nil for solvers "
       "that prove nothing of the kind." },
-    { "plan", fit_plan, PNL_FIELD, PNL_NOTHING, "fit.plan -> plan", "The plan that was run." },
+    { "plan", fit_plan, PNL_FIELD, PNL_NOTHING, "fit.plan -> plan",
+      "The plan that was run.  Of a fit that was loaded what its file says of it, a pn.saved_plan: tostring(fit.plan) "
+      "is "
+      "the plan's explanation." },
     { "value", fit_value, PNL_FIELD, PNL_RAW, "fit.value -> number",
-      "The objective at theta, computed from the exact data when it is asked for." },
+      "The objective at theta, computed from the exact data when it is asked for.  Of a fit that was loaded the value "
+      "that "
+      "was saved with raw = true; an error without." },
     { "excess", fit_excess, PNL_METHOD, PNL_RAW, "fit:excess(tol) -> number, number or nil",
       "The excess risk that was reached, value - minimum over the set (found by solve.exact to a duality gap of tol, "
       "1e-8), "
@@ -385,13 +409,14 @@ static const pnl_row fit_rows[] = {
       "Of runs whose end depends on what they release epsilon and rho are the plan's, and charged_epsilon and "
       "charged_rho what a ledger was charged. "
       "Of seeded noise epsilon is infinite and nominal_epsilon is what secure noise would have given." },
-    { "seconds", fit_seconds, PNL_FIELD, PNL_RAW, "fit.seconds -> number",
+    { "seconds", fit_seconds, PNL_FIELD, PNL_RAW | PNL_CLOCK, "fit.seconds -> number",
       "Time inside the solver.  It is not private: how long a minimum takes depends on the records." },
-    { "gradients", fit_gradients, PNL_FIELD, PNL_PAID, "fit.gradients -> integer",
+    { "gradients", fit_gradients, PNL_FIELD, PNL_RAW, "fit.gradients -> integer",
       "Per-record gradient evaluations; a full gradient counts n." },
     { "steps", fit_steps, PNL_FIELD, PNL_PAID, "fit.steps -> integer", "Steps made." },
     { "stopped", fit_stopped, PNL_FIELD, PNL_PAID, "fit.stopped -> string or nil",
-      "nil after a full run, else why it ended early: \"interrupted\", \"budget\", \"converged\", \"certified\"." },
+      "nil after a full run, else why it ended early: \"interrupted\", \"limit\" (of time), \"budget\", \"converged\", "
+      "\"certified\"." },
     { "nonzeros", fit_nonzeros, PNL_FIELD, PNL_PAID, "fit.nonzeros -> integer",
       "Coordinates of theta that are not zero." },
     { "predict", fit_predict, PNL_METHOD, PNL_PAID, "fit:predict(X) -> vec or mat",
@@ -401,8 +426,20 @@ static const pnl_row fit_rows[] = {
       "of the "
       "classes.  As private as theta when X is the caller's own.  Errors: rows that do not have the model's "
       "features." },
-    { "__tostring", fit_tostring, PNL_META, PNL_PAID, "tostring(fit)",
-      "Steps, time, sparsity, the privacy statement, and the certificate of solvers that have one." },
+    { "save", pnl_fit_save, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:save(path, {raw=false}) -> path",
+      "Write a model file, which pn.load(path) reads: theta, the plan's explanation, the privacy statement, steps, why "
+      "it "
+      "stopped, the certificate, what was released of each step, what predict needs, the version; with a checksum, "
+      "readable by you alone (mode 600), complete or not at all.  The file of a private run is as private as theta: "
+      "what "
+      "is not private is left out, and is kept with raw = true (value, the trace's values, seconds, gradients), which "
+      "the file then says.  seconds and gradients of a run without privacy are always kept.  The objective and the "
+      "loss "
+      "are not: make them again to go on from theta.  Errors: a theta that is not finite." },
+    { "__tostring", pnl_fit_tostring, PNL_META, PNL_PAID, "tostring(fit)",
+      "Steps, time, the privacy statement, the course of the trace, the model shortened, and the certificate of "
+      "solvers "
+      "that have one." },
     PNL_ROW_END,
 };
 

@@ -60,8 +60,7 @@ static int ledger_spend(lua_State *L)
 
     if (!lua_isnoneornil(L, 3)) {
         if (lua_type(L, 3) != LUA_TSTRING)
-            return pnl_error(L, "ledger:spend: label must be a string, got %s; the count comes third",
-                             luaL_tolstring(L, 3, NULL));
+            return pnl_error(L, "ledger:spend: label must be a string, got %s; the count comes third", pnl_text(L, 3));
         label = lua_tostring(L, 3);
         if (strlen(label) != lua_rawlen(L, 3))
             return pnl_error(L, "ledger:spend: label must not have a zero byte in it");
@@ -251,16 +250,16 @@ static const pnl_row ledger_rows[] = {
     { "covers", ledger_covers, PNL_METHOD, PNL_NOTHING, "L:covers(e, count) -> true, or false and why",
       "Whether count (1 when left out) times the event would be admitted now, here and in every budget above.  "
       "Changes nothing." },
-    { "reserve", ledger_reserve, PNL_METHOD, PNL_NOTHING, "L:reserve(e, count) -> L",
+    { "reserve", ledger_reserve, PNL_METHOD, PNL_NOTHING | PNL_BUDGETS, "L:reserve(e, count) -> L",
       "Fix the filter's orders for a run of count charges of the event; charges nothing, raises when they are not "
       "covered." },
-    { "spend", ledger_spend, PNL_METHOD, PNL_NOTHING, "L:spend(e, label, count) -> L",
+    { "spend", ledger_spend, PNL_METHOD, PNL_NOTHING | PNL_BUDGETS, "L:spend(e, label, count) -> L",
       "Charge count (1 when left out) times the event under the label, in place.  The event must be for the "
       "budget's neighbours.  A refusal raises with Requested, Remaining and Difference, and charges nothing.  With "
       "a file the charge is on the disk on return; a slice charges the budgets above it too.  Guarantee: whatever "
       "was chosen after seeing earlier outputs, everything admitted together is within the budget (L.theorem).  "
       "Source: Feldman, Zrnic (2021); Lecuyer (2021)." },
-    { "split", ledger_split, PNL_METHOD, PNL_NOTHING, "L:split(k) -> k ledgers",
+    { "split", ledger_split, PNL_METHOD, PNL_NOTHING | PNL_BUDGETS, "L:split(k) -> k ledgers",
       "k equal parts that add up to this budget, which is then used up; a request for L.epsilon / k fits a part "
       "however it was rounded.  Only before anything has been spent; a ledger that was split into k gives the same "
       "parts again.  The parts add up by basic composition however their charges interleave.  Source: Lyu (2022); "
@@ -275,10 +274,10 @@ static const pnl_row ledger_rows[] = {
       "shown.  uniform = true: with probability 1 - delta the loss is below it at all times.  delta and first must "
       "be fixed beforehand; left out they follow from the budget.  naive is L.spent, which is not valid at "
       "data-dependent stopping.  Source: Lecuyer (2021)." },
-    { "close", ledger_close, PNL_METHOD, PNL_NOTHING, "L:close()",
+    { "close", ledger_close, PNL_METHOD, PNL_NOTHING | PNL_BUDGETS, "L:close()",
       "No more charges through this object, its slices and parts; lets go of the file.  What is left of a budget in a "
       "file can be spent after opening it again." },
-    { "retire", ledger_retire, PNL_METHOD, PNL_NOTHING, "L:retire()",
+    { "retire", ledger_retire, PNL_METHOD, PNL_NOTHING | PNL_BUDGETS, "L:retire()",
       "No more charges, for good: every later one is refused, in slices and parts too, and after the file is opened "
       "again." },
     { "remaining", ledger_remaining, PNL_FIELD, PNL_NOTHING, "L.remaining -> number",

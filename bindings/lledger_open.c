@@ -135,7 +135,7 @@ void pnl_open_ledger(lua_State *L)
     lua_pushcfunction(L, ledger_new);
     lua_setfield(L, -2, "ledger");
     pnl_reference(
-        L, "", "ledger", PNL_NOTHING,
+        L, "", "ledger", PNL_NOTHING | PNL_BUDGETS,
         "pn.ledger{epsilon=, delta=} or {epsilon=} (pure), {rho=}, {alpha=, epsilon=}; filter=, orders=, "
         "neighbours=, teaching=, path=, key=, parent=, name= -> ledger",
         "Open a privacy budget for one neighbouring relation.  Every release is charged to it before its noise is "
@@ -151,5 +151,5 @@ void pnl_open_ledger(lua_State *L)
         "student's of a class's: charges need room in both, and the filter above bounds everything, whichever "
         "slices interleave.",
         "Feldman, Zrnic (2021); Lecuyer (2021); Smith, Thakurta (2022); Koskela, Tobaben, Honkela (2023)", params);
-    pnl_register(L, &pnl_ledger_class);
+    pnl_open_class(L, &pnl_ledger_class);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lledger.h"
+#include "lprint.h"
 #include "lprivacy_check.h"
 
 #define NAIVE "naive (not valid at data-dependent stopping)"
@@ -15,7 +16,7 @@ static pn_ledger *check(lua_State *L)
 }
 
 /* "epsilon=1, delta=1e-06, replace_one": pushes it. */
-static void push_budget(lua_State *L, const pn_budget *b)
+void pnl_push_budget(lua_State *L, const pn_budget *b)
 {
     char text[160];
 
@@ -30,47 +31,28 @@ static void push_budget(lua_State *L, const pn_budget *b)
     lua_pushstring(L, text);
 }
 
-static const char *warning(const pn_budget *b)
+const char *pnl_budget_warning(const pn_budget *b)
 {
     return b->teaching ? "; teaching: noise may be simulated: no privacy" : "";
-}
-
-int pnl_ledger_tostring(lua_State *L)
-{
-    pn_ledger *self = check(L);
-    const char *name = pn_ledger_name(self), *ended = pn_ledger_ended(self);
-    char text[640];
-
-    push_budget(L, pn_ledger_budget(self));
-    (void)snprintf(text, sizeof text, "ledger(%s%s%.80s%s)\n  spent %.6g, remaining %.6g, entries %zu%s%s%s",
-                   lua_tostring(L, -1), name ? ", \"" : "", name ? name : "", name ? "\"" : "", pn_ledger_spent(self),
-                   pn_ledger_remaining(self), pn_ledger_entries(self), ended ? "; " : "", ended ? ended : "",
-                   warning(pn_ledger_budget(self)));
-    lua_pushstring(L, text);
-    if (pn_ledger_path(self)) {
-        lua_pushfstring(L, "\n  file %s%s", pn_ledger_path(self),
-                        pn_ledger_recovered(self) ? ", of which an unfinished last record was cut off" : "");
-        lua_concat(L, 2);
-    }
-    return 1;
 }
 
 /* ---- the report ---- */
 
 static const char report_key = 'p', odometer_key = 'o';
 
-#define WIDEST 72
+#define WIDEST      26 /* of a label */
+#define BOTH_WIDEST 58 /* of label and event, which a line has beside count and price */
 
-/* `text` in at most WIDEST characters, with a sign where it was cut. */
-static void cut(char out[WIDEST + 1], const char *text)
+/* `text` in at most `width` <= BOTH_WIDEST bytes, with a sign where it was cut. */
+static void cut(char out[BOTH_WIDEST + 1], const char *text, int width)
 {
-    (void)snprintf(out, WIDEST + 1, "%s", text);
-    if (strlen(text) > WIDEST)
-        memcpy(out + WIDEST - 3, "...", 3);
+    (void)snprintf(out, (size_t)width + 1, "%s", text);
+    if (strlen(text) > (size_t)width)
+        memcpy(out + width - 3, "...", 3);
 }
 
-/* Length of the longest t[i].field, at least that of the heading (and at most WIDEST). */
-static int width_of(lua_State *L, int table, const char *field, size_t rows, size_t at_least)
+/* Length of the longest t[i].field, at least that of the heading (and at most `most`). */
+static int width_of(lua_State *L, int table, const char *field, size_t rows, size_t at_least, size_t most)
 {
     size_t width = at_least;
 
@@ -83,20 +65,20 @@ static int width_of(lua_State *L, int table, const char *field, size_t rows, siz
         width = length > width ? length : width;
         lua_pop(L, 3);
     }
-    return width > WIDEST ? WIDEST : (int)width;
+    return (int)(width > most ? most : width);
 }
 
 static void push_row(lua_State *L, int row, int label_width, int event_width)
 {
-    char text[400], label[WIDEST + 1], event[WIDEST + 1];
+    char text[400], label[BOTH_WIDEST + 1], event[BOTH_WIDEST + 1];
 
     lua_getfield(L, row, "label");
     lua_getfield(L, row, "event");
     lua_getfield(L, row, "count");
     lua_getfield(L, row, "price");
-    cut(label, luaL_tolstring(L, row + 1, NULL));
-    cut(event, luaL_tolstring(L, row + 2, NULL));
-    (void)snprintf(text, sizeof text, "%-*s  %-*s  %10.0f  %12.6g\n", label_width, label, event_width, event,
+    cut(label, luaL_tolstring(L, row + 1, NULL), label_width);
+    cut(event, luaL_tolstring(L, row + 2, NULL), event_width);
+    (void)snprintf(text, sizeof text, "%-*s  %-*s  %6.0f  %10.6g\n", label_width, label, event_width, event,
                    lua_tonumber(L, row + 3), lua_tonumber(L, row + 4));
     for (char *c = text; c[0] && c[1]; c++) { /* a label may hold anything; a row is one line */
         if ((unsigned char)*c < ' ')
@@ -115,9 +97,9 @@ static int report_tostring(lua_State *L)
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
     rows = lua_rawlen(L, 1);
-    label_width = width_of(L, 1, "label", rows, 5);
-    event_width = width_of(L, 1, "event", rows, 5);
-    (void)snprintf(heading, sizeof heading, "%-*s  %-*s  %10s  %12s\n", label_width, "label", event_width, "event",
+    label_width = width_of(L, 1, "label", rows, 5, WIDEST);
+    event_width = width_of(L, 1, "event", rows, 5, BOTH_WIDEST - (size_t)label_width);
+    (void)snprintf(heading, sizeof heading, "%-*s  %-*s  %6s  %10s\n", label_width, "label", event_width, "event",
                    "count", "price");
     lua_pushstring(L, heading);
     for (size_t i = 1; i <= rows; i++) {
@@ -128,6 +110,7 @@ static int report_tostring(lua_State *L)
     }
     lua_getfield(L, 1, "summary");
     lua_concat(L, 2);
+    pnl_wrap_lines(L);
     return 1;
 }
 
@@ -171,9 +154,9 @@ static void push_summary(lua_State *L, const pn_ledger *self)
     char line[400];
     double level;
 
-    push_budget(L, pn_ledger_budget(self));
+    pnl_push_budget(L, pn_ledger_budget(self));
     (void)snprintf(line, sizeof line, ": spent %.6g, remaining %.6g%s", pn_ledger_spent(self),
-                   pn_ledger_remaining(self), warning(pn_ledger_budget(self)));
+                   pn_ledger_remaining(self), pnl_budget_warning(pn_ledger_budget(self)));
     lua_pushfstring(L, "budget %s%s", lua_tostring(L, -1), line);
     lua_remove(L, -2);
     level = pn_ledger_odometer(self, &options, NULL);
@@ -229,6 +212,7 @@ static int odometer_tostring(lua_State *L)
     lua_getfield(L, 1, "naive");
     lua_pushfstring(L, "odometer: %s\n%s: %f", luaL_tolstring(L, 2, NULL), luaL_tolstring(L, 3, NULL),
                     lua_tonumber(L, 4));
+    pnl_wrap_lines(L);
     return 1;
 }
 

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pnl.h"
+#include "lprint.h"
 
-#define MOST_SHOWN 100
+#define LINE_COLUMNS 80
+#define MOST_SHOWN   100
 
 static const char list_key = 'l';
 
@@ -15,7 +16,7 @@ static void to_text(lua_State *L)
     if (lua_type(L, -1) == LUA_TSTRING)
         lua_pushfstring(L, "\"%s\"", lua_tostring(L, -1));
     else
-        (void)luaL_tolstring(L, -1, NULL);
+        (void)pnl_text(L, -1);
     lua_remove(L, -2);
 }
 
@@ -63,9 +64,11 @@ static int push_fields(lua_State *L)
     return count;
 }
 
+/* Items stay whole where a line has room for one: a line ends between two of them. */
 static int list_tostring(lua_State *L)
 {
     luaL_Buffer text;
+    size_t column = 1, length;
     int count;
 
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -76,11 +79,21 @@ static int list_tostring(lua_State *L)
     luaL_buffinit(L, &text);
     luaL_addchar(&text, '{');
     for (int i = 0; i < count; i++) {
-        luaL_addstring(&text, i ? ", " : "");
-        luaL_addstring(&text, lua_tostring(L, 2 + i));
+        const char *item = lua_tolstring(L, 2 + i, &length);
+
+        if (i > 0 && column + length + 3 > LINE_COLUMNS) {
+            luaL_addstring(&text, ",\n    ");
+            column = 4;
+        } else if (i > 0) {
+            luaL_addstring(&text, ", ");
+            column += 2;
+        }
+        luaL_addlstring(&text, item, length);
+        column += length;
     }
     luaL_addchar(&text, '}');
     luaL_pushresult(&text);
+    pnl_wrap_lines(L);
     return 1;
 }
 

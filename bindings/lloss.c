@@ -1,9 +1,10 @@
 /* lloss.c -- pn.loss: one constructor for each row of the runtime's table of losses, and what all losses share.
- * Depends on: pnl.h, objective/loss.h.  Used by: lobjective.c. */
+ * Depends on: pnl.h, lsymbol.h, objective/loss.h.  Used by: lobjective.c. */
 #include <math.h>
 #include <stdio.h>
 
 #include "lobjective.h"
+#include "lsymbol.h"
 #include "objective/loss.h"
 #include "pnl.h"
 
@@ -210,17 +211,6 @@ static pn_interval check_interval(lua_State *L, int index, const char *what)
     return out;
 }
 
-static void set_interval(lua_State *L, const char *field, pn_interval part)
-{
-    lua_createtable(L, 2, 0);
-    lua_pushnumber(L, part.low);
-    lua_rawseti(L, -2, 1);
-    lua_pushnumber(L, part.high);
-    lua_rawseti(L, -2, 2);
-    pnl_list(L);
-    lua_setfield(L, -2, field);
-}
-
 static void set_flag(lua_State *L, const char *field, bool flag)
 {
     lua_pushboolean(L, flag);
@@ -238,10 +228,10 @@ static int range(lua_State *L)
 
     pnl_status(L, pn_loss_certify(loss, z, y, &out, &err), &err);
     lua_createtable(L, 0, 9);
-    set_interval(L, "value", out.value);
-    set_interval(L, "slope", out.slope);
-    set_interval(L, "curvature", out.curvature);
-    set_interval(L, "third", out.third);
+    pnl_set_interval(L, "value", out.value);
+    pnl_set_interval(L, "slope", out.slope);
+    pnl_set_interval(L, "curvature", out.curvature);
+    pnl_set_interval(L, "third", out.third);
     set_flag(L, "continuous", out.continuous);
     set_flag(L, "smooth", out.smooth);
     set_flag(L, "twice_smooth", out.twice_smooth);
@@ -336,7 +326,7 @@ static const pnl_row library_rows[] = {
       "and "
       "certified; where no bound is found the message says why, and clip= of pn.objective enforces one.  Errors name "
       "what came back from the function, with the place of the mistake." },
-    { "black_box", pnl_loss_black_box, PNL_FUNCTION, PNL_RAW,
+    { "black_box", pnl_loss_black_box, PNL_FUNCTION, PNL_RAW | PNL_CALLS_BACK,
       "pn.loss.black_box{value=function(theta, x, y, row) ... end, values=, lipschitz=, dim=, name=} -> loss",
       "A loss that cannot be traced: called back for every record with the model, the record's features [p], its label "
       "and its position in the data set, from 1; returns a number.  In place of value, values(thetas, x, y, row) is "
@@ -351,7 +341,7 @@ static const pnl_row library_rows[] = {
       "tells "
       "of the "
       "records nobody pays for, so answer nan in private runs, which counts as no change." },
-    { "program", pnl_loss_program, PNL_FUNCTION, PNL_RAW,
+    { "program", pnl_loss_program, PNL_FUNCTION, PNL_RAW | PNL_PROCESSES,
       "pn.loss.program{command={\"python3\", \"sim.py\"}, lipschitz=, dim=, timeout=, name=} -> loss",
       "A loss that another program computes, such as a simulator, asked over a pipe in lines of text; otherwise as "
       "black_box.  command: the program, looked up in PATH, and its arguments; no shell.  It is started when it is "
@@ -375,7 +365,7 @@ void pnl_open_loss(lua_State *L)
 {
     const pn_loss_ops *const *table = pn_loss_table();
 
-    pnl_register(L, &pnl_loss_class);
+    pnl_open_class(L, &pnl_loss_class);
     pnl_library(L, "loss", "Losses of a linear predictor.", library_rows);
     for (size_t i = 0; table[i]; i++) {
         const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };

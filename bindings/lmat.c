@@ -24,7 +24,7 @@ static pnl_mat *push_empty(lua_State *L)
     pnl_mat *self = pn_calloc(1, sizeof *self);
 
     if (!self)
-        pnl_error(L, "mat: not enough memory");
+        pnl_no_memory(L, "mat: not enough memory");
     *slot = self;
     return self;
 }
@@ -36,7 +36,7 @@ double *pnl_new_mat(lua_State *L, size_t rows, size_t cols)
     if (cols == 0 || rows <= SIZE_MAX / cols)
         self->buffer = pnl_buffer_new(rows * cols);
     if (!self->buffer)
-        pnl_error(L, "mat: not enough memory for %zu x %zu", rows, cols);
+        pnl_no_memory(L, "mat: not enough memory for %zu x %zu", rows, cols);
     self->data = self->buffer->numbers;
     self->rows = rows;
     self->cols = cols;
@@ -124,6 +124,8 @@ pn_mat pnl_check_mat(lua_State *L, int index)
         lua_replace(L, index);
         return mat;
     }
+    if (!pnl_test(L, index, &pnl_mat_class))
+        pnl_wrong_argument(L, index, "a matrix or a list of rows");
     self = pnl_check(L, index, &pnl_mat_class);
     return (pn_mat){ self->data, self->rows, self->cols };
 }
@@ -372,53 +374,7 @@ static void mat_where(lua_State *L)
 
 const pnl_number_kind pnl_kind_mat = { "mat", is_mat, mat_apply, mat_operate, mat_where };
 
-/* ---- text ---- */
-
-#define SHOWN 6 /* rows and columns of a matrix that are printed; of a larger one the first five and the last */
-
-static void add_row(luaL_Buffer *text, const pnl_mat *self, size_t row)
-{
-    luaL_addstring(text, "\n ");
-    for (size_t j = 0; j < self->cols; j++) {
-        if (self->cols > SHOWN && j == SHOWN - 1) {
-            luaL_addstring(text, " ...");
-            j = self->cols - 1;
-        }
-        luaL_addstring(text, " ");
-        pnl_add_number(text, self->data[row * self->cols + j]);
-    }
-}
-
-static int mat_tostring(lua_State *L)
-{
-    pnl_mat *self = check_self(L);
-    luaL_Buffer text;
-    char size[64];
-
-    (void)snprintf(size, sizeof size, "mat(%zu x %zu):", self->rows, self->cols);
-    luaL_buffinit(L, &text);
-    luaL_addstring(&text, size);
-    for (size_t i = 0; i < self->rows; i++) {
-        if (self->rows > SHOWN && i == SHOWN - 1) {
-            luaL_addstring(&text, "\n  ...");
-            i = self->rows - 1;
-        }
-        add_row(&text, self, i);
-    }
-    luaL_pushresult(&text);
-    return 1;
-}
-
 /* ---- tables ---- */
-
-#define METHOD(name, fn, signature, doc)                                                                               \
-    {                                                                                                                  \
-        name, fn, PNL_METHOD, PNL_NOTHING, signature, doc                                                              \
-    }
-#define META(name, fn, signature, doc)                                                                                 \
-    {                                                                                                                  \
-        name, fn, PNL_META, PNL_NOTHING, signature, doc                                                                \
-    }
 
 static const pnl_row mat_class_rows[] = {
     { "rows", mat_rows, PNL_FIELD, PNL_NOTHING, "A.rows -> number", "How many rows." },
@@ -437,7 +393,7 @@ static const pnl_row mat_class_rows[] = {
            "dgesdd."),
     METHOD("solve", mat_solve, "A:solve(b) -> vec",
            "x with A * x = b for a square A; an error when A is singular, also to working precision.  LAPACK dgetrf."),
-    { "save", pnl_mat_save, PNL_METHOD, PNL_RAW, "A:save(path)",
+    { "save", pnl_mat_save, PNL_METHOD, PNL_RAW | PNL_FILES, "A:save(path)",
       "Write a NumPy .npy file ('<f8', C order); it appears complete or not at all." },
     META("__eq", mat_eq, "A == B -> boolean", "Whether both have the same shape and the same numbers."),
     META("__add", pnl_meta_add, "A + B -> mat", "Entry by entry; the same shape."),
@@ -448,7 +404,8 @@ static const pnl_row mat_class_rows[] = {
     META("__unm", pnl_meta_unm, "-A -> mat", "Every entry negated."),
     META("__lt", pnl_meta_order, "A < B", "An error: Lua makes one boolean of it."),
     META("__le", pnl_meta_order, "A <= B", "An error: Lua makes one boolean of it."),
-    META("__tostring", mat_tostring, "tostring(A) -> string", "Shape and entries; a large one is shortened."),
+    META("__tostring", pnl_mat_tostring, "tostring(A) -> string",
+         "Shape and entries in columns; of a large one the range and what fits into 80 columns and ten rows."),
     PNL_ROW_END,
 };
 
@@ -464,7 +421,7 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_mat(lua_State *L)
 {
-    pnl_register(L, &pnl_mat_class);
+    pnl_open_class(L, &pnl_mat_class);
     pnl_library(L, "mat", "Matrices: pn.mat{{1, 2}, {3, 4}} and the constructors below.", library_rows);
     pnl_callable(L, "mat", mat_call, "pn.mat{{1, 2}, {3, 4}} -> mat",
                  "A matrix of the listed rows (lists or vectors of one length, all finite), or a copy of a matrix.");

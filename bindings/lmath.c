@@ -174,9 +174,16 @@ static int call_fold(lua_State *L)
 static int call_clamp(lua_State *L)
 {
     lua_settop(L, 3);
+    for (int i = 1; i <= 3; i++) {
+        if (rank_of(L, i) == KIND_COUNT)
+            return pnl_error(L, "clamp: expected clamp(x, low, high) of numbers or vectors, got %s as %s",
+                             pnl_kind_name(L, i),
+                             i == 1   ? "x"
+                             : i == 2 ? "low"
+                                      : "high");
+    }
     if (is_number(L, 2) && is_number(L, 3) && lua_tonumber(L, 2) > lua_tonumber(L, 3))
-        return pnl_error(L, "clamp: low must not be above high, got %s and %s", luaL_tolstring(L, 2, NULL),
-                         luaL_tolstring(L, 3, NULL));
+        return pnl_error(L, "clamp: low must not be above high, got %s and %s", pnl_text(L, 2), pnl_text(L, 3));
     (void)pnl_operate(L, PN_OP_MAX);
     lua_replace(L, 1);
     lua_pushvalue(L, 3);
@@ -213,8 +220,7 @@ size_t pnl_check_index(lua_State *L, int index, size_t most, const char *owner, 
     lua_Integer value = lua_tointegerx(L, index, &exact);
 
     if (lua_type(L, index) != LUA_TNUMBER || !exact || value < 1 || (lua_Unsigned)value > most)
-        pnl_error(L, "%s: %s must be a whole number from 1 to %zu, got %s", owner, what, most,
-                  luaL_tolstring(L, index, NULL));
+        pnl_error(L, "%s: %s must be a whole number from 1 to %zu, got %s", owner, what, most, pnl_text(L, index));
     return (size_t)value;
 }
 
@@ -223,8 +229,7 @@ void pnl_read_numbers(lua_State *L, int index, double *out, size_t n, const char
     if (n == 0) {
         lua_pushnil(L);
         if (lua_next(L, index))
-            pnl_error(L, "%s: expected a list of numbers, got a table with the key '%s'", owner,
-                      luaL_tolstring(L, -2, NULL));
+            pnl_error(L, "%s: expected a list of numbers, got a table with the key '%s'", owner, pnl_text(L, -2));
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -254,6 +259,8 @@ void pnl_callable(lua_State *L, const char *library, lua_CFunction call, const c
     lua_pushcfunction(L, call);
     lua_setfield(L, -2, "__call");
     lua_setmetatable(L, -2);
+    if (!pnl_documenting(L))
+        return; /* asking for the reference would make it now */
     pnl_push_reference(L);
     if (lua_getfield(L, -1, library) == LUA_TTABLE) {
         lua_pushstring(L, signature);

@@ -40,6 +40,17 @@ static int mechanism_scale(lua_State *L)
     return 1;
 }
 
+static int mechanism_dim(lua_State *L)
+{
+    const pn_mechanism *mechanism = check_mechanism(L);
+
+    if (mechanism->dim > 0)
+        lua_pushinteger(L, (lua_Integer)mechanism->dim);
+    else
+        lua_pushnil(L);
+    return 1;
+}
+
 static int mechanism_tostring(lua_State *L)
 {
     const pn_mechanism *mechanism = check_mechanism(L);
@@ -71,6 +82,8 @@ static const pnl_row mechanism_rows[] = {
       "Of the noise on each released value: sigma of a Gaussian, b of a Laplace (standard deviation sqrt(2) b); nil "
       "where "
       "no value is released." },
+    { "dim", mechanism_dim, PNL_FIELD, PNL_NOTHING, "m.dim -> integer or nil",
+      "How many values or scores a release takes; nil: any number." },
     { "__tostring", mechanism_tostring, PNL_META, PNL_NOTHING, "tostring(m) -> string",
       "The law, its exact cost, who it protects, and the lattice to which values are rounded." },
     PNL_ROW_END,
@@ -119,9 +132,9 @@ void pnl_open_mechanism(lua_State *L)
 {
     static const pnl_row none[] = { PNL_ROW_END };
 
-    pnl_register(L, &pnl_mechanism_class);
-    pnl_register(L, &pnl_release_class);
-    pnl_register(L, &pnl_sparse_run_class);
+    pnl_open_class(L, &pnl_mechanism_class);
+    pnl_open_class(L, &pnl_release_class);
+    pnl_open_class(L, &pnl_sparse_run_class);
     pnl_library(L, "mechanism", "Private releases: every one is paid from a ledger before its noise is drawn.", none);
     for (const pn_mechanism_ops *const *ops = pn_mechanism_table(); *ops; ops++)
         add_constructor(L, *ops);

@@ -152,7 +152,7 @@ void pnl_open_norm(lua_State *L)
 {
     const pn_norm_ops *const *table = pn_norm_table();
 
-    pnl_register(L, &pnl_norm_class);
+    pnl_open_class(L, &pnl_norm_class);
     pnl_library(L, "norm", "Norms, which measure records, gradients and steps.", library_rows);
     for (size_t i = 0; table[i]; i++) {
         const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };

@@ -1,24 +1,25 @@
-/* lnpy.c -- v:save, A:save and pn.load.  Depends on: lnumbers.h, progress.h, numeric/npy.h.  Used by: lvec.c, lmat.c, module.c. */
+/* lnpy.c -- v:save, A:save and pn.load.  Depends on: lnumbers.h, lsolve.h, progress.h, numeric/npy.h.  Used by: lvec.c, lmat.c, module.c. */
 #include <string.h>
 
 #include "lnumbers.h"
+#include "lsolve.h"
 #include "numeric/npy.h"
 #include "progress.h"
 
-/* Paths go to the C library: a NUL inside would silently name another file. */
-static const char *check_path(lua_State *L, int index)
+const char *pnl_check_path(lua_State *L, int index)
 {
     size_t length;
-    const char *path = luaL_checklstring(L, index, &length);
+    const char *path = lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, &length) : NULL;
 
-    luaL_argcheck(L, strlen(path) == length, index, "the path contains a zero byte");
+    if (!path || strlen(path) != length)
+        pnl_wrong_argument(L, index, path ? "a path without zero bytes" : "the path of a file");
     return path;
 }
 
 int pnl_vec_save(lua_State *L)
 {
     pnl_vec *self = pnl_check(L, 1, &pnl_vec_class);
-    const char *path = check_path(L, 2);
+    const char *path = pnl_check_path(L, 2);
     pn_err err;
 
     pnl_status(L, pn_npy_save(path, self->data, 1, &self->n, &err), &err);
@@ -28,7 +29,7 @@ int pnl_vec_save(lua_State *L)
 int pnl_mat_save(lua_State *L)
 {
     pnl_mat *self = pnl_check(L, 1, &pnl_mat_class);
-    const char *path = check_path(L, 2);
+    const char *path = pnl_check_path(L, 2);
     size_t shape[2] = { self->rows, self->cols };
     pn_err err;
 
@@ -68,7 +69,7 @@ static int load_npy(lua_State *L, const char *path)
     pn_err err;
 
     if (!array)
-        return pnl_error(L, "load: not enough memory");
+        return pnl_no_memory(L, "load: not enough memory");
     *slot = array;
     pnl_run_begin(L, true);
     status = pn_npy_load(array, path, pnl_task(L), &err);
@@ -85,16 +86,22 @@ static int load_npy(lua_State *L, const char *path)
 
 static int load(lua_State *L)
 {
-    return load_npy(L, check_path(L, 1));
+    const char *path = pnl_check_path(L, 1);
+
+    return pn_model_is(path) ? pnl_load_model(L, path) : load_npy(L, path);
 }
 
 void pnl_open_npy(lua_State *L)
 {
+    pnl_open_class(L, &npy_class);
     lua_pushcfunction(L, load);
     lua_setfield(L, -2, "load");
     pnl_reference(
-        L, "", "load", PNL_RAW, "pn.load(path) -> vec or mat",
-        "Read a NumPy .npy file, gzip or plain, with one or two dimensions of '<f8', '<f4', whole numbers of 1 to 8 "
+        L, "", "load", PNL_RAW | PNL_FILES, "pn.load(path) -> vec, mat or fit",
+        "What the file holds, told by its contents.  A model file, which fit:save makes: the fit, with theta, privacy, "
+        "predict and plan, the plan's explanation; its errors say what is not in the file, and why.  Its checksum "
+        "shows damage, not who wrote it: believe its privacy statement as you believe who gave it to you.  Else: read "
+        "a NumPy .npy file, gzip or plain, with one or two dimensions of '<f8', '<f4', whole numbers of 1 to 8 "
         "bytes or '|b1' (as 0 and 1), in C or Fortran order, as doubles.  An error for anything else, for a NaN or "
         "infinity (with its position) and for a cut or damaged file.",
         NULL, NULL);

@@ -101,6 +101,21 @@ void pnl_add_number(luaL_Buffer *text, double x);
 /** Make the library table on the stack top callable, and say how in the reference. */
 void pnl_callable(lua_State *L, const char *library, lua_CFunction call, const char *signature, const char *doc);
 
+/* Rows of classes that reveal nothing. */
+#define METHOD(name, fn, signature, doc)                                                                               \
+    {                                                                                                                  \
+        name, fn, PNL_METHOD, PNL_NOTHING, signature, doc                                                              \
+    }
+#define META(name, fn, signature, doc)                                                                                 \
+    {                                                                                                                  \
+        name, fn, PNL_META, PNL_NOTHING, signature, doc                                                                \
+    }
+
+/* lnumbers_print.c */
+int pnl_vec_tostring(lua_State *L);
+int pnl_mat_tostring(lua_State *L);
+int pnl_sparse_tostring(lua_State *L);
+
 int pnl_vec_save(lua_State *L);
 int pnl_mat_save(lua_State *L);
 
@@ -109,6 +124,8 @@ void pnl_open_vec(lua_State *L);
 void pnl_open_mat(lua_State *L);
 void pnl_open_sparse(lua_State *L);
 void pnl_open_math(lua_State *L);
+/** A path; a zero byte in it would silently name another file. */
+const char *pnl_check_path(lua_State *L, int index);
 void pnl_open_npy(lua_State *L);
 
 #endif

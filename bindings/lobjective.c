@@ -51,6 +51,23 @@ static void keep_parts(lua_State *L)
     }
 }
 
+/* Whether all labels are among a loss's values is a fact about the records, but for the two that the data set's owner has declared. */
+static void check_public_labels(lua_State *L, const pn_dataset *data, const pn_labels *labels)
+{
+    bool minus = false, plus = false;
+
+    if (labels->kind == PN_LABELS_INTERVAL || labels->kind == PN_LABELS_REAL)
+        return;
+    for (size_t i = 0; labels->kind == PN_LABELS_VALUES && i < labels->count; i++) {
+        minus = minus || labels->values[i] == -1.0;
+        plus = plus || labels->values[i] == 1.0;
+    }
+    if (!(minus && plus && data->bounds.labels_binary))
+        pnl_refuse_analyst(L, "objective: this loss on these labels",
+                           "whether it takes them all depends on the records; take a loss of labels in a range, and "
+                           "data:clip_labels");
+}
+
 static int objective_new(lua_State *L)
 {
     pn_arg args[OPT_COUNT];
@@ -60,6 +77,7 @@ static int objective_new(lua_State *L)
 
     pnl_options(L, 1, "objective", objective_params, args, NULL);
     pnl_status(L, pn_args_check("objective", objective_params, args, &err), &err);
+    check_public_labels(L, args[OPT_DATA].object, &((const pn_loss *)args[OPT_LOSS].object)->labels);
     slot = (pn_objective **)pnl_newbox(L, &pnl_objective_class);
     keep_parts(L);
     parts = (pn_objective_parts){ .data = args[OPT_DATA].object,
@@ -449,7 +467,7 @@ void pnl_open_objective(lua_State *L)
 {
     pnl_open_loss(L);
     pnl_open_reg(L);
-    pnl_register(L, &pnl_objective_class);
+    pnl_open_class(L, &pnl_objective_class);
     pnl_open_stationarity(L);
     pnl_open_second_order(L);
     lua_pushcfunction(L, objective_new);

@@ -216,15 +216,23 @@ static void refuse_value(lua_State *L, const char *owner, const char *group, con
                luaL_gsub(L, names, ", ", "=, "), got);
 }
 
+/* Options are read several times, and the objects in them are kept alive: __index could give another each time, or close one. */
+static void refuse_index(lua_State *L, int index, const char *owner)
+{
+    if (luaL_getmetafield(L, index, "__index") != LUA_TNIL)
+        luaL_error(L, "%s: a table of options must not have __index in its metatable; copy the options out", owner);
+}
+
 /* The names in the sub-table of a group, at the top of the stack. */
 static void check_group(lua_State *L, const char *owner, const char *group, const pn_param *first,
                         const pn_param *second)
 {
     if (!lua_istable(L, -1))
         refuse_value(L, owner, group, first, second);
+    refuse_index(L, -1, owner);
     lua_pushnil(L);
     while (lua_next(L, -2)) {
-        const char *name = luaL_tolstring(L, -2, NULL), *full = lua_pushfstring(L, "%s.%s", group, name);
+        const char *name = pnl_text(L, -2), *full = lua_pushfstring(L, "%s.%s", group, name);
 
         if (pn_param_find(first, full) == pn_param_count(first) &&
             pn_param_find(second, full) == pn_param_count(second))
@@ -244,8 +252,7 @@ static void check_names(lua_State *L, int index, const char *owner, const pn_par
         const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
 
         if (!name)
-            luaL_error(L, "%s: options are given by name, as {name = value}; found [%s]", owner,
-                       luaL_tolstring(L, -2, NULL));
+            luaL_error(L, "%s: options are given by name, as {name = value}; found [%s]", owner, pnl_text(L, -2));
         if (is_group(first, name) || is_group(second, name))
             check_group(L, owner, name, first, second);
         else if (pn_param_find(first, name) == first_count && pn_param_find(second, name) == second_count &&
@@ -292,10 +299,7 @@ void pnl_options2(lua_State *L, int index, const char *owner, const pn_param *fi
     } else {
         if (!lua_istable(L, index))
             luaL_error(L, "%s: expected one table of options, got %s", owner, pnl_got(L, index));
-        /* Options are read several times, and the objects in them are kept alive: __index could give another each time. */
-        if (luaL_getmetafield(L, index, "__index") != LUA_TNIL)
-            luaL_error(L, "%s: the table of options must not have __index in its metatable; copy the options out",
-                       owner);
+        refuse_index(L, index, owner);
         check_names(L, index, owner, first, second, extra);
     }
     read_table(L, index, owner, first, first_args);
@@ -385,6 +389,7 @@ int pnl_push_table_names(lua_State *L, const void *const *table)
         lua_pushstring(L, *(const char *const *)table[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+    pnl_list(L);
     return 1;
 }
 

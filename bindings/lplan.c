@@ -29,7 +29,8 @@ static int plan_with(lua_State *L)
 {
     pn_plan *plan = plan_of(L);
 
-    luaL_checktype(L, 2, LUA_TTABLE);
+    if (!lua_istable(L, 2))
+        return pnl_wrong_argument(L, 2, "a table of options");
     lua_settop(L, 2);
     lua_getiuservalue(L, 1, 1);
     lua_rawgeti(L, 3, PNL_PLAN_OBJECTIVE); /* 4 */
@@ -131,15 +132,10 @@ static int plan_proven(lua_State *L)
 
 static int plan_accountant(lua_State *L)
 {
-    const pn_plan *plan = plan_of(L);
+    pn_model_about about;
 
-    if (plan->request.kind == PN_NONPRIVATE)
-        lua_pushnil(L);
-    else
-        lua_pushstring(L, isnan(plan->epsilon) ? "zcdp"
-                          : plan->accountant   ? plan->accountant
-                          : plan->order == 0.0 ? "gaussian"
-                                               : "rdp");
+    pn_model_about_of(&about, plan_of(L));
+    lua_pushstring(L, about.accountant); /* nil for NULL */
     return 1;
 }
 
@@ -184,6 +180,7 @@ static int plan_settings(lua_State *L)
             lua_pushnumber(L, plan->settings[i].value);
         lua_setfield(L, -2, plan->settings[i].name);
     }
+    pnl_list(L);
     return 1;
 }
 
@@ -235,7 +232,8 @@ static const pnl_row plan_rows[] = {
       "the result so far." },
     { "with", plan_with, PNL_METHOD, PNL_NOTHING, "plan:with{option = value, ...} -> plan",
       "A new plan with some options changed; spends nothing." },
-    { "tune", plan_tune, PNL_METHOD, PNL_NOTHING, "plan:tune{option = {values}, ..., within=1.02} -> plan, tried",
+    { "tune", plan_tune, PNL_METHOD, PNL_NOTHING | PNL_LOADS,
+      "plan:tune{option = {values}, ..., within=1.02} -> plan, tried",
       "Plan with every combination of the values and return the plan of the least predicted risk; among those within "
       "that factor of it, the one with the fewest gradients.  Without options: half, once and twice each of "
       "plan.settings.  "

@@ -383,7 +383,7 @@ static const pnl_row library_rows[] = {
       "The sum of psi(t) over the coordinates, for a Lua function of one number that is traced once.  Its strong "
       "convexity is certified by "
       "intervals over the domain (all numbers when absent), with respect to the l2 norm." },
-    { "custom", custom, PNL_FUNCTION, PNL_NOTHING,
+    { "custom", custom, PNL_FUNCTION, PNL_NOTHING | PNL_CALLS_BACK,
       "pn.potential.custom{value=, gradient=, inverse_gradient=, strong_convexity=, norm=, dim=} -> potential",
       "A potential of Lua functions: value(x) returns a number (infinity outside the domain), gradient(x) and "
       "inverse_gradient(u), which "
@@ -395,7 +395,7 @@ void pnl_open_potential(lua_State *L)
 {
     const pn_potential_ops *const *table = pn_potential_table();
 
-    pnl_register(L, &pnl_potential_class);
+    pnl_open_class(L, &pnl_potential_class);
     pnl_library(L, "potential", "Potentials of mirror descent.", library_rows);
     for (size_t i = 0; table[i]; i++) {
         const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };

@@ -4,6 +4,7 @@
  * A frame is a userdata in the registry; its user values hold the outer frame and the user's function. */
 #define _DEFAULT_SOURCE
 #include <math.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,14 +12,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/stop.h"
 #include "progress.h"
 
 #define QUIET_SECONDS  0.3 /* shorter work draws nothing */
 #define REDRAW_SECONDS 0.1
 #define LINE_MAX_BYTES 512
 #define ECHO_COLUMNS   2 /* left free behind the bar: the terminal writes ^C there */
-#define BAR_MIN        8
+#define BAR_MIN        5
 #define BAR_MAX        40
+#define BAR_ROOMY      20 /* with this much left for the bar, the time that has passed is shown, too */
 
 enum { KEPT_OUTER = 1, KEPT_FUNCTION = 2 };
 
@@ -32,20 +35,45 @@ typedef struct run {
     double phase_begun;
     double drawn_at;
     int drawn_columns; /* 0: nothing to clear */
+    bool of_lua;
+    bool stops_sets;
+    const pn_task *stopped_before; /* what sets stopped with outside of the frame */
 } run;
 
-static const char run_key = 'p';
+static const char run_key = 'p', stop_key = 's';
 
-/* What Ctrl-C stops.  A lock-free atomic, so that a signal handler may read it. */
-static _Atomic(pn_task *) running = NULL;
+/* A lock-free atomic, so that a signal handler may read it. */
+struct pnl_run_stop {
+    pid_t process; /* a forked child draws no bar */
+    _Atomic(pn_task *) running;
+    atomic_bool in_lua; /* the innermost frame is around Lua code */
+};
 
-bool pnl_run_cancel(void)
+pnl_run_stop *pnl_run_stopper(lua_State *L)
 {
-    pn_task *task = atomic_load(&running);
+    pnl_run_stop *stop;
+
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &stop_key) != LUA_TUSERDATA) {
+        lua_pop(L, 1);
+        stop = lua_newuserdatauv(L, sizeof *stop, 0);
+        stop->process = getpid();
+        atomic_init(&stop->running, (pn_task *)NULL);
+        atomic_init(&stop->in_lua, false);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &stop_key);
+    }
+    stop = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return stop;
+}
+
+bool pnl_run_cancel(pnl_run_stop *stop)
+{
+    pn_task *task = atomic_load(&stop->running);
 
     if (task)
         pn_task_cancel(task);
-    return task != NULL;
+    return task != NULL && !atomic_load(&stop->in_lua);
 }
 
 static double now_seconds(void)
@@ -90,14 +118,31 @@ static void format_count(char *out, size_t size, double value)
         value /= 1000.0;
         unit++;
     }
-    (void)snprintf(out, size, "%.*f%s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[unit]);
+    if (unit == 0 && value == floor(value))
+        (void)snprintf(out, size, "%.0f", value);
+    else
+        (void)snprintf(out, size, "%.*f%s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[unit]);
 }
 
-/* What stands right of the bar; the share done, or a negative number when the total is unknown. */
-static double describe(char *out, size_t size, const run *self, const pn_progress *progress, double now)
+static double share_of(const pn_progress *progress)
 {
-    double share = progress->total > 0.0 ? fmin(fmax(progress->done / progress->total, 0.0), 1.0) : -1.0;
-    double rate = (progress->done - self->phase_base) / (now - self->phase_begun);
+    return progress->total > 0.0 ? fmin(fmax(progress->done / progress->total, 0.0), 1.0) : -1.0;
+}
+
+static void PN_PRINTF(3, 4) add_part(char *out, size_t size, const char *format, ...)
+{
+    size_t used = strlen(out);
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(out + used, size - used, format, args);
+    va_end(args);
+}
+
+/* What stands right of the bar: how much, how fast, how long, what is reached and what it has cost. */
+static void describe(char *out, size_t size, const run *self, const pn_progress *progress, double now, bool roomy)
+{
+    double share = share_of(progress), rate = (progress->done - self->phase_base) / (now - self->phase_begun);
     char count[24], speed[24], elapsed[24], left[24];
     bool known = isfinite(rate) && rate > 0.0; /* not yet at the first report */
 
@@ -105,15 +150,21 @@ static double describe(char *out, size_t size, const run *self, const pn_progres
     format_count(speed, sizeof speed, known ? rate : 0.0);
     format_time(elapsed, sizeof elapsed, now - self->begun);
     format_time(left, sizeof left, known ? (progress->total - progress->done) / rate : 0.0);
-    if (share >= 0.0 && known)
-        (void)snprintf(out, size, "%3.0f%%  %s/s  %s, %s left", floor(100.0 * share), speed, elapsed, left);
-    else if (share >= 0.0)
-        (void)snprintf(out, size, "%3.0f%%  %s", floor(100.0 * share), elapsed);
-    else if (known)
-        (void)snprintf(out, size, "%s done  %s/s  %s", count, speed, elapsed);
+    out[0] = '\0';
+    if (share >= 0.0)
+        add_part(out, size, "%3.0f%%", floor(100.0 * share));
     else
-        (void)snprintf(out, size, "%s done  %s", count, elapsed);
-    return share;
+        add_part(out, size, "%s done", count);
+    if (known)
+        add_part(out, size, "  %s/s", speed);
+    if (roomy || share < 0.0 || !known)
+        add_part(out, size, "  %s", elapsed);
+    if (share >= 0.0 && known)
+        add_part(out, size, "%s%s left", roomy ? ", " : "  ", left);
+    if (!isnan(progress->value))
+        add_part(out, size, "  value %.4g", progress->value);
+    if (progress->unit && !isnan(progress->spent))
+        add_part(out, size, "  %s %.3g/%.3g", progress->unit, progress->spent, progress->budget);
 }
 
 static void clear_bar(run *self)
@@ -130,10 +181,16 @@ static void clear_bar(run *self)
     self->drawn_columns = 0;
 }
 
-/* "label  [=====>    ]  45%  1.2k/s  0:03, 0:04 left", cut to `columns`. */
+/* Columns that are left for the bar between a label and a text. */
+static int bar_room(const run *self, const char *text, int columns)
+{
+    return columns - (int)strlen(self->label) - (int)strlen(text) - 6;
+}
+
+/* "label  [=====>    ]  45%  1.2k/s  0:04 left", cut to `columns`. */
 static int compose(char *line, size_t size, int columns, const run *self, double share, const char *text)
 {
-    int fixed = (int)strlen(self->label) + (int)strlen(text) + 6, width = columns - fixed, used;
+    int width = bar_room(self, text, columns), used;
     char bar[BAR_MAX + 1];
 
     if (share >= 0.0 && width >= BAR_MIN) {
@@ -153,17 +210,30 @@ static int compose(char *line, size_t size, int columns, const run *self, double
     return used < columns ? used : columns;
 }
 
+/* The bar is drawn over that of an outer frame. */
+static void take_over(run *self)
+{
+    for (run *outer = self->outer; outer; outer = outer->outer) {
+        if (outer->drawn_columns > self->drawn_columns)
+            self->drawn_columns = outer->drawn_columns;
+        outer->drawn_columns = 0;
+    }
+}
+
 static void draw(run *self, const pn_progress *progress, double now)
 {
-    char line[LINE_MAX_BYTES], text[128], frame[2 * LINE_MAX_BYTES + 2];
+    char line[LINE_MAX_BYTES], text[192], frame[2 * LINE_MAX_BYTES + 2];
     int columns = terminal_columns() - 1 - ECHO_COLUMNS, used, bytes;
-    double share = describe(text, sizeof text, self, progress, now);
 
-    if (columns < 1)
+    if (columns < 1 || getpid() != pnl_run_stopper(self->L)->process)
         return;
     if (columns > LINE_MAX_BYTES - 1)
         columns = LINE_MAX_BYTES - 1;
-    used = compose(line, sizeof line, columns, self, share, text);
+    describe(text, sizeof text, self, progress, now, true);
+    if (bar_room(self, text, columns) < BAR_ROOMY)
+        describe(text, sizeof text, self, progress, now, false);
+    used = compose(line, sizeof line, columns, self, share_of(progress), text);
+    take_over(self);
     if (self->drawn_columns == 0)
         (void)fflush(stdout); /* what a script has written so far comes before the bar */
     bytes =
@@ -197,6 +267,14 @@ static pn_status listen_for_bar(void *ud, const pn_progress *progress, pn_err *e
 
 /* ---- a user's function ---- */
 
+static void push_known(lua_State *L, double number, bool known)
+{
+    if (known)
+        lua_pushnumber(L, number);
+    else
+        lua_pushnil(L);
+}
+
 /* Under pcall, with the pn_progress as its argument. */
 static int call_function(lua_State *L)
 {
@@ -205,12 +283,11 @@ static int call_function(lua_State *L)
     lua_rawgetp(L, LUA_REGISTRYINDEX, &run_key);
     lua_getiuservalue(L, -1, KEPT_FUNCTION);
     lua_pushnumber(L, progress->done);
-    if (progress->total > 0.0)
-        lua_pushnumber(L, progress->total);
-    else
-        lua_pushnil(L);
+    push_known(L, progress->total, progress->total > 0.0);
     lua_pushstring(L, progress->label);
-    lua_call(L, 3, 0);
+    push_known(L, progress->value, !isnan(progress->value));
+    push_known(L, progress->spent, !isnan(progress->spent));
+    lua_call(L, 5, 0);
     return 0;
 }
 
@@ -244,6 +321,7 @@ static pn_status listen_for_function(void *ud, const pn_progress *progress, pn_e
 static void begin(lua_State *L, pn_progress_fn listener, int function)
 {
     pn_task *task = pnl_task(L);
+    pnl_run_stop *stop = pnl_run_stopper(L);
     run *self = lua_newuserdatauv(L, sizeof *self, 2);
 
     memset(self, 0, sizeof *self);
@@ -259,17 +337,29 @@ static void begin(lua_State *L, pn_progress_fn listener, int function)
     lua_setiuservalue(L, -2, KEPT_OUTER);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &run_key);
 
-    if (self->outer)
-        clear_bar(self->outer);
-    else
+    if (!self->outer)
         pn_task_reset(task);
     pn_task_listen(task, listener, self);
-    atomic_store(&running, task);
+    atomic_store(&stop->in_lua, false);
+    atomic_store(&stop->running, task);
 }
 
 void pnl_run_begin(lua_State *L, bool progress)
 {
-    begin(L, progress && isatty(STDERR_FILENO) ? listen_for_bar : NULL, 0);
+    begin(L,
+          progress && !pnl_curated(L) && !pn_task_watched(pnl_task(L)) && isatty(STDERR_FILENO) ? listen_for_bar : NULL,
+          0);
+}
+
+void pnl_run_stops_sets(lua_State *L)
+{
+    run *self;
+
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &run_key);
+    self = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    self->stops_sets = true;
+    self->stopped_before = pn_stop_enter(pnl_task(L));
 }
 
 void pnl_run_begin_at(lua_State *L, int index, const char *owner)
@@ -284,11 +374,12 @@ void pnl_run_begin_at(lua_State *L, int index, const char *owner)
         pnl_run_begin(L, lua_toboolean(L, index));
         break;
     case LUA_TFUNCTION:
+        pnl_refuse_analyst(L, "progress = function", "when it is called depends on the records");
         begin(L, listen_for_function, index);
         break;
     default:
-        luaL_error(L, "%s: progress must be true, false or a function(done, total, label), got %s", owner,
-                   luaL_tolstring(L, index, NULL));
+        luaL_error(L, "%s: progress must be true, false or a function(done, total, label, value, spent), got %s", owner,
+                   pnl_text(L, index));
     }
 }
 
@@ -301,9 +392,13 @@ void pnl_run_end(lua_State *L)
     self = lua_touserdata(L, -1);
     if (self) {
         clear_bar(self);
+        if (self->stops_sets)
+            (void)pn_stop_enter(self->stopped_before);
         pn_task_listen(task, self->outer ? self->outer->listener : NULL, self->outer);
+        atomic_store(&pnl_run_stopper(L)->in_lua,
+                     self->outer && self->outer->of_lua); /* made by begin: nothing is allocated */
         if (!self->outer) {
-            atomic_store(&running, (pn_task *)NULL);
+            atomic_store(&pnl_run_stopper(L)->running, (pn_task *)NULL);
             pn_task_reset(task);
         }
         lua_getiuservalue(L, -1, KEPT_OUTER);
@@ -322,10 +417,56 @@ lua_State *pnl_run_state(lua_State *L)
     return self ? self->L : L;
 }
 
+/* A forked child draws no bar, but prints where its parent's may be at any time. */
+static void note_bar_of_parent(run *self)
+{
+    int columns = terminal_columns() - 1 - ECHO_COLUMNS;
+
+    if (self->listener == listen_for_bar && columns > 0 && getpid() != pnl_run_stopper(self->L)->process)
+        self->drawn_columns = columns < LINE_MAX_BYTES - 1 ? columns : LINE_MAX_BYTES - 1;
+}
+
+void pnl_run_hide_bar(lua_State *L)
+{
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &run_key) == LUA_TUSERDATA)
+        for (run *self = lua_touserdata(L, -1); self; self = self->outer) {
+            note_bar_of_parent(self);
+            clear_bar(self);
+        }
+    lua_pop(L, 1);
+}
+
+static int print_beside_bar(lua_State *L)
+{
+    pnl_run_hide_bar(L);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 0);
+    return 0;
+}
+
+void pnl_run_print_beside_bar(lua_State *L)
+{
+    lua_getglobal(L, "print");
+    lua_pushcclosure(L, print_beside_bar, 1);
+    lua_setglobal(L, "print");
+}
+
 bool pnl_run_active(lua_State *L)
 {
     bool active = lua_rawgetp(L, LUA_REGISTRYINDEX, &run_key) == LUA_TUSERDATA;
 
     lua_pop(L, 1);
     return active;
+}
+
+void pnl_run_mark_lua(lua_State *L)
+{
+    run *self;
+
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &run_key);
+    self = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    self->of_lua = true;
+    atomic_store(&pnl_run_stopper(L)->in_lua, true);
 }

@@ -366,7 +366,7 @@ const pnl_class pnl_prox_class = {
 static const pnl_row library_rows[] = {
     { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.prox.names() -> {string, ...}",
       "The names of the built-in proximal operators." },
-    { "custom", custom, PNL_FUNCTION, PNL_NOTHING,
+    { "custom", custom, PNL_FUNCTION, PNL_NOTHING | PNL_CALLS_BACK,
       "pn.prox.custom{prox=function(v, step) ... end, value=function(v) ... end, dim=} -> prox",
       "An operator of your own: prox returns a vector as long as v, which is a copy; value, optional, returns f(v)." },
     { "sum", sum, PNL_FUNCTION, PNL_NOTHING, "pn.prox.sum{P, Q, ...} -> prox",
@@ -388,7 +388,7 @@ void pnl_open_prox(lua_State *L)
 {
     const pn_prox_ops *const *table = pn_prox_table();
 
-    pnl_register(L, &pnl_prox_class);
+    pnl_open_class(L, &pnl_prox_class);
     pnl_library(L, "prox", "Proximal operators of convex functions.", library_rows);
     for (size_t i = 0; table[i]; i++) {
         const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };

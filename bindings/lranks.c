@@ -67,18 +67,21 @@ static int ranks_tostring(lua_State *L)
 }
 
 static const pnl_row ranks_rows[] = {
-    { "rank", ranks_rank, PNL_FIELD, PNL_NOTHING, "ranks.rank -> integer",
+    { "rank", ranks_rank, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "ranks.rank -> integer",
       "Which of the processes this is, from 0: `if ranks.rank == 0` before what only one shall do, such as printing, "
       "writing files and opening the ledger's file (the others take a ledger of the same budget in memory)." },
-    { "size", ranks_size, PNL_FIELD, PNL_NOTHING, "ranks.size -> integer", "How many processes there are." },
-    { "name", ranks_name, PNL_FIELD, PNL_NOTHING, "ranks.name -> string", "What they are ranks of: \"mpi\"." },
-    { "rng", ranks_rng, PNL_METHOD, PNL_NOTHING, "ranks:rng() -> rng",
+    { "size", ranks_size, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "ranks.size -> integer",
+      "How many processes there are." },
+    { "name", ranks_name, PNL_FIELD, PNL_NOTHING | PNL_PROCESSES, "ranks.name -> string",
+      "What they are ranks of: \"mpi\"." },
+    { "rng", ranks_rng, PNL_METHOD, PNL_NOTHING | PNL_PROCESSES, "ranks:rng() -> rng",
       "A secure stream that is the same on all ranks: rank 0 asks its operating system for the key.  All ranks are one "
       "curator: each holds the noise.  Every rank has to call it, and to make the same draws.  Runs over an objective "
       "with ranks= take one by themselves." },
-    { "barrier", ranks_barrier, PNL_METHOD, PNL_NOTHING, "ranks:barrier()",
+    { "barrier", ranks_barrier, PNL_METHOD, PNL_NOTHING | PNL_PROCESSES, "ranks:barrier()",
       "Wait until all ranks are here.  Error when another rank does something else." },
-    { "__tostring", ranks_tostring, PNL_META, PNL_NOTHING, "tostring(ranks) -> string", "Rank, size and name." },
+    { "__tostring", ranks_tostring, PNL_META, PNL_NOTHING | PNL_PROCESSES, "tostring(ranks) -> string",
+      "Rank, size and name." },
     PNL_ROW_END,
 };
 
@@ -180,7 +183,7 @@ void pnl_open_federated_mpi(lua_State *L)
 {
     lua_pushcfunction(L, federated_mpi);
     lua_setfield(L, -2, "mpi");
-    pnl_reference(L, "federated", "mpi", PNL_NOTHING, "pn.federated.mpi{ranks=, timeout=} -> transport",
+    pnl_reference(L, "federated", "mpi", PNL_NOTHING | PNL_PROCESSES, "pn.federated.mpi{ranks=, timeout=} -> transport",
                   "On rank 0 of `mpirun -n K+1`: the server of K parties, which are the other ranks; these call "
                   "pn.federated.party{ranks=, data=, ledger=}:serve().  For simulation at scale on one's own machines: "
                   "nobody is authenticated and nothing is encrypted.  Errors: on another rank than 0, with one rank.",
@@ -189,11 +192,11 @@ void pnl_open_federated_mpi(lua_State *L)
 
 void pnl_open_ranks(lua_State *L)
 {
-    pnl_register(L, &pnl_ranks_class);
+    pnl_open_class(L, &pnl_ranks_class);
     lua_pushcfunction(L, open_ranks);
     lua_setfield(L, -2, "ranks");
     pnl_reference(
-        L, "", "ranks", PNL_NOTHING, "pn.ranks() -> ranks",
+        L, "", "ranks", PNL_NOTHING | PNL_PROCESSES, "pn.ranks() -> ranks",
         "The processes that `mpirun -n N penumbra SCRIPT` has started together, for pn.objective{ranks=}: all "
         "run the same script with the same data, and results have the bits of one process.  A rank that ends "
         "with an error ends all.  Errors: a process that stands alone; Penumbra built without MPI.",

@@ -262,7 +262,7 @@ void pnl_open_reg(lua_State *L)
 {
     const pn_regulariser_ops *const *table = pn_regulariser_table();
 
-    pnl_register(L, &pnl_reg_class);
+    pnl_open_class(L, &pnl_reg_class);
     pnl_library(L, "reg", "Regularisers: terms of an objective that depend on no data.", library_rows);
     for (size_t i = 0; table[i]; i++) {
         const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };

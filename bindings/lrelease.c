@@ -54,7 +54,7 @@ static void fill_receipt(lua_State *L, void **slot, const release_call *call)
     receipt *self = pn_alloc(1, sizeof *self + length + 1);
 
     if (!self)
-        luaL_error(L, "%s: out of memory", call->name);
+        pnl_no_memory(L, "%s: out of memory", call->name);
     memcpy(self->label, call->label, length + 1);
     self->event = pn_event_keep(call->mechanism->event);
     self->mechanism = call->name;
@@ -196,12 +196,15 @@ static void read_options(lua_State *L, int options, release_call *call)
     int type;
 
     pnl_options(L, options, call->name, none, unused, extra);
-    if (option(L, options, "ledger") == LUA_TNIL)
+    pnl_push_ledger(L, options, call->name);
+    if (lua_isnil(L, -1))
         pnl_error(L, "%s: a release is paid from a ledger; give ledger = pn.ledger{epsilon = ...}", call->name);
     call->ledger_index = lua_gettop(L);
     type = option(L, options, "label");
     if (type != LUA_TNIL && type != LUA_TSTRING)
         pnl_error(L, "%s: label must be a string, got %s", call->name, pnl_got(L, -1));
+    if (type == LUA_TSTRING && lua_rawlen(L, -1) > 100)
+        pnl_refuse_analyst(L, "a label of more than 100 bytes", "the curator's ledger keeps it");
     call->label = type == LUA_TNIL ? call->name : lua_tostring(L, -1);
     if (option(L, options, "rng") != LUA_TNIL && !pnl_test(L, -1, &pnl_rng_class))
         pnl_error(L, "%s: rng must be an open pn.rng, got %s", call->name, pnl_got(L, -1));

@@ -165,7 +165,7 @@ static int new_seeded(lua_State *L)
 static const pnl_row library_rows[] = {
     { "secure", new_secure, PNL_FUNCTION, PNL_NOTHING, "pn.rng.secure() -> rng",
       "A stream keyed by the operating system (libsodium): the only kind that protects anybody." },
-    { "seeded", new_seeded, PNL_FUNCTION, PNL_NOTHING, "pn.rng.seeded(seed) -> rng",
+    { "seeded", new_seeded, PNL_FUNCTION, PNL_NOTHING | PNL_SEEDED, "pn.rng.seeded(seed) -> rng",
       "The same stream for the same whole number on every platform, for teaching and tests.  rng.simulated is true, "
       "and whatever it touches is marked so.  Error unless the seed is a whole number." },
     PNL_ROW_END,
@@ -175,8 +175,12 @@ pn_rng *pnl_rng(lua_State *L, int index)
 {
     pn_rng *rng;
 
-    if (!lua_isnoneornil(L, index))
-        return pnl_check(L, index, &pnl_rng_class);
+    if (!lua_isnoneornil(L, index)) {
+        rng = pnl_check(L, index, &pnl_rng_class);
+        if (pn_rng_simulated(rng))
+            pnl_refuse_analyst(L, "seeded noise", "it protects nobody; leave rng out");
+        return rng;
+    }
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &default_key) != LUA_TUSERDATA) {
         lua_pop(L, 1);
         new_secure(L);
@@ -190,7 +194,7 @@ pn_rng *pnl_rng(lua_State *L, int index)
 
 void pnl_open_rng(lua_State *L)
 {
-    pnl_register(L, &pnl_rng_class);
+    pnl_open_class(L, &pnl_rng_class);
     pnl_library(L, "rng", "Random streams: secure for noise, seeded for teaching and tests.", library_rows);
     lua_setfield(L, -2, "rng");
 }

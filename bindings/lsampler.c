@@ -206,7 +206,7 @@ static void add_constructor(lua_State *L, const pn_sampler_ops *ops)
 
 void pnl_open_sampler(lua_State *L)
 {
-    pnl_register(L, &pnl_sampler_class);
+    pnl_open_class(L, &pnl_sampler_class);
     pnl_library(L, "sampler", "Which records are in a batch, and what that makes of the cost of a noisy sum over it.",
                 library_rows);
     for (const pn_sampler_ops *const *ops = pn_sampler_table(); *ops; ops++)

@@ -334,7 +334,7 @@ void pnl_open_sampling(lua_State *L)
     static const pnl_row rows[] = { PNL_ROW_END };
     const pn_block_sampling_ops *const *table = pn_block_sampling_table();
 
-    pnl_register(L, &pnl_block_sampling_class);
+    pnl_open_class(L, &pnl_block_sampling_class);
     pnl_library(L, "sampling", "Which blocks a step of solve.block_frank_wolfe moves.", rows);
     for (size_t i = 0; table[i]; i++) {
         const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
@@ -343,7 +343,7 @@ void pnl_open_sampling(lua_State *L)
     }
     lua_pushcfunction(L, sampling_custom);
     lua_setfield(L, -2, "custom");
-    pnl_reference(L, "sampling", "custom", PNL_NOTHING,
+    pnl_reference(L, "sampling", "custom", PNL_NOTHING | PNL_CALLS_BACK,
                   "pn.sampling.custom{blocks=, p=, pairs=, draw=function(rng) -> {i, ...}} -> sampling", custom_doc,
                   NULL, custom_params);
     lua_setfield(L, -2, "sampling");

@@ -36,6 +36,7 @@ static void push_gap(lua_State *L, const pn_second_order_gap *gap, int direction
     lua_setfield(L, -2, "steps");
     lua_pushvalue(L, direction);
     lua_setfield(L, -2, "direction");
+    pnl_list(L);
 }
 
 static int second_order_gap(lua_State *L)

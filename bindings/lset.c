@@ -7,24 +7,32 @@
 #include "progress.h"
 
 #define MAX_VERTEX_NUMBERS 1e7
+#define LONG_DIM           1000 /* from here on a frame is cheap beside a projection */
 
 pn_set *pnl_check_set(lua_State *L, int index)
 {
     return pnl_check(L, index, &pnl_set_class);
 }
 
+/* What may call functions of the user, or take long enough for somebody to press Ctrl-C. */
+static bool needs_frame(const pn_set *set)
+{
+    return set->ops->single_thread || set->dim >= LONG_DIM;
+}
+
 void pnl_set_begin(lua_State *L, const pn_set *set)
 {
-    if (!set->ops->single_thread)
+    if (!needs_frame(set))
         return;
-    for (int i = 1; i <= lua_gettop(L); i++)
+    for (int i = 1; i <= lua_gettop(L) && set->ops->single_thread; i++)
         pnl_pin(L, i);
     pnl_run_begin(L, false);
+    pnl_run_stops_sets(L);
 }
 
 void pnl_set_end(lua_State *L, const pn_set *set, pn_status status, const pn_err *err)
 {
-    if (set->ops->single_thread)
+    if (needs_frame(set))
         pnl_run_end(L);
     pnl_status(L, status, err);
 }
@@ -157,7 +165,8 @@ static int contains(lua_State *L)
     return 1;
 }
 
-static int gauge(lua_State *L)
+int pnl_set_number(lua_State *L,
+                   pn_status (*number)(const pn_set *set, const double *v, size_t n, double *value, pn_err *err))
 {
     const pn_set *set = pnl_check_set(L, 1);
     pn_vec v = pnl_check_vec(L, 2);
@@ -166,10 +175,15 @@ static int gauge(lua_State *L)
     pn_err err;
 
     pnl_set_begin(L, set);
-    status = pn_set_gauge(set, v.data, v.n, &value, &err);
+    status = number(set, v.data, v.n, &value, &err);
     pnl_set_end(L, set, status, &err);
     lua_pushnumber(L, value);
     return 1;
+}
+
+static int gauge(lua_State *L)
+{
+    return pnl_set_number(L, pn_set_gauge);
 }
 
 static int center(lua_State *L)
@@ -226,17 +240,6 @@ static int vertex_scores(lua_State *L)
         lua_setfield(L, -2, pn_lp_name((pn_lp)norm));
     }
     return 2;
-}
-
-/* ---- text ---- */
-
-static int to_string(lua_State *L)
-{
-    char text[320];
-
-    pn_set_describe(pnl_check_set(L, 1), text, sizeof text);
-    lua_pushstring(L, text);
-    return 1;
 }
 
 /* ---- tables ---- */
@@ -305,8 +308,10 @@ static const pnl_row set_rows[] = {
     { "__add", pnl_set_add, PNL_META, PNL_NOTHING, "C + v -> set, C + D -> set",
       "The set shifted by a vector of C.dim entries, or the Minkowski sum {x + y: x in C, y in D}." },
     { "__sub", pnl_set_sub, PNL_META, PNL_NOTHING, "C - v -> set", "The set shifted by -v." },
-    { "__tostring", to_string, PNL_META, PNL_NOTHING, "tostring(C) -> string",
-      "Kind, dimension and size in one line." },
+    { "__tostring", pnl_set_tostring, PNL_META, PNL_NOTHING, "tostring(C) -> string",
+      "What it is and how large: l2 radius, l2 diameter, and the Gaussian width where a formula or a short integral "
+      "has "
+      "it; nothing is drawn for a text." },
     PNL_ROW_END,
 };
 
@@ -323,7 +328,8 @@ const pnl_class pnl_set_class = {
 static const pnl_row library_rows[] = {
     { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.set.names() -> {string, ...}",
       "The names of the sets of the table; pn.set.custom makes others." },
-    { "custom", pnl_set_custom, PNL_FUNCTION, PNL_NOTHING, pnl_set_custom_signature, pnl_set_custom_doc },
+    { "custom", pnl_set_custom, PNL_FUNCTION, PNL_NOTHING | PNL_CALLS_BACK, pnl_set_custom_signature,
+      pnl_set_custom_doc },
     PNL_ROW_END,
 };
 
@@ -331,14 +337,14 @@ void pnl_open_geometry(lua_State *L)
 {
     const pn_set_ops *const *table = pn_set_table();
 
-    pnl_register(L, &pnl_set_class);
+    pnl_open_class(L, &pnl_set_class);
     pnl_library(L, "set", "Convex constraint sets.", library_rows);
     for (size_t i = 0; table[i]; i++) {
         const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
 
         pnl_constructor(L, "set", &of, construct, false);
     }
-    pnl_reference(L, "set", "custom", PNL_NOTHING, pnl_set_custom_signature, pnl_set_custom_doc,
+    pnl_reference(L, "set", "custom", PNL_NOTHING | PNL_CALLS_BACK, pnl_set_custom_signature, pnl_set_custom_doc,
                   "the functions that are given", pnl_set_custom_params);
     lua_setfield(L, -2, "set");
     pnl_open_width(L);

@@ -13,6 +13,9 @@ pn_set *pnl_check_set(lua_State *L, int index);
 void pnl_set_begin(lua_State *L, const pn_set *set);
 void pnl_set_end(lua_State *L, const pn_set *set, pn_status status, const pn_err *err); /* raises what status says */
 
+/** A method C:name(v) -> number. */
+int pnl_set_number(lua_State *L,
+                   pn_status (*number)(const pn_set *set, const double *v, size_t n, double *value, pn_err *err));
 /** The box on the top holds a set made of the one at `part`. */
 void pnl_set_keep(lua_State *L, int part);
 
@@ -41,5 +44,8 @@ int pnl_set_sample(lua_State *L);
 int pnl_set_width(lua_State *L);
 /** Add `width` to the pn table on the stack top. */
 void pnl_open_width(lua_State *L);
+
+/* lset_print.c */
+int pnl_set_tostring(lua_State *L);
 
 #endif

@@ -67,17 +67,7 @@ int pnl_set_norm(lua_State *L)
 
 int pnl_set_dual_norm(lua_State *L)
 {
-    const pn_set *set = pnl_check_set(L, 1);
-    pn_vec v = pnl_check_vec(L, 2);
-    double value = 0.0;
-    pn_status status;
-    pn_err err;
-
-    pnl_set_begin(L, set);
-    status = pn_set_dual_norm(set, v.data, v.n, &value, &err);
-    pnl_set_end(L, set, status, &err);
-    lua_pushnumber(L, value);
-    return 1;
+    return pnl_set_number(L, pn_set_dual_norm);
 }
 
 /* ---- samples ---- */

@@ -9,15 +9,29 @@
 #include "progress.h"
 
 #define MAX_OWN_OPTIONS 32
+#define RUN_OPTIONS     4
 
 const char *const pnl_run_option_names[] = { "ledger", "rng", "progress", "on_step", NULL };
 
+/* The same for the reference: help and completion show them with the options that the runtime knows. */
+static const pn_param run_options[RUN_OPTIONS] = {
+    { "ledger", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "pn.ledger", NULL },
+      "the budget that the run is charged to; by default the run's own cost is the budget" },
+    { "rng", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "pn.rng", NULL },
+      "the stream of the noise; by default a secure one, a seeded one makes the run a simulation" },
+    { "progress", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "function or a boolean", NULL },
+      "false: no bar on the terminal; a function is called now and then with done, total, label, value, spent" },
+    { "on_step", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "function", NULL },
+      "called with the state after each step; stops the run by returning false" },
+};
+
 /* ---- making a plan ---- */
 
-/* The ledger in the options table, or NULL; leaves the value on the stack. */
+/* The ledger of the options, or NULL; leaves the value on the stack. */
 static pn_ledger *ledger_option(lua_State *L, int options, const char *owner)
 {
-    if (!lua_istable(L, options) || lua_getfield(L, options, "ledger") == LUA_TNIL)
+    pnl_push_ledger(L, options, owner);
+    if (lua_isnil(L, -1))
         return NULL;
     if (!pnl_test(L, -1, &pnl_ledger_class))
         luaL_error(L, "%s: ledger must be a pn.ledger, got %s", owner, luaL_typename(L, -1));
@@ -77,20 +91,53 @@ static void keep_options(lua_State *L, int box, int options, const pn_param *par
     }
 }
 
+/* With strict=true a run ends at the first record whose loss is no number: that is told by whether it ends, and not paid for. */
+static void refuse_strict(lua_State *L, const char *owner, const pn_param *params, const pn_arg *own)
+{
+    size_t strict = pn_param_find(params, "strict");
+
+    if (strict < pn_param_count(params) && own[strict].given && own[strict].flag)
+        pnl_refuse_analyst(L, lua_pushfstring(L, "%s: strict = true", owner),
+                           "whether the run ends early depends on the records");
+}
+
+/* A plan of nothing but a ledger takes all that is left of it: from a curator's, which is given unasked, only on request. */
+static void need_price(lua_State *L, const char *owner, const pn_arg *common)
+{
+    bool none = common[PN_OPT_PRIVACY].given && !common[PN_OPT_PRIVACY].flag; /* refused for that */
+    pn_err err;
+
+    if (!pnl_curated(L) || none || common[PN_OPT_EPSILON].given || common[PN_OPT_RHO].given)
+        return;
+    (void)pn_fail(&err, PN_EINVAL,
+                  "%s: say what it may cost: epsilon and delta, or rho; without, it would take all that remains of the "
+                  "curator's budget",
+                  owner);
+    pnl_status(L, PN_EINVAL, &err);
+}
+
 int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index, int options_index)
 {
-    pn_objective *objective = pnl_check(L, objective_index, &pnl_objective_class);
+    pn_objective *objective;
     pn_arg common[PN_OPT_COUNT], own[MAX_OWN_OPTIONS];
     pn_gradient_oracle oracle = { NULL, NULL };
     char owner[64];
     pn_ledger *ledger;
+    int ledger_at;
     pn_plan **slot;
     pn_status status;
     pn_err err;
 
     (void)snprintf(owner, sizeof owner, "solve.%s", solver->name);
+    if (!pnl_test(L, objective_index, &pnl_objective_class))
+        luaL_error(L, "%s: expected a pn.objective and then options, as in %s(obj, {epsilon=1}), got %s first", owner,
+                   owner, luaL_typename(L, objective_index));
+    objective = pnl_check(L, objective_index, &pnl_objective_class);
     pnl_options2(L, options_index, owner, pn_solver_common, common, solver->params, own, pnl_run_option_names);
+    refuse_strict(L, owner, solver->params, own);
+    need_price(L, owner, common);
     ledger = ledger_option(L, options_index, owner);
+    ledger_at = lua_gettop(L);
     slot = (pn_plan **)pnl_newbox(L, &pnl_plan_class);
     pnl_keep(L, -1, objective_index);
     if (lua_istable(L, options_index))
@@ -100,9 +147,7 @@ int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index
     pnl_keep(L, -2, -1);
     lua_pop(L, 1);
     if (ledger) {
-        lua_getfield(L, options_index, "ledger");
-        pnl_keep(L, -2, -1);
-        lua_pop(L, 1);
+        pnl_keep(L, -1, ledger_at);
     }
     keep_options(L, lua_gettop(L), options_index, solver->params, own, &oracle);
     if (lua_istable(L, options_index))
@@ -114,6 +159,9 @@ int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index
     pnl_run_end(L);
     pnl_status(L, status, &err);
     lua_pop(L, 1);
+    if ((*slot)->request.kind == PN_NONPRIVATE)
+        pnl_refuse_analyst(L, owner,
+                           "privacy = false shows values that were not released; give epsilon and delta, or rho");
     return 1;
 }
 
@@ -176,21 +224,36 @@ static int solve_exact(lua_State *L)
     lua_setfield(L, -2, "value");
     lua_pushnumber(L, gap);
     lua_setfield(L, -2, "gap");
+    pnl_list(L);
     return 1;
 }
 
 /* ---- the library ---- */
 
-/* Enter `name` with the common options and the solver's own in one list. */
+/* Enter `name` with the common options, the solver's own and those of the run in one list. */
 static void enter_solver(lua_State *L, const pn_solver_ops *solver, const char *name, pnl_reveals reveals,
                          const char *signature, const char *doc)
 {
-    pn_param both[PN_OPT_COUNT + MAX_OWN_OPTIONS + 1];
+    pn_param all[PN_OPT_COUNT + MAX_OWN_OPTIONS + RUN_OPTIONS + 1];
     size_t own = pn_param_count(solver->params);
 
-    memcpy(both, pn_solver_common, PN_OPT_COUNT * sizeof *both);
-    memcpy(both + PN_OPT_COUNT, solver->params, (own + 1) * sizeof *both); /* with the end row */
-    pnl_reference(L, "solve", name, reveals, signature, doc, solver->source, both);
+    memcpy(all, pn_solver_common, PN_OPT_COUNT * sizeof *all);
+    memcpy(all + PN_OPT_COUNT, solver->params, own * sizeof *all);
+    memcpy(all + PN_OPT_COUNT + own, run_options, sizeof run_options);
+    all[PN_OPT_COUNT + own + RUN_OPTIONS] = (pn_param)PN_PARAM_END;
+    pnl_reference(L, "solve", name, reveals, signature, doc, solver->source, all);
+}
+
+/* What a run touches besides what it releases. */
+static pnl_reveals run_touches(const pn_solver_ops *solver)
+{
+    static const char *const searching[] = { "objective_perturbation", "output_perturbation" };
+
+    for (size_t i = 0; i < sizeof searching / sizeof searching[0]; i++) {
+        if (strcmp(solver->name, searching[i]) == 0)
+            return PNL_FAILS; /* where the minimum is not found */
+    }
+    return strncmp(solver->name, "federated", strlen("federated")) == 0 ? PNL_PROCESSES : 0;
 }
 
 /* A callable table: solve.frank_wolfe(obj, options), solve.frank_wolfe.plan(obj, options). */
@@ -210,10 +273,11 @@ static void add_solver(lua_State *L, const pn_solver_ops *solver)
     lua_setfield(L, -2, solver->name);
 
     (void)snprintf(signature, sizeof signature, "pn.solve.%s(obj, {options}) -> fit", solver->name);
-    enter_solver(L, solver, solver->name, PNL_PAID, signature, solver->doc);
+    enter_solver(L, solver, solver->name, PNL_PAID | run_touches(solver), signature, solver->doc);
     (void)snprintf(name, sizeof name, "%s.plan", solver->name);
     (void)snprintf(signature, sizeof signature, "pn.solve.%s.plan(obj, {options}) -> plan", solver->name);
-    enter_solver(L, solver, name, PNL_NOTHING, signature, "Plan a run and spend nothing; tostring(plan) explains it.");
+    enter_solver(L, solver, name, PNL_NOTHING | run_touches(solver), signature,
+                 "Plan a run and spend nothing; tostring(plan) explains it.");
 }
 
 void pnl_open_solve(lua_State *L)
@@ -228,15 +292,19 @@ void pnl_open_solve(lua_State *L)
           "without kinks; else the norm of a subgradient, times the set's diameter or squared over twice the strong "
           "convexity, "
           "whichever is less: so an unbounded set, or none, will do where obj.bounds.strong_convexity is positive.  "
+          "Where obj.bounds.convex is false, theta is a stationary point found from the set's centre, and gap is what "
+          "is certified all the same: -strong_convexity/2 times the squared diameter more, or value less the loss's "
+          "least value.  "
           "Source: Beck, Teboulle (2009); Jaggi (2013)." },
         PNL_ROW_END,
     };
     const pn_solver_ops *const *table = pn_solver_table();
 
-    pnl_register(L, &function_class);
-    pnl_register(L, &pnl_plan_class);
-    pnl_register(L, &pnl_walk_class);
-    pnl_register(L, &pnl_fit_class);
+    pnl_open_class(L, &function_class);
+    pnl_open_class(L, &pnl_plan_class);
+    pnl_open_class(L, &pnl_walk_class);
+    pnl_open_class(L, &pnl_fit_class);
+    pnl_open_class(L, &pnl_saved_plan_class);
     pnl_library(L, "solve", "Solvers: solve.NAME(obj, options) runs, solve.NAME.plan(obj, options) only plans.", rows);
     for (size_t i = 0; table[i]; i++)
         add_solver(L, table[i]);

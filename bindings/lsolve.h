@@ -1,9 +1,10 @@
-/* lsolve.h -- what lsolve.c, lplan.c, lwalk.c and lfit.c share: plans, walks and fits keep each other alive.
+/* lsolve.h -- what lsolve.c, lplan.c, lwalk.c and lfit*.c share: plans, walks and fits keep each other alive.
  * Depends on: pnl.h, solvers/solver.h. */
 #ifndef PNL_LSOLVE_H
 #define PNL_LSOLVE_H
 
 #include "pnl.h"
+#include "solvers/model.h"
 #include "solvers/solver.h"
 
 extern const pnl_class pnl_walk_class;
@@ -27,7 +28,26 @@ void pnl_check_run_names(lua_State *L, int options_index, const char *owner);
 void pnl_run_options(lua_State *L, int options_index, const char *owner, pn_run_options *run);
 /** Push a table for one trace row; theta (may be NULL) as a vec copy. */
 void pnl_push_row(lua_State *L, const pn_trace_row *row, const double *theta, size_t p);
-/** Push an empty fit box that keeps the plan alive. */
+/** Push an empty fit box that keeps the plan, or saved plan, alive. */
 pn_fit **pnl_new_fit(lua_State *L, int plan_index);
+
+/* Of the fit at 1 (lfit.c). */
+/** What is known of its run: from its plan, or from its file; borrowed from there. */
+void pnl_fit_about(lua_State *L, pn_model_about *out);
+/** Push the plan and return it; NULL, with nothing pushed, for a fit that was loaded. */
+pn_plan *pnl_fit_plan(lua_State *L);
+/** The objective at theta, or the one that was saved. */
+double pnl_fit_evaluate(lua_State *L);
+
+/* lfit_save.c */
+extern const pnl_class pnl_saved_plan_class;
+int pnl_fit_save(lua_State *L);
+/** Push the fit of the model file at `path`. */
+int pnl_load_model(lua_State *L, const char *path);
+
+/** Coordinates of the model that are not zero. */
+size_t pnl_fit_nonzeros(const pn_fit *fit);
+/* lfit_print.c */
+int pnl_fit_tostring(lua_State *L);
 
 #endif

@@ -23,7 +23,7 @@ pnl_sparse *pnl_new_sparse(lua_State *L)
     pnl_sparse *self = pn_calloc(1, sizeof *self);
 
     if (!self)
-        pnl_error(L, "sparse: not enough memory");
+        pnl_no_memory(L, "sparse: not enough memory");
     *slot = self;
     self->owned = true;
     return self;
@@ -53,7 +53,7 @@ static const size_t *read_indices(lua_State *L, const char *name, pn_vec given, 
     size_t *out;
 
     if (given.n > SIZE_MAX / sizeof *out)
-        pnl_error(L, "sparse: not enough memory for %zu entries", given.n);
+        pnl_no_memory(L, "sparse: not enough memory for %zu entries", given.n);
     out = lua_newuserdatauv(L, given.n * sizeof *out + 1, 0);
     for (size_t k = 0; k < given.n; k++) {
         double index = given.data[k];
@@ -182,27 +182,6 @@ const pnl_number_kind pnl_kind_sparse = { "sparse", is_sparse, sparse_apply, spa
 
 /* ---- tables ---- */
 
-static int sparse_tostring(lua_State *L)
-{
-    const pn_csr *csr = &check_self(L)->csr;
-    size_t nnz = csr->start[csr->rows];
-    char text[128];
-
-    (void)snprintf(text, sizeof text, "sparse(%zu x %zu): %zu entries (%.3g%%)", csr->rows, csr->cols, nnz,
-                   100.0 * (double)nnz / ((double)csr->rows * (double)csr->cols));
-    lua_pushstring(L, text);
-    return 1;
-}
-
-#define METHOD(name, fn, signature, doc)                                                                               \
-    {                                                                                                                  \
-        name, fn, PNL_METHOD, PNL_NOTHING, signature, doc                                                              \
-    }
-#define META(name, fn, signature, doc)                                                                                 \
-    {                                                                                                                  \
-        name, fn, PNL_META, PNL_NOTHING, signature, doc                                                                \
-    }
-
 static const pnl_row sparse_class_rows[] = {
     { "rows", sparse_rows, PNL_FIELD, PNL_NOTHING, "S.rows -> number", "How many rows." },
     { "cols", sparse_cols, PNL_FIELD, PNL_NOTHING, "S.cols -> number", "How many columns." },
@@ -210,7 +189,7 @@ static const pnl_row sparse_class_rows[] = {
     METHOD("t", sparse_t, "S:t() -> sparse", "The transpose, a new sparse matrix."),
     METHOD("dense", sparse_dense, "S:dense() -> mat", "The same numbers as a dense matrix."),
     META("__mul", pnl_meta_mul, "S * v -> vec", "The product with a vector of S.cols entries."),
-    META("__tostring", sparse_tostring, "tostring(S) -> string", "Shape, stored entries and their share."),
+    META("__tostring", pnl_sparse_tostring, "tostring(S) -> string", "Shape, stored entries and their share."),
     PNL_ROW_END,
 };
 
@@ -220,7 +199,7 @@ const pnl_class pnl_sparse_class = {
 
 void pnl_open_sparse(lua_State *L)
 {
-    pnl_register(L, &pnl_sparse_class);
+    pnl_open_class(L, &pnl_sparse_class);
     lua_pushcfunction(L, sparse_new);
     lua_setfield(L, -2, "sparse");
     pnl_reference(L, "", "sparse", PNL_NOTHING, "pn.sparse{rows=, cols=, i=, j=, x=} -> sparse",

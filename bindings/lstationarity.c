@@ -260,7 +260,7 @@ static int stationarity(lua_State *L)
 
 void pnl_open_stationarity(lua_State *L)
 {
-    pnl_register(L, &stationarity_class);
+    pnl_open_class(L, &stationarity_class);
     lua_pushcfunction(L, stationarity);
     lua_setfield(L, -2, "stationarity");
     pnl_reference(L, "", "stationarity", PNL_RAW, signature, doc, source, params);

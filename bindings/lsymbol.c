@@ -37,7 +37,7 @@ static symbol *push_symbol(lua_State *L, pnl_expression *trace, pn_node node)
     slot = pnl_newbox(L, &pnl_symbol_class);
     self = pn_calloc(1, sizeof *self);
     if (!self)
-        pnl_error(L, "expression: out of memory");
+        pnl_no_memory(L, "expression: out of memory");
     *slot = self;
     self->trace = trace;
     self->node = node;
@@ -403,7 +403,7 @@ static int refuse_index(lua_State *L)
         return refuse(L, "%s has no '%s': a symbol stands for one number; write pn.%s(%s)", show_operand(L, 1), name,
                       name, show(L, 1));
     return refuse(L, "%s has no '%s': a symbol stands for one number, without fields, entries or methods",
-                  show_operand(L, 1), luaL_tolstring(L, 2, NULL));
+                  show_operand(L, 1), pnl_text(L, 2));
 }
 
 static int to_string(lua_State *L)
@@ -418,11 +418,6 @@ static int to_string(lua_State *L)
 }
 
 /* ---- tables ---- */
-
-#define META(name, fn, signature, doc)                                                                                 \
-    {                                                                                                                  \
-        name, fn, PNL_META, PNL_NOTHING, signature, doc                                                                \
-    }
 
 static const pnl_row symbol_rows[] = {
     META("__add", pnl_meta_add, "z + y -> symbol", "The sum; either side may be a finite number."),

@@ -51,6 +51,8 @@ void pnl_check_domain(lua_State *L, int index, const char *owner, const char *na
  */
 void pnl_check_domains(lua_State *L, int ranges, const char *owner, const char *const *names, unsigned count,
                        pn_domain *domains);
+/** Set a field of the table on the top to {low, high}. */
+void pnl_set_interval(lua_State *L, const char *field, pn_interval part);
 /** Push {min={lo, hi}, max={lo, hi}, converged=, boxes=}.  The graph gains nodes.  Ctrl-C stops it. */
 void pnl_push_bound(lua_State *L, const char *owner, pn_graph *graph, pn_node root, const pn_domain *domains);
 /** Push "z", "z and y", "a, b and c" or, for none, "nothing". */

@@ -383,7 +383,7 @@ static const pnl_row tree_rows[] = {
       "Not causal: it uses noise that came later, so it must not be fed back into a run as if it had been there.  "
       "Source: Hay "
       "et al. (2010); Honaker (2015)." },
-    { "save", save, PNL_METHOD, PNL_RAW, "t:save(path)",
+    { "save", save, PNL_METHOD, PNL_RAW | PNL_FILES, "t:save(path)",
       "Move the stream into a file (mode 600, durable), from which pn.tree.resume(path) goes on once; this object "
       "takes no more "
       "pushes.  The file holds the exact sums and the key of the noise: it is as secret as the records.  It may be "

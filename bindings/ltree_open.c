@@ -81,7 +81,8 @@ static pn_ledger *read_ledger(lua_State *L, int options)
 {
     pn_ledger *ledger;
 
-    if (option(L, options, "ledger") == LUA_TNIL)
+    pnl_push_ledger(L, options, "tree");
+    if (lua_isnil(L, -1))
         return NULL;
     ledger = pnl_test(L, -1, &pnl_ledger_class);
     if (!ledger)
@@ -141,7 +142,7 @@ static pnl_tree *new_tree(lua_State *L)
     pnl_tree *self = pn_calloc(1, sizeof *self);
 
     if (!self)
-        luaL_error(L, "tree: out of memory");
+        pnl_no_memory(L, "tree: out of memory");
     *slot = self;
     return self;
 }
@@ -197,7 +198,9 @@ static int tree_call(lua_State *L)
     if (option(L, 1, "rng") != LUA_TNIL && !pnl_test(L, -1, &pnl_rng_class))
         return pnl_error(L, "tree: rng must be an open pn.rng, got %s", pnl_got(L, -1));
     rng_index = lua_gettop(L);
-    path = option(L, 1, "path") == LUA_TNIL ? NULL : pnl_tree_path(L, -1, "tree");
+    if (option(L, 1, "path") != LUA_TNIL)
+        pnl_refuse_analyst(L, "tree: path", "it writes a file");
+    path = lua_isnil(L, -1) ? NULL : pnl_tree_path(L, -1, "tree");
     (void)pnl_rng(L, rng_index); /* makes the one that is used when there is no option */
     self = new_tree(L);
     box = lua_gettop(L);
@@ -238,7 +241,7 @@ static int resume(lua_State *L)
 /* ---- the library ---- */
 
 static const pnl_row library_rows[] = {
-    { "resume", resume, PNL_FUNCTION, PNL_NOTHING, "pn.tree.resume(path, {ledger=}) -> tree",
+    { "resume", resume, PNL_FUNCTION, PNL_NOTHING | PNL_FILES, "pn.tree.resume(path, {ledger=}) -> tree",
       "Go on with a stream from its file.  Where it was saved (t:save), the file is marked as taken, durably, before "
       "anything "
       "else, and a second resume is refused: it would reuse noise.  Where it kept itself (path=), the new object goes "
@@ -298,7 +301,7 @@ static void enter(lua_State *L)
 
 void pnl_open_tree(lua_State *L)
 {
-    pnl_register(L, &pnl_tree_class);
+    pnl_open_class(L, &pnl_tree_class);
     pnl_library(L, "tree", doc, library_rows);
     pnl_callable(L, "tree", tree_call, signature, doc);
     enter(L);

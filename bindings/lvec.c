@@ -6,6 +6,9 @@
 #include "lnumbers.h"
 #include "lsymbol.h"
 #include "numeric/blas.h"
+#include "progress.h"
+
+#define SPAN ((size_t)1 << 18) /* normal numbers between two looks at Ctrl-C; even */
 
 /* ---- making ---- */
 
@@ -23,7 +26,7 @@ static pnl_vec *push_empty(lua_State *L)
     pnl_vec *self = pn_calloc(1, sizeof *self);
 
     if (!self)
-        pnl_error(L, "vec: not enough memory");
+        pnl_no_memory(L, "vec: not enough memory");
     *slot = self;
     return self;
 }
@@ -34,7 +37,7 @@ double *pnl_new_vec(lua_State *L, size_t n)
 
     self->buffer = pnl_buffer_new(n);
     if (!self->buffer)
-        pnl_error(L, "vec: not enough memory for %zu numbers", n);
+        pnl_no_memory(L, "vec: not enough memory for %zu numbers", n);
     self->data = self->buffer->numbers;
     self->n = n;
     pnl_weigh(L, n * sizeof(double));
@@ -76,6 +79,8 @@ pn_vec pnl_check_vec_of(lua_State *L, int index, const char *who)
         lua_replace(L, index);
         return (pn_vec){ data, n };
     }
+    if (!pnl_test(L, index, &pnl_vec_class))
+        pnl_wrong_argument(L, index, "a vector or a list of numbers");
     self = pnl_check(L, index, &pnl_vec_class);
     return (pn_vec){ self->data, self->n };
 }
@@ -135,7 +140,19 @@ static int vec_normal(lua_State *L)
     size_t n = pnl_check_count(L, 1, "vec.normal: n");
     pn_rng *rng = pnl_rng(L, 2);
 
-    pn_rng_normals(rng, n, pnl_new_vec(L, n));
+    double *out = pnl_new_vec(L, n);
+    pn_status status = PN_OK;
+    pn_err err;
+
+    pnl_run_begin(L, n > SPAN); /* draws come in pairs, and a span is even: the stream is as without spans */
+    for (size_t done = 0; done < n && status == PN_OK; done += SPAN) {
+        size_t count = n - done < SPAN ? n - done : SPAN;
+
+        pn_rng_normals(rng, count, out + done);
+        status = pn_task_report(pnl_task(L), "vec.normal", (double)(done + count), (double)n, &err);
+    }
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
     return 1;
 }
 
@@ -158,6 +175,11 @@ static int vec_index(lua_State *L)
 
     if (lua_type(L, 2) == LUA_TSTRING)
         return pnl_error(L, "pn.vec has no field '%s'; help \"pn.vec\" lists what it has", lua_tostring(L, 2));
+    /* ipairs reads until there is nothing: the one error that no wrong index caused. */
+    if (lua_isinteger(L, 2) && lua_tointeger(L, 2) == (lua_Integer)self->n + 1)
+        return pnl_error(
+            L, "vec: index must be a whole number from 1 to %zu, got %zu (in a loop: pairs(v), not ipairs(v))", self->n,
+            self->n + 1);
     lua_pushnumber(L, self->data[pnl_check_index(L, 2, self->n, "vec", "index") - 1]);
     return 1;
 }
@@ -270,7 +292,7 @@ static int vec_norm(lua_State *L)
     pn_lp norm = p == 1.0 ? PN_L1 : p == 2.0 ? PN_L2 : PN_LINF;
 
     if (norm == PN_LINF && p != HUGE_VAL)
-        return pnl_error(L, "norm: the kind must be 1, 2 or math.huge, got %s", luaL_tolstring(L, 2, NULL));
+        return pnl_error(L, "norm: the kind must be 1, 2 or math.huge, got %s", pnl_text(L, 2));
     lua_pushnumber(L, pn_lp_norm(norm, self->n, self->data));
     return 1;
 }
@@ -361,48 +383,7 @@ static int vec_map(lua_State *L)
     return 1;
 }
 
-/* ---- text ---- */
-
-static int vec_tostring(lua_State *L)
-{
-    pnl_vec *self = check_self(L);
-    bool all = self->n <= 10;
-    luaL_Buffer text;
-
-    luaL_buffinit(L, &text);
-    luaL_addstring(&text, "vec(");
-    lua_pushinteger(L, (lua_Integer)self->n);
-    luaL_addvalue(&text);
-    luaL_addstring(&text, "):");
-    for (size_t i = 0; i < self->n; i++) {
-        if (!all && i == 3) {
-            luaL_addstring(&text, " ...");
-            i = self->n - 2;
-        }
-        luaL_addstring(&text, " ");
-        pnl_add_number(&text, self->data[i]);
-    }
-    if (!all) {
-        luaL_addstring(&text, "  (min ");
-        pnl_add_number(&text, self->data[pn_argmin(self->n, self->data)]);
-        luaL_addstring(&text, ", max ");
-        pnl_add_number(&text, self->data[pn_argmax(self->n, self->data)]);
-        luaL_addstring(&text, ")");
-    }
-    luaL_pushresult(&text);
-    return 1;
-}
-
 /* ---- tables ---- */
-
-#define METHOD(name, fn, signature, doc)                                                                               \
-    {                                                                                                                  \
-        name, fn, PNL_METHOD, PNL_NOTHING, signature, doc                                                              \
-    }
-#define META(name, fn, signature, doc)                                                                                 \
-    {                                                                                                                  \
-        name, fn, PNL_META, PNL_NOTHING, signature, doc                                                                \
-    }
 
 static const pnl_row vec_rows[] = {
     METHOD("slice", vec_slice, "v:slice(i, j) -> vec",
@@ -426,7 +407,7 @@ static const pnl_row vec_rows[] = {
            "run in C.  Write it with the operators and exp, log, max, where ...; a condition gives 1 or 0, a number is "
            "the "
            "same for all.  Errors: of f, and where it asks for what a symbol does not tell (`if t > 0`)."),
-    { "save", pnl_vec_save, PNL_METHOD, PNL_RAW, "v:save(path)",
+    { "save", pnl_vec_save, PNL_METHOD, PNL_RAW | PNL_FILES, "v:save(path)",
       "Write a NumPy .npy file ('<f8', one dimension); it appears complete or not at all." },
     META("__len", vec_len, "#v -> number", "How many entries."),
     META("__eq", vec_eq, "v == w -> boolean", "Whether both have the same length and the same numbers."),
@@ -441,7 +422,8 @@ static const pnl_row vec_rows[] = {
     META("__lt", pnl_meta_order, "v < w", "An error: Lua makes one boolean of it.  Compare with lt, le, gt, ge."),
     META("__le", pnl_meta_order, "v <= w", "An error: Lua makes one boolean of it.  Compare with lt, le, gt, ge."),
     META("__pairs", vec_pairs, "for i, x in pairs(v)", "Walks the entries."),
-    META("__tostring", vec_tostring, "tostring(v) -> string", "Length and entries; a long one is shortened."),
+    META("__tostring", pnl_vec_tostring, "tostring(v) -> string",
+         "Length and entries; of more than ten the range, the mean, how many are zero or not finite, and the ends."),
     PNL_ROW_END,
 };
 
@@ -466,7 +448,7 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_vec(lua_State *L)
 {
-    pnl_register(L, &pnl_vec_class);
+    pnl_open_class(L, &pnl_vec_class);
     pnl_library(L, "vec", "Vectors: pn.vec{1, 2, 3} and the constructors below.", library_rows);
     pnl_callable(
         L, "vec", vec_call, "pn.vec{1, 2, 3} -> vec",

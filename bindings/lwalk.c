@@ -38,8 +38,10 @@ void pnl_push_row(lua_State *L, const pn_trace_row *row, const double *theta, si
     if (row->atom)
         set_integer(L, "atom", row->atom);
     set_number(L, "step_size", row->step_size);
-    set_number(L, "value", row->value);
-    set_number(L, "gap", row->gap);
+    if (!pnl_curated(L)) { /* NaN there in any case */
+        set_number(L, "value", row->value);
+        set_number(L, "gap", row->gap);
+    }
     set_number(L, "certificate", row->certificate);
     set_number(L, "gradient_norm", row->gradient_norm);
     set_number(L, "eigenvalue", row->eigenvalue);
@@ -47,7 +49,9 @@ void pnl_push_row(lua_State *L, const pn_trace_row *row, const double *theta, si
         lua_pushstring(L, row->kind);
         lua_setfield(L, -2, "kind");
     }
-    set_integer(L, "gradients", (size_t)row->gradients);
+    if (!pnl_curated(L) &&
+        row->gradients != PN_NOT_SAVED) /* of Poisson batches their sizes, on whose secrecy amplification rests */
+        set_integer(L, "gradients", (size_t)row->gradients);
     if (theta) {
         set_vector(L, "theta", theta, p);
         set_vector(L, "point", row->point, p);
@@ -110,15 +114,14 @@ void pnl_check_run_names(lua_State *L, int options, const char *owner)
 void pnl_run_options(lua_State *L, int options, const char *owner, pn_run_options *run)
 {
     *run = (pn_run_options){ .task = pnl_task(L) };
-    if (!lua_istable(L, options))
-        return;
-    if (lua_getfield(L, options, "ledger") != LUA_TNIL) {
+    pnl_push_ledger(L, options, owner);
+    if (!lua_isnil(L, -1)) {
         if (!pnl_test(L, -1, &pnl_ledger_class))
             luaL_error(L, "%s: ledger must be a pn.ledger, got %s", owner, luaL_typename(L, -1));
         run->ledger = pnl_check(L, -1, &pnl_ledger_class);
         pnl_pin(L, -1);
     }
-    if (lua_getfield(L, options, "rng") != LUA_TNIL) {
+    if (lua_istable(L, options) && lua_getfield(L, options, "rng") != LUA_TNIL) {
         if (!pnl_test(L, -1, &pnl_rng_class))
             luaL_error(L, "%s: rng must be a pn.rng, got %s", owner, luaL_typename(L, -1));
         run->rng = pnl_check(L, -1, &pnl_rng_class);
@@ -151,6 +154,7 @@ int pnl_plan_run(lua_State *L, int plan_index, int options)
     pnl_run_options(L, options, owner, &run);
     push_option(L, options, "on_step");
     if (!lua_isnil(L, -1)) {
+        pnl_refuse_analyst(L, "on_step", "walk through plan:steps() instead");
         if (!lua_isfunction(L, -1))
             return luaL_error(L, "%s: on_step must be a function, got %s", owner, luaL_typename(L, -1));
         call.function = lua_gettop(L);
@@ -190,7 +194,10 @@ int pnl_plan_walk(lua_State *L, int plan_index, int options)
     slot = (pn_walk **)pnl_newbox(L, &pnl_walk_class);
     pnl_keep(L, -1, plan_index);
     for (int i = 0; i < 2; i++) { /* themselves: the table may change */
-        push_option(L, options, i ? "rng" : "ledger");
+        if (i)
+            push_option(L, options, "rng");
+        else
+            pnl_push_ledger(L, options, "plan:steps");
         if (!lua_isnil(L, -1))
             pnl_keep(L, -2, -1);
         lua_pop(L, 1);

@@ -11,6 +11,7 @@
 #include <lualib.h>
 
 #include "pnl.h"
+#include "progress.h"
 #include "repl.h"
 
 #define EXIT_USAGE       2
@@ -29,19 +30,18 @@ typedef struct invocation {
     int exit_status;
 } invocation;
 
-static const char usage[] =
-    "usage: penumbra [options] [script [arguments]]\n"
-    "       penumbra party CONFIG     one party of a federated run\n"
-    "       penumbra server CONFIG    its server; both explain themselves with --help\n"
-    "  -e CODE        run CODE; may be given several times\n"
-    "  -i             show the prompt after -e and the script\n"
-    "  --strict       only `pn` and `help` as globals, not its parts (set, loss, solve ...)\n"
-    "  -v, --version  print the version\n"
-    "  -h, --help     print this\n"
-    "  -              read the script from standard input\n"
-    "  --             the next argument is the script, whatever it looks like (or ./party)\n"
-    "With nothing to run, it is the prompt on a terminal, and a script on standard input otherwise.\n"
-    "Ctrl-C stops the fit that is running and keeps what it reached; again, it stops the script.\n";
+static const char usage[] = "usage: penumbra [options] [script [arguments]]\n"
+                            "       penumbra party CONFIG     one party of a federated run\n"
+                            "       penumbra server CONFIG    its server; --help explains either\n"
+                            "  -e CODE        run CODE; may be given several times\n"
+                            "  -i             show the prompt after -e and the script\n"
+                            "  --strict       only `pn` and `help` as globals, not its parts (set, loss ...)\n"
+                            "  -v, --version  print the version\n"
+                            "  -h, --help     print this\n"
+                            "  -              read the script from standard input\n"
+                            "  --             the next argument is the script, whatever it looks like\n"
+                            "With nothing to run: the prompt on a terminal, else a script on standard input.\n"
+                            "Ctrl-C stops the running fit and keeps what it reached; again, the script.\n";
 
 /* ---- the command line ---- */
 
@@ -173,6 +173,8 @@ static bool open_penumbra(lua_State *L, const options *asked)
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
     lua_pushcfunction(L, luaopen_penumbra_core);
     lua_setfield(L, -2, "penumbra.core");
+    lua_pushcfunction(L, repl_open_terminal);
+    lua_setfield(L, -2, "penumbra.terminal");
     find_lua_half(L);
     if (!push_program_module(L))
         return false;
@@ -190,6 +192,8 @@ static bool run_loaded(lua_State *L, int status, int arguments)
 {
     if (status == LUA_OK)
         status = repl_call(L, arguments, 0, REPL_SCRIPT);
+    else if (status == LUA_ERRSYNTAX)
+        repl_explain_syntax(L);
     if (status == LUA_OK)
         return true;
     repl_report(L, "penumbra: ");
@@ -244,7 +248,9 @@ static const char *push_version(lua_State *L)
 static void greet(lua_State *L)
 {
     if (isatty(STDIN_FILENO))
-        (void)printf("Penumbra %s (%s).  help() shows what there is, Ctrl-D leaves.\n", push_version(L), LUA_RELEASE);
+        (void)printf("Penumbra %s (%s).  help() shows what there is, ?name explains,\n"
+                     "Tab completes, %%help lists the prompt's own words, Ctrl-D leaves.\n",
+                     push_version(L), LUA_RELEASE);
 }
 
 static bool run_prompt(lua_State *L)
@@ -325,6 +331,7 @@ static int protected_main(lua_State *L)
     luaL_openlibs(L);
     lua_warning(L, "@on", 0);
     repl_catch_interrupts(L);
+    pnl_run_print_beside_bar(L);
     if (asked.service) {
         repl_catch_termination();
         self->exit_status = run_service(L, self, &asked);
@@ -350,5 +357,9 @@ int main(int argc, char **argv)
         self.exit_status = EXIT_FAILURE;
     }
     lua_close(L);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && self.exit_status == EXIT_SUCCESS) {
+        (void)fputs("penumbra: standard output could not be written: not all of it is there\n", stderr);
+        self.exit_status = EXIT_FAILURE;
+    }
     return self.exit_status;
 }

@@ -1,86 +1,57 @@
-/* pnl.c -- boxes, classes with documented rows, and the reference that help and the curator's sandbox read.
- * Depends on: pnl.h.  Used by: every binding.
+/* pnl.c -- boxes, and classes with documented rows.
+ * Depends on: pnl.h, reference.h.  Used by: every binding.
  *
  * A box is a userdata { pointer, busy }.  Its class pointer is the light-userdata key of its metatable in the registry, so
  * two libraries with a class of the same name cannot be mixed up. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/account.h"
+#include "lprint.h"
 #include "pnl.h"
+#include "reference.h"
 
 typedef struct box {
-    void *object; /* first: pnl_newbox returns its address */
-    int busy;     /* so many calls into the runtime are using it */
-    bool pinned;  /* another object rests on it: only the collector, which knows when that one is gone, may free it */
+    void *object;  /* first: pnl_newbox returns its address */
+    int busy;      /* so many calls into the runtime are using it */
+    bool pinned;   /* another object rests on it: only the collector, which knows when that one is gone, may free it */
+    bool borrowed; /* somebody else frees the object */
 } box;
-
-static const char reference_key = 'r';
-
-const char *pnl_reveals_name(pnl_reveals reveals)
-{
-    static const char *const names[] = { "nothing", "paid", "raw" };
-
-    return names[reveals];
-}
-
-/* ---- errors ---- */
-
-static const char error_key = 'e', failure_key = 'f';
-
-void pnl_set_error(lua_State *L)
-{
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
-}
-
-void pnl_push_failure(lua_State *L)
-{
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_key);
-    lua_pushnil(L);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_key);
-}
-
-void pnl_status(lua_State *L, pn_status status, const pn_err *err)
-{
-    if (status == PN_OK)
-        return;
-    lua_pushstring(L, pn_status_name(status) + strlen("PN_"));
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_key);
-    if (status == PN_ECALLBACK) {
-        lua_rawgetp(L, LUA_REGISTRYINDEX, &error_key);
-        lua_pushnil(L);
-        lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
-        if (!lua_isnil(L, -1))
-            lua_error(L);
-        lua_pop(L, 1);
-    }
-    luaL_error(L, "%s", err->message);
-}
-
-int pnl_error(lua_State *L, const char *format, ...)
-{
-    char message[PN_ERR_MAX];
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(message, sizeof message, format, args);
-    va_end(args);
-    return luaL_error(L, "%s", message);
-}
 
 /* ---- boxes ---- */
 
+/* Lua's collector does not see the runtime's memory: before it runs short under a host's limit, dead objects must go. */
+static void collect_when_short(lua_State *L)
+{
+    pn_account *account = pn_account_current();
+
+    if (!pn_account_pressed(account))
+        return;
+    lua_gc(L, LUA_GCCOLLECT);
+    pn_account_rest(account);
+}
+
 void **pnl_newbox(lua_State *L, const pnl_class *cls)
 {
-    box *self = lua_newuserdatauv(L, sizeof *self, 1);
+    box *self;
 
+    collect_when_short(L);
+    self = lua_newuserdatauv(L, sizeof *self, 1);
     self->object = NULL;
     self->busy = 0;
-    self->pinned = false;
+    self->pinned = self->borrowed = false;
     pnl_register(L, cls);
     lua_rawgetp(L, LUA_REGISTRYINDEX, cls);
     lua_setmetatable(L, -2);
     return &self->object;
+}
+
+void pnl_borrow(lua_State *L, const pnl_class *cls, void *object)
+{
+    box *self = (box *)pnl_newbox(L, cls); /* the object is its first member */
+
+    self->object = object;
+    self->borrowed = true;
 }
 
 static box *to_box(lua_State *L, int index, const pnl_class *cls)
@@ -106,7 +77,8 @@ bool pnl_release(lua_State *L, int index, const pnl_class *cls)
         void *object = self->object;
 
         self->object = NULL;
-        cls->free(object);
+        if (!self->borrowed)
+            cls->free(object);
     }
     return true;
 }
@@ -130,19 +102,26 @@ void *pnl_test(lua_State *L, int index, const pnl_class *cls)
     return self ? self->object : NULL;
 }
 
-void *pnl_check(lua_State *L, int index, const pnl_class *cls)
-{
-    box *self = to_box(L, index, cls);
-
-    if (!self)
-        luaL_typeerror(L, index, cls->name);
-    if (!self->object)
-        luaL_argerror(L, index, "this object is closed");
-    return self->object;
-}
-
 /* Every box's metatable carries this key. */
 static const char box_key = 'b';
+
+void pnl_forget_classes(lua_State *L, const pnl_class *but)
+{
+    int top = lua_gettop(L);
+
+    pnl_forget_reference(L);
+    lua_pushnil(L);
+    while (lua_next(L, LUA_REGISTRYINDEX)) {
+        bool found = lua_istable(L, -1) && lua_touserdata(L, -2) != but && lua_rawgetp(L, -1, &box_key) != LUA_TNIL;
+
+        lua_settop(L, top + 1);
+        if (found) { /* an entry that is there may be cleared on the way */
+            lua_pushvalue(L, -1);
+            lua_pushnil(L);
+            lua_rawset(L, LUA_REGISTRYINDEX);
+        }
+    }
+}
 
 static bool is_closed(lua_State *L, int index)
 {
@@ -176,6 +155,69 @@ const char *pnl_got(lua_State *L, int index)
     if (luaL_getmetafield(L, index, "__name") == LUA_TSTRING)
         return lua_pushfstring(L, is_closed(L, index) ? "a closed %s" : "a %s", lua_tostring(L, -1));
     return lua_pushfstring(L, "a %s", luaL_typename(L, index));
+}
+
+/* Counted as the caller does: what a method or a callable object is called on is no argument. */
+static int argument_number(lua_State *L, int index, const char *namewhat)
+{
+    bool on_object = strcmp(namewhat, "method") == 0 || luaL_getmetafield(L, 1, "__call") != LUA_TNIL;
+
+    return on_object ? index - 1 : index;
+}
+
+int pnl_wrong_argument(lua_State *L, int index, const char *expected)
+{
+    const char *got = pnl_got(L, index);
+    lua_Debug at = { 0 };
+    int number;
+
+    if (!lua_getstack(L, 0, &at) || !lua_getinfo(L, "n", &at) || !at.name)
+        return luaL_error(L, "expected %s, got %s", expected, got);
+    number = argument_number(L, lua_absindex(L, index), at.namewhat);
+    if (number == 0)
+        return luaL_error(L, "%s: expected %s before the colon, got %s", at.name, expected, got);
+    return luaL_error(L, "%s: argument %d must be %s, got %s", at.name, number, expected, got);
+}
+
+/* d.take(5): the first argument is no data set, and `take` is a method of data sets. */
+static void check_colon(lua_State *L, const pnl_class *cls)
+{
+    int top = lua_gettop(L); /* what is pushed would stand where an argument is missing */
+    lua_Debug at = { 0 };
+
+    if (!lua_getstack(L, 0, &at) || !lua_getinfo(L, "n", &at) || !at.name || strcmp(at.namewhat, "method") == 0)
+        return;
+    pnl_register(L, cls);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, cls);
+    if (lua_getfield(L, -1, "__methods") == LUA_TTABLE && lua_getfield(L, -1, at.name) != LUA_TNIL)
+        luaL_error(L, "%s is a method of %s: call it with a colon, as in x:%s(...)", at.name, cls->name, at.name);
+    lua_settop(L, top);
+}
+
+void *pnl_check(lua_State *L, int index, const pnl_class *cls)
+{
+    box *self = to_box(L, index, cls);
+    char expected[64];
+
+    if (self && self->object)
+        return self->object;
+    if (!self && lua_absindex(L, index) == 1)
+        check_colon(L, cls);
+    (void)snprintf(expected, sizeof expected, "%s %s", self ? "an open" : "a", cls->name);
+    pnl_wrong_argument(L, index, expected);
+    return NULL;
+}
+
+const char *pnl_text(lua_State *L, int index)
+{
+    int type = lua_type(L, index);
+    bool plain = type == LUA_TNIL || type == LUA_TBOOLEAN || type == LUA_TNUMBER || type == LUA_TSTRING;
+
+    if (!plain && luaL_getmetafield(L, index, "__tostring") == LUA_TNIL)
+        return lua_pushfstring(L, "a %s", luaL_typename(L, index));
+    if (!plain)
+        lua_pop(L, 1);
+    return luaL_tolstring(L, index, NULL);
 }
 
 void pnl_pin(lua_State *L, int index)
@@ -218,105 +260,13 @@ void pnl_weight(lua_State *L, size_t bytes)
         lua_gc(L, LUA_GCSTEP, (int)((bytes >> 10) < 1 << 20 ? bytes >> 10 : 1 << 20));
 }
 
-/* ---- the reference ---- */
-
-void pnl_push_reference(lua_State *L)
-{
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &reference_key) == LUA_TTABLE)
-        return;
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &reference_key);
-}
-
-/* Sets `default` in the table on the top. */
-static void push_default(lua_State *L, const pn_param *param)
-{
-    if (param->kind == PN_FLAG)
-        lua_pushboolean(L, param->fallback != 0.0);
-    else if (param->kind == PN_CHOICE)
-        lua_pushstring(L, param->choices[(size_t)param->fallback]);
-    else if (param->kind == PN_COUNT)
-        lua_pushinteger(L, (lua_Integer)param->fallback);
-    else
-        lua_pushnumber(L, param->fallback);
-    lua_setfield(L, -2, "default");
-}
-
-static void push_params(lua_State *L, const pn_param *params)
-{
-    lua_newtable(L);
-    for (size_t i = 0; params && params[i].name; i++) {
-        lua_createtable(L, 0, 6);
-        lua_pushstring(L, params[i].name);
-        lua_setfield(L, -2, "name");
-        if (params[i].kind == PN_OBJECT && params[i].choices)
-            lua_pushfstring(L, "a %s", params[i].choices[0]);
-        else
-            lua_pushstring(L, pn_param_expects(&params[i]));
-        lua_setfield(L, -2, "expects");
-        lua_pushstring(L, params[i].doc);
-        lua_setfield(L, -2, "doc");
-        lua_pushboolean(L, params[i].need == PN_REQUIRED);
-        lua_setfield(L, -2, "required");
-        if (pn_param_has_default(&params[i]))
-            push_default(L, &params[i]);
-        if (params[i].kind == PN_CHOICE) {
-            lua_newtable(L);
-            for (size_t c = 0; params[i].choices[c]; c++) {
-                lua_pushstring(L, params[i].choices[c]);
-                lua_rawseti(L, -2, (lua_Integer)c + 1);
-            }
-            lua_setfield(L, -2, "choices");
-        }
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-}
-
-static void set_text(lua_State *L, const char *field, const char *text)
-{
-    if (text) {
-        lua_pushstring(L, text);
-        lua_setfield(L, -2, field);
-    }
-}
-
-/* Enters the row under "<place><separator><name>". */
-static void enter(lua_State *L, const char *place, const char *separator, const pnl_row *row, const char *source,
-                  const pn_param *params)
-{
-    static const char *const kinds[] = { "function", "method", "field", "meta" };
-
-    pnl_push_reference(L);
-    lua_pushfstring(L, "%s%s%s", place, separator, row->name);
-    lua_createtable(L, 0, 6);
-    set_text(L, "signature", row->signature);
-    set_text(L, "doc", row->doc);
-    set_text(L, "reveals", pnl_reveals_name(row->reveals));
-    set_text(L, "kind", kinds[row->kind]);
-    set_text(L, "source", source);
-    if (params) {
-        push_params(L, params);
-        lua_setfield(L, -2, "params");
-    }
-    lua_rawset(L, -3);
-    lua_pop(L, 1);
-}
-
-void pnl_reference(lua_State *L, const char *library, const char *name, pnl_reveals reveals, const char *signature,
-                   const char *doc, const char *source, const pn_param *params)
-{
-    pnl_row row = { name, NULL, PNL_FUNCTION, reveals, signature, doc };
-
-    enter(L, library, library[0] ? "." : "", &row, source, params);
-}
-
 /* ---- classes ---- */
 
-/* upvalues: 1 fields (name -> getter), 2 methods (name -> function), 3 fallback or nil, 4 class name */
+/* upvalues: 1 fields (name -> getter), 2 methods (name -> function), 3 the class */
 static int class_index(lua_State *L)
 {
+    const pnl_class *cls = lua_touserdata(L, lua_upvalueindex(3));
+
     if (lua_type(L, 2) == LUA_TSTRING) {
         lua_pushvalue(L, 2);
         if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL)
@@ -330,16 +280,11 @@ static int class_index(lua_State *L)
         }
         lua_pop(L, 1);
     }
-    if (lua_isnil(L, lua_upvalueindex(3))) {
-        return luaL_error(L, "%s has no field '%s'; help \"%s\" lists what it has",
-                          lua_tostring(L, lua_upvalueindex(4)), luaL_tolstring(L, 2, NULL),
-                          lua_tostring(L, lua_upvalueindex(4)));
-    }
+    if (!cls->index)
+        return luaL_error(L, "%s has no field '%s'; help \"%s\" lists what it has", cls->name, pnl_text(L, 2),
+                          cls->name);
     lua_settop(L, 2);
-    lua_pushvalue(L, lua_upvalueindex(3));
-    lua_insert(L, 1);
-    lua_call(L, 2, 1);
-    return 1;
+    return cls->index(L); /* not by way of Lua: its errors then have the place of the caller */
 }
 
 static int immutable(lua_State *L)
@@ -357,30 +302,20 @@ static void add_rows(lua_State *L, const pnl_class *cls)
     for (const pnl_row *row = cls->rows; row && row->name; row++) {
         int into = row->kind == PNL_FIELD ? metatable + 1 : row->kind == PNL_META ? metatable : metatable + 2;
 
-        lua_pushcfunction(L, row->fn);
+        pnl_push_function(L, cls->name, row->kind == PNL_METHOD ? ":" : ".", row);
         lua_setfield(L, into, row->name);
-        enter(L, cls->name, row->kind == PNL_METHOD ? ":" : ".", row, NULL, NULL);
     }
     lua_pushvalue(L, metatable + 1);
     lua_setfield(L, metatable, "__fields"); /* for completion */
     lua_pushvalue(L, metatable + 2);
     lua_setfield(L, metatable, "__methods");
-    if (cls->index)
-        lua_pushcfunction(L, cls->index);
-    else
-        lua_pushnil(L);
-    lua_pushstring(L, cls->name);
-    lua_pushcclosure(L, class_index, 4);
+    lua_pushlightuserdata(L, (void *)(size_t)cls);
+    lua_pushcclosure(L, class_index, 3);
     lua_setfield(L, metatable, "__index");
 }
 
-void pnl_register(lua_State *L, const pnl_class *cls)
+static void make_class(lua_State *L, const pnl_class *cls)
 {
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, cls) == LUA_TTABLE) {
-        lua_pop(L, 1);
-        return;
-    }
-    lua_pop(L, 1);
     lua_newtable(L);
     add_rows(L, cls);
     lua_pushstring(L, cls->name);
@@ -404,15 +339,47 @@ void pnl_register(lua_State *L, const pnl_class *cls)
     }
     lua_setfield(L, -2, "__newindex");
     lua_rawsetp(L, LUA_REGISTRYINDEX, cls);
+}
 
-    pnl_push_reference(L);
-    lua_createtable(L, 0, 2);
-    set_text(L, "doc", cls->doc);
-    set_text(L, "kind", "class");
-    set_text(L, "reveals", "nothing");
-    set_text(L, "signature", cls->name);
-    lua_setfield(L, -2, cls->name);
+/* upvalue 1: what makes the text */
+static int wrapped_text(lua_State *L)
+{
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 1);
+    if (lua_type(L, -1) == LUA_TSTRING)
+        pnl_wrap_lines(L);
+    return 1;
+}
+
+/* Whatever an object prints ends at the last column. */
+static void wrap_text_of(lua_State *L, const pnl_class *cls)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, cls);
+    if (lua_getfield(L, -1, "__tostring") == LUA_TFUNCTION) {
+        lua_pushcclosure(L, wrapped_text, 1);
+        lua_setfield(L, -2, "__tostring");
+    } else {
+        lua_pop(L, 1);
+    }
     lua_pop(L, 1);
+}
+
+void pnl_register(lua_State *L, const pnl_class *cls)
+{
+    bool known = lua_rawgetp(L, LUA_REGISTRYINDEX, cls) == LUA_TTABLE;
+
+    lua_pop(L, 1);
+    if (known)
+        return;
+    make_class(L, cls);
+    wrap_text_of(L, cls);
+}
+
+void pnl_open_class(lua_State *L, const pnl_class *cls)
+{
+    pnl_register(L, cls);
+    pnl_enter_class(L, cls);
 }
 
 /* upvalue 1: the library's name */
@@ -453,16 +420,10 @@ void pnl_library(lua_State *L, const char *library, const char *doc, const pnl_r
     for (const pnl_row *row = rows; row && row->name; row++) {
         lua_pushcfunction(L, row->fn);
         lua_setfield(L, -2, row->name);
-        enter(L, library, library[0] ? "." : "", row, NULL, NULL);
+        pnl_enter(L, library, library[0] ? "." : "", row, NULL, NULL);
     }
     if (library[0]) {
-        pnl_row entry = { library, NULL, PNL_FUNCTION, PNL_NOTHING, library, doc };
-
-        enter(L, "", "", &entry, NULL, NULL);
-        pnl_push_reference(L);
-        lua_getfield(L, -1, library);
-        set_text(L, "kind", "library");
-        lua_pop(L, 2);
+        pnl_enter_library(L, library, doc);
         set_library_class(L, library);
     }
 }

@@ -19,11 +19,25 @@
 
 #define PNL_API __attribute__((visibility("default")))
 
-typedef enum pnl_reveals {
-    PNL_NOTHING = 0, /* public facts, plans */
-    PNL_PAID,        /* only what a charged mechanism released */
-    PNL_RAW          /* non-private values */
-} pnl_reveals;
+/* What a function, method or field reveals: one of the first three; or'ed to it, what it touches besides.  In a curated state only
+ * PNL_NOTHING and PNL_PAID that touch nothing are there (lcurated.c); 0, which nobody has judged, is refused like PNL_RAW. */
+enum {
+    PNL_NOTHING = 1, /* public facts, plans */
+    PNL_PAID = 2,    /* only what a charged mechanism released */
+    PNL_RAW = 3,     /* non-private values */
+    PNL_REVEALS = 3, /* the mask of these */
+
+    PNL_FILES = 1 << 2,      /* reads or writes files */
+    PNL_PROCESSES = 1 << 3,  /* other processes and machines: programs that are run, sockets, ranks */
+    PNL_CLOCK = 1 << 4,      /* shows time that was taken */
+    PNL_CALLS_BACK = 1 << 5, /* hands values that were not released to a function of the caller's */
+    PNL_BUDGETS = 1 << 6,    /* opens, charges or ends budgets by hand */
+    PNL_SEEDED = 1 << 7,     /* makes noise that others can repeat */
+    PNL_FAILS = 1 << 8,      /* whether it fails depends on the records */
+    PNL_LOADS = 1 << 9       /* loads a module of the Lua half */
+};
+typedef unsigned pnl_reveals;
+#define PNL_TOUCHES 8 /* kinds of them */
 
 typedef enum pnl_kind {
     PNL_FUNCTION = 0, /* pn.set.l1_ball{...}: in a library */
@@ -48,6 +62,8 @@ typedef struct pnl_row {
         NULL, NULL, PNL_FUNCTION, PNL_NOTHING, NULL, NULL                                                              \
     }
 
+struct pn_ledger;
+
 typedef struct pnl_class {
     const char *name;     /* "pn.vec" */
     void (*free)(void *); /* NULL-tolerant through pnl: called only with a non-NULL pointer */
@@ -62,7 +78,7 @@ typedef struct pnl_class {
 /** Push an empty userdata of the class, with one user value, and return its slot; fill the slot afterwards.  __gc and
  *  __close free what the slot holds.  The class is registered on first use. */
 void **pnl_newbox(lua_State *L, const pnl_class *cls);
-/** The object at `index`; raises "expected pn.set, got ..." with the argument number, or "... is closed". */
+/** The object at `index`; raises "project: argument 1 must be a pn.set, got 3" ("an open pn.set, got a closed pn.set"). */
 void *pnl_check(lua_State *L, int index, const pnl_class *cls);
 /** NULL when the value is not of the class. */
 void *pnl_test(lua_State *L, int index, const pnl_class *cls);
@@ -79,15 +95,44 @@ bool pnl_release(lua_State *L, int index, const pnl_class *cls);
 /** Tell the collector that this object holds `bytes` outside Lua, so that big data sets are collected in time. */
 void pnl_weight(lua_State *L, size_t bytes);
 
-/** Register a class: metatable, rows, reference entries.  Idempotent. */
+/** Register a class: metatable and rows.  Idempotent. */
 void pnl_register(lua_State *L, const pnl_class *cls);
+/** The same from a pnl_open_*, which also enters the rows in the reference when that is being made. */
+void pnl_open_class(lua_State *L, const pnl_class *cls);
 /** Push a table of the library's functions and enter them in the reference under "set.", e.g. library "set". */
 void pnl_library(lua_State *L, const char *library, const char *doc, const pnl_row *rows);
 /** Add one reference entry by hand, for constructors that are generated from a runtime table.  params may be NULL. */
 void pnl_reference(lua_State *L, const char *library, const char *name, pnl_reveals reveals, const char *signature,
                    const char *doc, const char *source, const pn_param *params);
-/** Push the reference table: name -> {signature=, doc=, reveals=, kind=, source=, params=}. */
+/** Make the reference's entries by opening all parts once more; nothing but pnl_push_reference calls it (module.c). */
+int pnl_document(lua_State *L);
+/** Whether the reference is there or being made: who only adds to it asks first. */
+bool pnl_documenting(lua_State *L);
+/** Push the reference table, which is made when it is first asked for: name -> {signature=, doc=, reveals=, touches=, kind=, source=, params=}. */
 void pnl_push_reference(lua_State *L);
+
+/* ---- curated states: scripts of analysts that are not trusted (lcurated.c) ---- */
+
+/** Push the module, opened anew for analysts: what is not for them is refused, and everything is charged to the ledger, which is kept.
+ *  What was opened before no longer works. */
+void pnl_open_curated(lua_State *L, struct pn_ledger *ledger);
+/** For pnl_open_curated: forget all classes and the reference (pnl.c), and set the mark. */
+void pnl_forget_classes(lua_State *L, const pnl_class *but);
+void pnl_curate(lua_State *L, struct pn_ledger *ledger);
+bool pnl_curated(lua_State *L);
+/** The names of what a row reveals and, with commas, of what it touches (NULL: nothing). */
+const char *pnl_reveals_name(pnl_reveals reveals);
+const char *pnl_touches_text(pnl_reveals reveals, char *text, size_t size);
+/** Push the row's function or, in a curated state where the row is not for analysts, one that says so. */
+void pnl_push_function(lua_State *L, const char *place, const char *separator, const pnl_row *row);
+/** In a curated state: leave in the library on the top (the `pn` table) what the reference has for analysts. */
+void pnl_curate_library(lua_State *L);
+/** Raise "what is not available to analysts: why" in a curated state; nothing elsewhere. */
+void pnl_refuse_analyst(lua_State *L, const char *what, const char *why);
+/** Push the option `ledger` of the table at `options` (nil when absent, or no table).  In a curated state: the curator's own. */
+void pnl_push_ledger(lua_State *L, int options, const char *owner);
+/** Push a box for an object that others own and that lives longer than the state. */
+void pnl_borrow(lua_State *L, const pnl_class *cls, void *object);
 
 /* ---- errors ---- */
 
@@ -96,16 +141,24 @@ void pnl_push_reference(lua_State *L);
 void pnl_status(lua_State *L, pn_status status, const pn_err *err);
 /** Push the name of the status that pnl_status raised last, "EPRIVACY", and forget it; nil when there was none since. */
 void pnl_push_failure(lua_State *L);
+/** The status whose message pnl_status raised last, when that is the value at `index`; else PN_OK. */
+pn_status pnl_failure_of(lua_State *L, int index);
 /** Pop the value on the top and remember it as the error of the running call. */
 void pnl_set_error(lua_State *L);
 /** Raise "owner: message" as an error with position; printf. */
 int pnl_error(lua_State *L, const char *format, ...) PN_PRINTF(2, 3);
+/** The same for memory that ran out: a host's status is then PN_ENOMEM. */
+int pnl_no_memory(lua_State *L, const char *format, ...) PN_PRINTF(2, 3);
 
 /* ---- arguments ---- */
 
 /** What stands at `index`, for messages: "nothing", a number, "the string \"x\"", "a pn.event", "a closed pn.ledger", "a table".
  *  May push. */
 const char *pnl_got(lua_State *L, int index);
+/** Push the value's text as tostring has it, but "a table" and the like for an address. */
+const char *pnl_text(lua_State *L, int index);
+/** Raise "save: argument 1 must be <expected>, got 3", with the name and the number that the calling line has. */
+int pnl_wrong_argument(lua_State *L, int index, const char *expected);
 /** A whole number >= 1 that fits size_t; raises with the argument's name. */
 size_t pnl_check_count(lua_State *L, int index, const char *what);
 /** A finite number. */
@@ -161,6 +214,8 @@ int pnl_push_dim(lua_State *L, size_t dim);
 void pnl_list(lua_State *L);
 /** The module's task: all processors, Ctrl-C in the program, progress when somebody listens. */
 pn_task *pnl_task(lua_State *L);
+/** Before the module is opened: so many threads, 0 for one per processor, whatever the environment says. */
+void pnl_set_threads(lua_State *L, unsigned threads);
 /** The rng at `index`, or the module's secure one when nil or none. */
 pn_rng *pnl_rng(lua_State *L, int index);
 
@@ -187,7 +242,7 @@ extern const pnl_class pnl_plan_class, pnl_fit_class, pnl_sparse_class;
 extern const pnl_class pnl_norm_class, pnl_potential_class, pnl_prox_class;
 extern const pnl_class pnl_symbol_class, pnl_expression_class;
 extern const pnl_class pnl_tree_class, pnl_ranks_class;
-extern const pnl_class pnl_transport_class, pnl_party_class;
+extern const pnl_class pnl_transport_class, pnl_party_class, pnl_curator_class;
 
 /* Each opens one part of the module into the table on the stack top (the `pn` table). */
 void pnl_open_numbers(lua_State *L);    /* vec, mat, sparse, load, exp, log ... */
@@ -205,6 +260,9 @@ void pnl_open_objective(lua_State *L);  /* loss, objective */
 void pnl_open_sampling(lua_State *L);   /* sampling, curvature */
 void pnl_open_solve(lua_State *L);      /* solve */
 void pnl_open_federated(lua_State *L);  /* federated */
+void pnl_open_workers(lua_State *L);    /* nothing of pn: the module penumbra.workers */
+void pnl_open_query(lua_State *L);      /* query */
+void pnl_open_curator(lua_State *L);    /* curator */
 
 PNL_API int luaopen_penumbra_core(lua_State *L);
 

@@ -16,11 +16,15 @@ void pnl_run_begin(lua_State *L, bool progress);
 
 /**
  * As pnl_run_begin, by what a user gave as `progress=`: nil or true asks for the bar, false for silence, and a function
- * is called as f(done, total, label) under a protected call, at most fifty times a second; total is nil when unknown.
+ * is called as f(done, total, label, value, spent) under a protected call, at most fifty times a second; what is not known
+ * is nil.
  * An error in it stops the work with PN_ECALLBACK and reaches the user as their own value through pnl_status.
  *   owner  "solve.frank_wolfe", for the message when the value is something else.
  */
 void pnl_run_begin_at(lua_State *L, int index, const char *owner);
+
+/** Let sets, which are handed no task, stop with the frame that was just begun, until it ends. */
+void pnl_run_stops_sets(lua_State *L);
 
 /** End the frame: clear the bar, forget a cancel, hand the task back to the outer frame.  Never raises. */
 void pnl_run_end(lua_State *L);
@@ -31,7 +35,25 @@ lua_State *pnl_run_state(lua_State *L);
 /** Whether a frame is open: runtime callbacks that may come at any time call Lua only then. */
 bool pnl_run_active(lua_State *L);
 
-/** Stop the call that is running.  False when none is.  Safe in a signal handler. */
-bool pnl_run_cancel(void);
+/** Take the bar off the screen until the next report draws it again: for who prints while a call runs. */
+void pnl_run_hide_bar(lua_State *L);
+/** Let the global `print` of a program's own state hide the bar first. */
+void pnl_run_print_beside_bar(lua_State *L);
+
+/** Say that the innermost frame is around Lua code, which nothing but the interpreter can stop at once. */
+void pnl_run_mark_lua(lua_State *L);
+
+/** Preload the module penumbra.frame, for the Lua half: frame(label, total, progress, body) opens a frame around body(tell), in
+ *  which tell(done, value) reports and raises when the work is to stop. */
+void pnl_open_frame(lua_State *L);
+
+/* What stops the calls of one Lua state from outside of it. */
+typedef struct pnl_run_stop pnl_run_stop;
+
+/** The state's, which lives as long as the state.  May raise (memory) the first time. */
+pnl_run_stop *pnl_run_stopper(lua_State *L);
+/** Stop the call that is running.  False when none is, or when it is Lua code in a frame, which sees it at its next report only: then
+ *  interrupt the interpreter as well.  Safe in a signal handler and from any thread. */
+bool pnl_run_cancel(pnl_run_stop *stop);
 
 #endif

@@ -35,6 +35,8 @@ bool repl_stopped_a_run(void);
 /** Whether Ctrl-C was pressed while REPL_EDITING, since the last time that this was asked. */
 bool repl_take_interrupt(void);
 
+/** Replace the message of a load on the top by one that shows the line, where that can be known. */
+void repl_explain_syntax(lua_State *L);
 /** Pop an error and write it to stderr, after `prefix`. */
 void repl_report(lua_State *L, const char *prefix);
 
@@ -48,7 +50,7 @@ void repl_track_coroutines(lua_State *L);
 lua_State *repl_running(void);
 void repl_set_running(lua_State *L);
 
-/* ---- repl_input.c: lines, history, completion ---- */
+/* ---- repl_input.c: lines and history ---- */
 
 typedef enum repl_input { REPL_LINE, REPL_END, REPL_INTERRUPTED } repl_input;
 
@@ -59,8 +61,44 @@ repl_input repl_input_line(lua_State *L, const char *prompt);
 /** Remember an entry, which may have several lines, here and in the history file. */
 void repl_input_remember(const char *entry);
 bool repl_input_is_terminal(void);
+/** Whether nothing had been typed when Ctrl-C gave the last REPL_INTERRUPTED. */
+bool repl_input_was_empty(void);
+/** For the keys: the state that reads, and whether Ctrl-C was pressed, so that Enter has to end the line. */
+lua_State *repl_input_state(void);
+bool repl_input_gives_up(void);
+
+/* ---- repl_edit.c, repl_complete.c: what keys do, as GNU readline calls it ---- */
+
+int repl_enter_key(int count, int key);
+int repl_break_key(int count, int key);
+int repl_home_key(int count, int key);
+int repl_end_key(int count, int key);
+int repl_up_key(int count, int key);
+int repl_down_key(int count, int key);
+int repl_complete_key(int count, int key);
+
+/* ---- repl_display.c: the entry on the screen ---- */
+
+/** What the next entry is asked for with. */
+void repl_display_prompt(const char *prompt);
+/** As GNU readline calls it: several lines behind leads, and of what is higher than the screen the part around the cursor. */
+void repl_display_entry(void);
+/** The entry is about to be accepted: where only a part of it is shown, write all. */
+void repl_display_whole(void);
+
+/* ---- repl_terminal.c ---- */
+
+/** The loader of penumbra.terminal. */
+int repl_open_terminal(lua_State *L);
 
 /* ---- repl.c ---- */
+
+/** Push the function of penumbra.prompt of that name. */
+void repl_push_prompt(lua_State *L, const char *name);
+/** Call it with a text; on success its results are left.  Never raises. */
+bool repl_ask(lua_State *L, const char *name, const char *text, int results);
+/** Whether an entry needs no more lines. */
+bool repl_is_finished(lua_State *L, const char *entry);
 
 /** Read, evaluate and print until the end of input.  Call it protected. */
 int repl_run(lua_State *L);

@@ -1,7 +1,7 @@
 /* repl_call.c -- protected calls that Ctrl-C can stop, and how their errors are shown.
  * Depends on: repl.h, progress.h, POSIX signals.  Used by: main.c, repl.c.
  *
- * The handler touches only what is safe there: atomics, sig_atomic_t, write, and lua_sethook, which Lua allows. */
+ * The handler touches only what is safe there: atomics, sig_atomic_t, write, alarm, and lua_sethook, which Lua allows. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,10 @@
 #include "progress.h"
 #include "repl.h"
 
+#define WAIT_SECONDS 1 /* after Ctrl-C, before it is said what is waited for */
+
 static lua_State *main_state;
+static pnl_run_stop *main_runs;
 static pthread_t main_thread;
 
 /* Shared with the handler, which runs on the main thread only. */
@@ -69,7 +72,7 @@ static void stop_work(int signal_number)
         raise(signal_number);
         return;
     }
-    was_running = pnl_run_cancel();
+    was_running = pnl_run_cancel(main_runs);
     if (was_running && presses == 1) {
         stopped_a_run = 1;
         if (place == REPL_SCRIPT)
@@ -80,25 +83,51 @@ static void stop_work(int signal_number)
     }
 }
 
+/* A second after Ctrl-C nothing has stopped: somebody is to know what is waited for, and how to leave.  Looking at the running
+ * function changes nothing, and where the hook is set and has not been called, the interpreter stands still in it; without the hook
+ * it may be anywhere, and is not looked at. */
+static void say_what_runs(void)
+{
+    lua_Debug running_call;
+    const char *name = NULL;
+
+    if (lua_gethook(repl_running()) && lua_getstack(repl_running(), 0, &running_call) &&
+        lua_getinfo(repl_running(), "n", &running_call))
+        name = running_call.name;
+    say("\n(waiting for ");
+    say(name ? "'" : "a call");
+    say(name ? name : "");
+    say(name ? "'" : "");
+    say(presses == 1 ? "; Ctrl-C again stops what follows, Ctrl-\\ ends the program)\n"
+                     : ", which cannot be stopped at once; Ctrl-\\ ends the program)\n");
+}
+
 static void on_interrupt(int signal_number)
 {
     int saved = errno;
 
-    if (!pthread_equal(pthread_self(), main_thread))
+    if (!pthread_equal(pthread_self(), main_thread)) {
         pthread_kill(main_thread, signal_number); /* a helper thread caught it; only the main one may touch Lua */
-    else if (place == REPL_EDITING)
+    } else if (signal_number == SIGALRM) {
+        if (place != REPL_EDITING && presses > 0)
+            say_what_runs();
+    } else if (place == REPL_EDITING) {
         dropped_line = 1;
-    else
+    } else {
         stop_work(signal_number);
+        if (isatty(STDERR_FILENO))
+            alarm(WAIT_SECONDS);
+    }
     errno = saved;
 }
 
-static void catch_signal(int signal_number)
+static void catch_signal(int signal_number, int flags)
 {
     struct sigaction action;
 
     memset(&action, 0, sizeof action);
-    action.sa_handler = on_interrupt; /* no SA_RESTART: a script that waits for input wakes up */
+    action.sa_handler = on_interrupt;
+    action.sa_flags = flags; /* of Ctrl-C not SA_RESTART: a script that waits for input wakes up */
     sigemptyset(&action.sa_mask);
     sigaction(signal_number, &action, NULL);
 }
@@ -106,14 +135,16 @@ static void catch_signal(int signal_number)
 void repl_catch_interrupts(lua_State *L)
 {
     main_state = L;
+    main_runs = pnl_run_stopper(L);
     main_thread = pthread_self();
     repl_track_coroutines(L);
-    catch_signal(SIGINT);
+    catch_signal(SIGINT, 0);
+    catch_signal(SIGALRM, SA_RESTART);
 }
 
 void repl_catch_termination(void)
 {
-    catch_signal(SIGTERM);
+    catch_signal(SIGTERM, 0);
 }
 
 bool repl_take_interrupt(void)
@@ -143,54 +174,45 @@ void repl_die_of_interrupt(void)
 
 /* ---- errors ---- */
 
-/* Whether a function is the library's own Lua, in the build's folder or in an installed one: nothing to debug for its user. */
-static bool in_library(const char *source)
+/* Call it protected, with the error value and the name of the function of penumbra.errors that makes a text of it. */
+static int explain_in_lua(lua_State *L)
 {
-    return strstr(source, "/lua/penumbra/") || strstr(source, "/lua/5.4/penumbra/");
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "penumbra.errors");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, lua_touserdata(L, 2));
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
 }
 
-/* At the prompt a traceback is shown only when a user's Lua function was on the way: the entry itself is on the screen. */
-static bool traceback_helps(lua_State *L)
-{
-    lua_Debug frame;
-
-    if (place != REPL_ENTRY)
-        return true;
-    for (int level = 1; lua_getstack(L, level, &frame); level++) {
-        lua_getinfo(L, "S", &frame);
-        if (strcmp(frame.what, "Lua") == 0 && !in_library(frame.source))
-            return true;
-    }
-    return false;
-}
-
-/* Without the last line, "[C]: in ?", which is the program itself. */
-static void push_traceback(lua_State *L, const char *message)
-{
-    static const char last[] = "\n\t[C]: in ?";
-    size_t length;
-    const char *text;
-
-    luaL_traceback(L, L, message, 1);
-    text = lua_tolstring(L, -1, &length);
-    if (length >= sizeof last - 1 && strcmp(text + length - (sizeof last - 1), last) == 0)
-        lua_pushlstring(L, text, length - (sizeof last - 1));
-}
-
+/* The message handler.  Where the stack or the memory is short, or the Lua half is not there yet, the message alone. */
 static int explain(lua_State *L)
 {
-    const char *message = lua_tostring(L, 1);
-
-    if (!message) {
-        if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING)
+    lua_settop(L, 1);
+    if (lua_checkstack(L, LUA_MINSTACK)) {
+        lua_pushcfunction(L, explain_in_lua);
+        lua_pushvalue(L, 1);
+        lua_pushlightuserdata(L, "explain");
+        if (lua_pcall(L, 2, 1, 0) == LUA_OK && lua_type(L, -1) == LUA_TSTRING)
             return 1;
-        message = lua_pushfstring(L, "(the error is a %s, not a message)", luaL_typename(L, 1));
     }
-    if (traceback_helps(L))
-        push_traceback(L, message);
-    else
-        lua_pushstring(L, message);
+    lua_settop(L, 1);
+    if (lua_type(L, 1) == LUA_TSTRING)
+        return 1;
+    lua_pushfstring(L, "(the error is a %s, not a message)", luaL_typename(L, 1));
     return 1;
+}
+
+void repl_explain_syntax(lua_State *L)
+{
+    lua_pushcfunction(L, explain_in_lua);
+    lua_pushvalue(L, -2);
+    lua_pushlightuserdata(L, "syntax");
+    if (lua_pcall(L, 2, 1, 0) == LUA_OK && lua_type(L, -1) == LUA_TSTRING)
+        lua_replace(L, -2);
+    else
+        lua_pop(L, 1);
 }
 
 void repl_report(lua_State *L, const char *prefix)
@@ -214,6 +236,7 @@ int repl_call(lua_State *L, int arguments, int results, repl_place where)
     place = (sig_atomic_t)where;
     status = lua_pcall(L, arguments, results, base);
     place = outer;
+    alarm(0);
     lua_sethook(L, NULL, 0, 0);
     lua_remove(L, base);
     return status;

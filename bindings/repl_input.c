@@ -1,5 +1,5 @@
-/* repl_input.c -- lines from a terminal, with history and completion, or from a pipe.
- * Depends on: repl.h, GNU readline.  Used by: repl.c.
+/* repl_input.c -- entries from a terminal, with history, editing (repl_edit.c, repl_display.c) and completion (repl_complete.c),
+ * or lines from a pipe.  Depends on: repl.h, GNU readline.  Used by: repl.c.
  *
  * Readline is one per process, and so is what this file keeps. */
 #define _GNU_SOURCE
@@ -28,13 +28,31 @@ static bool terminal;
 static char *line;         /* the last one, freed with the next: pushing it may raise */
 static size_t line_size;   /* for getline */
 static char *history_path; /* NULL: nothing is kept */
-static char *candidates;   /* names, one a line: what completion offers */
 static int wake_keys;
 static bool interrupted;
+static bool searched;                   /* Ctrl-C left a search */
+static bool blanked;                    /* what Ctrl-C ended is off the screen's last line */
+static bool was_empty;                  /* when Ctrl-C came */
+static volatile sig_atomic_t continued; /* after Ctrl-Z: the shell has written below the entry */
 
 bool repl_input_is_terminal(void)
 {
     return terminal;
+}
+
+lua_State *repl_input_state(void)
+{
+    return state;
+}
+
+bool repl_input_gives_up(void)
+{
+    return interrupted;
+}
+
+bool repl_input_was_empty(void)
+{
+    return was_empty;
 }
 
 /* ---- keys ---- */
@@ -58,19 +76,56 @@ static bool wait_for_key(int fd)
     return found > 0 || (found < 0 && rl_pending_signal() == 0 && errno != EINTR);
 }
 
+/* Leave a search, then end the line.  Readline has moved the cursor to the last line of the entry, but thinks it on the first:
+ * there it is to see nothing any more. */
+static int wake_key(void)
+{
+    static const char clear_below[] = "\033[J"; /* of what a search had found */
+
+    if (RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH)) {
+        searched = true;
+        return CTRL('G');
+    }
+    if (!blanked)
+        (void)fprintf(rl_outstream, "\r\n%s", searched ? clear_below : ""); /* readline would not leave an empty line */
+    searched = false;
+    blanked = true;
+    rl_replace_line("", 0);
+    (void)rl_set_prompt("");
+    (void)rl_on_new_line();
+    return '\n';
+}
+
+static void on_continue(int signal_number)
+{
+    (void)signal_number;
+    continued = 1;
+}
+
+static void show_again(void)
+{
+    continued = 0;
+    (void)rl_on_new_line();
+    (void)rl_forced_update_display();
+}
+
 /* After Ctrl-C readline is fed keys that end whatever it is doing; the line is then thrown away. */
 static int next_key(FILE *in)
 {
     unsigned char key;
 
     for (;;) {
+        if (continued)
+            show_again();
         if (repl_take_interrupt()) {
             interrupted = true;
+            blanked = false;
+            was_empty = rl_end == 0;
             wake_keys = WAKE_KEYS;
         }
         if (wake_keys > 0) {
             wake_keys--;
-            return RL_ISSTATE(RL_STATE_COMPLETING) ? 'n' : '\n'; /* "n" answers "Display all ...?" */
+            return wake_key();
         }
         if (wait_for_key(fileno(in))) {
             ssize_t got = read(fileno(in), &key, 1);
@@ -82,67 +137,6 @@ static int next_key(FILE *in)
         }
         rl_check_signals();
     }
-}
-
-/* ---- completion ---- */
-
-static char *next_candidate(const char *text, int restart)
-{
-    static char *rest;
-    char *name;
-
-    (void)text;
-    if (restart == 0)
-        rest = candidates;
-    name = rest && *rest ? strsep(&rest, "\n") : NULL;
-    return name ? strdup(name) : NULL;
-}
-
-/* Asks penumbra.complete for the names that may stand here; the answer is one string, a name a line. */
-static void fetch_candidates(const char *before)
-{
-    lua_State *L = state;
-
-    free(candidates);
-    candidates = NULL;
-    luaL_checkstack(L, 4, "completion");
-    if (luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE) &&
-        lua_getfield(L, -1, "penumbra.complete") == LUA_TFUNCTION) {
-        lua_pushstring(L, before);
-        if (lua_pcall(L, 1, 1, 0) == LUA_OK && lua_isstring(L, -1))
-            candidates = strdup(lua_tostring(L, -1));
-    }
-}
-
-static char **complete(const char *text, int start, int end)
-{
-    char *before;
-    int top = lua_gettop(state);
-
-    (void)start;
-    if (rl_completion_quote_character)
-        return NULL; /* in a string: names of files */
-    rl_attempted_completion_over = 1;
-    rl_completion_append_character = '\0';
-    before = strndup(rl_line_buffer, (size_t)end);
-    if (!before)
-        return NULL;
-    fetch_candidates(before);
-    lua_settop(state, top);
-    free(before);
-    return candidates && *candidates ? rl_completion_matches(text, next_candidate) : NULL;
-}
-
-/* Where only blanks stand before the cursor there is nothing to complete: indent. */
-static int tab_key(int count, int key)
-{
-    for (int i = 0; i < rl_point; i++) {
-        if (rl_line_buffer[i] != ' ' && rl_line_buffer[i] != '\t')
-            return rl_complete_internal(rl_completion_mode(tab_key));
-    }
-    (void)count;
-    (void)key;
-    return rl_insert_text("  ") < 0;
 }
 
 /* ---- history ---- */
@@ -197,8 +191,33 @@ void repl_input_remember(const char *entry)
 
 /* ---- lines ---- */
 
+/* Before readline starts, so that an inputrc has the last word. */
+static void bind_keys(void)
+{
+    static const struct {
+        const char *name, *keys[4];
+        rl_command_func_t *does;
+    } keys[] = {
+        { "penumbra-complete", { "\\C-i" }, repl_complete_key },
+        { "penumbra-enter", { "\\C-m", "\\C-j" }, repl_enter_key },
+        { "penumbra-break-line", { "\\e\\C-m", "\\e\\C-j" }, repl_break_key },
+        { "penumbra-home", { "\\C-a", "\\e[H", "\\eOH", "\\e[1~" }, repl_home_key },
+        { "penumbra-end", { "\\C-e", "\\e[F", "\\eOF", "\\e[4~" }, repl_end_key },
+        { "penumbra-up", { "\\e[A", "\\eOA", "\\C-p" }, repl_up_key },
+        { "penumbra-down", { "\\e[B", "\\eOB", "\\C-n" }, repl_down_key },
+    };
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        (void)rl_add_defun(keys[i].name, keys[i].does, -1);
+        for (int k = 0; k < 4 && keys[i].keys[k]; k++)
+            (void)rl_bind_keyseq(keys[i].keys[k], keys[i].does);
+    }
+}
+
 void repl_input_open(lua_State *L)
 {
+    struct sigaction action;
+
     state = L;
     terminal = isatty(STDIN_FILENO);
     if (!terminal)
@@ -207,11 +226,15 @@ void repl_input_open(lua_State *L)
     rl_readline_name = "penumbra";
     rl_outstream = isatty(STDOUT_FILENO) ? stdout : stderr;
     rl_getc_function = next_key;
-    rl_variable_bind("show-all-if-ambiguous", "on"); /* one Tab is enough; an inputrc may say otherwise */
-    rl_attempted_completion_function = complete;
-    rl_basic_word_break_characters = " \t\n\"'><=;|&{}()+-*/%^~#,[].:";
-    rl_completer_quote_characters = "\"'";
-    rl_add_defun("penumbra-tab", tab_key, '\t');
+    rl_variable_bind("revert-all-at-newline", "on"); /* edited entries of the history stay what they were */
+    rl_variable_bind("page-completions", "off");
+    bind_keys();
+    (void)rl_initialize(); /* with a redisplay of one's own it would not ask what the terminal can do */
+    rl_redisplay_function = repl_display_entry;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_continue; /* no SA_RESTART: the wait for a key wakes up */
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGCONT, &action, NULL);
     open_history();
 }
 
@@ -221,6 +244,9 @@ static repl_input line_from_terminal(lua_State *L, const char *prompt)
     interrupted = false;
     wake_keys = 0;
     (void)repl_take_interrupt();
+    repl_display_prompt(prompt);
+    rl_reset_screen_size(); /* the window may have changed while an entry ran */
+    continued = 0;
     line = readline(prompt);
     if (interrupted)
         return REPL_INTERRUPTED;
