@@ -1,6 +1,9 @@
 -- advise.lua -- pn.advise(data, loss, budget): which set and which solver promise the smallest excess risk.  Only
 -- plans are made, from public sizes and certified bounds: nothing is spent, no record is looked at.
--- Depends on: penumbra.core, penumbra.stopped, penumbra.wrap.  Used by: penumbra (pn.advise).
+-- Depends on: penumbra.core, penumbra.brief, penumbra.frame (bindings/lprogress.c), penumbra.stopped, penumbra.wrap.
+-- Used by: penumbra (pn.advise).
+local brief = require "penumbra.brief"
+local frame = require "penumbra.frame"
 local pn = require "penumbra.core"
 local stopped = require "penumbra.stopped"
 local wrap = require "penumbra.wrap"
@@ -35,6 +38,15 @@ local function all_solvers()
     end
   end
   table.sort(names)
+  return names
+end
+
+-- What is asked unless told otherwise: not what is never private, nor what needs parties that hold the columns.
+local function usual_solvers()
+  local names = {}
+  for _, name in ipairs(all_solvers()) do
+    if name ~= "block_frank_wolfe" and name ~= "federated_frank_wolfe" then names[#names + 1] = name end
+  end
   return names
 end
 
@@ -81,18 +93,20 @@ end
 
 -- At most `width` columns of a set's text.
 local function short(set, width)
-  local text = tostring(set)
+  local text = brief(set)
   return #text <= width and text or text:sub(1, width - 3) .. "..."
 end
 
 local function table_lines(rows, lines)
-  local width = 3
-  for _, row in ipairs(rows) do width = math.max(width, #short(row.set, 44)) end
-  local format = "%s %-" .. width .. "s %8s  %-22s %7s %9s"
+  local width, names = 3, 6
+  for _, row in ipairs(rows) do names = math.max(names, row.bound and #row.solver or 0) end
+  local most = 80 - 30 - names -- what the other columns leave
+  for _, row in ipairs(rows) do width = math.max(width, #short(row.set, most)) end
+  local format = "%s %-" .. width .. "s %7s  %-" .. names .. "s %6s %9s"
   lines[#lines + 1] = format:format(" ", "set", "width", "solver", "steps", "risk <=")
   for k, row in ipairs(rows) do
     if row.bound then
-      lines[#lines + 1] = format:format(k == 1 and "*" or " ", short(row.set, 44), number(row.width), row.solver,
+      lines[#lines + 1] = format:format(k == 1 and "*" or " ", short(row.set, most), number(row.width), row.solver,
         row.iterations, number(row.bound))
     end
   end
@@ -100,6 +114,14 @@ end
 
 local function filled(text)
   return (wrap("  ", text, 4):gsub("\n$", ""))
+end
+
+-- Entries of a list by key, and the keys in order.
+local function group(order, groups, key, entry)
+  if not groups[key] then
+    order[#order + 1], groups[key] = key, {}
+  end
+  table.insert(groups[key], entry)
 end
 
 -- Where each solver's figures come from, and why others have none: each thing once.
@@ -110,17 +132,16 @@ local function reasons(rows, lines)
       sources[row.solver] = true
       lines[#lines + 1] = filled(("%s: %s; %s"):format(row.solver, row.theorem, row.source))
     elseif not row.bound then
-      local why = row.reason:gsub(", not [%w_]+;", ";")
-      local key = row.solver .. ": " .. why
-      if not sets[key] then
-        order[#order + 1], sets[key] = key, {}
-      end
-      table.insert(sets[key], row.set.name)
+      group(order, sets, row.solver .. ": " .. row.reason:gsub(", not [%w_]+;", ";"), row.set.name)
     end
   end
+  local causes, solvers = {}, {}
   for _, key in ipairs(order) do
     local solver, why = key:match "^(.-): (.*)$"
-    lines[#lines + 1] = filled(("no figure for %s over %s: %s"):format(solver, table.concat(sets[key], ", "), why))
+    group(causes, solvers, ("over %s: %s"):format(table.concat(sets[key], ", "), why), solver)
+  end
+  for _, cause in ipairs(causes) do
+    lines[#lines + 1] = filled(("no figure for %s %s"):format(table.concat(solvers[cause], ", "), cause))
   end
 end
 
@@ -129,7 +150,7 @@ local function any_sign(rows)
   for _, row in ipairs(rows.best and rows.best.set.name:find "simplex" and rows or {}) do
     if row.bound and row.set.symmetric then
       return filled(("    unless weights are known to be >= 0 with this sum: solve.%s over %s, risk <= %s"):format(
-        row.solver, row.set, number(row.bound)))
+        row.solver, brief(row.set), number(row.bound)))
     end
   end
 end
@@ -155,17 +176,17 @@ local function beyond_ranking(rows)
 end
 
 function ranking:__tostring()
-  local lines = { ("advice for %s: predicted excess risk over each set"):format(self.problem) }
+  local lines = { ("advice for %s: predicted excess risk"):format(self.problem) }
   table_lines(self, lines)
-  reasons(self, lines)
   local best = self[1]
   lines[#lines + 1] = best and best.bound
-    and filled(("* recommended: solve.%s over %s"):format(best.solver, best.set))
+    and filled(("* recommended: solve.%s over %s"):format(best.solver, brief(best.set)))
     or "  nothing can be recommended: no plan has a bound"
   lines[#lines + 1] = any_sign(self)
   lines[#lines + 1] = beyond_ranking(self)
   lines[#lines + 1] =
     filled "The risk is that over the best point of the same set; a smaller set is safer and may fit worse."
+  reasons(self, lines)
   return table.concat(lines, "\n")
 end
 
@@ -220,6 +241,21 @@ local function expect_list(value, name)
   return value
 end
 
+-- A row for each solver over one set.  Its width and the plans report as well, when they last.
+local function consider_set(rows, place, set, solvers, with)
+  with.tell(#rows)
+  local fits, objective = attempt(pn.objective, { data = with.data, loss = with.loss, set = set })
+  if not fits then
+    error("advise: " .. reason(objective):gsub("^objective: ", ""), 0)
+  end
+  local ok, width = attempt(pn.width, set, { tol = 0.02, progress = with.budget.progress })
+  for _, solver in ipairs(solvers) do
+    with.tell(#rows)
+    rows[#rows + 1] = consider(objective, set, ok and width.value or nil, solver, with.budget)
+    rows[#rows].place = place
+  end
+end
+
 -- pn.advise(data, loss, {epsilon=, delta=, rho=, radius=, sets=, solvers=})
 function advise.run(data, loss, options)
   expect(data, "pn.dataset", "data")
@@ -232,23 +268,19 @@ function advise.run(data, loss, options)
     error(("advise: radius must be a positive number, got %s"):format(tostring(radius)), 0)
   end
   local sets = options.sets and expect_list(options.sets, "sets") or default_sets(dim, radius)
-  local solvers = options.solvers and expect_list(options.solvers, "solvers") or all_solvers()
+  local solvers = options.solvers and expect_list(options.solvers, "solvers") or usual_solvers()
   local rows = setmetatable({ problem = ("%s loss on %d x %d records"):format(loss.name, data.n, data.p),
     convex = loss.convex }, ranking)
-  for place, set in ipairs(sets) do
-    local fits, objective = attempt(pn.objective, { data = data, loss = loss, set = set })
-    if not fits then
-      error("advise: " .. reason(objective):gsub("^objective: ", ""), 0)
-    end
-    local ok, width = attempt(pn.width, set, { tol = 0.02, progress = options.progress })
-    for _, solver in ipairs(solvers) do
-      if type(solver) ~= "string" or not pn.reference()["solve." .. solver .. ".plan"] then
-        error(("advise: there is no solver %s; known are %s"):format(tostring(solver), table.concat(all_solvers(), ", ")), 0)
-      end
-      rows[#rows + 1] = consider(objective, set, ok and width.value or nil, solver, budget)
-      rows[#rows].place = place
+  for _, solver in ipairs(solvers) do
+    if type(solver) ~= "string" or not pn.reference()["solve." .. solver .. ".plan"] then
+      error(("advise: there is no solver %s; known are %s"):format(tostring(solver), table.concat(all_solvers(), ", ")), 0)
     end
   end
+  frame("advise", #sets * #solvers, options.progress, function(tell)
+    for place, set in ipairs(sets) do
+      consider_set(rows, place, set, solvers, { data = data, loss = loss, budget = budget, tell = tell })
+    end
+  end)
   local missing = true
   for _, row in ipairs(rows) do missing = missing and not row.plan end
   if missing then -- the budget itself is wrong, or the data has no bounds: the first reason says it
@@ -258,5 +290,19 @@ function advise.run(data, loss, options)
   rows.best = rows[1].bound and rows[1] or nil
   return rows
 end
+
+advise.rows = {
+  advise = {
+    signature = 'pn.advise(data, loss, {epsilon=, delta=, rho=, radius=, sets=, solvers=, progress=}) -> ranking',
+    doc = 'Plan every solver over every set and rank them by the excess risk that its theorem predicts from width, n, p and the '
+      .. 'budget.  Spends nothing and looks at no record.  sets: a list; by default the l2, l1, simplex, group and interpolation '
+      .. 'balls of the given radius (1).  solvers: a list of names; by default all private ones of records in one place.  '
+      .. 'The ranking prints itself; '
+      .. 'ranking[i] = {set=, width=, solver=, bound=, iterations=, theorem=, source=, plan=, reason=}, ranking.best the first '
+      .. 'with a bound: ranking.best.plan:run() trains.  Other options go to the plans (neighbours=, iterations= ...).',
+    reveals = 'nothing',
+    kind = 'function',
+  },
+}
 
 return advise

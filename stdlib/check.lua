@@ -1,6 +1,9 @@
 -- check.lua -- pn.check(piece): does a set, norm, potential or proximal operator keep its promises?  By random probing through the
 -- same methods that everyone uses, so a custom piece and a built-in one are judged alike.
--- Depends on: penumbra.core, penumbra.stopped, penumbra.check_sets, penumbra.check_functions.  Used by: penumbra (pn.check).
+-- Depends on: penumbra.core, penumbra.brief, penumbra.frame (bindings/lprogress.c), penumbra.stopped, penumbra.check_sets,
+-- penumbra.check_functions.  Used by: penumbra (pn.check).
+local brief = require "penumbra.brief"
+local frame = require "penumbra.frame"
 local pn = require "penumbra.core"
 local stopped = require "penumbra.stopped"
 
@@ -33,11 +36,13 @@ function report:__tostring()
 end
 
 -- What the laws draw from.  Plain tables of numbers are slow and the pieces want pn.vec anyway.
-local function prober(options)
+-- `note` hears of every draw.
+local function prober(options, note)
   local rng = pn.rng.seeded(options.seed)
   local probe = { rng = rng, count = options.probes, tolerance = options.tolerance, set = options.set }
 
   function probe.normal(dim)
+    note()
     return pn.vec.normal(dim, rng)
   end
 
@@ -51,6 +56,7 @@ local function prober(options)
   end
 
   function probe.uniform()
+    note()
     return rng:uniform()
   end
   return probe
@@ -72,7 +78,7 @@ local function run_law(law, piece, probe)
   return row
 end
 
-local known = { probes = 40, seed = 1, tolerance = 1e-7, set = false }
+local known = { probes = 40, seed = 1, tolerance = 1e-7, set = false, progress = false }
 
 local function read_options(options)
   if options ~= nil and type(options) ~= "table" then
@@ -81,7 +87,7 @@ local function read_options(options)
   local out = { probes = 40, seed = 1, tolerance = 1e-7 }
   for name, value in pairs(options or {}) do
     if known[name] == nil then
-      error(("check: unknown option '%s'; it takes probes, seed, set, tolerance"):format(tostring(name)), 0)
+      error(("check: unknown option '%s'; it takes probes, progress, seed, set, tolerance"):format(tostring(name)), 0)
     end
     out[name] = value
   end
@@ -102,13 +108,35 @@ function check.run(piece, options)
     error(("check: expected a set, norm, potential or prox, got %s"):format(kind or type(piece)), 0)
   end
   options = read_options(options)
-  local result = setmetatable({ piece = tostring(piece), kind = kind, probes = options.probes, ok = true }, report)
-  for _, law in ipairs(laws[kind]()) do
-    local row = run_law(law, piece, prober(options))
-    result[#result + 1] = row
-    result.ok = result.ok and row.ok ~= false
-  end
+  local result = setmetatable({ piece = brief(piece), kind = kind, probes = options.probes, ok = true }, report)
+  local list = laws[kind]()
+  frame("check", #list, options.progress, function(tell)
+    local fine, problem = true, nil
+    local function note() -- its error is not the law's
+      fine, problem = pcall(tell, #result)
+      if not fine then error(problem, 0) end
+    end
+    for _, law in ipairs(list) do
+      local row = run_law(law, piece, prober(options, note))
+      if not fine then error(problem, 0) end
+      result[#result + 1] = row
+      result.ok = result.ok and row.ok ~= false
+    end
+  end)
   return result
 end
+
+check.rows = {
+  check = {
+    signature = 'pn.check(piece, {probes=, seed=, tolerance=, set=, progress=}) -> report',
+    doc = 'Probe a set, norm, potential or proximal operator at random points and report which of its promises hold: support is '
+      .. 'convex, attained and matches projection and gauge; dual norms fit; a potential has its gradient, is strongly convex '
+      .. 'with the declared constant, its inverse gradient inverts, and its steps over set= are optimal; a prox minimises.  The '
+      .. 'report prints itself; report.ok is true when nothing failed, report[i] = {name=, ok=, worst=, tolerance=, detail=}.  '
+      .. 'probes: 40 by default; tolerance: 1e-7, relative.  It can find a broken promise, not prove one kept.',
+    reveals = 'nothing',
+    kind = 'function',
+  },
+}
 
 return check

@@ -35,6 +35,14 @@ end
 local quiet = { joined = true, back = true, ready = true, connected = true }
 
 -- The log function of a transport.
+-- The first two lines of an object's text as one, and where its file is: the rest is for a screen.
+local function in_a_line(object)
+  local text = tostring(object)
+  local head, second = text:match "^([^\n]*)\n?%s*([^\n]*)"
+  local file = text:match "\n  (file .*)$"
+  return head .. (second ~= "" and "; " .. second or "") .. (file and "; " .. file:gsub("\n%s*", " ") or "")
+end
+
 local function log_event(line, what)
   log(quiet[what] and "info" or "warn", "%s", line)
 end
@@ -201,7 +209,7 @@ local function open_party(place, cfg)
     log("info", "no alignment: row i has to be the same person at every party, and nothing checks it")
   end
   local ledger = open_ledger(place, cfg)
-  if ledger then log("info", "budget: %s", (tostring(ledger):gsub("\n%s*", "; "))) end
+  if ledger then log("info", "budget: %s", in_a_line(ledger)) end
   return pn.federated.party {
     connect = cfg.connect, server = public_key(place, cfg.server, "server"), name = cfg.name,
     keys = config.readable(path_of(place, cfg, "keys"), place, "keys"),
@@ -317,7 +325,7 @@ local function server_ended(place, cfg, transport, fit)
     log("info", "stopped after %d of %d rounds: %s", fit.steps, fit.plan.iterations, fit.stopped)
     return fit.stopped == "interrupted" and INTERRUPTED or REFUSED
   end
-  log("info", "%s", (tostring(fit):gsub("\n%s*", "; ")))
+  log("info", "%s", in_a_line(fit))
   if cfg.model then log("info", "the model is in %s", path_of(place, cfg, "model")) end
   return DONE
 end
@@ -339,7 +347,7 @@ local function run_server(place, cfg, check_only)
   if not plan then return status end
   log("plan", "%s", tostring(plan))
   fit, status = try({}, run_plan, place, cfg, plan, ledger)
-  if ledger then log("info", "budget: %s", (tostring(ledger):gsub("\n%s*", "; "))) end
+  if ledger then log("info", "budget: %s", in_a_line(ledger)) end
   if fit then return server_ended(place, cfg, transport, fit) end
   log_traffic(transport)
   return status

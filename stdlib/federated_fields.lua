@@ -75,7 +75,7 @@ local server_fields = common_fields {
 }
 
 -- Options of the solver may stand in the server's configuration, too.
-local taken = { transport = true, ledger = true, rng = true, start = true }
+local taken = { transport = true, ledger = true, rng = true, start = true, progress = true, on_step = true }
 
 -- Of what the solver expects: what the configuration takes, so that a slip is seen before parties wait.
 local kinds_of = {

@@ -145,18 +145,48 @@ local function distance(a, b)
 end
 names.distance = distance
 
--- At most `count` names that look like `text`: those near it first, then those that contain it.
+-- Whether `wanted` is, but for one letter, how `name` begins: "frnk" of "frank_wolfe".
+local function begins_like(wanted, name)
+  for length = #wanted - 1, #wanted + 1 do
+    if #wanted >= 4 and distance(wanted, name:sub(1, length)) <= 1 then return true end
+  end
+  return false
+end
+
+-- How far `wanted` is from `name`; nil when it is not like it.  What is near comes first, then what contains it, then beginnings.
+local function away_from(wanted, name, ...)
+  local away = distance(wanted, name)
+  for _, other in ipairs { ... } do away = math.min(away, distance(wanted, other)) end
+  if away <= math.max(1, #wanted // 3) then return away end
+  if #wanted >= 3 and name:find(wanted, 1, true) then return 1000 + #name end
+  return begins_like(wanted, names.last(name)) and 2000 + #name or nil
+end
+
+-- Whether a name is written behind `owner`, or behind something that differs from it by a letter: "solve.sgd", "pn.fit.theta",
+-- and, by its signature, "d:summary".
+local function belongs_to(owner, name, entry)
+  for _, text in ipairs { name, entry.signature or "" } do
+    local own = text:lower():match "^([%w_.]+)[.:][%w_]+"
+    if own and distance(owner, (own:gsub("^pn%.", ""))) <= (#owner >= 4 and 1 or 0) then return true end
+  end
+  return false
+end
+
+-- At most `count` names that look like `text`: those near it first, then those that contain it.  Of a name behind a dot or colon
+-- the last part alone may be misspelt: "solve.frnk".
 function names.suggest(text, count)
   local wanted = text:lower():gsub("^pn%.", "")
+  local owner, last = wanted:match "^(.+)[.:]([^.:]+)$"
   local scored = {}
-  for name in pairs(pn.reference()) do
+  for name, entry in pairs(pn.reference()) do
     local lower = name:lower()
-    local away = math.min(distance(wanted, lower), distance(wanted, names.last(lower)))
-    if away <= math.max(1, #wanted // 3) then
-      scored[#scored + 1] = { name, away }
-    elseif #wanted >= 3 and lower:find(wanted, 1, true) then
-      scored[#scored + 1] = { name, 1000 + #name }
+    local away
+    if owner and belongs_to(owner, lower, entry) then
+      away = away_from(last, names.last(lower))
+    else
+      away = away_from(wanted, lower, names.last(lower))
     end
+    if away then scored[#scored + 1] = { name, away } end
   end
   table.sort(scored, function(a, b)
     if a[2] ~= b[2] then return a[2] < b[2] end

@@ -1,6 +1,7 @@
 -- tune.lua -- plan:tune(grid): the combination of options whose plan predicts the least risk.  Only plans are made, from public
 -- sizes and certified bounds: nothing is spent, no record is looked at, so the choice costs no privacy.
--- Depends on: penumbra.stopped, penumbra.wrap.  Used by: bindings/lsolve.c (plan:tune).
+-- Depends on: penumbra.frame (bindings/lprogress.c), penumbra.stopped, penumbra.wrap.  Used by: bindings/lsolve.c (plan:tune).
+local frame = require "penumbra.frame"
 local stopped = require "penumbra.stopped"
 local wrap = require "penumbra.wrap"
 
@@ -42,7 +43,7 @@ local function axes(grid, solver)
     error(("solve.%s: tune: %d combinations; at most %d are tried"):format(solver, count, MOST), 0)
   end
   table.sort(names)
-  return names, lists
+  return names, lists, count
 end
 
 -- Calls visit(options) for every combination.
@@ -135,16 +136,24 @@ return function(plan, grid)
   if grid ~= nil and type(grid) ~= "table" then
     error(("solve.%s: tune takes a table of option = {values}, got %s"):format(plan.solver, type(grid)), 0)
   end
-  local options, within = {}, WITHIN
+  local options, within, progress = {}, WITHIN, nil
   for name, values in pairs(grid or {}) do
-    if name == "within" then within = values else options[name] = values end
+    if name == "within" then within = values elseif name == "progress" then progress = values else options[name] = values end
   end
   if type(within) ~= "number" or not (within >= 1) then
     error(("solve.%s: tune: within must be a number >= 1, got %s"):format(plan.solver, tostring(within)), 0)
   end
-  local names, lists = axes(next(options) and options or around(plan), plan.solver)
+  local names, lists, count = axes(next(options) and options or around(plan), plan.solver)
   local rows = setmetatable({names = names}, {__tostring = show, __name = "tune"})
-  each(names, lists, function(combination) rows[#rows + 1] = try(plan, combination) end)
+  frame(("%s: tune"):format(plan.solver), count, progress, function(tell)
+    local least
+    each(names, lists, function(combination)
+      tell(#rows, least)
+      local row = try(plan, combination)
+      rows[#rows + 1] = row
+      if row.predicted and row.predicted < (least or math.huge) then least = row.predicted end
+    end)
+  end)
   choose(rows, within)
   if not rows[1].predicted then
     if rows[1].plan then

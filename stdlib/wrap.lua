@@ -1,12 +1,12 @@
--- wrap.lua -- wrap(lead, text, indent): words filled into lines of 80 columns; the first line follows `lead`, the others are
--- indented by `indent`; the last one ends with a line end.
--- Depends on: nothing.  Used by: penumbra.help, penumbra.advise.
-local WIDTH = 80
+-- wrap.lua -- wrap(lead, text, indent): words filled into lines of 80 columns, or of a narrower terminal; the first line follows
+-- `lead`, the others are indented by `indent`; the last one ends with a line end.
+-- Depends on: penumbra.columns.  Used by: penumbra.help, penumbra.advise.
+local columns = require "penumbra.columns"
 
 return function(lead, text, indent)
-  local lines, line, fresh = {}, lead, true
+  local lines, line, fresh, width = {}, lead, true, columns()
   for word in text:gmatch "%S+" do
-    if not fresh and #line + 1 + #word > WIDTH then
+    if not fresh and #line + 1 + #word > width then
       lines[#lines + 1] = line
       line, fresh = (" "):rep(indent), true
     end

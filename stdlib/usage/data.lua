@@ -1,0 +1,66 @@
+-- data.lua -- examples for data sets: loaders, synthetic data, what is enforced on records.
+-- Depends on: nothing.  Used by: penumbra.usage.
+local usage = {
+  ["data.libsvm"] = [[
+    io.open("people.libsvm", "w"):write("+1 1:0.5 3:1\n-1 2:2\n"):close()
+    d = pn.data.libsvm("people.libsvm", {cols = 3}):clip_rows("l2", 1)
+    print(d, d.bounds.l2)]],
+  ["data.csv"] = [[
+    io.open("people.csv", "w"):write("age,city,income\n31,Oslo,1\n58,Lima,-1\n44,Oslo,1\n"):close()
+    d = pn.data.csv("people.csv", {header = true, label = "income", one_hot = {"city"}})
+    print(d, d.p)]],
+  ["data.npy"] = [[
+    pn.mat{{1, 2}, {3, 4}, {5, 6}}:save("x.npy")
+    pn.vec{1, -1, 1}:save("y.npy")
+    print(pn.data.npy("x.npy", "y.npy"))]],
+  ["data.from"] = [[
+    d = pn.data.from({{1, 0}, {0, 1}, {1, 1}}, {1, -1, 1})
+    print(d, d:clip_rows("l2", 1).bounds.l2)]],
+  ["data.synthetic.lasso"] = [[
+    d, truth = pn.data.synthetic.lasso{n = 1000, p = 20, sparsity = 3, seed = 1}
+    print(d, truth:norm(1))]],
+  ["data.synthetic.logistic"] = [[
+    d, truth = pn.data.synthetic.logistic{n = 1000, p = 20, seed = 1}
+    print(d:clip_rows("l2", 1))]],
+  ["data.synthetic.classification"] = [[
+    d, truth = pn.data.synthetic.classification{n = 1000, p = 4, classes = 3, seed = 1}
+    d = d:clip_rows("l2", 4)
+    obj = pn.objective{data = d, loss = pn.loss.softmax{classes = 3}, set = pn.set.l2_ball{dim = 12, radius = 4}}
+    print(d, obj:accuracy(truth:vec()))]],
+  ["data.synthetic.low_rank"] = [[
+    d, truth = pn.data.synthetic.low_rank{rows = 6, cols = 5, rank = 2, n = 1000, seed = 1}
+    obj = pn.objective{data = d, loss = pn.loss.squared(), set = pn.set.nuclear_ball{rows = 6, cols = 5, radius = 0.2}}
+    print(d, obj:value(truth:vec()))    -- about half the noise's variance]],
+  ["data.synthetic.fingerprint"] = [[
+    f = pn.data.synthetic.fingerprint{m = 4, seed = 1}
+    print(f)
+    print(f:dataset(1))]],
+}
+
+local function method(class, object, calls)
+  for name, call in pairs(calls) do
+    usage[class .. ":" .. name] = object .. "\n    " .. call
+  end
+end
+
+method("pn.dataset", "    d = pn.data.synthetic.logistic{n = 500, p = 4, seed = 1}", {
+  add_bias = "print(d:add_bias().p)    -- one more column, of ones",
+  clip_labels = "print(d:clip_labels(-0.5, 0.5).bounds.labels[2])",
+  clip_rows = 'd = d:clip_rows("l2", 1)    -- scales down what exceeds\n    print(d.bounds.l2, d.X[1]:norm())',
+  float32 = "print(d:float32())",
+  rescale = "print(d:rescale({-1, -1, -1, -1}, {1, 1, 1, 1}))    -- from public ranges, column by column",
+  shuffle = "print(d:shuffle(pn.rng.seeded(2)))",
+  split = "train, test = d:split(0.8, pn.rng.seeded(2))\n    print(train.n, test.n)",
+  summary = "print(d:summary())",
+  take = "print(d:take(10))",
+  with_labels = "print(d:with_labels(pn.vec.ones(d.n)))",
+})
+method("pn.fingerprint", "    f = pn.data.synthetic.fingerprint{m = 4, seed = 1}", {
+  consensus = "print(f:consensus(1))",
+  dataset = "print(f:dataset(1))",
+  theta = "print(f:theta(1):norm(1))",
+  lemma = "print(f:lemma(f:theta(1), 1).holds)",
+  trace = "print(f:trace(f:theta(1)))",
+})
+
+return usage

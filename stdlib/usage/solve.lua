@@ -1,0 +1,73 @@
+-- solve.lua -- examples for solvers, plans, walks and fits.
+-- Depends on: nothing.  Used by: penumbra.usage.
+local LOGISTIC = [[
+    d = pn.data.synthetic.logistic{n = 5000, p = 10, seed = 1}:clip_rows("l2", 1)
+    obj = pn.objective{data = d, loss = pn.loss.logistic(), SET}
+]]
+local usage = {
+  ["solve.exact"] = LOGISTIC:gsub("SET", "set = pn.set.l2_ball{dim = d.p}") .. [[
+    print(pn.solve.exact(obj).value)    -- without privacy: what a private fit can be compared with]],
+}
+
+-- name -> rest of the objective, options beside epsilon and delta, loss.  The plan and the run share the example.
+local BALL, L1 = "set = pn.set.l2_ball{dim = d.p}", "set = pn.set.l1_ball{dim = d.p}"
+local solvers = {
+  accelerated_mirror_descent = { BALL, "iterations = 20" },
+  frank_wolfe = { L1, "iterations = 20" },
+  frank_wolfe_convex = { BALL, "iterations = 20" },
+  gradient_descent = { BALL, "iterations = 20" },
+  mirror_descent = { L1, "iterations = 20" },
+  newton = { "reg = pn.reg.l2(0.01)", "iterations = 3" },
+  objective_perturbation = { BALL, "" },
+  output_perturbation = { "set = pn.set.l2_ball{dim = d.p}, reg = pn.reg.l2(0.1)", "" },
+  second_order = { "reg = pn.reg.nonconvex(0.01)", "tolerance = {gradient = 0.3, hessian = 0.5}", loss = "sigmoid" },
+  sgd = { BALL, "iterations = 200, batch = 100" },
+  svrg = { "reg = pn.reg.l2(0.01)", "epochs = 2, inner = 50, batch = 100" },
+  svrg_pp = { BALL, "epochs = 2, inner = 50, batch = 100" },
+  trust_region = { "reg = pn.reg.nonconvex(0.01)", "iterations = 3", loss = "sigmoid" },
+  zeroth_order = { "reg = pn.reg.nonconvex(0.01)", "iterations = 20", loss = "hinge" },
+  zeroth_order_naive = { "reg = pn.reg.nonconvex(0.01)", "iterations = 20", loss = "hinge" },
+}
+for name, of in pairs(solvers) do
+  local objective = LOGISTIC:gsub("SET", of[1]):gsub("logistic%(%)", (of.loss or "logistic") .. "()")
+  local options = "epsilon = 1, delta = 1e-8" .. (of[2] ~= "" and ", " .. of[2] or "")
+  usage["solve." .. name] = ("%s    fit = pn.solve.%s(obj, {%s})\n    print(fit)\n    print(fit.theta)"):format(objective, name,
+    options)
+  usage["solve." .. name .. ".plan"] =
+    ("%s    plan = pn.solve.%s.plan(obj, {%s})    -- spends nothing\n    print(plan)"):format(objective, name, options)
+end
+
+local BLOCKS = [[
+    d = pn.data.synthetic.lasso{n = 500, p = 4, seed = 1}:clip_rows("l2", 1):clip_labels(-1, 1)
+    obj = pn.objective{data = d, loss = pn.loss.squared(), set = pn.set.linf_ball{dim = 4}}
+    options = {privacy = false, iterations = 50, sampling = pn.sampling.nice{blocks = 4, tau = 2}}
+]]
+usage["solve.block_frank_wolfe"] = BLOCKS .. "    print(pn.solve.block_frank_wolfe(obj, options))"
+usage["solve.block_frank_wolfe.plan"] = BLOCKS .. "    print(pn.solve.block_frank_wolfe.plan(obj, options))"
+
+local function method(class, object, calls)
+  for name, call in pairs(calls) do
+    usage[class .. ":" .. name] = object .. "    " .. call
+  end
+end
+
+local PLAN = LOGISTIC:gsub("SET", L1)
+  .. "    plan = pn.solve.frank_wolfe.plan(obj, {epsilon = 1, delta = 1e-8, iterations = 20})\n"
+method("pn.plan", PLAN, {
+  run = "fit = plan:run{ledger = pn.ledger{epsilon = 1, delta = 1e-8}, progress = false}\n    print(fit)",
+  steps = "for state in plan:steps() do\n      if state.step <= 3 then print(state.step, state.atom, state.step_size) end\n    end",
+  tune = "best, tried = plan:tune{iterations = {10, 20, 40, 80}}\n    print(tried)",
+  with = "print(plan:with{epsilon = 2})",
+})
+method("pn.walk", PLAN, {
+  step = "walk = plan:steps()\n    state = walk:step()\n    print(state.step, state.theta)",
+  fit = "walk = plan:steps()\n    walk:step()\n    print(walk:fit())    -- what one step reached and cost",
+})
+method("pn.fit", PLAN .. "    fit = plan:run()\n", {
+  excess = "print(fit:excess())    -- above the exact minimum: not private",
+  predict = "print(fit:predict(d.X))",
+  save = 'fit:save("people.model")    -- what was released, and no more\n    again = pn.load "people.model"\n'
+    .. "    print(again)\n    print(again.plan)",
+})
+
+return usage
