@@ -79,7 +79,7 @@ local function mean_excess(name, set, options)
   local sum, runs = 0, 10
   local plan = pn.solve[name].plan(objective, budget):with(options or {})
   for run = 1, runs do sum = sum + plan:run { rng = noise(run) }.value - truth end -- looks at the exact data
-  print(("  %-20s over %-28s excess risk %.4f"):format(name, tostring(set), sum / runs))
+  print(("  %-20s over %-8s excess risk %.4f"):format(name, set.name, sum / runs))
 end
 print "\nmean of 10 runs:"
 for _, set in ipairs { ball, C } do mean_excess("frank_wolfe_convex", set) end

@@ -140,7 +140,7 @@ local function add_lower(experiment, series, rows, key)
   if not experiment.lower then return series end
   local x, y = {}, {}
   for i, row in ipairs(rows[experiment.methods[1]]) do x[i], y[i] = row[key], experiment.lower(row.n, row.p) end
-  series[#series + 1] = { label = experiment.lower_label, x = x, y = y, dashed = true, colour = 7 }
+  series[#series + 1] = { label = experiment.lower_label, x = x, y = y, dashed = true, colour = 6 }
   return series
 end
 

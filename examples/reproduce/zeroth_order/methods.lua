@@ -323,7 +323,7 @@ local function against_bounds()
     for i = 1, one and #one.x or 0 do least, most_bound = math.min(least, one.x[i]), math.max(most_bound, one.x[i]) end
     all[#all + 1] = one
   end
-  all[#all + 1] = { label = "the bound", x = { least, most_bound }, y = { least, most_bound }, dashed = true, colour = 7 }
+  all[#all + 1] = { label = "the bound", x = { least, most_bound }, y = { least, most_bound }, dashed = true, colour = 6 }
   return { name = "methods", title = "Smoothed gradient of zeroth-order runs, all methods and sizes", xlabel = "BOUND",
     ylabel = "measured", logx = true, logy = true, ticks = false, key = "inside left top", series = all }
 end

@@ -162,7 +162,7 @@ local function over_horizons()
     series[k] = { label = name, x = curves[name].x, y = curves[name].y, colour = k - 1, dashed = name == "blt" and 2 or nil }
   end
   for i, leaves in ipairs(sizes) do least[i] = least_mean(leaves) end
-  series[#series + 1] = { label = "least of all", x = sizes, y = least, dashed = 3, colour = 7 }
+  series[#series + 1] = { label = "least of all", x = sizes, y = least, dashed = 3, colour = 6 }
   return { title = "mean over t; dotted: least of all, dashed: blt",
     xlabel = "T", ylabel = "mean variance, s = 1, rho = 1", logx = true, logy = true,
     series = series }
