@@ -69,22 +69,6 @@ static void differences(void *context)
     }
 }
 
-/* As a solver that draws a batch before it uses the last one. */
-static void differences_ahead(void *context)
-{
-    world *self = context;
-    pn_batch batch = next_batch(self);
-
-    for (size_t i = 0; i < self->calls; i++) {
-        pn_batch next = next_batch(self);
-
-        pn_objective_batch_ahead(self->objective, &next, self->factors);
-        must(pn_objective_batch_differences(self->objective, &batch, self->theta, self->factors, 0.1, self->out, NULL,
-                                            &err));
-        batch = next;
-    }
-}
-
 static void record_differences(void *context)
 {
     world *self = context;
@@ -96,23 +80,6 @@ static void record_differences(void *context)
         must(pn_objective_record_difference(self->objective, batch.rows[0], self->theta, self->factors, &difference,
                                             &err));
         self->sink += difference;
-    }
-}
-
-static void record_differences_ahead(void *context)
-{
-    world *self = context;
-    pn_batch batch = next_batch(self);
-    double difference;
-
-    for (size_t i = 0; i < self->calls; i++) {
-        pn_batch next = next_batch(self);
-
-        pn_objective_batch_ahead(self->objective, &next, self->factors);
-        must(pn_objective_record_difference(self->objective, batch.rows[0], self->theta, self->factors, &difference,
-                                            &err));
-        self->sink += difference;
-        batch = next;
     }
 }
 
@@ -246,7 +213,6 @@ static void dense_lines(size_t n, size_t p, bool single, size_t small, size_t la
     open_objective(&self, 0.0);
     line("gradient, batch 1", gradients, &self, 1, small);
     line("difference, batch 1", differences, &self, 1, small);
-    line("difference, batch 1, asked for ahead", differences_ahead, &self, 1, small);
     line("gradient, batch 1000", gradients, &self, 1000, large);
     line("difference, batch 1000", differences, &self, 1000, large);
     pn_objective_free(self.objective);
@@ -268,7 +234,6 @@ static void sparse_lines(size_t n, size_t p, size_t per_row, pn_rng *rng)
     open_objective(&self, 0.0);
     printf("sparse logistic, %zu x %zu, %zu entries a row\n", n, p, per_row);
     line("record's difference", record_differences, &self, 1, 20000);
-    line("record's difference, asked for ahead", record_differences_ahead, &self, 1, 20000);
     line("difference, batch 1", differences, &self, 1, 2000);
     line("gradient, batch 1000", gradients, &self, 1000, 20);
     line("difference, batch 1000", differences, &self, 1000, 20);

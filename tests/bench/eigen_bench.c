@@ -117,14 +117,19 @@ static void crossover(size_t n, double tolerance)
 
 static bool every_pair(problem *at)
 {
-    lapack_int n = (lapack_int)at->n, found = 0, *support = pn_alloc(at->n, 2 * sizeof *support), info = -1;
-    double *vectors = pn_alloc(at->n * at->n, sizeof *vectors);
+    const lapack_int n = (lapack_int)at->n, first = 1, room = 64 * n, whole = 10 * n;
+    const double none = 0.0;
+    lapack_int found = 0, *support = pn_alloc(at->n, 2 * sizeof *support), info = -1;
+    lapack_int *iwork = pn_alloc(at->n, 10 * sizeof *iwork);
+    double *vectors = pn_alloc(at->n * at->n, sizeof *vectors), *work = pn_alloc(at->n, 64 * sizeof *work);
 
-    if (support && vectors)
-        info = LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'A', 'L', n, at->full, n, 0.0, 0.0, 0, 0, 0.0, &found, at->values,
-                              vectors, n, support);
+    if (support && iwork && vectors && work)
+        LAPACK_dsyevr("V", "A", "L", &n, at->full, &n, &none, &none, &first, &first, &none, &found, at->values, vectors,
+                      &n, support, work, &room, iwork, &whole, &info);
     pn_free(support);
+    pn_free(iwork);
     pn_free(vectors);
+    pn_free(work);
     return info == 0 && found == n;
 }
 

@@ -104,8 +104,46 @@ describe("a fit in print", function()
       printed("trust_region", { rho = 2, iterations = 1, tolerance = { gradient = 1e-6 } }))
   end)
 
+  it("says that a certificate does not exclude a saddle, where none does", function()
+    local points = pn.data.synthetic.lasso { n = 2000, p = 2, sparsity = 1, noise = 0.1, seed = 3 }:clip_rows("l2", 1)
+    local z = points.X * pn.vec { 1, -0.5 }
+    local even = pn.objective { data = pn.data.from(points.X, z * z):clip_rows("l2", 1):clip_labels(0, 4),
+      loss = pn.loss.glm(function(s, y) return (s ^ 2 - y) ^ 2 / (1 + (s ^ 2 - y) ^ 2) end) }
+    local coarse = { privacy = false, tolerance = { gradient = 0.1, hessian = 5 } } -- 0 is a saddle, and passes
+    assert.matches("\n  no minimum: the released eigenvalue, %-0%.%d+, is within the tolerance; a\n    smaller one would go on$",
+      tostring(pn.solve.second_order(even, coarse)))
+    coarse.tolerance = { gradient = 0.01, hessian = 0.1 }
+    assert.is_nil(tostring(pn.solve.second_order(even, coarse)):find "minimum")
+    local fit = pn.solve.second_order(even, { epsilon = 1, delta = 1e-8, rng = pn.rng.seeded(1) })
+    assert.matches("\n  may be a saddle: ", tostring(fit), 1, true)
+  end)
+
+  it("certifies no negative eigenvalue where the objective is convex, whatever the noise", function()
+    local fit = pn.solve.second_order(obj, { epsilon = 0.5, delta = 1e-6 }) -- r has 0.1, the loss none below 0
+    assert.is_true(fit.certificate.released_eigenvalue - fit.certificate.hessian_error < 0.1)
+    assert.is_near(0.1, fit.certificate.eigenvalue, 1e-12)
+    assert.is_nil(tostring(fit):find "saddle")
+  end)
+
   it("speaks of no certificate where the solver gives none", function()
     assert.is_nil(printed("newton", { rho = 2 }):find("certif", 1, true))
     assert.is_nil(printed("gradient_descent", { rho = 2 }):find("certif", 1, true))
+  end)
+end)
+
+describe("a trace", function()
+  it("is a table that prints itself, the middle left out where it is long", function()
+    local data = pn.data.synthetic.lasso { n = 200, p = 5, seed = 1 }
+    local obj = pn.objective { data = data, loss = pn.loss.squared(), set = pn.set.l1_ball { dim = 5 } }
+    local trace = pn.solve.frank_wolfe(obj, { privacy = false, iterations = 30 }).trace
+    local text = tostring(trace)
+    assert.equal("table", type(trace))
+    assert.equal(30, #trace)
+    assert.truthy(text:find("^trace: 30 rows\n  step  step_size +value +gap +gradients\n +1 +1 "))
+    assert.truthy(text:find(("\n +2 +0.6667 +%.4g +%.4g +400\n"):format(trace[2].value, trace[2].gap)))
+    assert.truthy(text:find "\n +5 [^\n]*\n  %.%.%.\n +26 " and text:find "\n +30 [^\n]*6000$")
+    text = tostring(pn.solve.frank_wolfe(obj, { privacy = false, iterations = 10 }).trace)
+    assert.is_nil(text:find("...", 1, true))
+    assert.equal(12, select(2, text:gsub("[^\n]+", "")))
   end)
 end)

@@ -21,6 +21,30 @@ describe("a list of results", function()
     assert.matches("^{%d+, %d+}$", tostring(result.hits))
   end)
 
+  it("prints what is enforced, what was paid, and what was found, with vectors in their own words", function()
+    local d = pn.data.from(pn.mat { { 1, 0 }, { 0, 1 } }, { -1, 1 }):clip_rows("l2", 1):clip_labels(-1, 1)
+    local obj = pn.objective { data = d, loss = pn.loss.squared(), set = pn.set.l1_ball { dim = 2 } }
+    local best = pn.solve.exact(obj)
+    assert.equal("{l1 = 1.4142135623731, l2 = 1.0, labels = {-1.0, 1.0}, linf = 1.0}", tostring(d.bounds))
+    assert.matches("^{gap = %S+,?%s+theta = vec%(2%): ", tostring(best))
+    local fit = pn.solve.sgd(obj, { epsilon = 1, delta = 1e-6, iterations = 2, step = 0.25 })
+    assert.matches('^{accountant = "rdp", delta = 1e%-06, ', tostring(fit.privacy))
+    assert.matches("step = 0.25}$", tostring(fit.plan.settings))
+    assert.matches("^{direction = vec%(2%): ", tostring(pn.second_order_gap(pn.objective { data = d, loss = pn.loss.squared() },
+      { 0, 0 })))
+    assert.matches('^{"l1_ball", ', tostring(pn.set.names()))
+  end)
+
+  it("breaks lines between its items, not inside of them", function()
+    local record = pn.width(pn.set.l1_ball { dim = 20 })
+    record.converged, record.z_note = true, ("a"):rep(60)
+    for line in tostring(record):gmatch "[^\n]+" do
+      assert.truthy(#line <= 80, line)
+      assert.is_nil(line:find "=%s*$")
+      assert.is_nil(line:find "[%w_]%s*$")
+    end
+  end)
+
   it("is cut after a hundred, and takes fields that a user adds", function()
     local order = rng:permutation(1000)
     assert.matches(", %.%.%. 900 more}$", tostring(order))

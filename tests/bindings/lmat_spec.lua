@@ -201,10 +201,31 @@ describe("pn.mat", function()
     refuses("the 12 x 12 matrix is singular to working precision", H.solve, H, vec.ones(12))
   end)
 
-  it("prints its shape and at most six rows and columns", function()
+  it("prints a small matrix whole, with its points below each other", function()
     assert.equal("mat(2 x 2):\n  1 2\n  3 4.5", tostring(mat { { 1, 2 }, { 3, 4.5 } }))
-    local text = tostring(vec.linspace(1, 100, 100):reshape(10, 10))
-    assert.equal("mat(10 x 10):\n  1 2 3 4 5 ... 10", text:match "^.-\n.-\n":sub(1, -2))
-    assert.matches("\n  %.%.%.\n  91 92 93 94 95 %.%.%. 100$", text)
+    assert.equal("mat(3 x 2):\n   1   -2.25\n  10.5  3\n   1    1e+20", tostring(mat { { 1, -2.25 }, { 10.5, 3 }, { 1, 1e20 } }))
+    assert.equal("mat(1 x 2):\n  nan inf", tostring((vec { 0, 1 } / 0):reshape(1, 2)))
+  end)
+
+  it("prints of a large one its shape, range and as many columns and rows as there is room for", function()
+    local lines = {}
+    for line in tostring(vec.linspace(0, 9999, 10000):reshape(100, 100)):gmatch "[^\n]+" do
+      assert.is_true(#line <= 80, line)
+      lines[#lines + 1] = line
+    end
+    assert.equal("mat of 100 x 100, 0 to 9999, mean 5000, 1 zero:", lines[1])
+    assert.matches("^     0    1    2 .* %.%.%.   99$", lines[2])
+    assert.equal("  ...", lines[8])
+    assert.matches("^  9900 9901 .* %.%.%. 9999$", lines[11])
+    assert.equal(11, #lines)
+  end)
+
+  it("prints rows without columns that do not fit and without blanks at their ends", function()
+    local text = tostring(vec.linspace(1, 2, 200):reshape(2, 100) * 1e-200)
+    for line in text:gmatch "[^\n]+" do
+      assert.is_true(#line <= 80, line)
+      assert.is_nil(line:find " $")
+    end
+    assert.matches("\n  1e%-200 .* %.%.%. 1.49749e%-200\n", text)
   end)
 end)

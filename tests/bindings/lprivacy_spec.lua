@@ -89,15 +89,50 @@ describe("pn.ledger", function()
     for line in tostring(L:report()):gmatch "[^\n]+" do
       lines[#lines + 1] = line
     end
-    assert.equal(6, #lines)
+    assert.equal(8, #lines)
     assert.matches("^label +event +count +price$", lines[1])
     assert.matches("^selection of a vertex +zcdp%(rho=0.25%) +2 +0.5$", lines[2])
     assert.matches("gaussian%(sigma=2, sensitivity=1%) +1 +0.125$", lines[3])
     assert.equal(#lines[1], #lines[2])
     assert.equal(#lines[1], #lines[3])
     assert.matches("budget rho=1, replace_one: spent 0.625, remaining 0.375", lines[4], 1, true)
-    assert.matches("naive (not valid at data-dependent stopping); odometer: epsilon", lines[5], 1, true)
-    assert.matches("^by the fully adaptive filter", lines[6])
+    local rest = table.concat(lines, "\n", 5):gsub("\n    ", " ")
+    assert.matches("naive (not valid at data-dependent stopping); odometer: epsilon", rest, 1, true)
+    assert.matches("\nby the fully adaptive filter", rest)
+    for _, line in ipairs(lines) do assert.is_true(#line <= 80, line) end
+  end)
+
+  it("says that a further run may cost more than the difference where charges compose to less", function()
+    local gaussian = pn.event.gaussian { sigma = 5, sensitivity = 1 }
+    local L = pn.ledger { epsilon = 2, delta = 1e-6 }:spend(gaussian)
+    assert.truthy(L.spent + L.remaining > 2.002)
+    assert.matches(("\n           a further run may cost %.4g: together they cost less than the sum\n"):format(L.remaining),
+      tostring(L), 1, true)
+    L = pn.ledger { epsilon = 2 }:spend(pn.event.laplace { scale = 1, sensitivity = 1 })
+    assert.is_nil(tostring(L):find("further run", 1, true))
+  end)
+
+  it("draws what is spent, the largest charges and its slices", function()
+    local L = pn.ledger { epsilon = 2 }
+    local function laplace(epsilon) return event.laplace { scale = 1 / epsilon, sensitivity = 1 } end
+    L:spend(laplace(0.25), "small"):spend(laplace(0.5), "line\nbreak", 2):spend(laplace(0.125)):spend(laplace(0.0625), "least")
+    local S = pn.ledger { epsilon = 0.5, parent = L, name = "class" }
+    pn.ledger { epsilon = 0.25, parent = S, name = "ada" }:spend(laplace(0.0625), "hers")
+    local lines = {}
+    for line in tostring(L):gmatch "[^\n]+" do lines[#lines + 1] = line end
+    assert.equal("  spent 1.5, remaining 0.5, entries 5", lines[2])
+    local bar, share = lines[3]:match "^  budget   (%S+)  (.*)$"
+    assert.equal("75% of 2 spent", share)
+    assert.equal(40, utf8.len(bar))
+    local first, filled = bar:match(utf8.charpattern), 0
+    for c in bar:gmatch(utf8.charpattern) do filled = filled + (c == first and 1 or 0) end
+    assert.equal(30, filled)
+    assert.equal("  largest  1  line break, 2 times", lines[4])
+    assert.equal("           0.25  small", lines[5])
+    assert.equal("           0.125  (no label)", lines[6])
+    assert.matches("^  slices   %S+  class: 0.0625 of 0.5$", lines[7])
+    assert.matches("^           %S+    ada: 0.0625 of 0.25$", lines[8])
+    assert.equal(8, #lines)
   end)
 
   it("keeps a row on one line, whatever the label holds", function()
@@ -122,12 +157,12 @@ describe("pn.ledger", function()
       local scoped <close> = L
       assert.equal(1, scoped.remaining)
     end
-    assert.matches("this object is closed", refused(L.price, L, event.zcdp { rho = 1 }))
+    assert.matches("got a closed pn.ledger", refused(L.price, L, event.zcdp { rho = 1 }))
   end)
 
   it("refuses anything but events", function()
     local L = pn.ledger { rho = 1 }
-    assert.matches("pn.event expected", refused(L.spend, L, 0.5))
+    assert.matches("expected a pn.event, got 0.5", refused(L.spend, L, 0.5))
     assert.matches("k must be at most 10000", refused(L.split, L, 10001))
   end)
 end)

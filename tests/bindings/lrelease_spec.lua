@@ -2,6 +2,11 @@
 -- Depends on: penumbra.  The laws are tested in tests/runtime/privacy.
 local pn = require "penumbra"
 
+-- What an object prints, on one line.
+local function flat(object)
+  return (tostring(object):gsub("%s+", " "))
+end
+
 local function refused(fn, text)
   local ok, message = pcall(fn)
   assert.is_false(ok)
@@ -202,26 +207,26 @@ describe("sparse vector", function()
   end)
 
   it("explains its noise, its cost and its lattice", function()
-    local text = tostring(make { answers = 4 })
+    local text = flat(make { answers = 4 })
     assert.matches("sparse_vector(epsilon=8, answers=4)", text, 1, true)
     assert.matches("replace_one: hides whether one record was exchanged for another", text, 1, true)
     assert.matches("ties are above", text, 1, true)
-    assert.matches("anew after every positive answer", tostring(make { restart = true, answers = 3 }), 1, true)
+    assert.matches("anew after every positive answer", flat(make { restart = true, answers = 3 }), 1, true)
   end)
 end)
 
 describe("additive mechanisms", function()
   it("explain their law, lattice, cost and whom they protect", function()
-    local text = tostring(pn.mechanism.gaussian { sigma = 0.5, sensitivity = 1, dim = 4, neighbours = "zero_out" })
+    local text = flat(pn.mechanism.gaussian { sigma = 0.5, sensitivity = 1, dim = 4, neighbours = "zero_out" })
     assert.matches("discrete Gaussian noise of standard deviation 0.5 to each of 4 values", text, 1, true)
     assert.matches("zero_out: hides whether one record was made null", text, 1, true)
     assert.matches("multiples of 2^-40 of that; the 9.32e-10 this adds to the sensitivity 1 is charged", text, 1, true)
-    assert.matches(": epsilon 2, rho 2\n", tostring(pn.mechanism.laplace { epsilon = 2, sensitivity = 1 }), 1, true)
+    assert.matches(": epsilon 2, rho 2 ", flat(pn.mechanism.laplace { epsilon = 2, sensitivity = 1 }), 1, true)
     assert.matches("draws=4", text, 1, true)
     assert.matches("rho 2", text, 1, true)
     assert.matches("are clamped", text, 1, true)
     assert.matches("values beyond +-3 are refused",
-      tostring(pn.mechanism.laplace { scale = 1, sensitivity = 1, bound = 3 }), 1, true)
+      flat(pn.mechanism.laplace { scale = 1, sensitivity = 1, bound = 3 }), 1, true)
   end)
 
   it("have rounding in the charge, less of it under a bound", function()
@@ -257,6 +262,8 @@ describe("the scale of a mechanism", function()
   it("is that of the noise on each value, for error bars", function()
     local m = pn.mechanism.analytic_gaussian { epsilon = 1, delta = 1e-5, sensitivity = 1 }
     assert.near(3.730631635, m.scale, 1e-7)
+    assert.equal(1, m.dim)
+    assert.equal(5, pn.mechanism.gaussian { sigma = 1, sensitivity = 1, dim = 5 }.dim)
     assert.equal(2, pn.mechanism.laplace { scale = 2, sensitivity = 1 }.scale)
     assert.is_nil(pn.mechanism.exponential { epsilon = 1, sensitivity = 1 }.scale)
   end)

@@ -121,7 +121,13 @@ describe("a set", function()
     assert.equal("integer", math.type(C.dim))
     assert.equal("scaled", (2 * C).name)
     assert.equal("shifted", (C + {1, 1, 1}).name)
-    assert.equal("l1_ball(dim=3, radius=2)", tostring(C))
+    -- E max |b_i| of three standard normals, times 2: the integral of 1 - erf(t/sqrt(2))^3 is 1.32639
+    assert.equal("l1_ball(dim=3, radius=2): l2 radius 2, diameter 4, width 2.653", tostring(C))
+    assert.equal("simplex(dim=3, radius=1): l2 radius 1, diameter 1.414, width 0.8463", -- 3/(2 sqrt(pi))
+      tostring(pn.set.simplex{dim = 3}))
+    assert.equal("product(l1_ball(dim=3, radius=2), intersection(l1_ball(dim=3, radius=2),\n" ..
+      "    linf_ball(dim=3, radius=1)))\n  l2 radius 2.646, diameter 5.292, width: C:width()",
+      tostring(C:product(C:intersect(pn.set.linf_ball{dim = 3}))))
   end)
 
   it("leaves the vector that it projects as it was", function()

@@ -100,6 +100,9 @@ describe("pn.vec", function()
           v[i] = 1
         end)
       end
+      refuses("got 4 %(in a loop: pairs%(v%), not ipairs%(v%)%)", function()
+        for _ in ipairs(v) do end
+      end)
       refuses("no field 'lenght'", function()
         return v.lenght
       end)
@@ -369,7 +372,7 @@ describe("pn.vec", function()
     end)
 
     it("say what they are called on", function()
-      refuses("pn.vec expected, got table", vec.zeros(1).norm, { 1 })
+      refuses("expected a pn.vec, got a table", vec.zeros(1).norm, { 1 })
       local v = vec { 1 }
       do
         local _ <close> = v
@@ -382,7 +385,28 @@ describe("pn.vec", function()
     assert.equal("vec(3): 1 -2.5 0.333333", tostring(vec { 1, -2.5, 1 / 3 }))
     assert.equal("vec(0):", tostring(vec {}))
     assert.equal("vec(10): 1 2 3 4 5 6 7 8 9 10", tostring(vec.linspace(1, 10, 10)))
-    assert.equal("vec(1000): 1 2 3 ... 999 1000  (min 1, max 1000)", tostring(vec.linspace(1, 1000, 1000)))
+    assert.equal("vec(20): " .. ("0 "):rep(19) .. "0", tostring(vec.zeros(20)))
+    assert.equal("vec of 1000, 1 to 1000, mean 500.5:\n  1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 " ..
+      "... 998 999 1000", tostring(vec.linspace(1, 1000, 1000)))
+  end)
+
+  it("counts what is zero or not finite when it shortens", function()
+    local v = vec.zeros(60)
+    v[1], v[60] = 1e300, 3
+    assert.matches("^vec of 60, 0 to 1e%+300, mean 1.667e%+298, 58 zeros:\n  1e%+300 0 .* %.%.%. 0 0 3$", tostring(v))
+    local nan = vec.zeros(60) / 0
+    assert.matches("^vec of 60, 60 nan:\n  nan nan", tostring(nan))
+    local mixed = vec.ones(60) / vec.basis(60, 2)
+    assert.matches("^vec of 60, 1 to 1, mean 1, 59 inf:\n  inf 1 inf", tostring(mixed))
+    assert.equal("vec(2): nan inf", tostring(vec { 0, 1 } / vec { 0, 0 }))
+  end)
+
+  it("ends its lines at column 80 however long its numbers are", function()
+    local texts = { tostring(vec.ones(10) * -1.23456e-100), tostring(vec.ones(100) * -1.23456e-100) }
+    for _, text in ipairs(texts) do
+      for line in text:gmatch "[^\n]+" do assert.is_true(#line <= 80, line) end
+    end
+    assert.equal(10, select(2, texts[1]:gsub("%-1.23456e%-100", "")))
   end)
 
   it("is collected in time when it is large", function()

@@ -51,6 +51,12 @@ describe("penumbra", function()
     assert.truthy(err:find("the error is a table, not a message", 1, true))
   end)
 
+  it("says when its output could not be written", function()
+    local _, err, code = program.shell(program.quote(program.path) .. " -e 'print(1)' >/dev/full")
+    assert.equal("penumbra: standard output could not be written: not all of it is there\n", err)
+    assert.equal(1, code)
+  end)
+
   it("survives an error value whose __tostring fails", function()
     local _, err, code = run { "-e", "error(setmetatable({}, {__tostring = function() error 'again' end}))" }
     assert.truthy(err:find("penumbra: ", 1, true))

@@ -158,7 +158,7 @@ describe("npy files", function()
       pn.vec({ 1 }):save "/nowhere/x.npy"
     end)
     refuses("zero byte", pn.load, "a\0b")
-    refuses("string expected", pn.load)
+    refuses("expected the path of a file", pn.load)
     refuses("/: ", pn.load, "/")
   end)
 end)

@@ -1,94 +1,5 @@
 local program = require "tests.tools.program"
 
--- What the prompt prints on stdout and stderr for lines from a pipe.
-local function type_in(...)
-  local out, err, code = program.run({ "-i" }, table.concat({ ... }, "\n") .. "\n")
-  assert.equal(0, code, err)
-  return out, err
-end
-
-describe("the prompt, from a pipe", function()
-  it("prints what an expression is worth and nothing for an assignment", function()
-    assert.equal("2\n", (type_in("1 + 1", "x = 5")))
-  end)
-
-  it("prints nothing for a call without results, and nil for nil", function()
-    assert.equal("nil\n", (type_in("(function() end)()", "nothing_known")))
-  end)
-
-  it("prints several values side by side", function()
-    assert.equal('1\t"two"\tnil\n', (type_in '1, "two", nil'))
-  end)
-
-  it("keeps the last value as _", function()
-    assert.equal("6\n7\n7\n", (type_in("2 * 3", "_ + 1", "x = 1", "_")))
-  end)
-
-  it("waits for the rest of an entry of several lines", function()
-    assert.equal("1\n2\n", (type_in("for i = 1, 2 do", "  print(i)", "end")))
-    assert.equal('"a\\nb"\n', (type_in("[[a", "b]]")))
-    assert.equal("3\n", (type_in("1 +", "2")))
-  end)
-
-  it("shows the last line of an entry of several when that is an expression", function()
-    local screen, code = program.play([[
-      expect pn>
-      send \e[200~a = 20\na + 1\e[201~
-      expect a + 1
-      send \n
-      expect 21
-      expect pn>
-      send \x04
-    ]], program.prompt())
-    assert.equal(0, code, screen)
-  end)
-
-  it("says at the end of input that an entry is not finished", function()
-    local out, err = type_in "function f()"
-    assert.equal("", out)
-    assert.truthy(err:find("'end' expected near <eof>", 1, true))
-  end)
-
-  it("goes on after an error, and says it without a traceback of the entry itself", function()
-    local out, err = type_in("error 'went wrong'", "1")
-    assert.equal("1\n", out)
-    assert.equal("prompt:1: went wrong\n", err)
-  end)
-
-  it("adds a traceback when a function was on the way", function()
-    local _, err = type_in("function f() error 'deep' end", "f()")
-    assert.truthy(err:find("prompt:1: deep\nstack traceback:", 1, true))
-  end)
-
-  it("shows no traceback of the library's own functions", function()
-    local _, err = type_in("pn.check(3)")
-    assert.equal("check: expected a set, norm, potential or prox, got number\n", err)
-    _, err = type_in("function f() pn.check(3) end", "f()")
-    assert.truthy(err:find("got number\nstack traceback:", 1, true))
-  end)
-
-  it("shows syntax errors", function()
-    local _, err = type_in "x = = 1"
-    assert.truthy(err:find("prompt:1: unexpected symbol near '='", 1, true))
-  end)
-
-  it("understands help without quotes", function()
-    local plain = type_in 'help "rng.seeded"'
-    assert.truthy(plain:find("pn.rng.seeded", 1, true))
-    assert.equal(plain, (type_in "help rng.seeded"))
-    assert.equal(plain, (type_in "help  seeded "))
-  end)
-
-  it("leaves with exit() and quit(), and says so for exit", function()
-    assert.equal("exit() or Ctrl-D leaves\n", (type_in("exit", "exit()", "print 'not reached'")))
-    assert.equal(3, (select(3, program.run({ "-i" }, "quit(3)\n"))))
-  end)
-
-  it("reads a last line that does not end", function()
-    assert.equal("4\n", (program.run({ "-i" }, "2 + 2")))
-  end)
-end)
-
 describe("the prompt, on a terminal", function()
   local play = program.play
   local history
@@ -114,7 +25,7 @@ describe("the prompt, on a terminal", function()
   it("greets, prompts, and leaves at Ctrl-D with status 0", function()
     local screen, code = session { "6 * 7\\n" }
     assert.truthy(screen:find("Penumbra ", 1, true))
-    assert.truthy(screen:find("42\r\n", 1, true))
+    assert.truthy(screen:find("_1 = 42\r\n", 1, true))
     assert.equal(0, code)
   end)
 
@@ -365,6 +276,97 @@ describe("the prompt, on a terminal", function()
     assert.truthy(screen:find("\r" .. (" "):rep(70) .. " *\r\r%(stopped by Ctrl%-C"))
   end)
 
+  it("says what it waits for when a call does not stop, and how to leave", function()
+    local screen, code = play([[
+      expect pn>
+      send print 'go' return ("a"):rep(60):find(("a*"):rep(30) .. "b")\n
+      expect go\x0d\n
+      sleep 1000
+      send \x03
+      expect (waiting for 'find'; Ctrl-C again stops what follows, Ctrl-\\ ends the program)
+      send \x03
+      expect (waiting for 'find', which cannot be stopped at once; Ctrl-\\ ends the program)
+      send \x1c
+    ]], program.prompt(history))
+    assert.equal(128 + 3, code, screen)
+  end)
+
+  it("stops what sets compute", function()
+    local screen, code = play([[
+      expect pn>
+      send C = set.l1_ball{dim=20000, radius=1}:intersect(set.l2_ball{dim=20000, radius=0.3})\n
+      expect pn>
+      send C = C:intersect(set.linf_ball{dim=20000, radius=0.01}) v = vec.normal(20000, rng.seeded(1))\n
+      expect pn>
+      send print 'go' while true do C:support(v) end\n
+      expect go\x0d\n
+      sleep 1000
+      send \x03
+      expect stopped by the user
+      expect pn>
+      send print 'again' pn.width(C, {method="monte_carlo", draws=100000})\n
+      expect again\x0d\n
+      sleep 1000
+      send \x03
+      expect stopped by the user
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
+    assert.equal(0, code, screen)
+  end)
+
+  it("stops maps and normal numbers, and says how far they are", function()
+    local screen, code = play([[
+      expect pn>
+      send for i = 1, 1e9 do pn.vec.normal(60000000, pn.rng.seeded(i)) end\n
+      expect vec.normal  [
+      send \x03
+      expect vec.normal: stopped by the user
+      expect pn>
+      send v = pn.vec.zeros(20000000)\n
+      expect pn>
+      send for i = 1, 1e9 do v:map(function(t) for k = 1, 12 do t = sin(exp(tanh(t))) end return t end) end\n
+      expect map  [
+      send \x03
+      expect ^C
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
+    assert.equal(0, code, screen)
+  end)
+
+  it("ends a line that an entry left open, and takes no file for a result", function()
+    local screen, code = play([[
+      expect pn>
+      send io.write 'abc' return 4\n
+      expect abc\x0d\n_1 = 4
+      expect pn>
+      send io.write 'def'\n
+      expect def\x0d\n
+      expect pn>
+      send _\n
+      expect _2 = 4
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
+    assert.equal(0, code, screen)
+  end)
+
+  it("fits a narrow terminal: the mark is below its place", function()
+    local screen, code = program.play([[
+      expect pn>
+      send long_name, another_name = set.l1_ball{dim = 3, radus = 1}, 5\n
+      expect `radius`?
+      expect pn>
+      send \x04
+    ]], program.prompt(history), 40)
+    assert.equal(0, code, screen)
+    local line, mark = screen:match "\n> ([^\r]*radus[^\r]*)\r\n  ( *%^+)\r"
+    assert.truthy(line, screen)
+    assert.truthy(#line <= 38, line)
+    assert.equal("radus", line:sub(mark:find "%^+"))
+  end)
+
   it("stops a loop of running calls at the second Ctrl-C", function()
     local screen, code = play([[
       expect pn>
@@ -388,7 +390,7 @@ describe("Ctrl-C in a script", function()
     return program.play(keys, program.with_busy() .. " -e " .. program.quote(code))
   end
 
-  it("ends the program as a signal does, after a traceback", function()
+  it("ends the program as a signal does, and says where", function()
     local screen, code = play_script([[
       expect go\x0d\n
       sleep 100
@@ -396,7 +398,7 @@ describe("Ctrl-C in a script", function()
       expect interrupted
     ]], "print 'go' while true do end")
     assert.equal(130, code, screen)
-    assert.truthy(screen:find("stack traceback", 1, true))
+    assert.truthy(screen:find("(-e):1: interrupted", 1, true))
   end)
 
   it("stops a running call, and the script goes on with what it reached", function()

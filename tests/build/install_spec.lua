@@ -49,14 +49,13 @@ describe("make install", function()
 
   -- Quoted paths: a prefix with a blank in it must work.
   local function make(target)
-    return run("env -u MAKEFLAGS -u MFLAGS make -s %s BUILD='%s' CC='%s' DESTDIR='%s' PREFIX='%s'",
-               target, build, cc, stage, prefix)
+    return run("env -u MAKEFLAGS -u MFLAGS make -s %s BUILD='%s' CC='%s' WERROR=%s DESTDIR='%s' PREFIX='%s'",
+               target, build, cc, os.getenv "WERROR" or "", stage, prefix)
   end
 
   -- pkg-config as a host sees it, the stage taken for the root of the system.
-  local function pkg_config(options)
-    return run("PKG_CONFIG_PATH='%s/lib/pkgconfig' pkg-config --define-variable=prefix='%s' %s penumbra",
-               root, root:gsub(" ", "\\ "), options)
+  local function pkg_config(options, package)
+    return run("PKG_CONFIG_PATH='%s/pkgconfig' pkg-config %s %s", stage, options, package or "penumbra")
   end
 
   setup(function()
@@ -64,6 +63,8 @@ describe("make install", function()
     os.remove(stage)
     root = stage .. prefix
     make("install")
+    run([[mkdir -p '%s/pkgconfig' && for file in '%s'/lib/pkgconfig/*.pc; do
+      sed 's|^prefix=.*|prefix=%s|' "$file" >'%s/pkgconfig/'"$(basename "$file")"; done]], stage, root, root, stage)
     local file = assert(io.open(stage .. "/host.c", "w"))
     file:write(host)
     file:close()
@@ -82,8 +83,22 @@ describe("make install", function()
       "lib/libpenumbra.so",
       "lib/libpenumbra.so.0",
       "lib/lua/5.4/penumbra/core.so",
+      "include/penumbra/penumbra_lua.h",
+      "lib/libpenumbra_lua.a",
+      "lib/libpenumbra_lua.so",
+      "lib/libpenumbra_lua.so.0",
       "lib/pkgconfig/penumbra.pc",
+      "lib/pkgconfig/penumbra-lua.pc",
       "share/lua/5.4/penumbra/init.lua",
+      "share/lua/5.4/penumbra/lessons/01_neighbours.lua",
+      "share/lua/5.4/penumbra/usage/numbers.lua",
+      "share/man/man1/penumbra.1",
+      "share/penumbra/luals/penumbra.lua",
+      "share/doc/penumbra/html/index.html",
+      "share/doc/penumbra/html/set.html",
+      "share/doc/penumbra/CURATOR.md",
+      "share/doc/penumbra/examples/embed/train.c",
+      "share/doc/penumbra/examples/embed/Makefile",
     } do
       assert.is_true(sh(("test -s '%s/%s'"):format(root, path)), path)
     end
@@ -112,11 +127,13 @@ describe("make install", function()
   end)
 
   it("puts down headers that each compile on their own", function()
+    local lua_flags = pkg_config("--cflags", "penumbra-lua")
     local headers = run("cd '%s/include/penumbra' && find . -name '*.h'", root)
     local count = 0
     for header in headers:gmatch("[^\n]+") do
-      run("cd '%s/include/penumbra' && echo '#include \"%s\"' | %s -std=c17 -Wall -Wextra -Werror -I. -x c -fsyntax-only -", root,
-        header, cc)
+      run("cd '%s/include/penumbra' && echo '#include \"%s\"' | %s -std=c17 -Wall -Wextra -Werror -I. %s -x c -fsyntax-only -",
+        root,
+        header, cc, lua_flags)
       count = count + 1
     end
     assert.is_true(count > 30, headers)
@@ -129,18 +146,74 @@ describe("make install", function()
     assert.equal("100 l2", run("'%s/static'", stage))
   end)
 
+  it("takes no name of the host's in the static library", function()
+    local names, count = run("nm -g --defined-only '%s/lib/libpenumbra.a'", root), 0
+    for name in names:gmatch "%x+ [A-Z] ([%w_.]+)" do
+      local fine = name:find "^pn_" or name:find "^penumbra__" or name:find "^_Z" or name:find "^DW%." -- C++ has its own
+      assert.truthy(fine, name)
+      count = count + 1
+    end
+    assert.is_true(count > 1000, names)
+  end)
+
   it("shows only pn_ names in the shared library", function()
-    local names, count = run("nm -D --defined-only '%s/lib/libpenumbra.so'", root), 0
+    local names, count = run("nm -D --defined-only --with-symbol-versions '%s/lib/libpenumbra.so'", root), 0
     for line in names:gmatch("[^\n]+") do
-      assert.truthy(line:find(" pn_[%w_]+$"), line)
+      assert.truthy(line:find(" pn_[%w_]+@@PENUMBRA_0%.1") or line:find " A PENUMBRA_0%.1", line)
       count = count + 1
     end
     assert.is_true(count > 10, names)
   end)
 
+  it("shows only what penumbra_lua.h declares in the library for Lua hosts", function()
+    local header = run("cat '%s/include/penumbra/penumbra_lua.h'", root)
+    for line in run("nm -D --defined-only '%s/lib/libpenumbra_lua.so'", root):gmatch("[^\n]+") do
+      local name = line:match " T ([%w_]+)"
+      assert.truthy(name == "luaopen_penumbra_core" or not name or header:find(name .. "(", 1, true), line)
+    end
+  end)
+
+  it("serves a C++ program, too", function()
+    run("cd '%s' && echo '#include <penumbra_lua.h>\nint main() { return pn_status_name(PN_OK) == nullptr; }' >plus.cc", stage)
+    run("cd '%s' && g++ -std=c++17 -Wall -Wextra -o plus plus.cc %s", stage, pkg_config("--cflags --libs", "penumbra-lua"))
+    run("LD_LIBRARY_PATH='%s/lib' '%s/plus'", root, stage)
+  end)
+
+  it("serves a host of Lua that links everything statically", function()
+    local libs = pkg_config("--static --libs", "penumbra-lua"):gsub("%-lpenumbra_lua", "-l:libpenumbra_lua.a"):gsub("%-lpenumbra ",
+      "-l:libpenumbra.a ")
+    run("cp examples/embed/host.c examples/embed/report.lua '%s'", stage)
+    run("cd '%s' && %s -o static_host host.c %s %s -pthread", stage, cc, pkg_config("--cflags", "penumbra-lua"), libs)
+    assert.is_nil(run("readelf -d '%s/static_host'", stage):find("libpenumbra", 1, true))
+    run("cd '%s' && ./static_host report.lua", stage)
+  end)
+
+  it("is found by man", function()
+    if sh("command -v man") then
+      assert.equal(root .. "/share/man/man1/penumbra.1", run("env MANPATH='%s/share/man' man -w penumbra", root))
+    end
+  end)
+
+  it("can be repeated, and says the same", function()
+    local before = run("cd '%s' && find . -type f | sort | xargs -d '\n' md5sum", root)
+    make("install")
+    assert.equal(before, run("cd '%s' && find . -type f | sort | xargs -d '\n' md5sum", root))
+  end)
+
+  it("takes a prefix that is seen from the checkout", function()
+    local folder = build .. "/relative prefix"
+    run("env -u MAKEFLAGS -u MFLAGS make -s install BUILD='%s' CC='%s' WERROR=%s PREFIX='%s'", build, cc,
+      os.getenv "WERROR" or "", folder)
+    local here = run("pwd")
+    assert.truthy(run("cat '%s/lib/pkgconfig/penumbra.pc'", folder):find("prefix=" .. here .. "/" .. folder .. "\n", 1, true))
+    assert.truthy(run("cd / && '%s/%s/bin/penumbra' -e 'print(pn.version)'", here, folder):find "^%d")
+    run("rm -r '%s'", folder)
+  end)
+
   it("serves a stock Lua that looks into the prefix", function()
     local code = 'io.write(require("penumbra").version)'
-    local paths = ("LUA_PATH='%s/share/lua/5.4/?/init.lua' LUA_CPATH='%s/lib/lua/5.4/?.so'"):format(root, root)
+    local paths = ("LUA_PATH='%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua' "
+      .. "LUA_CPATH='%s/lib/lua/5.4/?.so'"):format(root, root, root)
     local version = run("env -u LUA_PATH_5_4 -u LUA_CPATH_5_4 %s %s -e '%s'", paths, lua, code)
     assert.equal(pkg_config("--modversion"), version)
   end)

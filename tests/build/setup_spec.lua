@@ -29,6 +29,14 @@ describe("setup.sh", function()
     assert.is_false(sh(("test -e '%s/stamp'"):format(folder)))
   end)
 
+  it("says at once what several groups lack, and each thing once", function()
+    local ok, said = sh(("PATH='%s' sh tests/tools/setup.sh 'test picture'"):format(folder))
+    assert.is_false(ok)
+    assert.truthy(said:find("busted", 1, true), said)
+    assert.truthy(said:match "needs, and this system does not have: ([^\n]*)":find("tmux", 1, true), said)
+    assert.is_nil(said:find("tmux.*tmux.*tmux"), said) -- the thing, and its package
+  end)
+
   it("is silent when nothing is missing, and writes its stamp", function()
     local ok, said = sh(("sh tests/tools/setup.sh test '%s/stamp'"):format(folder))
     assert.is_true(ok, said)
@@ -39,7 +47,7 @@ describe("setup.sh", function()
   it("refuses a group that it does not know", function()
     local ok, said = sh("sh tests/tools/setup.sh attic")
     assert.is_false(ok)
-    assert.truthy(said:find("there are build, test, lint, bench and reproduce", 1, true), said)
+    assert.truthy(said:find("there are build, test, lint, bench, reproduce, package and picture", 1, true), said)
   end)
 end)
 
@@ -72,6 +80,22 @@ describe("make", function()
     assert.is_true(compiles("CPPFLAGS=-DANOTHER"))
     assert.is_false(compiles("CPPFLAGS=-DANOTHER"))
     assert.is_true(compiles(""))
+  end)
+
+  it("compiles nothing for an MPI that was installed since", function()
+    compiles("")
+    assert.is_false(compiles("MPI_LIBS="))
+    assert.is_false(compiles(""))
+  end)
+
+  it("compiles the version anew when it changes", function()
+    local status = build .. "/runtime/core/status.o"
+    local function says(version)
+      return make(status .. " VERSION=" .. version):find("cc runtime/core/status.c", 1, true) ~= nil
+    end
+    assert.is_true(says "7.0.1")
+    assert.is_false(says "7.0.1")
+    assert.is_true(says "7.0.2")
   end)
 
   it("knows the headers that a file includes", function()

@@ -9,9 +9,12 @@ local function run(argument, environment)
   return text
 end
 
+-- Lines may break where they like.
 local function says(text, ...)
+  local flat = text:gsub("%s+", " ")
   for _, phrase in ipairs { ... } do
-    assert.is_truthy(text:find(phrase, 1, true), ("'%s' is not in:\n%s"):format(phrase, text))
+    phrase = phrase:gsub("%s+", " ")
+    assert.is_truthy(flat:find(phrase, 1, true), ("'%s' is not in:\n%s"):format(phrase, text))
   end
 end
 

@@ -44,8 +44,8 @@ describe("the example", function()
     -- the cone's statistical dimension is H_20 = 3.60, so the width is at most 2 sqrt(3.60) = 3.79; 2 x 4.417 of the ball
     assert.is_true(tonumber(own) < 3.9 and tonumber(own) > 3 and tonumber(whole) > 8.8, text)
     for _, solver in ipairs { "frank_wolfe_convex", "mirror_descent" } do
-      local over_ball = text:match(solver .. "%s+over l2_ball%b()%s+excess risk (-?[%d.]+)")
-      local over_rising = text:match(solver .. "%s+over rising%b()%s+excess risk (-?[%d.]+)")
+      local over_ball = text:match(solver .. "%s+over l2_ball%s+excess risk (-?[%d.]+)")
+      local over_rising = text:match(solver .. "%s+over rising%s+excess risk (-?[%d.]+)")
       assert.is_true(tonumber(over_rising) < tonumber(over_ball), text)
     end
   end)

@@ -40,7 +40,24 @@ describe("pn.advise", function()
     assert.is_nil(other:find("solve.newton", 1, true))
     local noise = tostring(pn.advise(data(200, 60), pn.loss.logistic(), {epsilon = 0.01, delta = 1e-9}))
     assert.is_nil(noise:find("solve.newton", 1, true)) -- nothing is left of its Hessian
-    for line in (convex .. "\n" .. other):gmatch "(.-)\n" do assert.is_true(#line <= 90, line) end
+    for line in (convex .. "\n" .. other):gmatch "(.-)\n" do assert.is_true(#line <= 80, line) end
+  end)
+
+  it("recommends right below the table, before the reasons, and asks no solver that cannot be meant", function()
+    local text = tostring(pn.advise(data(581, 9), pn.loss.logistic(), {epsilon = 1, delta = 1e-6}))
+    assert.is_true(text:find("* recommended: solve.", 1, true) < text:find("no figure for ", 1, true))
+    assert.is_nil(text:find("block_frank_wolfe", 1, true) or text:find("federated_frank_wolfe", 1, true))
+    assert.truthy(tostring(pn.advise(data(581, 9), pn.loss.logistic(), {epsilon = 1, delta = 1e-6,
+      solvers = {"block_frank_wolfe", "frank_wolfe"}})):find("no figure for block_frank_wolfe", 1, true))
+  end)
+
+  it("names once what several solvers lack", function()
+    local text = tostring(pn.advise(data(581, 9), pn.loss.logistic(), {epsilon = 1, solvers = {"frank_wolfe",
+      "gradient_descent", "sgd", "svrg"}})):gsub("%s+", " ")
+    local _, times = text:gsub("needs a delta", "")
+    assert.equal(1, times)
+    assert.truthy(text:find("no figure for gradient_descent, sgd, svrg over l2_ball, l1_ball, simplex, group_ball, "
+      .. "interpolation_ball: Gaussian noise needs a delta", 1, true))
   end)
 
   it("spends nothing of a ledger, and its best plan runs", function()
@@ -103,7 +120,7 @@ describe("pn.advise", function()
     assert.equal("simplex", ranking.best.set.name)
     local first
     for _, row in ipairs(ranking) do first = first or row.set.symmetric and row end
-    local note = ("known to be >= 0 with this sum: solve.%s over %s"):format(first.solver, first.set)
+    local note = ("known to be >= 0 with this sum: solve.%s over %s"):format(first.solver, tostring(first.set):match "^[^:]*")
     assert.truthy((tostring(ranking):gsub("%s+", " ")):find(note, 1, true), tostring(ranking))
     local symmetric = pn.advise(data(100, 4), pn.loss.logistic(), {rho = 1, sets = {pn.set.l2_ball {dim = 4}}})
     assert.is_nil(tostring(symmetric):find("this sum", 1, true))

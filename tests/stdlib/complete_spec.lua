@@ -70,9 +70,45 @@ describe("complete", function()
     assert.equal("label=", complete "zoo.m:release({1, 2}, {ledger = L, la")
     assert.equal("delta=\nfirst=\nuniform=", complete "zoo.ledger:odometer{")
     assert.equal("path=", complete "zoo.pn.ledger{pat")
-    assert.equal("accountant=\ndelta=\nepsilon=\nevent=", complete "zoo.pn.calibrate.noise{")
+    assert.equal("accountant=\ndelta=\nepsilon=\nevent=\nprogress=", complete "zoo.pn.calibrate.noise{")
     assert.equal("delta=", complete "zoo.pn.calibrate.noise{event = function(s) return e{sigma = s} end, de")
     assert.equal("score=", complete "zoo.pn.audit(function(d, rng) return d end, {neighbours = {1, 2}, sc")
+  end)
+
+  it("knows what a call of the library gives, by its signature and without calling it", function()
+    _G.pn = pn
+    assert.equal("norm", complete "pn.vec{1, 2}:nor")
+    assert.equal("norm", complete "x = pn.vec.zeros(f(3), {2}):nor")
+    assert.equal("theta", complete "pn.solve.sgd(obj, {epsilon = 1}).thet")
+    assert.equal("clip_labels\nclip_rows", complete "(pn.data.synthetic.lasso{n = 2}):cl")
+    assert.equal("add_bias", complete 'pn.data.csv "x.csv":clip_rows("l2", 1):add')
+    assert.equal("progress=", complete "pn.solve.sgd.plan(obj, {}):run{prog")
+    assert.equal("high", complete "pn.width(C).hi")
+    assert.equal("", complete "pn.vec{1, 2}[1].no")
+    assert.equal("", complete "(1 + pn.vec{1}):no")
+    _G.pn = nil
+  end)
+
+  it("offers the keys of a table in brackets, and the parameters of a function", function()
+    assert.equal('two words"]', complete 'zoo["two')
+    assert.equal("leopard\nlion\nlioness\ntwo words", complete "x = zoo['")
+    assert.equal("", complete 'zoo.lion["')
+    assert.equal("keeper", complete "function f(animal, keeper) return keep")
+    assert.equal("keeper", complete "map(function(keeper) return keep")
+  end)
+
+  it("offers files, and nothing else, behind %run and %save", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    os.execute("mkdir " .. folder)
+    io.open(folder .. "/zoo.lua", "w"):close()
+    package.loaded["penumbra.terminal"] = { files = function(at) return at == folder .. "/" and { "zoo.lua" } or {} end }
+    assert.equal("zoo.lua", (complete("%run " .. folder .. "/z")))
+    assert.equal("zoo.lua", (complete("%save \"" .. folder .. "/z")))
+    assert.equal("", (complete "%edit zo"))
+    assert.equal("zoo", (complete "%time zo"))
+    package.loaded["penumbra.terminal"] = nil
+    os.execute("rm -r " .. folder)
   end)
 
   it("offers nothing where nothing is known", function()
@@ -84,5 +120,46 @@ describe("complete", function()
   it("does not run a table's __index", function()
     _G.zoo = setmetatable({}, { __index = function() error "was called" end })
     assert.equal("", complete "zoo.lion.x")
+  end)
+
+  it("sees the whole entry: options given before, nested calls, earlier lines", function()
+    _G.pn = pn
+    assert.equal("delta=", (complete "pn.solve.svrg(obj, {\n  epsilon = f(2, {3}),\n  del"))
+    assert.equal("", (complete "pn.solve.svrg(obj, {delta = 1, del"))
+    assert.equal("ledger=", (complete "pn.solve.svrg(obj, {led"))
+    assert.equal("delta=", (complete "x = {} pn.solve.svrg(obj, {note = '}{', del"))
+    _G.pn = nil
+  end)
+
+  it("offers the values that an option may have", function()
+    _G.pn = pn
+    assert.equal('"add_remove"\n"replace_one"\n"zero_out"', (complete "pn.solve.svrg(obj, {neighbours = "))
+    local names, start = complete 'pn.solve.svrg(obj, {neighbours = "add'
+    assert.equal('add_remove"', names)
+    assert.equal(#'pn.solve.svrg(obj, {neighbours = "' + 1, start)
+    assert.equal("false\ntrue", (complete "pn.solve.svrg(obj, {privacy = "))
+    assert.equal("false", (complete "pn.solve.svrg(obj, {privacy = f"))
+    _G.pn = nil
+  end)
+
+  it("follows literal indices, and what a raw field is without looking at it", function()
+    _G.zoo[1] = { cub = 1 }
+    assert.equal("cub", (complete "zoo[1].c"))
+    assert.equal("cub", (complete "x = zoo[ 1 ].c"))
+    _G.zoo.data = pn.data.synthetic.lasso { n = 4, p = 2, sparsity = 1, noise = 0.1, seed = 1 }
+    assert.equal("rows", (complete "zoo.data.X.row"))
+    assert.equal("", (complete "zoo.data.n.row"))
+  end)
+
+  it("offers locals of the entry, words of the prompt, and names with help", function()
+    assert.equal("zebra\nzoo", (complete "local zebra = 1\nreturn z"))
+    assert.equal("%history", (complete "%hi"))
+    assert.truthy((complete "?frank_w"):find("frank_wolfe\n", 1, true))
+    assert.equal('frank_wolfe_convex"', (complete 'help "frank_wolfe_c'))
+  end)
+
+  it("offers nothing in a comment or after a number", function()
+    assert.equal("", (complete "x = 1 -- zo"))
+    assert.equal("", (complete "12.zo"))
   end)
 end)

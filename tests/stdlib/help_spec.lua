@@ -60,7 +60,7 @@ describe("help", function()
     end
     local text = help "second_order":gsub("%s+", " ")
     assert.matches("tolerance.gradient a_g: .-twice the typical noise %(a positive number%)", text)
-    assert.matches("failure zeta: .-%(a number between 0 and 1, both excluded, default 0.1%)", text)
+    assert.matches("failure 0.1 zeta: .-%(a number between 0 and 1, both excluded%)", text)
     assert.matches("floor f_low, a lower bound .-%(a finite number%)", text) -- derived: 0 is not its default
     assert.matches("NOT private", help "second_order_gap", 1, true)
     assert.matches("with probability", help "fit.certificate", 1, true)
@@ -87,10 +87,10 @@ pn.zoo.lion{size=, kind=} -> lion
 
   A lion.
 
-Options
-  size  its length in m (a positive number, required)
-  legs  how many (a whole number from 1, default 4)
-  kind  its coat (one of the listed names: tan, white)
+Options  default
+  size   required  its length in m (a positive number)
+  legs   4         how many (a whole number from 1)
+  kind             its coat (one of the listed names: tan, white)
 
 Reveals only what a charged mechanism released.
 Source: Alice (1865)
@@ -132,6 +132,16 @@ Source: Alice (1865)
     local text = help "lion"
     assert.truthy(text:find("zoo.lion", 1, true))
     assert.truthy(text:find("pn.cage:lion", 1, true))
+  end)
+
+  it("finds what is near the last part of a name behind a dot or colon", function()
+    for asked, near in pairs { ["solve.frnk"] = "solve.frank_wolfe ", ["pn.solve.frnk"] = "solve.frank_wolfe ",
+                               frnk = "solve.frank_wolfe ", ["fit.thta"] = "pn.fit.theta ",
+                               ["d:smmary"] = "pn.dataset:summary ", ["loss.logstic"] = "loss.logistic " } do
+      assert.truthy(help(asked):find("Near it:\n  " .. near, 1, true), asked .. "\n" .. help(asked))
+    end
+    assert.equal('Nothing is known as "solve.zzz".  help "solve" shows what there is.\n', help "solve.zzz")
+    assert.equal('Nothing is known as "zzz.zzz".  help() shows what there is.\n', help "zzz.zzz")
   end)
 
   it("suggests what is near a name that is not known", function()

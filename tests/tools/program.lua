@@ -85,7 +85,7 @@ function program.play(keys, command, columns)
   local player = build("pty_run", (os.getenv "PN_CC" or "cc") .. " -std=c17 -o OUT tests/tools/pty_run.c -lutil")
   local script = os.tmpname()
   write_all(script, keys)
-  local out, err, code = program.shell(("exec %s %d %s env TERM=xterm INPUTRC=/dev/null sh -c %s"):format(
+  local out, err, code = program.shell(("exec %s %d %s env TERM=xterm NO_COLOR=1 INPUTRC=/dev/null sh -c %s"):format(
     quote(player), columns or 80, script, quote("exec " .. command)))
   os.remove(script)
   return out, code, err

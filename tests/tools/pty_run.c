@@ -188,6 +188,9 @@ int main(int argc, char **argv)
         return BROKEN;
     }
     if (child == 0) {
+        /* As a login has them: who runs the tests in the background ignores these, and a program inherits that. */
+        (void)signal(SIGINT, SIG_DFL);
+        (void)signal(SIGQUIT, SIG_DFL);
         execvp(argv[3], argv + 3);
         _exit(127);
     }

@@ -81,18 +81,19 @@ local function run(jobs, width)
     file:write(job.command, "\n")
     file:close()
   end
-  local show = ("echo %s $0; cat %s/$0.out; echo; echo %s $0 $code"):format(mark, folder, mark)
-  local one = ('sh %s/$0 >%s/$0.out 2>&1 </dev/null; code=$?; flock %s sh -c "%s"'):format(folder, folder, folder, show)
+  local show = ("echo %s $0; cat %s/$0.out; echo; echo %s $0 $code $took"):format(mark, folder, mark)
+  local one = ("begin=$(date +%%s); sh %s/$0 >%s/$0.out 2>&1 </dev/null; code=$?; took=$(($(date +%%s) - begin)); "
+    .. 'flock %s sh -c "%s"'):format(folder, folder, folder, show)
   local pipe = assert(io.popen(("seq %d | xargs -r -P %d -n 1 sh -c %s 2>&1"):format(#jobs, width, quote(one))))
   local good, bad
   for line in pipe:lines() do
-    local number, code = line:match("^" .. mark:gsub("%-", "%%-") .. " (%d+) ?(%d*)$")
+    local number, code, seconds = line:match("^" .. mark:gsub("%-", "%%-") .. " (%d+) ?(%d*) ?(%d*)$")
     if number and code == "" then
       good, bad = nil, nil
       print(jobs[tonumber(number)].name .. ":")
     elseif number then
       count(tonumber(code), good, bad)
-      jobs[tonumber(number)].ran = true
+      jobs[tonumber(number)].seconds = tonumber(seconds)
     elseif line ~= "" then
       print(line)
       local g, b = counts_of(line)
@@ -103,7 +104,7 @@ local function run(jobs, width)
   pipe:close()
   os.execute("rm -rf " .. quote(folder))
   for _, job in ipairs(jobs) do
-    if not job.ran then
+    if not job.seconds then
       print(job.name .. ": did not run")
       failed = failed + 1
     end
@@ -136,6 +137,15 @@ run(last, 1)
 if passed + failed == 0 then
   print "no tests match"
   failed = 1
+end
+
+-- Where the time went, for who wants the suite to be quicker.
+local all = table.move(last, 1, #last, #jobs + 1, jobs)
+table.sort(all, function(a, b) return (a.seconds or 0) > (b.seconds or 0) end)
+for i = 1, math.min(5, #all) do
+  if (all[i].seconds or 0) >= 10 then
+    print(("%4d s  %s"):format(all[i].seconds, all[i].name))
+  end
 end
 print(("%d passed, %d failed"):format(passed, failed))
 os.exit(failed == 0)

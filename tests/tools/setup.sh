@@ -1,25 +1,27 @@
 #!/bin/sh
 # setup.sh -- see that what a target needs is there; on Debian and its kin install what is missing.
-# Usage: setup.sh GROUP [STAMP]     GROUP is build, test, lint, bench or reproduce.  STAMP is written at the end; for build it is
-# a piece of Makefile that holds the compiler and linker flags of the libraries.
+# Usage: setup.sh "GROUP ..." [STAMP]     GROUP is build, test, lint, bench, reproduce, package or picture; what several lack is said, or
+# installed, at once.  STAMP is written at the end; for build alone it is a piece of Makefile that holds the flags of the libraries.
 # Depends on: POSIX sh.  Used by: Makefile, .ci/run.
 set -eu
 
-group=$1
+groups=$1
 stamp=${2:-}
 
 # kind:thing:Debian package.  cmd is a program, lib a pkg-config module (or module|module where names differ between
 # systems), header a C header, lua a Lua 5.4 module.
 needs_build="cmd:gcc:gcc cmd:g++:g++ cmd:make:make cmd:ar:binutils header:stdio.h:libc6-dev cmd:pkg-config:pkg-config
     cmd:lua5.4|lua:lua5.4 lib:lua5.4|lua-5.4|lua54|lua:liblua5.4-dev lib:openblas:libopenblas-dev
-    lib:lapacke:liblapacke-dev lib:libsodium:libsodium-dev lib:zlib:zlib1g-dev lib:readline:libreadline-dev
+    header:lapack.h:liblapacke-dev lib:libsodium:libsodium-dev lib:zlib:zlib1g-dev lib:readline:libreadline-dev
     lib:sleef:libsleef-dev header:kissfft/kissfft.hh:libkissfft-dev lib:libzmq:libzmq3-dev
     lib:libprotobuf-c:libprotobuf-c-dev cmd:protoc-c:protobuf-c-compiler"
-needs_test="cmd:busted:lua-busted cmd:gnuplot:gnuplot-nox lib:ompi-c:libopenmpi-dev cmd:mpirun:openmpi-bin"
+needs_test="cmd:busted:lua-busted cmd:gnuplot:gnuplot-nox lib:ompi-c:libopenmpi-dev cmd:mpirun:openmpi-bin cmd:tmux:tmux"
 needs_lint="cmd:clang:clang cmd:clang-format:clang-format cmd:cppcheck:cppcheck
     cmd:luacheck:lua-check"
 needs_bench="cmd:valgrind:valgrind cmd:python3:python3 python:numpy:python3-numpy"
 needs_reproduce="cmd:gnuplot:gnuplot-nox"
+needs_package="cmd:luarocks:luarocks cmd:dpkg-deb:dpkg cmd:dpkg-shlibdeps:dpkg-dev cmd:lintian:lintian"
+needs_picture="cmd:tmux:tmux cmd:gnuplot:gnuplot-nox"
 
 # The first of a|b|c that `$2 x` accepts.
 first_of()
@@ -79,7 +81,7 @@ install_packages()
     apt-get install $*"
         as_root=sudo
     fi
-    echo "setup: installing what \`$group\` needs: $*"
+    echo "setup: installing what \`$groups\` needs: $*"
     ls /var/lib/apt/lists/*Packages* >/dev/null 2>&1 || apt update
     apt install -y --no-install-recommends "$@" >/dev/null ||
         { apt update && apt install -y --no-install-recommends "$@" >/dev/null; } ||
@@ -90,7 +92,7 @@ install_packages()
 # The flags, as Makefile variables.
 write_config()
 {
-    libs="openblas lapacke libsodium zlib sleef libzmq libprotobuf-c"
+    libs="openblas libsodium zlib sleef libzmq libprotobuf-c"
     lua=$(first_of "lua5.4|lua-5.4|lua54|lua" has_module)
     case $(pkg-config --modversion "$lua") in
     5.4*) ;;
@@ -101,28 +103,33 @@ write_config()
     echo "BUSTED := $(command -v busted || echo /usr/bin/busted)"
     echo "DEP_CFLAGS := $(pkg-config --cflags $libs)"
     echo "DEP_LIBS := $(pkg-config --libs $libs) -lstdc++" # for fft.cc
+    echo "LUA_PC := $lua"
     echo "LUA_CFLAGS := $(pkg-config --cflags "$lua")"
     echo "LUA_LIBS := $(pkg-config --libs "$lua")"
     echo "READLINE_LIBS := $(pkg-config --libs readline)"
 }
 
-eval "needs=\${needs_$group:-}"
-[ -n "$needs" ] || refuse "there is no group '$group'; there are build, test, lint, bench and reproduce"
-missing=$(missing_of "$needs")
+needs=
+for group in $groups; do
+    eval "of_group=\${needs_$group:-}"
+    [ -n "$of_group" ] || refuse "there is no group '$group'; there are build, test, lint, bench, reproduce, package and picture"
+    needs="$needs $of_group"
+done
+missing=$(missing_of "$needs" | sort -u)
 if [ -n "$missing" ]; then
     if command -v apt-get >/dev/null; then
         install_packages $(echo "$missing" | sed 's/.*://' | sort -u)
-        missing=$(missing_of "$needs")
+        missing=$(missing_of "$needs" | sort -u)
     fi
     things=$(echo "$missing" | sed 's/:.*//')
     packages=$(echo "$missing" | sed 's/.*://')
-    [ -z "$missing" ] || refuse "\`$group\` needs, and this system does not have: $(echo $things)
+    [ -z "$missing" ] || refuse "\`$groups\` needs, and this system does not have: $(echo $things)
     Install them with your package manager (Debian calls them: $(echo $packages))."
 fi
 
 if [ -n "$stamp" ]; then
     mkdir -p "$(dirname "$stamp")"
-    case $group in
+    case $groups in
     build) write_config >"$stamp.new" ;;
     *) : >"$stamp.new" ;;
     esac

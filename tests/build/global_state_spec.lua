@@ -1,0 +1,49 @@
+-- global_state_spec.lua -- many states may run in many threads: nothing in the library or the Lua module is a variable of the whole
+-- process but what is listed here, each with its reason.
+local build = os.getenv("PN_BUILD") or "build"
+
+local reasons = {
+  ["core/account current"] = "of each thread",
+  ["core/alloc current"] = "the process's allocator, set before the first object",
+  ["core/stop current"] = "of each thread",
+  ["numeric/blas_threads lock"] = "OpenBLAS has one number of threads for the process: a lock,",
+  ["numeric/blas_threads users"] = "how many want it to be one,",
+  ["numeric/blas_threads before"] = "and what it was",
+  ["numeric/simd best"] = "atomic; found once, the same by every thread",
+  ["random/rng pn_process_generation"] = "atomic; counts forks, so that two processes do not draw the same noise",
+  ["random/rng process_once"] = "libsodium is started once,",
+  ["random/rng process_status"] = "and this says whether it did; written under pthread_once alone",
+  ["mpi/lmpi world"] = "MPI is of the process",
+}
+-- The program is one process with one state.
+local program = { main = true }
+
+local function is_variable(kind, section)
+  return (kind == "OBJECT" or kind == "TLS") and section:match("^%.[td]?[db][as][ts][as]?") ~= nil
+    and not section:match("^%.data%.rel%.ro") and not section:match("DW%.ref")
+end
+
+describe("the library", function()
+  it("has no state of the whole process but what is known", function()
+    local found, objects, file = {}, 0, nil
+    local symbols = assert(io.popen(("find '%s/runtime' '%s/bindings' -name '*.o' -exec nm --format=sysv {} +"):format(
+      build, build)))
+    for line in symbols:lines() do
+      local path = line:match("^Symbols from .-([^/]+/[^/]+)%.o:$")
+      if path then
+        file = path:gsub("^bindings/", "")
+        objects = objects + 1
+      end
+      local name, kind, section = line:match("^(%S+)%s*|[^|]*|[^|]*|%s*(%S+)|[^|]*|[^|]*|(%S+)")
+      if name and is_variable(kind, section) and not program[file] and not file:match("^repl") then
+        found[("%s %s"):format(file, name:gsub("%.%d+$", ""))] = true
+      end
+    end
+    symbols:close()
+    assert.is_true(objects > 200)
+    assert.is_true(found["random/rng process_once"]) -- it can see them
+    for name in pairs(found) do
+      assert.is_string(reasons[name], name .. " is a variable of the whole process")
+    end
+  end)
+end)

@@ -1,0 +1,321 @@
+-- package_spec.lua -- the documents that are made from the reference are whole, and the lists of the ABI are those of the headers.
+local pn = require "penumbra"
+package.path = "bindings/package/?.lua;" .. package.path
+local headers = require "headers"
+
+local build = os.getenv("PN_BUILD") or "build"
+local cc = os.getenv("PN_CC") or "gcc"
+local docs = build .. "/docs"
+
+local function run(command, ...)
+  local line = select("#", ...) > 0 and command:format(...) or command
+  local pipe = assert(io.popen("{ " .. line .. "; } 2>&1"))
+  local text = pipe:read("a")
+  assert(pipe:close(), line .. "\n" .. text)
+  return text
+end
+
+local function read(path)
+  local file <close> = assert(io.open(path))
+  return file:read "a"
+end
+
+-- The headers that are installed, as the Makefile finds them.
+local installed = { "bindings/penumbra_lua.h" }
+for path in read("runtime/penumbra.h"):gmatch '#include "([^"]+)"' do installed[#installed + 1] = "runtime/" .. path end
+
+setup(function()
+  run("env -u MAKEFLAGS -u MFLAGS make -s docs BUILD='%s' CC='%s' WERROR=%s", build, cc, os.getenv "WERROR" or "")
+end)
+
+describe("the HTML reference", function()
+  local pages, anchors = {}, {}
+
+  setup(function()
+    for path in run("ls %s/html/*.html", docs):gmatch "[^\n]+" do
+      local name = path:match "[^/]+$"
+      pages[name] = read(path)
+      anchors[name] = {}
+      for id in pages[name]:gmatch '%sid="([^"]*)"' do anchors[name][id] = true end
+    end
+  end)
+
+  it("has a place for every entry that help has", function()
+    local missing, pages_by_name = {}, require "pages".page_of
+    for name, entry in pairs(pn.reference()) do
+      local page = pages_by_name[name]
+      local whole = entry.kind == "library" or entry.kind == "class"
+      if not page or not pages[page.file] or not (whole or anchors[page.file][name]) then missing[#missing + 1] = name end
+    end
+    assert.same({}, missing)
+  end)
+
+  it("shows each entry's signature and each option", function()
+    local html, missing = require "html", {}
+    for name, entry in pairs(pn.reference()) do
+      local text = pages[require("pages").page_of[name].file]
+      for _, param in ipairs(entry.params or {}) do
+        if not text:find("<td>" .. html.escape(param.name) .. "</td>", 1, true) then missing[#missing + 1] = name .. "."
+          .. param.name end
+      end
+    end
+    assert.same({}, missing)
+  end)
+
+  it("has no link that leads nowhere", function()
+    local dangling, count = {}, 0
+    for name, text in pairs(pages) do
+      for target in text:gmatch 'href="([^"]*)"' do
+        local file, anchor = target:match "^([^#]*)#?(.*)$"
+        count = count + 1
+        if file == "" then file = name end
+        local there = file == "style.css" or pages[file] and (anchor == "" or anchors[file][anchor])
+        if not there then dangling[#dangling + 1] = name .. " -> " .. target end
+      end
+    end
+    assert.same({}, dangling)
+    assert.is_true(count > 3000)
+  end)
+
+  it("lists what is on a page before its entries, ends sentences where they end, and links no word of Lua", function()
+    assert.truthy(pages["set.html"]:match '<p><a href="set.html#set.affine">affine</a>.-<h2>')
+    assert.truthy(pages["index.html"]:find("over subsets of 1 .. d.", 1, true))
+    assert.truthy(pages["set.html"]:find('-&gt; <a href="pn.set.html">set</a>', 1, true))
+    assert.is_nil(pages["set.html"]:find '<a href="pn.function.html">function</a>%(')
+    assert.is_nil(pages["pn.fit.html"]:find "`")
+  end)
+
+  it("breaks the comments of C where they begin something, not where the header's line was full", function()
+    local text = pages["c.random.html"]
+    assert.truthy(text:find("drawn independently in every step.\n  full ", 1, true))
+    assert.truthy(pages["c.core.html"]:find("Returns the account before, which the caller enters again.", 1, true))
+  end)
+
+  it("asks for nothing from elsewhere", function()
+    for name, text in pairs(pages) do
+      assert.is_nil(text:find "<script", name)
+      assert.is_nil(text:find 'src="', name)
+      assert.is_nil(text:find 'href="[a-z]+:', name)
+    end
+  end)
+
+  it("closes what it opens", function()
+    for name, text in pairs(pages) do
+      for _, tag in ipairs { "section", "table", "tr", "pre", "p", "main", "nav", "h3" } do
+        local _, opened = text:gsub("<" .. tag .. "[ >]", "")
+        local _, closed = text:gsub("</" .. tag .. ">", "")
+        assert.equal(opened, closed, name .. ": " .. tag)
+      end
+    end
+  end)
+
+  it("lists every function of the installed headers", function()
+    local all = {}
+    for name, text in pairs(pages) do
+      if name:match "^c%." then all[#all + 1] = text end
+    end
+    all = table.concat(all)
+    local missing, count = {}, 0
+    for _, path in ipairs(installed) do
+      for _, item in ipairs(headers.read(path).items) do
+        count = count + 1
+        if not all:find((' id="%s">'):format(item[1]), 1, true) then missing[#missing + 1] = tostring(item[1]) end
+      end
+    end
+    assert.same({}, missing)
+    assert.is_true(count > 700)
+  end)
+end)
+
+describe("the installed headers", function()
+  it("say something of every function, alone or with those before it, but for keep and free", function()
+    local silent = {}
+    for _, path in ipairs(installed) do
+      local said
+      for _, item in ipairs(headers.read(path).items) do
+        if not item.joined then said = item.comment end
+        local known = item.comment or said or item.after or item[1]:find "_free$" or item[1]:find "_keep$"
+        if item.kind == "function" and not known then silent[#silent + 1] = path .. ": " .. item[1] end
+      end
+    end
+    assert.same({}, silent)
+  end)
+end)
+
+describe("the reader of headers", function()
+  it("sees the functions that a compiler sees", function()
+    if not cc:find "gcc" then return pending "-aux-info is GCC's" end
+    local path = os.tmpname()
+    run("echo '#include \"penumbra.h\"' | %s -std=c17 -Iruntime -aux-info %s -fsyntax-only -x c -", cc, path)
+    local seen, mine, count = {}, {}, 0
+    for line in io.lines(path) do
+      if line:find "runtime/" and not line:find "static" then seen[line:match "(pn_[%w_]+) %(" or ""] = true end
+    end
+    os.remove(path)
+    seen[""] = nil
+    for _, header in ipairs(installed) do
+      for _, item in ipairs(header:find "runtime/" and headers.read(header).items or {}) do
+        if item.kind == "function" then mine[item[1]] = true end
+      end
+    end
+    for name in pairs(seen) do
+      count = count + 1
+      assert.is_true(mine[name], name)
+    end
+    for name in pairs(mine) do assert.is_true(seen[name], name) end
+    assert.is_true(count > 400)
+  end)
+
+  it("keeps the comment that stands before a declaration, not one that stands alone", function()
+    local parsed = headers.parse [[
+/* a.h -- about. */
+#ifndef PN_A_H
+#define PN_A_H
+
+/* A heading. */
+
+/** Does it. */
+int pn_do(int (*f)(void), const char *s);
+typedef struct pn_a {
+    int x; /* a ; in a comment */
+    int (*call)(void *self);
+} pn_a;
+static inline int pn_in(void)
+{
+    return 1;
+}
+extern const char *const pn_names[];
+#define PN_B 3
+#endif
+]]
+    local kinds = {}
+    for i, item in ipairs(parsed.items) do kinds[i] = item.kind .. " " .. item[1] end
+    assert.same({ "function pn_do", "type pn_a", "inline pn_in", "object pn_names", "macro PN_B" }, kinds)
+    assert.equal("/** Does it. */", parsed.items[1].comment)
+    assert.is_nil(parsed.items[2].comment)
+    assert.equal("/* a.h -- about. */", parsed.about)
+  end)
+
+  it("gives what stands behind a declaration to that one, not to the next", function()
+    local parsed = headers.parse [[
+/* b.h -- about. */
+/** Drops one. */
+void pn_free(void *self); /* NULL is allowed */
+void *pn_next(void *self);
+
+void pn_alone(void);
+]]
+    assert.equal("/** Drops one. */", parsed.items[1].comment)
+    assert.equal("/* NULL is allowed */", parsed.items[1].after)
+    assert.is_nil(parsed.items[2].comment)
+    assert.is_true(parsed.items[2].joined)
+    assert.is_false(parsed.items[3].joined)
+  end)
+end)
+
+describe("the manual page", function()
+  it("is one that troff takes without a warning, with every option of --help", function()
+    local path = docs .. "/man/penumbra.1"
+    local text = read(path)
+    if os.execute "command -v groff >/dev/null" then
+      assert.equal("", run("groff -man -Tascii -ww -z %s", path))
+    end
+    for flag in run("%s --help", os.getenv "PENUMBRA" or build .. "/penumbra"):gmatch "\n  (%-[%w-]*)" do
+      assert.truthy(text:find("\\fB" .. flag:gsub("%-", "\\-"), 1, true), flag)
+    end
+    for _, heading in ipairs { "NAME", "SYNOPSIS", "OPTIONS", "EXIT STATUS", "ENVIRONMENT", "FILES" } do
+      assert.truthy(text:find(".SH " .. heading, 1, true), heading)
+    end
+  end)
+
+  it("names every variable of the environment that the program looks at", function()
+    local text = read(docs .. "/man/penumbra.1"):gsub("\\", "")
+    for name in run([[grep -rhoE 'getenv ?\(?"PENUMBRA_[A-Z]+"' bindings stdlib runtime]]):gmatch '"([^"]+)"' do
+      if name ~= "PENUMBRA_MUTANT" then assert.truthy(text:find(name, 1, true), name) end
+    end
+  end)
+end)
+
+describe("the annotations for editors", function()
+  it("are Lua, with every function, method and class", function()
+    local missing, all = {}, {}
+    for path in run("ls %s/luals/*.lua", docs):gmatch "[^\n]+" do
+      local text = read(path)
+      assert(load(text, "@" .. path))
+      assert.equal("---@meta", text:match "^%-%-%-@meta", path)
+      all[#all + 1] = text
+    end
+    all = table.concat(all)
+    for name, entry in pairs(pn.reference()) do
+      local wanted = entry.kind == "class" and "---@class " .. name .. "\n"
+        or entry.kind == "method" and "function class:" .. name:match ":(.*)$" .. "("
+        or entry.kind == "function" and name ~= "version" and "pn." .. name
+      if wanted and not all:find(wanted, 1, true) then missing[#missing + 1] = wanted end
+    end
+    assert.same({}, missing)
+  end)
+
+  it("can be loaded in place of the module: no two definitions contradict", function()
+    local made = assert(loadfile(docs .. "/luals/penumbra.lua"))()
+    local missing = {}
+    for name, entry in pairs(pn.reference()) do
+      if entry.kind == "function" and name ~= "version" then
+        local value = made
+        for part in name:gmatch "[^.]+" do value = type(value) == "table" and value[part] or nil end
+        if value == nil then missing[#missing + 1] = name end
+      end
+    end
+    assert.same({}, missing)
+  end)
+end)
+
+describe("the ABI", function()
+  -- What the check says of a copy of the lists in which one was edited.
+  local function check(list, edit)
+    local folder = run("mktemp -d"):match "%S+"
+    run("cp bindings/package/abi/* %s", folder)
+    local text = edit(read(folder .. "/" .. list))
+    local file = assert(io.open(folder .. "/" .. list, "w"))
+    file:write(text)
+    file:close()
+    local pipe = io.popen(("ABI_LISTS=%s sh bindings/package/check_abi.sh check '%s' '%s' %s %s 2>&1"):format(folder, build, cc,
+      os.getenv "PN_LUA" or "lua5.4", table.concat({ table.unpack(installed, 2) }, " ")))
+    local said = pipe:read "a"
+    local fine = pipe:close()
+    run("rm -r %s", folder)
+    return fine, said
+  end
+
+  it("is what is written down", function()
+    local fine, said = check("libpenumbra.symbols", function(text) return text end)
+    assert.is_true(fine, said)
+  end)
+
+  it("fails when a function that there was is gone, and says what to do", function()
+    local fine, said = check("libpenumbra.symbols", function(text)
+      return (text:gsub("pn_set_new@", "pn_set_new@@PENUMBRA_0.1\npn_set_newer@", 1))
+    end)
+    assert.is_nil(fine)
+    assert.truthy(said:find("pn_set_newer@@PENUMBRA_0.1", 1, true), said)
+    assert.truthy(said:find("make abi", 1, true), said)
+  end)
+
+  it("fails when a public struct has another size", function()
+    local path = "libpenumbra." .. run "uname -m":match "%S+" .. ".layout"
+    if not io.open("bindings/package/abi/" .. path) then return pending "no list for this processor" end
+    local fine, said = check(path, function(text) return (text:gsub("\npn_progress %d+", "\npn_progress 1")) end)
+    assert.is_nil(fine)
+    assert.truthy(said:find("pn_progress 1", 1, true), said)
+  end)
+
+  it("lets only what installed headers declare be linked", function()
+    local declared = {}
+    for _, name in ipairs(require "symbols".declared { table.unpack(installed, 2) }) do declared[name] = true end
+    local count = 0
+    for name in run("nm -D --defined-only --with-symbol-versions %s/libpenumbra.so", build):gmatch " ([%w_]+)@@PENUMBRA_0.1\n" do
+      assert.is_true(declared[name], name)
+      count = count + 1
+    end
+    assert.is_true(count > 500)
+  end)
+end)

@@ -1,0 +1,75 @@
+-- embed_spec.lua -- the programs of examples/embed build with nothing but cc and pkg-config against what `make install` put down,
+-- without a warning, and do what they say.
+local build = os.getenv("PN_BUILD") or "build"
+local cc = os.getenv("PN_CC") or "gcc"
+
+local function sh(command, ...)
+  local pipe = assert(io.popen("{ " .. command:format(...) .. "; } 2>&1"))
+  local text = pipe:read("a")
+  local ok, _, status = pipe:close()
+  return text, ok and 0 or status
+end
+
+local function run(command, ...)
+  local text, status = sh(command, ...)
+  assert(status == 0, command:format(...) .. "\n" .. text)
+  return text
+end
+
+describe("examples/embed", function()
+  local root
+
+  setup(function()
+    root = os.tmpname()
+    os.remove(root)
+    run("env -u MAKEFLAGS -u MFLAGS make -s install BUILD='%s' CC='%s' PREFIX='%s'", build, cc, root)
+    run("cp examples/embed/* '%s'", root)
+    local text = run("cd '%s' && env -u MAKEFLAGS -u MFLAGS PKG_CONFIG_PATH='%s/lib/pkgconfig' make -s CC='%s' "
+      .. "CFLAGS='-Wall -Wextra -Werror'", root, root, cc)
+    assert.equal("", text)
+  end)
+
+  teardown(function()
+    run("rm -r '%s'", root)
+  end)
+
+  local function start(command)
+    return sh("cd '%s' && LD_LIBRARY_PATH=lib %s", root, command)
+  end
+
+  it("trains through the C API, states the privacy and gives all memory back", function()
+    local text, status = start("./train")
+    assert.equal(0, status, text)
+    assert.matches("plan: frank_wolfe, squared loss on 5000 x 50 records", text, 1, true)
+    assert.matches("(0.8, 5e-07)-differentially private, neighbours: replace_one", text, 1, true)
+    assert.matches("theta%[%d+%] = [+-]0%.%d%d%d", text)
+    assert.matches("blocks left: 0", text, 1, true)
+  end)
+
+  it("says what is wrong with a file", function()
+    local text, status = start("./train nothere.svm")
+    assert.equal(1, status)
+    assert.matches("train: PN_EIO: nothere.svm: cannot be opened", text, 1, true)
+    assert.matches("blocks left: 0", text, 1, true)
+  end)
+
+  it("runs scripts side by side, each within its limits", function()
+    local text, status = start("./host report.lua greedy.lua")
+    assert.equal(1, status)
+    assert.matches("report.lua: %d+ steps, epsilon 1\n", text)
+    assert.matches("report.lua: returned 0%.%d+", text)
+    assert.matches("report.lua: reported progress, at most %d+ MB", text)
+    assert.matches("greedy.lua: PN_ENOMEM: greedy.lua:4: vec: not enough memory", text, 1, true)
+    text, status = start("./host report.lua report.lua")
+    assert.equal(0, status, text)
+  end)
+
+  it("stops all scripts at an interrupt", function()
+    local file = assert(io.open(root .. "/endless.lua", "w"))
+    file:write("while true do pcall(error) end\n")
+    file:close()
+    local text, status = start("timeout -s INT 1 ./host endless.lua endless.lua")
+    assert.equal(124, status) -- timeout's own: it had to interrupt
+    assert.matches("endless.lua: PN_ECANCELLED: endless.lua:1: stopped by the host", text, 1, true)
+  end)
+end)
