@@ -6,4 +6,5 @@ files["tests/**/*_spec.lua"] = {
   std = "lua54+busted",
   ignore = { "122" }, -- a spec may stand in for io.write
 }
+files["examples/embed/*.lua"] = { read_globals = { "pn", "records" } } -- of host.c
 exclude_files = { "build*" }

@@ -5,12 +5,15 @@
 
 VERSION := 0.1.0
 SO      := libpenumbra.so.0
+LUA_SO  := libpenumbra_lua.so.0
 
 # Sanitizers, e.g. SAN=address,undefined; they get a tree of their own.
 SAN     ?=
 BUILD   ?= build$(if $(SAN),/san)
 PREFIX  ?= /usr/local
 DESTDIR ?=
+# Where libraries stand below the prefix.
+LIB     ?= lib
 # Warnings are errors with WERROR=1 (as in CI).
 WERROR  ?=
 OPT     ?= $(if $(SAN),-O1,-O3) -g
@@ -34,7 +37,7 @@ CXX_STD  := -std=c++17 -fPIC -fno-semantic-interposition -fno-rtti
 CXX_WARN := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
 
 # Flags for one source file: EXTRA_<name without .c>.  Everything else is built for the baseline processor.
-EXTRA_module := -DPN_VERSION='"$(VERSION)"'
+EXTRA_status := -DPN_VERSION='"$(VERSION)"'
 EXTRA_lmpi    = $(MPI_CFLAGS)
 # Complex products without the search for infinities: twice as fast.
 EXTRA_fft := $(shell $(CXX) -Werror -fcx-limited-range -E -x c++ /dev/null >/dev/null 2>&1 && echo -fcx-limited-range)
@@ -50,7 +53,8 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all setup demo repl test test-san check-layers lint format bench reproduce install uninstall clean help FORCE
+.PHONY: all setup demo repl test test-san check-layers lint check-abi abi format benches bench reproduce docs picture install install-rock uninstall deb \
+        clean help FORCE
 
 all: ## Build the library, the Lua module and the program
 
@@ -65,7 +69,7 @@ $(BUILD)/config.mk: tests/tools/setup.sh
 	@sh $< build $@
 
 $(BUILD)/setup/%: tests/tools/setup.sh
-	@sh $< $* $@
+	@sh $< 'build $*' $@
 
 # What tests install may be something to build with: make starts over once it is there.
 ifneq ($(filter test,$(GOALS)),)
@@ -85,6 +89,7 @@ PROGRAM_SRC := $(wildcard bindings/main*.c bindings/repl*.c bindings/progress*.c
 BINDING_SRC := $(filter-out $(PROGRAM_SRC),$(wildcard bindings/*.c))
 STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
 HEADERS     := penumbra.h $(shell sed -n 's/^\#include "\(.*\)"/\1/p' runtime/penumbra.h)
+PUBLIC      := $(HEADERS:%=runtime/%) bindings/penumbra_lua.h
 C_TEST_SRC  := $(sort $(wildcard tests/*/*_test.c tests/*/*/*_test.c))
 BENCH_SRC   := $(sort $(wildcard tests/bench/*_bench.c))
 
@@ -92,7 +97,9 @@ CXX_OBJ     := $(RUNTIME_CXX:%.cc=$(BUILD)/%.o)
 PROTO_SRC   := $(RUNTIME_PROTO:runtime/%.proto=$(BUILD)/proto/%.pb-c.c)
 PROTO_OBJ   := $(PROTO_SRC:.c=.o)
 RUNTIME_OBJ := $(RUNTIME_SRC:%.c=$(BUILD)/%.o) $(CXX_OBJ) $(PROTO_OBJ)
-BINDING_OBJ := $(BINDING_SRC:%.c=$(BUILD)/%.o)
+# The Lua half as C, for states that have no files.
+LUA_HALF    := $(BUILD)/bindings/lua_half.o
+BINDING_OBJ := $(BINDING_SRC:%.c=$(BUILD)/%.o) $(LUA_HALF)
 PROGRAM_OBJ := $(PROGRAM_SRC:%.c=$(BUILD)/%.o)
 C_TESTS     := $(C_TEST_SRC:%.c=$(BUILD)/%)
 BENCHES     := $(BENCH_SRC:%.c=$(BUILD)/%)
@@ -114,7 +121,7 @@ MPI         := $(if $(MPI_LIBS),$(BUILD)/lua/penumbra/mpi.so)
 
 # ---- rules ----
 
-all: $(BUILD)/libpenumbra.a $(BUILD)/libpenumbra.so $(CORE) $(LUA_TREE) $(PROGRAM) $(MPI)
+all: $(BUILD)/libpenumbra.a $(BUILD)/libpenumbra.so $(BUILD)/libpenumbra_lua.a $(BUILD)/libpenumbra_lua.so $(CORE) $(LUA_TREE) $(PROGRAM) $(MPI)
 
 COMPILE = $(CC) $(CPPFLAGS) $(INCLUDE) $(DEP_CFLAGS) $(LUA_CFLAGS) $(STD) $(OPT) $(WARN) $(SANFLAGS) $(CFLAGS)
 COMPILE_CXX = $(CXX) $(CPPFLAGS) $(INCLUDE) $(CXX_STD) $(OPT) $(CXX_WARN) $(SANFLAGS) $(CXXFLAGS)
@@ -129,7 +136,14 @@ define record
 	@printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@
 endef
 $(BUILD)/flags: FORCE
-	$(call record,$(COMPILE) $(COMPILE_CXX) $(LINK) $(LIBS) $(MPI_LIBS))
+	$(call record,$(COMPILE) $(COMPILE_CXX) $(LINK) $(LIBS))
+# What concerns one file each: an MPI that was installed since, or a new version, is no reason to compile everything.
+$(BUILD)/mpi.flags: FORCE
+	$(call record,$(MPI_CFLAGS) $(MPI_LIBS))
+$(BUILD)/version: FORCE
+	$(call record,$(VERSION))
+$(MPI_OBJ): $(BUILD)/mpi.flags
+$(BUILD)/runtime/core/status.o: $(BUILD)/version
 $(BUILD)/objects: FORCE
 	$(call record,$(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ))
 
@@ -145,17 +159,34 @@ $(PROTO_OBJ): %.o: %.c $(BUILD)/flags
 	$(call quiet,cc $<)$(COMPILE) -w -c $< -o $@
 $(RUNTIME_SRC:%.c=$(BUILD)/%.o): | $(PROTO_SRC)
 
-$(filter-out $(CXX_OBJ) $(PROTO_OBJ),$(ALL_OBJ)): $(BUILD)/%.o: %.c $(BUILD)/flags
+$(BUILD)/bindings/lua_half.c: tests/tools/embed.lua $(STDLIB:%=stdlib/%) $(BUILD)/objects
 	@mkdir -p $(@D)
-	$(call quiet,cc $<)$(COMPILE) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
+	$(call quiet,embed stdlib)$(LUA) $< $@ $(STDLIB:%=stdlib/%)
+$(LUA_HALF): %.o: %.c bindings/open.h $(BUILD)/flags
+	$(call quiet,cc $<)$(COMPILE) -Wno-overlength-strings -c $< -o $@
+
+# Bindings hide what they do not say to show.
+$(BINDING_OBJ) $(PROGRAM_OBJ) $(MPI_OBJ): HIDDEN := -fvisibility=hidden
+$(filter-out $(CXX_OBJ) $(PROTO_OBJ) $(LUA_HALF),$(ALL_OBJ)): $(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call quiet,cc $<)$(COMPILE) $(HIDDEN) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
 
 $(BUILD)/libpenumbra.a: $(RUNTIME_OBJ) $(BUILD)/objects
 	@rm -f $@
 	$(call quiet,ar $@)ar rcs $@ $(RUNTIME_OBJ)
 
-# What a shared object shows to the world.  Under a sanitizer the module stays mapped, so that reports can name its lines.
-$(BUILD)/pn.map: FORCE
-	$(call record,{ global: pn_*; local: *; };)
+# As installed: names that the runtime's files share among themselves are the linker's too, so they get a prefix that no host has.
+$(BUILD)/static/libpenumbra.a: $(BUILD)/libpenumbra.a
+	@mkdir -p $(@D)
+	@nm -g --defined-only $< | awk 'NF == 3 && $$3 !~ /^(pn_|penumbra__|_Z|DW\.)/ { print $$3, "pn_private_" $$3 }' >$@.names
+	$(call quiet,objcopy $@)objcopy --redefine-syms=$@.names $< $@
+
+# What a shared object shows to the world: of libpenumbra what installed headers declare, by a version, and beside it, for this very
+# version of the Lua library alone, what the bindings need.  Under a sanitizer the module stays mapped, so that reports can name its lines.
+SYMBOLS = $(LUA) bindings/package/symbols.lua
+$(BUILD)/pn.map: $(HEADERS:%=runtime/%) $(BINDING_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
+	@$(SYMBOLS) map PENUMBRA_0.1 $(HEADERS:%=runtime/%) -- $(BINDING_OBJ) >$@.new
+	@cmp -s $@.new $@ || mv $@.new $@
 $(BUILD)/lua.map: FORCE
 	$(call record,{ global: luaopen_penumbra_core; local: *; };)
 $(BUILD)/mpi.map: FORCE
@@ -167,6 +198,20 @@ $(BUILD)/$(SO): $(RUNTIME_OBJ) $(BUILD)/objects $(BUILD)/pn.map
 
 $(BUILD)/libpenumbra.so: $(BUILD)/$(SO)
 	@ln -sf $(SO) $@
+
+# Lua's own functions come from the host's Lua, so they stay open here.
+$(BUILD)/penumbra_lua.map: FORCE
+	$(call record,PENUMBRA_0.1 { global: pnl_open; pnl_host_*; pnl_curator_*; luaopen_penumbra_core; local: *; };)
+$(BUILD)/$(LUA_SO): $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.so $(BUILD)/penumbra_lua.map
+	$(call quiet,link $@)$(LINK) -shared -Wl,-soname,$(LUA_SO) -Wl,--version-script=$(BUILD)/penumbra_lua.map \
+	    -o $@ $(BINDING_OBJ) -L$(BUILD) -lpenumbra $(LIBS)
+
+$(BUILD)/libpenumbra_lua.so: $(BUILD)/$(LUA_SO)
+	@ln -sf $(LUA_SO) $@
+
+$(BUILD)/libpenumbra_lua.a: $(BINDING_OBJ) $(BUILD)/objects
+	@rm -f $@
+	$(call quiet,ar $@)ar rcs $@ $(BINDING_OBJ)
 
 $(CORE): $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a $(BUILD)/lua.map
 	@mkdir -p $(@D)
@@ -193,12 +238,13 @@ $(BUILD)/lua/penumbra/%.lua: stdlib/%.lua
 TREE     := $(abspath $(BUILD))
 LUA_DIRS  = LUA_PATH='$(TREE)/lua/?.lua;$(TREE)/lua/?/init.lua;./?.lua;;' LUA_CPATH='$(TREE)/lua/?.so;;'
 CLEAN_ENV = env -u LUA_INIT -u LUA_PATH_5_4 -u LUA_CPATH_5_4 $(LUA_DIRS) PENUMBRA='$(TREE)/penumbra'
-# Sanitized trees leave out what tests other builds, and the long audits.
-SPECS     = $(if $(SAN),$(filter-out tests/build/% tests/regress/mutants_spec.lua,$(ALL_SPECS)),$(ALL_SPECS))
+# Sanitized trees leave out what tests other builds, the long audits, and the reproductions, whose every call has specs.
+NOT_SAN   = tests/build/% tests/examples/embed_spec.lua tests/examples/reproduce_spec.lua tests/regress/mutants_spec.lua
+SPECS     = $(if $(SAN),$(filter-out $(NOT_SAN),$(ALL_SPECS)),$(ALL_SPECS))
 ALL_SPECS = $(sort $(shell find $(TESTS) -name '*_spec.lua'))
 RUN_TESTS = $(filter $(foreach path,$(TESTS),$(BUILD)/$(basename $(path))%),$(C_TESTS))
 ifneq ($(SAN),)
-SAN_ENV   = PN_PRELOAD='$(shell $(CC) -print-file-name=libasan.so)' ASAN_OPTIONS=detect_leaks=1 \
+SAN_ENV   = PN_PRELOAD='$(shell $(CC) -print-file-name=libasan.so)' ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8 \
             UBSAN_OPTIONS=print_stacktrace=1
 endif
 
@@ -242,11 +288,17 @@ C_FILES   = $(sort $(shell find $(C_DIRS) -name '*.[ch]' -o -name '*.cc'))
 check-layers: ## Refuse an include that points upward between the rooms of runtime/
 	@$(LUA) tests/tools/check_layers.lua
 
+check-abi: all ## Refuse to take away or change what programs that link the libraries rely on
+	@sh bindings/package/check_abi.sh check $(BUILD) '$(CC)' $(LUA) $(HEADERS:%=runtime/%)
+
+abi: all ## Write down what the libraries show now, on purpose
+	@sh bindings/package/check_abi.sh write $(BUILD) '$(CC)' $(LUA) $(HEADERS:%=runtime/%)
+
 # uninitvar is left to the compilers, which follow loops better.
-lint: check-layers | $(BUILD)/setup/lint ## Check format, style and common errors of C and Lua
+lint: check-layers check-abi | $(BUILD)/setup/lint ## Check format, style and common errors of C and Lua
 	@sh tests/tools/check_files.sh
 	clang-format --dry-run -Werror $(C_FILES)
-	luacheck -q $(LUA_CODE)
+	luacheck -q $(LUA_CODE) bindings/package
 	cppcheck -j2 -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	    --library=posix --library=tests/tools/cppcheck.cfg --suppress=missingIncludeSystem --suppress=uninitvar \
 	    $(INCLUDE) runtime bindings $(wildcard examples)
@@ -257,6 +309,8 @@ format: | $(BUILD)/setup/lint ## Rewrite the C files in the house format
 # A Python that has numpy, for benchmarks that compare with it; they find it in $PYTHON.
 PYTHON  ?= $(shell python3 -c 'import numpy' 2>/dev/null && echo python3 || echo /usr/bin/python3)
 RUN_BENCH = for bench in $(2); do echo "== $$bench"; $(CLEAN_ENV) PYTHON='$(PYTHON)' $(1) $$bench || exit 1; done
+
+benches: $(BENCHES) ## Build the benchmarks: build/tests/bench/NAME runs one
 
 bench: all $(BENCHES) | $(BUILD)/setup/bench ## Run every benchmark in tests/bench
 	@$(call RUN_BENCH,,$(BENCHES))
@@ -272,36 +326,82 @@ reproduce: all | $(BUILD)/setup/reproduce ## Measure what the papers promise: ta
 	@printf '%s\n' $(sort $(wildcard examples/reproduce/*/*.lua)) | \
 	    $(CLEAN_ENV) PENUMBRA_THREADS=1 xargs -P "$$(nproc)" -I {} sh -c '$(REPRODUCE)'
 
+# ---- documents ----
+
+# From the table that help shows, and from the headers.
+DOCS     := $(BUILD)/docs
+DOCS_SRC := $(wildcard bindings/package/*.lua)
+
+docs: $(DOCS)/made ## Make the HTML reference, the manual page and the annotations for editors: build/docs
+$(DOCS)/made: $(PROGRAM) $(CORE) $(LUA_TREE) $(DOCS_SRC) $(PUBLIC)
+	@rm -rf $(DOCS)
+	$(call quiet,docs $(DOCS))$(CLEAN_ENV) $(PROGRAM) bindings/package/docs.lua $(DOCS) $(PUBLIC)
+	@touch $@
+
+picture: all | $(BUILD)/setup/picture ## Play a session in a terminal and draw it, and a plot: examples/pictures
+	@$(CLEAN_ENV) sh examples/pictures/make.sh '$(PROGRAM)' '$(LUA)'
+
 # ---- install ----
 
-INC_DIR   = $(DESTDIR)$(PREFIX)/include/penumbra
-LIB_DIR   = $(DESTDIR)$(PREFIX)/lib
+# A prefix that does not begin with / is seen from here.
+ROOT      = $(if $(filter /%,$(firstword $(PREFIX))),$(PREFIX),$(CURDIR)/$(PREFIX))
+TO        = $(DESTDIR)$(ROOT)
+INC_DIR   = $(TO)/include/penumbra
+LIB_DIR   = $(TO)/$(LIB)
 CLUA_DIR  = $(LIB_DIR)/lua/5.4/penumbra
-LUA_DIR   = $(DESTDIR)$(PREFIX)/share/lua/5.4/penumbra
-PC_IN     = runtime/penumbra.pc.in
+LUA_DIR   = $(TO)/share/lua/5.4/penumbra
+MAN       = $(TO)/share/man/man1/penumbra.1
+LUALS_DIR = $(TO)/share/penumbra
+DOC_DIR   = $(TO)/share/doc/penumbra
+EXAMPLES  = $(wildcard examples/embed/Makefile examples/embed/*.md examples/embed/*.c examples/embed/*.lua)
 INSTALL   = install -D -m 644
+# A pkg-config file: $(1) is its source, without .in; it goes to the build directory and is put down from there.
+PC        = @sed 's|@PREFIX@|$(ROOT)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS))|; s|@LIB@|$(LIB)|; s|@LUA@|$(LUA_PC)|' $(1).in \
+	    >$(BUILD)/$(notdir $(1)) && $(INSTALL) $(BUILD)/$(notdir $(1)) '$(LIB_DIR)/pkgconfig/$(notdir $(1))'
 
-install: all ## Install below DESTDIR/PREFIX
+install: all docs $(BUILD)/static/libpenumbra.a ## Install below DESTDIR/PREFIX
 	@$(foreach file,$(HEADERS),$(INSTALL) runtime/$(file) '$(INC_DIR)/$(file)' && ) true
+	@$(INSTALL) bindings/penumbra_lua.h '$(INC_DIR)/penumbra_lua.h'
 	@$(foreach file,$(STDLIB),$(INSTALL) stdlib/$(file) '$(LUA_DIR)/$(file)' && ) true
-	$(INSTALL) $(BUILD)/libpenumbra.a '$(LIB_DIR)/libpenumbra.a'
+	$(INSTALL) $(BUILD)/static/libpenumbra.a '$(LIB_DIR)/libpenumbra.a'
 	$(INSTALL) $(BUILD)/$(SO) '$(LIB_DIR)/$(SO)'
 	ln -sf $(SO) '$(LIB_DIR)/libpenumbra.so'
 	$(INSTALL) $(CORE) '$(CLUA_DIR)/core.so'
 	$(if $(MPI),$(INSTALL) $(MPI) '$(CLUA_DIR)/mpi.so')
-	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS))|' $(PC_IN) >$(BUILD)/penumbra.pc
-	$(INSTALL) $(BUILD)/penumbra.pc '$(LIB_DIR)/pkgconfig/penumbra.pc'
-	$(if $(PROGRAM),install -D $(PROGRAM) '$(DESTDIR)$(PREFIX)/bin/penumbra')
+	$(INSTALL) $(BUILD)/libpenumbra_lua.a '$(LIB_DIR)/libpenumbra_lua.a'
+	$(INSTALL) $(BUILD)/$(LUA_SO) '$(LIB_DIR)/$(LUA_SO)'
+	ln -sf $(LUA_SO) '$(LIB_DIR)/libpenumbra_lua.so'
+	$(call PC,runtime/penumbra.pc)
+	$(call PC,bindings/penumbra-lua.pc)
+	$(if $(PROGRAM),install -D $(PROGRAM) '$(TO)/bin/penumbra')
+	$(INSTALL) $(DOCS)/man/penumbra.1 '$(MAN)'
+	@rm -rf '$(LUALS_DIR)' '$(DOC_DIR)/html'
+	@mkdir -p '$(LUALS_DIR)' '$(DOC_DIR)'
+	cp -r $(DOCS)/luals '$(LUALS_DIR)/luals'
+	cp -r $(DOCS)/html '$(DOC_DIR)/html'
+	$(INSTALL) bindings/CURATOR.md '$(DOC_DIR)/CURATOR.md'
+	@$(foreach file,$(EXAMPLES),$(INSTALL) $(file) '$(DOC_DIR)/$(file)' && ) true
+
+# What luarocks puts into its tree: bindings/package/*.rockspec.
+install-rock: all
+	@$(foreach file,$(STDLIB),$(INSTALL) stdlib/$(file) '$(ROCK_LUA)/penumbra/$(file)' && ) true
+	@$(INSTALL) $(CORE) '$(ROCK_LIB)/penumbra/core.so'
+	@$(if $(MPI),$(INSTALL) $(MPI) '$(ROCK_LIB)/penumbra/mpi.so')
 
 uninstall: ## Remove what install put there
-	rm -rf '$(INC_DIR)' '$(CLUA_DIR)' '$(LUA_DIR)'
-	rm -f '$(DESTDIR)$(PREFIX)/bin/penumbra' '$(LIB_DIR)/libpenumbra.a' '$(LIB_DIR)/$(SO)' '$(LIB_DIR)/libpenumbra.so' \
-	    '$(LIB_DIR)/pkgconfig/penumbra.pc'
+	rm -rf '$(INC_DIR)' '$(CLUA_DIR)' '$(LUA_DIR)' '$(LUALS_DIR)' '$(DOC_DIR)'
+	rm -f '$(TO)/bin/penumbra' '$(LIB_DIR)/pkgconfig/penumbra.pc' '$(LIB_DIR)/pkgconfig/penumbra-lua.pc' '$(MAN)' \
+	    '$(LIB_DIR)/libpenumbra'.* '$(LIB_DIR)/libpenumbra_lua'.*
+
+deb: all docs | $(BUILD)/setup/package ## Make a Debian package: build/penumbra_0.1.0_amd64.deb
+	@rm -rf $(BUILD)/deb
+	@$(MAKE) -s install DESTDIR=$(BUILD)/deb/root PREFIX=/usr LIB=lib/$(shell $(CC) -print-multiarch)
+	@sh bindings/package/deb.sh $(BUILD) $(VERSION)
 
 # ---- help ----
 
 setup: ## Install what all targets need (Debian), or say what is missing
-	@for group in build test lint bench reproduce; do sh tests/tools/setup.sh $$group || exit 1; done
+	@sh tests/tools/setup.sh 'build test lint bench reproduce package picture'
 
 clean: ## Remove everything that was built
 	rm -rf $(BUILD)
