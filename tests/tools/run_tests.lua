@@ -1,8 +1,10 @@
 -- run_tests.lua -- run the C tests and the busted specs, a job on each processor; ends with one line "N passed, N failed".
 -- Usage: lua run_tests.lua [C_TEST ...] -- [SPEC ...]; the Makefile sets the paths and PN_PRELOAD.
--- What a job prints is shown when it ends.  A test program that dies, or that prints no count, is one failure more.
+-- What a job prints is shown when it ends, what failed in it once more at the end.  A test program that dies, or that prints no
+-- count, is one failure more.
 -- Depends on: busted, xargs, flock.  Used by: make test.
 local GROUP = 5 -- specs of one busted
+local SHOWN = 8 -- lines of a failure that are said again
 -- They watch a terminal or a clock: alone, after the others.
 local ALONE = { "/repl[%w_]*_spec%.lua$", "/federated_programs_spec%.lua$" }
 
@@ -43,13 +45,42 @@ local function busted(some)
 end
 
 local passed, failed = 0, 0
+local failures = {} -- lines for the end
 
-local function count(code, good, bad)
+-- How a failure begins: busted's, check.h's, the sanitizers', Lua's own.
+local MARKS = { "^Failure %->", "^Error %->", ": does not hold: ", "^==%d+==ERROR: ", "^SUMMARY: ", ": runtime error: ",
+  "^lua[%d.]*: " }
+
+local function failure(text)
+  print(text)
+  failures[#failures + 1] = text
+end
+
+-- Keep for the end what `lines`, a job's, say of failures.
+local function remember(name, lines)
+  local left = 0
+  failures[#failures + 1] = name .. ":"
+  for _, line in ipairs(lines) do
+    for _, mark in ipairs(MARKS) do
+      if line:find(mark) then
+        left = SHOWN
+      end
+    end
+    if left > 0 then
+      failures[#failures + 1], left = "  " .. line, left - 1
+    end
+  end
+end
+
+local function count(name, lines, code, good, bad)
+  if code ~= 0 or not good or bad > 0 then
+    remember(name, lines)
+  end
   if code ~= 0 then
-    print(("ended by status %d"):format(code))
+    failure(("ended by status %d"):format(code))
   end
   if not good then
-    print("no count")
+    failure "no count"
   end
   passed = passed + (good or 0)
   failed = failed + (bad or 0)
@@ -85,17 +116,18 @@ local function run(jobs, width)
   local one = ("begin=$(date +%%s); sh %s/$0 >%s/$0.out 2>&1 </dev/null; code=$?; took=$(($(date +%%s) - begin)); "
     .. 'flock %s sh -c "%s"'):format(folder, folder, folder, show)
   local pipe = assert(io.popen(("seq %d | xargs -r -P %d -n 1 sh -c %s 2>&1"):format(#jobs, width, quote(one))))
-  local good, bad
+  local good, bad, lines
   for line in pipe:lines() do
     local number, code, seconds = line:match("^" .. mark:gsub("%-", "%%-") .. " (%d+) ?(%d*) ?(%d*)$")
     if number and code == "" then
-      good, bad = nil, nil
+      good, bad, lines = nil, nil, {}
       print(jobs[tonumber(number)].name .. ":")
     elseif number then
-      count(tonumber(code), good, bad)
+      count(jobs[tonumber(number)].name, lines, tonumber(code), good, bad)
       jobs[tonumber(number)].seconds = tonumber(seconds)
     elseif line ~= "" then
       print(line)
+      lines[#lines + 1] = line
       local g, b = counts_of(line)
       good, bad = g or good, b or bad
     end
@@ -105,7 +137,7 @@ local function run(jobs, width)
   os.execute("rm -rf " .. quote(folder))
   for _, job in ipairs(jobs) do
     if not job.seconds then
-      print(job.name .. ": did not run")
+      failure(job.name .. ": did not run")
       failed = failed + 1
     end
   end
@@ -146,6 +178,9 @@ for i = 1, math.min(5, #all) do
   if (all[i].seconds or 0) >= 10 then
     print(("%4d s  %s"):format(all[i].seconds, all[i].name))
   end
+end
+for _, line in ipairs(failures) do
+  print(line)
 end
 print(("%d passed, %d failed"):format(passed, failed))
 os.exit(failed == 0)
