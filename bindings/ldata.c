@@ -31,24 +31,6 @@ static pn_dataset **new_data(lua_State *L)
     return (pn_dataset **)pnl_newbox(L, &pnl_dataset_class);
 }
 
-static size_t weight_of(const pn_dataset *data)
-{
-    size_t entry = data->float32 ? sizeof(float) : sizeof(double);
-
-    if (data->absent)
-        return 0;
-    if (!data->sparse)
-        return (pn_dataset_held_end(data) - data->first) * data->p * entry + data->n * sizeof(double);
-    return data->csr.start[data->n] * (entry + sizeof(uint32_t)) + data->n * 2 * sizeof(double);
-}
-
-int pnl_data_made(lua_State *L, pn_dataset *const *slot, pn_status status, const pn_err *err)
-{
-    pnl_status(L, status, err);
-    pnl_weight(L, weight_of(*slot));
-    return 1;
-}
-
 /* ---- fields ---- */
 
 static int data_n(lua_State *L)
@@ -277,6 +259,7 @@ static int data_clip_rows(lua_State *L)
         gauge = gauge_of(L, norm, data->p);
     }
     slot = new_data(L);
+    pnl_data_pass(L);
     if (norm) {
         pnl_pin(L, 1);
         pnl_pin(L, 2);
@@ -284,7 +267,7 @@ static int data_clip_rows(lua_State *L)
     } else {
         status = pn_dataset_clip_rows(slot, data, lp, bound, &err);
     }
-    return pnl_data_made(L, slot, status, &err);
+    return pnl_data_passed(L, slot, status, &err);
 }
 
 static int data_rescale(lua_State *L)
@@ -297,7 +280,8 @@ static int data_rescale(lua_State *L)
     if (low.n != high.n)
         luaL_error(L, "rescale: low has %d entries, high has %d", (int)low.n, (int)high.n);
     slot = new_data(L);
-    return pnl_data_made(L, slot, pn_dataset_rescale(slot, data, low.data, high.data, low.n, &err), &err);
+    pnl_data_pass(L);
+    return pnl_data_passed(L, slot, pn_dataset_rescale(slot, data, low.data, high.data, low.n, &err), &err);
 }
 
 static int data_clip_labels(lua_State *L)
@@ -320,7 +304,8 @@ static int data_float32(lua_State *L)
     if (data->float32)
         return 1;
     slot = new_data(L);
-    return pnl_data_made(L, slot, pn_dataset_to_float32(slot, data, &err), &err);
+    pnl_data_pass(L);
+    return pnl_data_passed(L, slot, pn_dataset_to_float32(slot, data, &err), &err);
 }
 
 static int data_with_labels(lua_State *L)
@@ -339,7 +324,8 @@ static int data_add_bias(lua_State *L)
     pn_dataset **slot = new_data(L);
     pn_err err;
 
-    return pnl_data_made(L, slot, pn_dataset_add_bias(slot, data, &err), &err);
+    pnl_data_pass(L);
+    return pnl_data_passed(L, slot, pn_dataset_add_bias(slot, data, &err), &err);
 }
 
 /* Row numbers live in a userdata on the stack. */

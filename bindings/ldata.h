@@ -9,6 +9,11 @@
 /** The box at the top holds `slot`, just filled with `status`: raise, or tell the collector of its weight and return 1. */
 int pnl_data_made(lua_State *L, pn_dataset *const *slot, pn_status status, const pn_err *err);
 
+/** The same after a pass over the records that a frame is around: the frame ends. */
+int pnl_data_passed(lua_State *L, pn_dataset *const *slot, pn_status status, const pn_err *err);
+/** Begin that frame: it shows nothing, but the pass can be stopped. */
+void pnl_data_pass(lua_State *L);
+
 /** Push an empty box. */
 pn_dataset **pnl_new_data(lua_State *L);
 /** The path at `index`, 1 or 2; a zero byte in it would silently name another file.  owner: "data.csv". */

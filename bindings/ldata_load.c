@@ -1,4 +1,4 @@
-/* ldata_load.c -- pn.data: loaders but for CSV, and data sets from Lua values.
+/* ldata_load.c -- pn.data: loaders but for CSV, data sets from Lua values, and what all that make data sets share.
  * Depends on: lnumbers.h, progress.h, ldata.h, data/dataset.h.  Used by: module.c. */
 #include <math.h>
 #include <string.h>
@@ -7,6 +7,38 @@
 #include "lnumbers.h"
 #include "pnl.h"
 #include "progress.h"
+
+/* ---- what every maker does ---- */
+
+static size_t weight_of(const pn_dataset *data)
+{
+    size_t entry = data->float32 ? sizeof(float) : sizeof(double);
+
+    if (data->absent)
+        return 0;
+    if (!data->sparse)
+        return (pn_dataset_held_end(data) - data->first) * data->p * entry + data->n * sizeof(double);
+    return data->csr.start[data->n] * (entry + sizeof(uint32_t)) + data->n * 2 * sizeof(double);
+}
+
+int pnl_data_made(lua_State *L, pn_dataset *const *slot, pn_status status, const pn_err *err)
+{
+    pnl_status(L, status, err);
+    pnl_weight(L, weight_of(*slot));
+    return 1;
+}
+
+void pnl_data_pass(lua_State *L)
+{
+    pnl_run_begin(L, false);
+    pnl_run_lend_task(L);
+}
+
+int pnl_data_passed(lua_State *L, pn_dataset *const *slot, pn_status status, const pn_err *err)
+{
+    pnl_run_end(L);
+    return pnl_data_made(L, slot, status, err);
+}
 
 /* ---- LIBSVM ---- */
 

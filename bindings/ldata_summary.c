@@ -4,6 +4,7 @@
 
 #include "ldata.h"
 #include "lprint.h"
+#include "progress.h"
 
 static double field(lua_State *L, int table, const char *name)
 {
@@ -96,9 +97,13 @@ int pnl_data_summary(lua_State *L)
 {
     const pn_dataset *data = pnl_check(L, 1, &pnl_dataset_class);
     pn_dataset_summary facts;
+    pn_status status;
     pn_err err;
 
-    pnl_status(L, pn_dataset_summarise(data, &facts, &err), &err);
+    pnl_data_pass(L);
+    status = pn_dataset_summarise(data, &facts, &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
     lua_createtable(L, 0, 14);
     lua_pushstring(L, data->name);
     lua_setfield(L, -2, "name");

@@ -36,7 +36,7 @@ typedef struct run {
     double drawn_at;
     int drawn_columns; /* 0: nothing to clear */
     bool of_lua;
-    bool stops_sets;
+    bool lent;
     const pn_task *stopped_before; /* what sets stopped with outside of the frame */
 } run;
 
@@ -351,14 +351,14 @@ void pnl_run_begin(lua_State *L, bool progress)
           0);
 }
 
-void pnl_run_stops_sets(lua_State *L)
+void pnl_run_lend_task(lua_State *L)
 {
     run *self;
 
     lua_rawgetp(L, LUA_REGISTRYINDEX, &run_key);
     self = lua_touserdata(L, -1);
     lua_pop(L, 1);
-    self->stops_sets = true;
+    self->lent = true;
     self->stopped_before = pn_stop_enter(pnl_task(L));
 }
 
@@ -392,7 +392,7 @@ void pnl_run_end(lua_State *L)
     self = lua_touserdata(L, -1);
     if (self) {
         clear_bar(self);
-        if (self->stops_sets)
+        if (self->lent)
             (void)pn_stop_enter(self->stopped_before);
         pn_task_listen(task, self->outer ? self->outer->listener : NULL, self->outer);
         atomic_store(&pnl_run_stopper(L)->in_lua,

@@ -27,7 +27,7 @@ void pnl_set_begin(lua_State *L, const pn_set *set)
     for (int i = 1; i <= lua_gettop(L) && set->ops->single_thread; i++)
         pnl_pin(L, i);
     pnl_run_begin(L, false);
-    pnl_run_stops_sets(L);
+    pnl_run_lend_task(L);
 }
 
 void pnl_set_end(lua_State *L, const pn_set *set, pn_status status, const pn_err *err)

@@ -23,8 +23,8 @@ void pnl_run_begin(lua_State *L, bool progress);
  */
 void pnl_run_begin_at(lua_State *L, int index, const char *owner);
 
-/** Let sets, which are handed no task, stop with the frame that was just begun, until it ends. */
-void pnl_run_stops_sets(lua_State *L);
+/** Let work that is handed no task (core/stop.h) stop with the frame that was just begun, until it ends. */
+void pnl_run_lend_task(lua_State *L);
 
 /** End the frame: clear the bar, forget a cancel, hand the task back to the outer frame.  Never raises. */
 void pnl_run_end(lua_State *L);

@@ -1,5 +1,6 @@
-/* stop.h -- stopping work that is handed no task, as that of sets: in its long loops it asks whether the task that its thread has
- * entered is to end.  Depends on: task.h.  Used by: geometry/; bindings that call it for somebody who may press Ctrl-C. */
+/* stop.h -- stopping work that is handed no task, as that of sets and of single passes over records: in its long loops it asks
+ * whether the task that its thread has entered is to end.  Depends on: task.h.  Used by: data/, geometry/; bindings that call
+ * them for somebody who may press Ctrl-C. */
 #ifndef PN_CORE_STOP_H
 #define PN_CORE_STOP_H
 

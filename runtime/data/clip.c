@@ -174,14 +174,19 @@ pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp n
 
     if (status != PN_OK)
         return status;
-    for (size_t i = copy->first; i < pn_dataset_held_end(copy); i++) {
+    for (size_t i = copy->first; i < pn_dataset_held_end(copy) && status == PN_OK; i++) {
         size_t count;
         double *entries = pn_rows_edit(&rows, i, &count);
 
         clip_row_to(entries, count, norm, bound);
         pn_rows_put(&rows, i);
+        status = pn_rows_stopped(i, err);
     }
     pn_rows_close(&rows);
+    if (status != PN_OK) {
+        pn_dataset_free(copy);
+        return status;
+    }
     pn_bounds_tighten(&copy->bounds, copy->p, norm, bound);
     *out = copy;
     return PN_OK;
@@ -246,6 +251,8 @@ static pn_status clip_rows_by(pn_dataset *copy, pn_rows *rows, const pn_row_gaug
         for (int norm = 0; norm < PN_LP_COUNT; norm++)
             clip_row_to(entries, count, (pn_lp)norm, implied[norm]);
         pn_rows_put(rows, i);
+        if (status == PN_OK)
+            status = pn_rows_stopped(i, err);
     }
     return status;
 }

@@ -390,13 +390,14 @@ pn_status pn_dataset_add_bias(pn_dataset **out, const pn_dataset *data, pn_err *
     if (status == PN_OK)
         status = pn_dataset_name_features(wider, data, "bias", err);
     if (status == PN_OK) {
-        for (size_t i = 0; i < data->n; i++) {
+        for (size_t i = 0; i < data->n && status == PN_OK; i++) {
             size_t count, first = pn_row_place(data, i, &count);
 
             if (data->sparse)
                 wider->csr.start[i] = first + i;
             copy_entries(wider, first + i, data, first, count);
             append_one(wider, first + i + count);
+            status = pn_rows_stopped(i, err);
         }
         memcpy(wider->y, data->y, data->n * sizeof(double));
         pn_bounds_with_bias(&wider->bounds);
@@ -476,8 +477,9 @@ static size_t first_too_large(const double *entries, size_t count)
 static pn_status narrow_rows(pn_dataset *to, const pn_dataset *from, pn_err *err)
 {
     float *single = to->sparse ? to->csr_single : to->single;
+    pn_status status = PN_OK;
 
-    for (size_t i = from->first; i < pn_dataset_held_end(from); i++) {
+    for (size_t i = from->first; i < pn_dataset_held_end(from) && status == PN_OK; i++) {
         size_t count, first = pn_row_place(from, i, &count), bad;
         const double *entries = (from->sparse ? from->csr.value : from->dense) + first;
 
@@ -486,8 +488,9 @@ static pn_status narrow_rows(pn_dataset *to, const pn_dataset *from, pn_err *err
             return pn_fail(err, PN_EDOMAIN, "float32: entry (%zu, %zu) is beyond the range of float32, 3.4e38", i + 1,
                            from->sparse ? (size_t)from->csr.column[first + bad] + 1 : bad + 1);
         pn_narrow(single + first, entries, count);
+        status = pn_rows_stopped(i, err);
     }
-    return PN_OK;
+    return status;
 }
 
 pn_status pn_dataset_to_float32(pn_dataset **out, const pn_dataset *data, pn_err *err)

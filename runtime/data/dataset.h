@@ -156,6 +156,8 @@ pn_status pn_load_npy(pn_dataset **out, const char *xpath, const char *ypath, pn
 pn_status pn_load_npy_share(pn_dataset **out, const char *xpath, const char *ypath, const pn_ranks *ranks,
                             pn_task *task, pn_err *err);
 
+/* The passes below stop with PN_ECANCELLED or PN_ELIMIT when the task that the thread has entered is to end (core/stop.h). */
+
 /** Scale each row whose norm exceeds `bound` down to it, guaranteed in real arithmetic;
  *  record the bound and those it implies, rounded upwards; smaller ones that stood before stay.  For l1 and l2 a row within
  *  about p 2^-51 of the bound counts as exceeding it; linf is exact.  bound in [2^-400, 2^400].

@@ -43,14 +43,18 @@ static void fill_row(const pn_rows *from, size_t i, const double *low, const dou
         row[j] = rescaled(entries[j], low[j], high[j]);
 }
 
-static void rescale_rows(pn_rows *to, const pn_rows *from, const double *low, const double *high)
+static pn_status rescale_rows(pn_rows *to, const pn_rows *from, const double *low, const double *high, pn_err *err)
 {
-    for (size_t i = 0; i < from->data->n; i++) {
+    pn_status status = PN_OK;
+
+    for (size_t i = 0; i < from->data->n && status == PN_OK; i++) {
         size_t count;
 
         fill_row(from, i, low, high, pn_rows_edit(to, i, &count));
         pn_rows_put(to, i);
+        status = pn_rows_stopped(i, err);
     }
+    return status;
 }
 
 pn_status pn_dataset_rescale(pn_dataset **out, const pn_dataset *data, const double *low, const double *high,
@@ -68,8 +72,9 @@ pn_status pn_dataset_rescale(pn_dataset **out, const pn_dataset *data, const dou
         status = pn_rows_open(&from, data, err);
     if (status == PN_OK)
         status = pn_rows_open(&to, made, err);
+    if (status == PN_OK)
+        status = rescale_rows(&to, &from, low, high, err);
     if (status == PN_OK) {
-        rescale_rows(&to, &from, low, high);
         memcpy(made->y, data->y, data->n * sizeof *made->y);
         for (int norm = 0; norm < PN_LP_COUNT; norm++)
             made->bounds.norm[norm] = NAN;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "data/build.h"
 #include "data/rows.h"
 
@@ -104,4 +105,9 @@ void pn_rows_put(pn_rows *rows, size_t i)
 
     if (data->float32)
         pn_narrow((data->sparse ? data->csr_single : data->single) + first, rows->wide, count);
+}
+
+pn_status pn_rows_stopped(size_t i, pn_err *err)
+{
+    return i % PN_ROWS_GRAIN ? PN_OK : pn_stop_asked(err);
 }

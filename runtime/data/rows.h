@@ -5,6 +5,8 @@
 
 #include "data/dataset.h"
 
+#define PN_ROWS_GRAIN 64 /* rows between two looks at whether to go on */
+
 typedef struct pn_rows {
     const pn_dataset *data; /* kept */
     double *wide;           /* [the longest row] for float32 storage, else NULL */
@@ -23,6 +25,9 @@ const double *pn_rows_get(const pn_rows *rows, size_t i, size_t *count);
 double *pn_rows_edit(pn_rows *rows, size_t i, size_t *count);
 /** float32: each entry is rounded toward zero, so that no norm grows.  |entry| <= FLT_MAX. */
 void pn_rows_put(pn_rows *rows, size_t i);
+
+/** PN_OK, or why a pass over the rows is to end at row i: PN_ECANCELLED, PN_ELIMIT.  It looks at every PN_ROWS_GRAIN-th row. */
+pn_status pn_rows_stopped(size_t i, pn_err *err);
 
 /** out[n] = x[n] rounded toward zero.  x finite; beyond FLT_MAX it becomes that. */
 void pn_narrow(float *out, const double *x, size_t n);

@@ -54,7 +54,7 @@ pn_status pn_dataset_summarise(const pn_dataset *data, pn_dataset_summary *out, 
     if (status != PN_OK)
         return status;
     pn_dataset_label_facts(data, out);
-    for (size_t i = 0; i < data->n; i++) {
+    for (size_t i = 0; i < data->n && status == PN_OK; i++) {
         size_t count;
         const double *entries = pn_rows_get(&rows, i, &count);
 
@@ -67,7 +67,8 @@ pn_status pn_dataset_summarise(const pn_dataset *data, pn_dataset_summary *out, 
             pn_row_norm(entries, count, (pn_lp)norm, &mantissa, &exponent);
             out->max_norm[norm] = fmax(out->max_norm[norm], ldexp(mantissa, exponent));
         }
+        status = pn_rows_stopped(i, err);
     }
     pn_rows_close(&rows);
-    return PN_OK;
+    return status;
 }

@@ -1,9 +1,10 @@
-/* progress_test.c -- making and picking records report progress and can be stopped.
+/* progress_test.c -- making and picking records report progress and can be stopped; passes over records can be stopped.
  * Depends on: check.h. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/task.h"
+#include "core/stop.h"
 #include "data/build.h"
 
 #include "check.h"
@@ -82,6 +83,69 @@ static void picked_records(pn_task *task)
     pn_dataset_free(data);
 }
 
+/* ---- passes that are handed no task ---- */
+
+static pn_status largest(void *self, const double *x, size_t p, double *out, pn_err *err)
+{
+    (void)self, (void)err;
+    *out = 0.0;
+    for (size_t j = 0; j < p; j++)
+        *out = fmax(*out, fabs(x[j]));
+    return PN_OK;
+}
+
+typedef pn_status pass(pn_dataset **out, const pn_dataset *data, pn_err *err);
+
+static pn_status clip(pn_dataset **out, const pn_dataset *data, pn_err *err)
+{
+    return pn_dataset_clip_rows(out, data, PN_L2, 0.5, err);
+}
+
+static pn_status clip_to(pn_dataset **out, const pn_dataset *data, pn_err *err)
+{
+    const pn_row_gauge gauge = { .value = largest, .radius = { P, 2.0, 1.0 } };
+
+    return pn_dataset_clip_rows_to(out, data, &gauge, 0.5, err);
+}
+
+static pn_status rescale(pn_dataset **out, const pn_dataset *data, pn_err *err)
+{
+    static const double low[P] = { -1.0, -1.0, -1.0 }, high[P] = { 1.0, 1.0, 1.0 };
+
+    return pn_dataset_rescale(out, data, low, high, P, err);
+}
+
+static pn_status summarise(pn_dataset **out, const pn_dataset *data, pn_err *err)
+{
+    pn_dataset_summary facts;
+    pn_status status = pn_dataset_summarise(data, &facts, err);
+
+    return status == PN_OK ? pn_dataset_copy(out, data, err) : status;
+}
+
+static void passes(pn_task *task)
+{
+    static pass *const all[] = { clip, clip_to, rescale, summarise, pn_dataset_add_bias, pn_dataset_to_float32 };
+    pn_dataset *data = NULL, *made = NULL;
+    const pn_task *before;
+    pn_err err;
+
+    pn_task_reset(task);
+    CHECK(make(&data, NULL, &err) == PN_OK);
+    before = pn_stop_enter(task);
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        CHECK(all[k](&made, data, &err) == PN_OK && made);
+        pn_dataset_free(made);
+        made = NULL;
+        pn_task_cancel(task);
+        CHECK(all[k](&made, data, &err) == PN_ECANCELLED && !made);
+        CHECK(strcmp(err.message, "stopped by the user") == 0);
+        pn_task_reset(task);
+    }
+    (void)pn_stop_enter(before);
+    pn_dataset_free(data);
+}
+
 int main(void)
 {
     pn_task *task = NULL;
@@ -89,6 +153,7 @@ int main(void)
     CHECK(pn_task_new(&task, 1, NULL) == PN_OK);
     synthetic_data(task);
     picked_records(task);
+    passes(task);
     pn_task_free(task);
     return check_summary();
 }
