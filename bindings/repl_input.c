@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/select.h>
 #include <unistd.h>
 
 #include <readline/history.h>
@@ -21,7 +21,8 @@
 #include "repl.h"
 
 #define HISTORY_ENTRIES 2000
-#define WAKE_KEYS       3 /* newlines sent to readline at most to make it give up a line */
+#define WAKE_KEYS       3   /* newlines sent to readline at most to make it give up a line */
+#define LOOK_MS         100 /* between two looks whether a signal came */
 
 static lua_State *state;
 static bool terminal;
@@ -57,23 +58,14 @@ bool repl_input_was_empty(void)
 
 /* ---- keys ---- */
 
-/* Wait for a key; false when a signal came first.  SIGINT stays blocked from the look at readline's own note of it until
- * the wait, so that none is lost between. */
+/* Wait for a key; false when a signal may have come first.  One that comes just before the wait does not end it, nor one that a thread
+ * of OpenBLAS takes, which blocks none: after a stop most do.  So the wait is short, and the caller looks again. */
 static bool wait_for_key(int fd)
 {
-    sigset_t block, before;
-    fd_set ready;
-    int found = -1;
+    struct pollfd key = { .fd = fd, .events = POLLIN };
+    int found = poll(&key, 1, LOOK_MS);
 
-    sigemptyset(&block);
-    sigaddset(&block, SIGINT);
-    sigprocmask(SIG_BLOCK, &block, &before);
-    FD_ZERO(&ready);
-    FD_SET(fd, &ready);
-    if (rl_pending_signal() == 0)
-        found = pselect(fd + 1, &ready, NULL, NULL, NULL, &before);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return found > 0 || (found < 0 && rl_pending_signal() == 0 && errno != EINTR);
+    return found > 0 || (found < 0 && errno != EINTR);
 }
 
 /* Leave a search, then end the line.  Readline has moved the cursor to the last line of the entry, but thinks it on the first:
