@@ -3,6 +3,7 @@
  * Depends on: check.h, Lua, bindings/, POSIX threads. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -101,13 +102,20 @@ static void fail(actor *self, pnl_host *host)
         self->wrong += pnl_host_run(host, bad[i], strlen(bad[i]), "bad", NULL, NULL) != want[i];
 }
 
+typedef struct stopper {
+    pnl_host *host;
+    atomic_bool done;
+} stopper;
+
+/* Until the run has ended: before it begins it is nothing. */
 static void *stop_soon(void *argument)
 {
     struct timespec pause = { 0, 2000000 };
+    stopper *self = argument;
 
-    for (int i = 0; i < 50; i++) { /* before the run begins it is nothing */
+    while (!atomic_load(&self->done)) {
         (void)nanosleep(&pause, NULL);
-        pnl_host_cancel(argument);
+        pnl_host_cancel(self->host);
     }
     return NULL;
 }
@@ -120,14 +128,15 @@ static void be_cancelled(actor *self)
                                "while true do pcall(pn.solve.frank_wolfe, obj, { rho = 0.5, iterations = 1000000,\n"
                                "  rng = pn.rng.seeded(7), progress = false }) end";
     pnl_host_options options = { .threads = 2 };
-    pnl_host *host = NULL;
+    stopper stop = { NULL, false };
     pthread_t other;
 
-    self->wrong += pnl_host_new(&host, &options, NULL) != PN_OK;
-    self->wrong += pthread_create(&other, NULL, stop_soon, host) != 0;
-    self->wrong += pnl_host_run(host, code, sizeof code - 1, "cancelled", NULL, NULL) != PN_ECANCELLED;
+    self->wrong += pnl_host_new(&stop.host, &options, NULL) != PN_OK;
+    self->wrong += pthread_create(&other, NULL, stop_soon, &stop) != 0;
+    self->wrong += pnl_host_run(stop.host, code, sizeof code - 1, "cancelled", NULL, NULL) != PN_ECANCELLED;
+    atomic_store(&stop.done, true);
     self->wrong += pthread_join(other, NULL) != 0;
-    pnl_host_free(host);
+    pnl_host_free(stop.host);
 }
 
 static void *act(void *argument)
