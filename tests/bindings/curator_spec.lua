@@ -1,4 +1,5 @@
 local pn = require "penumbra"
+local clock = require("penumbra.workers").seconds
 
 -- A curator of a logistic problem, with a budget and limits of its own.
 local function curator(options)
@@ -314,12 +315,26 @@ describe("the sandbox", function()
 end)
 
 describe("limits", function()
-  local function stopped(code, status, options)
-    local c = curator(options or { instructions = 2000000, seconds = 20 })
+  -- A short script is answered after one that was stopped.  Opening its state is within its time, which may run out before the
+  -- machine comes to it: that is no failure when as much has really passed, and is asked again.
+  local function works(c, seconds)
+    for _ = 1, 100 do
+      local begun = clock()
+      local result = c:run("return 1", "a")
+      local passed = clock() - begun
+      if result.ok then return end
+      assert.equal("ELIMIT", result.status)
+      assert.is_true(passed >= seconds, ("ended after %g of %g s"):format(passed, seconds))
+    end
+    error "a short script runs out of time again and again"
+  end
+
+  local function stopped(code, seconds)
+    local c = curator { instructions = 1 << 50, seconds = seconds }
     local result = c:run(prelude .. code, "a")
     assert.is_false(result.ok, code)
-    assert.equal(status, result.status, code .. ": " .. result.error)
-    assert.is_true(c:run("return 1", "a").ok)
+    assert.equal("ELIMIT", result.status, code .. ": " .. result.error)
+    works(c, seconds)
   end
 
   it("end loops, however they are hidden", function()
@@ -395,12 +410,10 @@ describe("limits", function()
   end)
 
   it("end time", function()
-    stopped("while true do end", "ELIMIT", { instructions = 1 << 50, seconds = 0.2 })
-    stopped("while true do pn.vec.zeros(1000):sum() end", "ELIMIT", { instructions = 1 << 50, seconds = 0.2 })
-    stopped("pn.width(pn.set.birkhoff{n=40}, {method='monte_carlo', draws=1 << 40})", "ELIMIT",
-      { instructions = 1 << 50, seconds = 0.3 })
-    stopped("pn.solve.sgd(obj, {rho=0.01, iterations=100000000, batch=400}) while true do end", "ELIMIT",
-      { instructions = 1 << 50, seconds = 0.3 })
+    stopped("while true do end", 0.2)
+    stopped("while true do pn.vec.zeros(1000):sum() end", 0.2)
+    stopped("pn.width(pn.set.birkhoff{n=40}, {method='monte_carlo', draws=1 << 40})", 0.3)
+    stopped("pn.solve.sgd(obj, {rho=0.01, iterations=100000000, batch=400}) while true do end", 0.3)
   end)
 end)
 
