@@ -82,7 +82,8 @@ local usage = {
     m = pn.mechanism.sparse_vector{epsilon = 0.5, sensitivity = 1, threshold = 100, answers = 1}
     run = m:open{ledger = L}
     for _, value in ipairs{12, 30, 200} do
-      print(run:above(value))
+      print(value, run:above(value))
+      if run.left == 0 then break end    -- its one answer is given: it has halted
     end]],
   ["sampler.full"] = [[
     s = pn.sampler.full{n = 1000}
