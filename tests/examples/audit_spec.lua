@@ -1,4 +1,4 @@
--- audit_spec.lua -- the example audit.lua finds the broken mechanism and only that.
+-- audit_spec.lua -- the example audit.lua finds the broken mechanism and only that; its seeds are fixed: no false alarms.
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 
 describe("the example audit", function()
