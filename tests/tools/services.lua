@@ -3,6 +3,8 @@
 local program = require "tests.tools.program"
 local quote = program.quote
 
+local PATIENCE = 300 -- seconds: a guard against hanging, not a measure
+
 local services = {}
 services.__index = services
 
@@ -46,30 +48,36 @@ function services:ended(name)
   return one.ended
 end
 
-function services:kill(name, signal)
-  local pid
-  for _ = 1, 200 do
-    pid = tonumber(read(self.folder .. "/" .. name .. ".pid") or "")
-    if pid then break end
-    services.sleep(0.01)
-  end
-  if pid and not self:ended(name) then os.execute(("kill -%s %d 2>/dev/null"):format(signal or "KILL", pid)) end
-end
-
 function services.sleep(seconds)
   os.execute(("sleep %.3f"):format(seconds))
 end
 
--- Wait until all of `names` have ended; false after `seconds`.
-function services:wait(names, seconds)
-  local last = os.time() + seconds
+-- Wait until happened() is true, which is returned; false after PATIENCE.
+function services.await(happened)
+  local last = os.time() + PATIENCE
   repeat
-    local running = false
-    for _, name in ipairs(names) do running = running or not self:ended(name) end
-    if not running then return true end
-    services.sleep(0.03)
+    local true_now = happened()
+    if true_now then return true_now end
+    services.sleep(0.01)
   until os.time() > last
   return false
+end
+
+function services:kill(name, signal)
+  local path = self.folder .. "/" .. name .. ".pid"
+  local pid = services.await(function() return tonumber(read(path) or "") end)
+  assert(pid, name .. " was not started")
+  if not self:ended(name) then os.execute(("kill -%s %d 2>/dev/null"):format(signal or "KILL", pid)) end
+end
+
+-- Wait until all of `names` have ended; false when they do not.
+function services:wait(names)
+  return services.await(function()
+    for _, name in ipairs(names) do
+      if not self:ended(name) then return false end
+    end
+    return true
+  end)
 end
 
 function services:log(name)
@@ -81,7 +89,21 @@ function services:stop()
   for name in pairs(self.all) do
     if not self:ended(name) then self:kill(name, "KILL") end
   end
-  for name in pairs(self.all) do self:wait({ name }, 5) end
+  for name in pairs(self.all) do self:wait { name } end
+end
+
+-- A port of this host that nobody has, and that the system gives to nobody who asks for no port in particular: a program that
+-- connects to a server which is not there (yet) could otherwise get the server's own port.
+function services.port()
+  local first, last = 10240, tonumber((read "/proc/sys/net/ipv4/ip_local_port_range" or ""):match "%d+" or 32768) - 1
+  if last - first < 1000 then first, last = 61000, 65535 end
+  local taken = {}
+  for _, path in ipairs { "/proc/net/tcp", "/proc/net/tcp6" } do
+    for port in (read(path) or ""):gmatch "\n *%d+: %x+:(%x+)" do taken[tonumber(port, 16)] = true end
+  end
+  local port
+  repeat port = math.random(first, last) until not taken[port]
+  return port
 end
 
 return services
