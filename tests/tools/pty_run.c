@@ -4,6 +4,7 @@
  * A line of the script is one of
  *     send TEXT     type it; \n \t \e \\ and \xHH stand for keys, \x03 is Ctrl-C
  *     expect TEXT   wait until it (with the same escapes) appears behind what was expected last
+ *     press TEXT    type it again and again, 50 milliseconds apart, until the command has left the terminal
  *     sleep N       wait N milliseconds
  * Depends on: libutil (forkpty).  Used by: specs of the program and of the progress bar. */
 #define _DEFAULT_SOURCE
@@ -18,7 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 30000 /* a guard against hanging, not a measure */
+#define PATIENCE_MS 120000 /* a guard against hanging, not a measure */
+#define PRESS_MS    50
 #define NOT_FOUND   99
 #define BROKEN      98
 
@@ -55,14 +57,16 @@ static int take(int timeout)
     return 1;
 }
 
-static void rest(long ms)
+/* 0 when the terminal is closed. */
+static int rest(long ms)
 {
     long end = now_ms() + ms;
 
     for (long left = ms; left > 0; left = end - now_ms()) {
         if (!take((int)left))
-            return;
+            return 0;
     }
+    return 1;
 }
 
 static int expect(const char *text)
@@ -106,12 +110,10 @@ static void unescape(char *text)
     *out = '\0';
 }
 
-static void type(char *text)
+static void type(const char *text)
 {
-    size_t length;
+    size_t length = strlen(text);
 
-    unescape(text);
-    length = strlen(text);
     while (length > 0) {
         ssize_t written = write(terminal, text, length);
 
@@ -120,6 +122,15 @@ static void type(char *text)
         text += written;
         length -= (size_t)written;
     }
+}
+
+static void press(const char *text)
+{
+    long end = now_ms() + PATIENCE_MS;
+
+    do
+        type(text);
+    while (rest(PRESS_MS) && now_ms() < end);
 }
 
 /* 0, or the exit status for a script that did not work out. */
@@ -134,9 +145,13 @@ static int play(FILE *script)
         if (*text)
             *text++ = '\0';
         if (strcmp(line, "send") == 0) {
+            unescape(text);
             type(text);
+        } else if (strcmp(line, "press") == 0) {
+            unescape(text);
+            press(text);
         } else if (strcmp(line, "sleep") == 0) {
-            rest(atol(text));
+            (void)rest(atol(text));
         } else if (strcmp(line, "expect") == 0) {
             unescape(text);
             if (!expect(text)) {
