@@ -63,7 +63,12 @@ local function build(name, command)
   if not built[name] then
     built[name] = program.tree .. "/tests/tools/" .. name
     must("mkdir -p " .. quote(program.tree .. "/tests/tools"))
-    must(command:gsub("OUT", (built[name]:gsub("%%", "%%%%"))) .. "")
+    -- Under a name of its own first: other specs, in processes beside this one, may be running the program.
+    local unique = os.tmpname()
+    os.remove(unique)
+    local mine = built[name] .. unique:match "[^/]*$"
+    must(command:gsub("OUT", (mine:gsub("%%", "%%%%"))) .. "")
+    assert(os.rename(mine, built[name]))
   end
   return built[name]
 end
