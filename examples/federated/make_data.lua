@@ -21,11 +21,11 @@ local patients = {}
 for i = 1, PATIENTS do
   local one = { id = ("P%06d"):format(100000 + 37 * i), a = {}, b = {} }
   local score = 0.1 * uniform()
-  for clinic, names in pairs { a = NAMES.a, b = NAMES.b } do
+  for _, clinic in ipairs { "a", "b" } do
     for j = 1, COLUMNS do
       one[clinic][j] = uniform()
     end
-    for j, name in ipairs(names) do score = score + (TRUTH[clinic][name] or 0) * one[clinic][j] end
+    for j, name in ipairs(NAMES[clinic]) do score = score + (TRUTH[clinic][name] or 0) * one[clinic][j] end
   end
   one.outcome = math.max(-1, math.min(1, score))
   patients[i] = one

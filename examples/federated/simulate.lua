@@ -1,7 +1,10 @@
 -- simulate.lua -- the same two clinics in one process: what privacy and the split of the columns cost.
 --   penumbra examples/federated/make_data.lua && penumbra examples/federated/simulate.lua
+-- SEED=1 repeats the noise, which is then worth nothing.
 local pn = require "penumbra"
 local folder = (arg and arg[0] and arg[0]:match "^(.*)/" or ".")
+local seed = tonumber(os.getenv "SEED" or nil)
+local function noise() return seed and pn.rng.seeded(seed) or pn.rng.secure() end
 
 -- Each clinic's file, sorted as the clinics sort it.
 local function clinic(name)
@@ -39,6 +42,7 @@ local function federated(changes)
   local options = {
     transport = pn.federated.in_process { columns = { a.p, b.p } }, mode = cfg.mode, iterations = cfg.iterations,
     epsilon = cfg.epsilon, delta = cfg.delta, sketch = cfg.sketch, clip = cfg.clip, progress = false,
+    rng = noise(),
   }
   for name, value in pairs(changes or {}) do options[name] = value end
   if options.privacy == false then options.epsilon, options.delta = nil, nil end
@@ -50,7 +54,7 @@ line("federated, without noise", federated { privacy = false }.theta)
 local fit, transport = federated()
 line(("federated, epsilon = %g"):format(cfg.epsilon), fit.theta)
 line(("the same, all columns in one place"), pn.solve.frank_wolfe(objective,
-  { epsilon = cfg.epsilon, delta = cfg.delta, iterations = cfg.iterations, progress = false }).theta)
+  { epsilon = cfg.epsilon, delta = cfg.delta, iterations = cfg.iterations, rng = noise(), progress = false }).theta)
 
 print(transport)
 for k, row in ipairs(transport:report()) do

@@ -37,11 +37,12 @@ describe("examples/federated", function()
     assert.is_true(model[1] > 0.2, tostring(model))
 
     local text
-    text, err, code = program.run { folder .. "/simulate.lua" }
+    text, err, code = program.shell(("SEED=1 exec %s %s/simulate.lua"):format(program.quote(program.path), folder))
     assert.equal(0, code, err)
     assert.matches("the clinics have the same 20000 patients: true", text)
     local zero, exact, noisy = text:match "zero +excess ([%d.]+).-noise +excess ([%d.]+).-epsilon = 3 +excess ([%d.]+)"
     assert.is_true(tonumber(exact) < tonumber(zero) / 4, text)
+    -- One fixed seed.  Of 300 runs, 0.03 to 0.47 of what zero has.
     assert.is_true(tonumber(noisy) < tonumber(zero) / 2, text)
   end)
 end)
