@@ -3,7 +3,7 @@
 -- Depends on: tmux, tests.tools.program.  Used by: tests/bindings/repl_tour_spec.lua.
 local program = require "tests.tools.program"
 
-local PATIENCE = 300 -- looks at the screen, 0.1 s apart: a guard against hanging, not a measure
+local PATIENCE = 1200 -- looks at the screen, 0.1 s apart: a guard against hanging, not a measure
 
 local tour = {}
 
