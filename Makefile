@@ -266,7 +266,9 @@ $(MUTANTS): $(MUTANT_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
 	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),-z nodelete) -Wl,--version-script=$(BUILD)/lua.map \
 	    -o $@ $(BINDING_OBJ) $(MUTANT_OBJ) $(filter-out $(MUTANT_SRC:%.c=$(BUILD)/%.o),$(RUNTIME_OBJ)) $(LIBS)
 
-test: all $(if $(SAN),,$(MUTANTS)) $(RUN_TESTS) | $(BUILD)/setup/test ## Run the tests; TESTS=path runs a part of them
+# What several specs install, each in a process of its own, is made before them: it stands in one place.
+INSTALLED = $(if $(filter tests/build/% tests/examples/embed_spec.lua,$(SPECS)),docs $(BUILD)/static/libpenumbra.a)
+test: all $(if $(SAN),,$(MUTANTS)) $(INSTALLED) $(RUN_TESTS) | $(BUILD)/setup/test ## Run the tests; TESTS=path runs a part of them
 	@$(CLEAN_ENV) $(SAN_ENV) PN_LUA='$(LUA)' PN_BUSTED='$(BUSTED)' PN_BUILD='$(BUILD)' PN_CC='$(CC)' \
 	    $(LUA) tests/tools/run_tests.lua $(abspath $(RUN_TESTS)) -- $(SPECS)
 
@@ -355,9 +357,10 @@ LUALS_DIR = $(TO)/share/penumbra
 DOC_DIR   = $(TO)/share/doc/penumbra
 EXAMPLES  = $(wildcard examples/embed/Makefile examples/embed/*.md examples/embed/*.c examples/embed/*.lua)
 INSTALL   = install -D -m 644
-# A pkg-config file: $(1) is its source, without .in; it goes to the build directory and is put down from there.
-PC        = @sed 's|@PREFIX@|$(ROOT)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS))|; s|@LIB@|$(LIB)|; s|@LUA@|$(LUA_PC)|' $(1).in \
-	    >$(BUILD)/$(notdir $(1)) && $(INSTALL) $(BUILD)/$(notdir $(1)) '$(LIB_DIR)/pkgconfig/$(notdir $(1))'
+# A pkg-config file: $(1) is its source, without .in; it is written where it belongs, as other installations may run beside this one.
+PC        = @mkdir -p '$(LIB_DIR)/pkgconfig' && rm -f '$(LIB_DIR)/pkgconfig/$(notdir $(1))' && \
+	    sed 's|@PREFIX@|$(ROOT)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS))|; s|@LIB@|$(LIB)|; s|@LUA@|$(LUA_PC)|' $(1).in \
+	    >'$(LIB_DIR)/pkgconfig/$(notdir $(1))' && chmod 644 '$(LIB_DIR)/pkgconfig/$(notdir $(1))'
 
 install: all docs $(BUILD)/static/libpenumbra.a ## Install below DESTDIR/PREFIX
 	@$(foreach file,$(HEADERS),$(INSTALL) runtime/$(file) '$(INC_DIR)/$(file)' && ) true
