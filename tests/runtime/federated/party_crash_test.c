@@ -146,8 +146,29 @@ static void hear(told what)
     *known = true;
 }
 
+/* When a child is killed: `delay` microseconds after its start, or after its first word, however long that takes here; 0: never. */
+typedef struct moment {
+    long delay;
+    bool after_a_word;
+} moment;
+
+static const moment never = { 0, false };
+
+static void kill_at(moment when, pid_t child, int end)
+{
+    const struct timespec wait = { 0, when.delay * 1000L };
+    told first;
+
+    if (when.delay <= 0)
+        return;
+    if (when.after_a_word && read(end, &first, sizeof first) == (ssize_t)sizeof first)
+        hear(first);
+    (void)nanosleep(&wait, NULL);
+    (void)kill(child, SIGKILL);
+}
+
 /* true: it ended by itself. */
-static bool child_run(const pn_terms *terms, const char *point, uint64_t from, long delay)
+static bool child_run(const pn_terms *terms, const char *point, uint64_t from, moment when)
 {
     int ends[2], ended = 0;
     told next;
@@ -160,12 +181,7 @@ static bool child_run(const pn_terms *terms, const char *point, uint64_t from, l
         run_party(ends[1], terms, point, from);
     }
     (void)close(ends[1]);
-    if (delay > 0) {
-        const struct timespec wait = { 0, delay * 1000L };
-
-        (void)nanosleep(&wait, NULL);
-        (void)kill(child, SIGKILL);
-    }
+    kill_at(when, child, ends[0]);
     while (read(ends[0], &next, sizeof next) == (ssize_t)sizeof next)
         hear(next);
     (void)close(ends[0]);
@@ -184,8 +200,8 @@ static void begin(void)
     memset(feature_known, 0, sizeof feature_known);
 }
 
-/* After a run to its end: one charge for each release. */
-static void check_ledger(const pn_terms *terms)
+/* After a run to its end: one charge for each release.  How many of them were features. */
+static size_t check_ledger(const pn_terms *terms)
 {
     pn_ledger *ledger = NULL;
     size_t features = 0;
@@ -195,8 +211,9 @@ static void check_ledger(const pn_terms *terms)
         features += feature_known[i];
     CHECK(charged(ledger, ": selection") == terms->iterations);
     CHECK(charged(ledger, ": score") == (terms->mode == PN_FEDERATED_BALL ? terms->iterations : 0));
-    CHECK(charged(ledger, ": feature") == features && features > 0);
+    CHECK(charged(ledger, ": feature") == features);
     pn_ledger_free(ledger);
+    return features;
 }
 
 static const char *const points[] = {
@@ -225,9 +242,11 @@ static const char *const points[] = {
     "crash_after_head",
 };
 
+/* The noise is real: six rounds choose to stay in all of them, and no feature, once in 1e5 times.  All 92 runs together do not. */
 static void every_step_of_an_answer_can_be_the_last(pn_federated_mode mode)
 {
     const pn_terms terms = real_terms(6, mode);
+    size_t features = 0;
 
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         size_t died = 0;
@@ -235,12 +254,13 @@ static void every_step_of_an_answer_can_be_the_last(pn_federated_mode mode)
         for (uint64_t from = 1; from <= 4; from++) {
             begin();
             for (int twice = 0; twice < 2; twice++)
-                died += !child_run(&terms, points[i], from, 0);
-            CHECK(child_run(&terms, NULL, 0, 0));
-            check_ledger(&terms);
+                died += !child_run(&terms, points[i], from, never);
+            CHECK(child_run(&terms, NULL, 0, never));
+            features += check_ledger(&terms);
         }
         CHECK(died > 0); /* features: only where a column is new */
     }
+    CHECK(features > 0);
 }
 
 static void any_moment_can_be_the_last(int kills, long most)
@@ -249,13 +269,16 @@ static void any_moment_can_be_the_last(int kills, long most)
     uint64_t said = 0;
 
     begin();
-    for (int i = 0; i < kills; i++)
-        (void)child_run(&terms, NULL, 0, 1 + (long)randombytes_uniform((uint32_t)most));
+    for (int i = 0; i < kills; i++) {
+        const moment when = { 1 + (long)randombytes_uniform((uint32_t)most), i % 3 == 0 };
+
+        (void)child_run(&terms, NULL, 0, when);
+    }
     for (uint64_t t = 1; t <= MOST; t++)
         said += round_known[t];
     CHECK(said > 0);
-    CHECK(child_run(&terms, NULL, 0, 0));
-    check_ledger(&terms);
+    CHECK(child_run(&terms, NULL, 0, never));
+    CHECK(check_ledger(&terms) > 0);
     (void)printf("    %d kills, %llu rounds before the last\n", kills, (unsigned long long)said);
 }
 

@@ -4,7 +4,7 @@ local pn = require "penumbra"
 local program = require "tests.tools.program"
 
 local base = os.tmpname()
-local path, out, script = base .. ".ledger", base .. ".out", base .. ".lua"
+local path, out, script, pipe = base .. ".ledger", base .. ".out", base .. ".lua", base .. ".pipe"
 
 local function lines(file)
   local count = 0
@@ -14,22 +14,25 @@ local function lines(file)
   return count
 end
 
--- timeout may be gone a moment before the script that it killed.
-local function open()
-  while true do
-    local ok, answer = pcall(pn.ledger, { path = path })
-    if ok then
-      return answer
-    end
-    assert.matches("is locked by process", answer, 1, true)
-  end
+-- Run the script and kill it `delay` seconds later, or that long after its first release, however long it takes to get there;
+-- the status that it ended with.
+local function kill_after(delay, first_release)
+  local _, err, code = program.shell(([[
+    rm -f %s; mkfifo %s
+    %s %s >%s & child=$!
+    exec 3<%s
+    %s
+    sleep %.5f; kill -KILL $child; wait $child
+  ]]):format(pipe, pipe, program.interpreter(), program.quote(script), pipe, pipe, first_release and "read word <&3" or "",
+    delay))
+  return code, err
 end
 
 describe("a script that is killed", function()
   teardown(function()
     collectgarbage()
     collectgarbage()
-    for _, file in ipairs { base, path, path .. ".key", path .. ".head", out, script } do
+    for _, file in ipairs { base, path, path .. ".key", path .. ".head", out, script, pipe } do
       os.remove(file)
     end
   end)
@@ -39,10 +42,13 @@ describe("a script that is killed", function()
       local pn = require "penumbra"
       local L = pn.ledger { path = %q, rho = 1e6 }
       local m = pn.mechanism.exponential { epsilon = 4, sensitivity = 1 } -- rho 2
-      local out = io.open(%q, "a")
+      local out, told = io.open(%q, "a"), false
       while true do
         out:write(m:release({ 1, 2, 3 }, { ledger = L }), "\n")
         out:flush()
+        if not told then
+          told = io.write "released\n":flush()
+        end
       end
     ]]):format(path, out))
     program.write_all(out, "")
@@ -51,12 +57,11 @@ describe("a script that is killed", function()
       assert.equal(2, L:price(pn.mechanism.exponential({ epsilon = 4, sensitivity = 1 }).event))
     end
     local rng, charged = pn.rng.seeded(31), 0
-    for _ = 1, 40 do
+    for run = 1, 40 do
       local before = lines(out)
-      local _, err, code = program.shell(("timeout -s KILL %.5f %s %s"):format(
-        0.01 + 0.08 * rng:uniform(), program.interpreter(), program.quote(script)))
+      local code, err = kill_after(0.01 + 0.08 * rng:uniform(), run % 2 == 0)
       assert.equal(137, code, err)
-      local L <close> = open()
+      local L <close> = pn.ledger { path = path }
       local released = lines(out) - before
       local now = L.spent / 2
       assert.is_true(now >= charged + released)
