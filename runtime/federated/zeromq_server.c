@@ -105,7 +105,16 @@ static void send_away(pn_zeromq *z, const pn_err *err)
         pn_message_clear(&farewells[k]);
         z->members[k].joined = false;
     }
+    z->sent_away = true;
     pn_free(farewells);
+}
+
+/* A party that waits says hello every second: those of parties that were sent away would count for those that come now. */
+static void begin_anew(pn_zeromq *z)
+{
+    if (z->sent_away)
+        pn_talk_forget(z);
+    z->sent_away = false;
 }
 
 static pn_status gather(pn_transport *self, pn_task *task, pn_err *err)
@@ -114,8 +123,10 @@ static pn_status gather(pn_transport *self, pn_task *task, pn_err *err)
     pn_err why = { .status = PN_OK };
     pn_status status = check_process(z, err);
 
-    if (status == PN_OK)
-        status = wait_for_all(z, task, err);
+    if (status != PN_OK)
+        return status;
+    begin_anew(z);
+    status = wait_for_all(z, task, err);
     if (status != PN_OK)
         return status;
     status = pn_transport_agree(self, &why);

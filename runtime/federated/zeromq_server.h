@@ -36,6 +36,7 @@ typedef struct pn_zeromq {
     pn_message *replies;        /* NULL in a farewell, where nobody is judged */
     size_t waiting;             /* parties that owe an answer */
     bool known;                 /* what parties said of their data counts from here on */
+    bool sent_away;             /* a gathering failed: what its parties still say is of before */
 } pn_zeromq;
 
 void pn_talk_tell(const pn_zeromq *z, const char *what, const char *who, const char *why);
@@ -43,6 +44,8 @@ void pn_talk_tell(const pn_zeromq *z, const char *what, const char *who, const c
 pn_status pn_talk_ask(pn_zeromq *z, size_t k, pn_err *err);
 /** The request for party k is over. */
 void pn_talk_settle(pn_zeromq *z, size_t k);
+/** Throw away what has come and was not read. */
+void pn_talk_forget(pn_zeromq *z);
 /** Wait for up to `milliseconds`, and deal with what has come.
  *  Errors: PN_EPRIVACY, PN_EINVAL for a party that came back as another one; PN_EUNSUPPORTED, PN_EIO for one that cannot be understood;
  *  PN_ENOMEM. */

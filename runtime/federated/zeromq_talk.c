@@ -261,6 +261,21 @@ static pn_status receive(pn_zeromq *z, bool *some, pn_err *err)
     return status;
 }
 
+void pn_talk_forget(pn_zeromq *z)
+{
+    bool some = true;
+
+    for (size_t i = 0; some && i < AT_ONCE * z->base.parties; i++) {
+        zmq_msg_t frame;
+
+        (void)zmq_msg_init(&frame);
+        some = zmq_msg_recv(&frame, z->socket, ZMQ_DONTWAIT) >= 0;
+        if (some)
+            (void)pn_link_skip(z->socket, zmq_msg_more(&frame) != 0);
+        (void)zmq_msg_close(&frame);
+    }
+}
+
 pn_status pn_talk_wait(pn_zeromq *z, long milliseconds, pn_err *err)
 {
     zmq_pollitem_t items[] = { { .socket = z->socket, .events = ZMQ_POLLIN },

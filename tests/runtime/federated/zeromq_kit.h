@@ -13,7 +13,7 @@
 #include <zmq.h>
 
 #include "core/alloc.h"
-#include "federated/zeromq_link.h"
+#include "federated/zeromq_server.h"
 
 #define KIT_PARTIES 16
 #define KIT_RECORDS 100
@@ -63,6 +63,12 @@ static inline void kit_prepare(kit_server *s, size_t parties, double timeout)
 static inline pn_status kit_open(kit_server *s, pn_err *err)
 {
     return pn_transport_zeromq(&s->transport, &s->options, err);
+}
+
+/* From here on it waits for so long: a short time out says something only of who is there already, however slow it was to come. */
+static inline void kit_patience(kit_server *s, double seconds)
+{
+    ((pn_zeromq *)s->transport)->timeout = seconds;
 }
 
 static inline void kit_close(kit_server *s)
@@ -157,7 +163,8 @@ typedef struct kit_party {
     char connect[64];
     pn_task *task;
     long delay_ms;
-    unsigned asked; /* requests that were answered */
+    atomic_bool held; /* a round is not answered before this is over */
+    unsigned asked;   /* requests that were answered */
     pn_message_kind last;
     char reason[PN_REASON_BYTES];
     pthread_t thread;
@@ -192,6 +199,8 @@ static inline pn_status kit_party_answer(void *self, const pn_message *request, 
     }
     if (request->kind == PN_MESSAGE_ROUND && party->delay_ms)
         kit_pause(party->delay_ms);
+    while (request->kind == PN_MESSAGE_ROUND && atomic_load(&party->held))
+        kit_pause(10);
     party->asked++;
     return kit_reply(request, reply, party->m);
 }
@@ -279,14 +288,14 @@ static inline void kit_raw_hello(kit_raw *raw, size_t k)
     kit_raw_send(raw, &hello);
 }
 
-/* The next message of the server; false after five seconds without one. */
+/* The next message of the server; false after twenty seconds without one. */
 static inline bool kit_raw_receive(kit_raw *raw, pn_message *out)
 {
     zmq_msg_t frame;
     bool got = false;
 
     (void)zmq_msg_init(&frame);
-    for (int i = 0; i < 100 && !got && !atomic_load(&raw->stop); i++)
+    for (int i = 0; i < 400 && !got && !atomic_load(&raw->stop); i++)
         got = zmq_msg_recv(&frame, raw->socket, 0) >= 0;
     got = got && pn_wire_read(out, zmq_msg_data(&frame), zmq_msg_size(&frame), NULL, NULL) == PN_OK;
     (void)zmq_msg_close(&frame);

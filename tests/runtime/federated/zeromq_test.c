@@ -2,6 +2,9 @@
  * one is slow, silent, gone or comes back.  Parties answer by rote (zeromq_kit.h); what they should answer is party.h's matter. */
 #define _GNU_SOURCE
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,7 +96,7 @@ static void waiting_for_a_slow_party_takes_no_processor_time(void)
     busy = thread_seconds();
     check(kit_exchange(&s, PN_MESSAGE_ROUND, 1, M, NULL, &err), &err);
     busy = thread_seconds() - busy;
-    CHECK(busy < 0.05);
+    CHECK(busy < 0.3); /* of 1.2 */
     finish(&s, parties, 2);
 }
 
@@ -125,14 +128,16 @@ static void the_last_word_of_a_server_is_heard_by_who_was_busy(void)
     kit_party party;
     pn_err err;
 
-    kit_prepare(&s, 1, 0.2);
+    kit_prepare(&s, 1, 20.0);
     check(kit_open(&s, &err), &err);
     kit_party_init(&party, &s, 0, M);
-    party.delay_ms = 900;
+    atomic_store(&party.held, true);
     CHECK(kit_party_start(&party));
     check(pn_transport_gather(s.transport, NULL, &err), &err);
+    kit_patience(&s, 0.2);
     CHECK(kit_exchange(&s, PN_MESSAGE_ROUND, 1, M, NULL, &err) == PN_EIO);
-    finish(&s, &party, 0); /* says DONE and is gone, long before the party looks up */
+    finish(&s, &party, 0); /* says DONE and is gone before the party looks up */
+    atomic_store(&party.held, false);
     kit_party_join(&party);
     check(party.status, &party.err);
     CHECK(party.last == PN_MESSAGE_DONE && party.asked == 1);
@@ -140,16 +145,28 @@ static void the_last_word_of_a_server_is_heard_by_who_was_busy(void)
 
 /* ---- who is not there ---- */
 
+static pn_status stop_at_one(void *self, const pn_progress *progress, pn_err *err)
+{
+    (void)self;
+    return progress->done >= 1.0 ? pn_fail(err, PN_ECALLBACK, "one is there") : PN_OK;
+}
+
 static void a_party_that_never_comes_is_named(void)
 {
     kit_server s;
     kit_party party;
+    pn_task *task = NULL;
     pn_err err;
 
-    kit_prepare(&s, 2, 0.4);
+    kit_prepare(&s, 2, 20.0);
     check(kit_open(&s, &err), &err);
+    CHECK(pn_task_new(&task, 1, &err) == PN_OK);
+    pn_task_listen(task, stop_at_one, NULL);
     kit_party_init(&party, &s, 0, M);
     CHECK(kit_party_start(&party));
+    CHECK(pn_transport_gather(s.transport, task, &err) == PN_ECALLBACK); /* the one that comes is there */
+    pn_task_free(task);
+    kit_patience(&s, 0.4);
     CHECK(pn_transport_gather(s.transport, NULL, &err) == PN_EIO);
     CHECK(strstr(err.message, "nobody joined for 0.4 s; not there: clinic-1") != NULL);
     s.options.parties = 1; /* for the goodbye */
@@ -168,19 +185,21 @@ static void a_party_that_falls_silent_is_named_within_the_time_out(void)
     pn_err err;
     double since;
 
-    kit_prepare(&s, 2, 0.5);
+    kit_prepare(&s, 2, 20.0);
     check(kit_open(&s, &err), &err);
     kit_party_init(&party, &s, 0, M);
     CHECK(kit_party_start(&party));
     kit_raw_open(&raw, &s, 1);
     kit_raw_hello(&raw, 1);
     check(pn_transport_gather(s.transport, NULL, &err), &err);
+    kit_patience(&s, 2.0); /* within which the other answers */
     since = pn_link_now();
     CHECK(kit_exchange(&s, PN_MESSAGE_ROUND, 4, M, NULL, &err) == PN_EIO);
-    CHECK(pn_link_now() - since > 0.45);
-    CHECK(strstr(err.message, "clinic-1 is silent for more than 0.5 s; it was sent \"round\" of round 4") != NULL);
+    CHECK(pn_link_now() - since > 1.95);
+    CHECK(strstr(err.message, "clinic-1 is silent for more than 2 s; it was sent \"round\" of round 4") != NULL);
     CHECK(s.replies[0].kind == PN_MESSAGE_NONE);
     CHECK(strstr(s.log, "lost clinic-1") != NULL);
+    kit_patience(&s, 20.0);
     CHECK(kit_raw_answer(&raw, PN_MESSAGE_ROUND, M)); /* late, to be taken when the same is asked again */
     check(kit_exchange(&s, PN_MESSAGE_ROUND, 4, M, NULL, &err), &err);
     kit_raw_close(&raw);
@@ -220,19 +239,36 @@ static void waiting_ends_when_it_is_cancelled(void)
     kit_close(&s);
 }
 
+/* A port that is taken, so that nobody else can come to listen there. */
+static int silent_port(char *endpoint, size_t room)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in at = { .sin_family = AF_INET };
+    socklen_t size = sizeof at;
+
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&at, size) == 0);
+    CHECK(getsockname(fd, (struct sockaddr *)&at, &size) == 0);
+    (void)snprintf(endpoint, room, "tcp://127.0.0.1:%u", (unsigned)ntohs(at.sin_port));
+    return fd;
+}
+
 static void a_party_gives_up_on_a_server_that_is_not_there(void)
 {
     kit_server s;
     kit_party party;
     pn_err err;
+    int fd;
 
     kit_prepare(&s, 1, 20.0);
     check(kit_open(&s, &err), &err);
     kit_party_init(&party, &s, 0, M);
-    kit_close(&s); /* nobody listens there any more */
+    kit_close(&s);
+    fd = silent_port(party.connect, sizeof party.connect);
     party.options.timeout = 0.4;
     (void)kit_party_run(&party);
     CHECK(party.status == PN_EIO && strstr(party.err.message, "nobody answers at tcp://127.0.0.1:") != NULL);
+    (void)close(fd);
 }
 
 /* ---- who comes back ---- */
@@ -294,6 +330,26 @@ static void *come_later(void *self)
     return NULL;
 }
 
+/* The party goes, and the server's side has seen it. */
+static void leave(const kit_server *s, kit_raw *raw)
+{
+    const pn_zeromq *z = (const pn_zeromq *)s->transport;
+    void *monitor = zmq_socket(z->context, ZMQ_PAIR);
+    int wait = 20000;
+    zmq_msg_t event;
+
+    CHECK(zmq_socket_monitor(z->socket, "inproc://departures", ZMQ_EVENT_DISCONNECTED) == 0);
+    CHECK(zmq_setsockopt(monitor, ZMQ_RCVTIMEO, &wait, sizeof wait) == 0);
+    CHECK(zmq_connect(monitor, "inproc://departures") == 0);
+    kit_raw_close(raw);
+    (void)zmq_msg_init(&event);
+    CHECK(zmq_msg_recv(&event, monitor, 0) >= 0);
+    (void)zmq_msg_close(&event);
+    (void)zmq_socket_monitor(z->socket, NULL, 0);
+    (void)zmq_close(monitor);
+    kit_pause(200); /* libzmq tells of it a moment before it takes the way away */
+}
+
 static void a_party_that_is_away_is_asked_when_it_is_back(void)
 {
     kit_server s;
@@ -306,8 +362,7 @@ static void a_party_that_is_away_is_asked_when_it_is_back(void)
     kit_raw_open(&raw, &s, 0);
     kit_raw_hello(&raw, 0);
     check(pn_transport_gather(s.transport, NULL, &err), &err);
-    kit_raw_close(&raw);
-    kit_pause(200); /* so that the server's side has seen it */
+    leave(&s, &raw);
     CHECK(pthread_create(&thread, NULL, come_later, &s) == 0);
     check(kit_exchange(&s, PN_MESSAGE_ROUND, 2, M, NULL, &err), &err);
     CHECK(s.replies[0].code == 2);
@@ -421,6 +476,37 @@ static void disagreement_is_told_to_all(void)
     kit_close(&s);
 }
 
+/* A party that waits says hello again and again.  One of before may still lie there when its party was sent away and the next one comes. */
+static void a_hello_of_before_counts_no_more(void)
+{
+    kit_server s;
+    kit_raw raw[2];
+    kit_party parties[2];
+    pn_message hello;
+    pn_err err;
+
+    kit_prepare(&s, 2, 20.0);
+    check(kit_open(&s, &err), &err);
+    for (size_t k = 0; k < 2; k++) {
+        kit_raw_open(&raw[k], &s, k);
+        kit_say_hello(&hello, k);
+        hello.records += k;
+        kit_raw_send(&raw[k], &hello);
+    }
+    CHECK(pn_transport_gather(s.transport, NULL, &err) == PN_EINVAL);
+    kit_raw_hello(&raw[0], 0);
+    kit_pause(200); /* it is there, or else this test is of no use this time */
+    for (size_t k = 0; k < 2; k++) {
+        kit_raw_close(&raw[k]);
+        kit_party_init(&parties[k], &s, k, M);
+        parties[k].hello.records = 7;
+        CHECK(kit_party_start(&parties[k]));
+    }
+    check(pn_transport_gather(s.transport, NULL, &err), &err);
+    CHECK(s.transport->records == 7);
+    finish(&s, parties, 2);
+}
+
 /* ---- a fork ---- */
 
 static void a_child_leaves_its_parents_sockets_alone(void)
@@ -457,6 +543,7 @@ int main(void)
     a_party_that_is_away_is_asked_when_it_is_back();
     a_party_that_comes_back_as_another_stops_the_run();
     disagreement_is_told_to_all();
+    a_hello_of_before_counts_no_more();
     a_child_leaves_its_parents_sockets_alone();
     return check_summary();
 }
