@@ -285,7 +285,7 @@ static void converse(pn_ranks *ranks, void *argument)
     if (me == 0) {
         fine = pn_ranks_probe(ranks, 1, 0.0, &bytes, NULL) == PN_OK;
         for (size_t r = 1; r < pn_ranks_size(ranks); r++) {
-            fine = fine && pn_ranks_probe(ranks, r, 10.0, &bytes, NULL) == PN_OK && bytes == sizeof word;
+            fine = fine && pn_ranks_probe(ranks, r, 60.0, &bytes, NULL) == PN_OK && bytes == sizeof word;
             fine = fine && pn_ranks_receive(ranks, r, &word, bytes, NULL) == PN_OK && word == (int)r;
             word++;
             fine = fine && pn_ranks_send(ranks, r, &word, sizeof word, NULL) == PN_OK;
@@ -295,7 +295,7 @@ static void converse(pn_ranks *ranks, void *argument)
         fine = fine && pn_ranks_send(ranks, 9, &word, sizeof word, NULL) == PN_EINVAL;
     } else {
         fine = pn_ranks_send(ranks, 0, &word, sizeof word, NULL) == PN_OK;
-        fine = fine && pn_ranks_probe(ranks, 0, 10.0, &bytes, NULL) == PN_OK && bytes == sizeof word;
+        fine = fine && pn_ranks_probe(ranks, 0, 60.0, &bytes, NULL) == PN_OK && bytes == sizeof word;
         fine = fine && pn_ranks_receive(ranks, 0, &word, bytes, NULL) == PN_OK && word == (int)me + 1;
     }
     out->fine[me] = fine;
