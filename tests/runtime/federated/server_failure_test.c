@@ -198,7 +198,7 @@ static void ends_after_a_restart(void)
 
 static void refuses_a_file_of_something_else(void)
 {
-    static const char path[] = "/tmp/penumbra-server-other";
+    char path[64];
     party_double parties;
     pn_terms terms[K];
     pn_server *server = NULL;
@@ -207,6 +207,7 @@ static void refuses_a_file_of_something_else(void)
     bool published;
     pn_err err;
 
+    (void)snprintf(path, sizeof path, "/tmp/penumbra-server-other-%ld", (long)getpid());
     (void)unlink(path);
     CHECK(pn_checkpoint_make(&file, &owner, path, id, PN_CHECKPOINT_PARKED,
                              "what is this? a state of something else altogether, "
