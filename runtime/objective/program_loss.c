@@ -53,7 +53,6 @@ typedef struct exchange {
     program *self;
     const double *thetas;
     size_t count, dim, asked, answered;
-    double deadline;
     pn_task *task;
 } exchange;
 
@@ -231,17 +230,14 @@ static char *take_line(program *self)
     return line;
 }
 
-/* Until a pipe is ready, it is time to look for a cancel, or the answer is late. */
-static pn_status wait_for_pipes(const exchange *call, pn_err *err)
+/* Until a pipe is ready, it is time to look for a cancel, or no time is left. */
+static pn_status wait_for_pipes(const exchange *call, double left, pn_err *err)
 {
     program *self = call->self;
     struct pollfd pipes[2] = { { .fd = self->child.output, .events = POLLIN },
                                { .fd = self->child.input, .events = POLLOUT } };
-    double left = call->deadline - now();
 
-    if (!(left > 0.0))
-        return is_late(call, err);
-    left = left < LOOK_EVERY ? left : LOOK_EVERY;
+    left = fmin(fmax(left, 0.0), LOOK_EVERY);
     (void)poll(pipes, self->send.size > 0 ? 2 : 1, (int)ceil(left * 1e3));
     if (!pn_task_cancelled(call->task))
         return PN_OK;
@@ -249,15 +245,18 @@ static pn_status wait_for_pipes(const exchange *call, pn_err *err)
     return pn_fail_in(err, pn_task_stopped(call->task, self->command[0], err), "loss.program");
 }
 
-/* The next line that it answers; valid until the next call. */
+/* The next line that it answers; valid until the next call.  It is late when there is none in what is read after the deadline: one that
+ * came in time counts, even if it was us who could not look. */
 static pn_status next_line(exchange *call, char **line, pn_err *err)
 {
     program *self = call->self;
+    double deadline = now() + self->timeout, left = self->timeout;
 
-    call->deadline = now() + self->timeout;
     while (!(*line = take_line(self))) {
         pn_status status;
 
+        if (!(left > 0.0))
+            return is_late(call, err);
         if (self->end - self->begin == ANSWER_MAX) {
             self->read[ANSWER_MAX] = '\0';
             return answered_wrongly(self, self->read + self->begin, "a line with one number", err);
@@ -265,7 +264,8 @@ static pn_status next_line(exchange *call, char **line, pn_err *err)
         if (!fill(call))
             return out_of_memory(self, err);
         write_some(self);
-        status = wait_for_pipes(call, err);
+        left = deadline - now();
+        status = wait_for_pipes(call, left, err);
         if (status != PN_OK)
             return status;
         if (!read_some(self))
