@@ -32,18 +32,18 @@ describe("the test runner", function()
     return path
   end
 
-  -- Exit success and last line of the runner.
+  -- Exit success and last line of the runner, and the whole.
   local function run(...)
     local words = { ... }
     for i, word in ipairs(words) do
       words[i] = "'" .. word .. "'"
     end
     local pipe = assert(io.popen(("%s tests/tools/run_tests.lua %s 2>&1"):format(lua, table.concat(words, " "))))
-    local last
+    local last, all = nil, {}
     for line in pipe:lines() do
-      last = line
+      last, all[#all + 1] = line, line
     end
-    return pipe:close() == true, last
+    return pipe:close() == true, last, table.concat(all, "\n")
   end
 
   it("adds up what programs and specs count", function()
@@ -86,6 +86,19 @@ describe("the test runner", function()
     assert.equal("0 passed, 1 failed", last)
     ok = run("--", spec("c", "this is not Lua"))
     assert.is_false(ok)
+  end)
+
+  it("says once more at the end what failed", function()
+    local bad = program("a_test", "echo x.c:3: does not hold: 1 == 2; echo 3 passed, 1 failed; exit 1")
+    local good = program("b_test", "echo 1 passed, 0 failed")
+    local dead = program("d_test", "kill -9 $$")
+    local _, _, all = run(bad, good, dead, "--", spec("c", [[it("one", function() error("no") end)]]))
+    local _, first = all:find("x.c:3: does not hold: 1 == 2", 1, true)
+    local report = all:sub(all:find("  x.c:3: does not hold: 1 == 2\n", first, true), -1)
+    assert.truthy(all:find(bad .. ":\n  x.c:3: does not hold", 1, true), all)
+    assert.truthy(all:find("c_spec.lua:\n  Error -> ", 1, true), all)
+    assert.truthy(all:find(dead .. ":\nended by status 137\nno count\n", 1, true), all)
+    assert.is_nil(report:find("b_test", 1, true), all)
   end)
 
   it("fails when there is nothing to run", function()
