@@ -167,7 +167,18 @@ static void describe(char *out, size_t size, const run *self, const pn_progress 
         add_part(out, size, "  %s %.3g/%.3g", progress->unit, progress->spent, progress->budget);
 }
 
-static void clear_bar(run *self, FILE *stream)
+static bool in_forked_child(const run *self)
+{
+    return getpid() != pnl_run_stopper(self->L)->process;
+}
+
+/* A child's clearing goes out in one write with the line that is printed next: between two, the parent could draw its bar again. */
+static FILE *stream_to_clear(const run *self)
+{
+    return in_forked_child(self) && isatty(STDOUT_FILENO) ? stdout : stderr;
+}
+
+static void clear_bar(run *self)
 {
     char line[LINE_MAX_BYTES + ECHO_COLUMNS + 2];
     size_t columns = (size_t)self->drawn_columns + ECHO_COLUMNS;
@@ -177,7 +188,7 @@ static void clear_bar(run *self, FILE *stream)
     line[0] = '\r';
     memset(line + 1, ' ', columns);
     line[columns + 1] = '\r';
-    (void)fwrite(line, 1, columns + 2, stream);
+    (void)fwrite(line, 1, columns + 2, stream_to_clear(self));
     self->drawn_columns = 0;
 }
 
@@ -218,11 +229,6 @@ static void take_over(run *self)
             self->drawn_columns = outer->drawn_columns;
         outer->drawn_columns = 0;
     }
-}
-
-static bool in_forked_child(const run *self)
-{
-    return getpid() != pnl_run_stopper(self->L)->process;
 }
 
 static void draw(run *self, const pn_progress *progress, double now)
@@ -396,7 +402,7 @@ void pnl_run_end(lua_State *L)
     lua_rawgetp(L, LUA_REGISTRYINDEX, &run_key);
     self = lua_touserdata(L, -1);
     if (self) {
-        clear_bar(self, stderr);
+        clear_bar(self);
         if (self->lent)
             (void)pn_stop_enter(self->stopped_before);
         pn_task_listen(task, self->outer ? self->outer->listener : NULL, self->outer);
@@ -431,18 +437,12 @@ static void note_bar_of_parent(run *self)
         self->drawn_columns = columns < LINE_MAX_BYTES - 1 ? columns : LINE_MAX_BYTES - 1;
 }
 
-/* A child's goes out in one write with the line that is printed next: between two, the parent could draw its bar again. */
-static FILE *stream_to_clear(const run *self)
-{
-    return in_forked_child(self) && isatty(STDOUT_FILENO) ? stdout : stderr;
-}
-
 void pnl_run_hide_bar(lua_State *L)
 {
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &run_key) == LUA_TUSERDATA)
         for (run *self = lua_touserdata(L, -1); self; self = self->outer) {
             note_bar_of_parent(self);
-            clear_bar(self, stream_to_clear(self));
+            clear_bar(self);
         }
     lua_pop(L, 1);
 }
