@@ -229,7 +229,7 @@ static int run_script(lua_State *L)
         lua_insert(L, REPORT + 1);
         outcome = lua_pcall(L, lua_gettop(L) - REPORT, 2, 0);
     }
-    stop = pnl_host_look(pnl_host_of(L));
+    stop = pnl_host_decide(pnl_host_of(L)); /* what is told of the end must be the same to both that hear of it */
     publish(L, stop);
     if (stop != PNL_GOES_ON)
         return raise_stop(L, self, stop);

@@ -24,7 +24,7 @@ static double now(void)
 
 pnl_stop pnl_host_look(pnl_host *host)
 {
-    if (host->stop == PNL_GOES_ON) {
+    if (host->stop == PNL_GOES_ON && !host->decided) {
         if (atomic_load_explicit(&host->cancelled, memory_order_relaxed))
             host->stop = PNL_STOP_CANCELLED;
         else if (host->options.instructions > 0 && host->instructions >= host->options.instructions)
@@ -35,6 +35,14 @@ pnl_stop pnl_host_look(pnl_host *host)
             pn_task_halt(host->task);
     }
     return host->stop;
+}
+
+pnl_stop pnl_host_decide(pnl_host *host)
+{
+    pnl_stop stop = pnl_host_look(host);
+
+    host->decided = true;
+    return stop;
 }
 
 void pnl_host_stop_text(const pnl_host *host, char *text, size_t size)
@@ -111,6 +119,7 @@ void pnl_host_set_hook(pnl_host *host)
 void pnl_host_start(pnl_host *host)
 {
     host->stop = PNL_GOES_ON;
+    host->decided = false;
     host->instructions = host->uncounted = 0;
     host->failure = PN_OK;
     host->deadline = host->options.seconds > 0.0 ? now() + host->options.seconds : INFINITY;

@@ -264,6 +264,42 @@ static void test_one_at_a_time(void)
     pn_ledger_free(ledger);
 }
 
+/* ---- what is heard and what is answered ---- */
+
+static void cancel_in_the_telling(void *object, pnl_host_channel channel, const char *text, size_t size)
+{
+    listener *self = object;
+
+    (void)channel, (void)text, (void)size;
+    pnl_curator_cancel(self->curator);
+    self->heard++;
+}
+
+/* Who hears what a script printed is told that it ended, also where it is cancelled, or its time runs out, in the telling. */
+static void test_no_output_of_a_stopped_script(void)
+{
+    pn_ledger *ledger = open_ledger(1.0, 0.0);
+    pnl_host_options heard = limits;
+    listener self = { NULL, 0 };
+    char *answer = NULL;
+    pn_err err;
+
+    heard.log = cancel_in_the_telling;
+    heard.self = &self;
+    heard.instructions = (uint64_t)1 << 60;
+    CHECK(pnl_curator_new(&self.curator, &heard, ledger, &err) == PN_OK);
+    CHECK(run(self.curator, "print 'a' print 'b' return 1", &answer, &err) == PN_OK);
+    CHECK(self.heard == 2 && answer && strcmp(answer, "1") == 0);
+    pn_free(answer);
+    pnl_curator_free(self.curator);
+    heard.seconds = 0.2;
+    self.heard = 0;
+    CHECK(pnl_curator_new(&self.curator, &heard, ledger, &err) == PN_OK);
+    CHECK(run(self.curator, "print 'a' while true do end", NULL, &err) == PN_ELIMIT && self.heard == 0);
+    pnl_curator_free(self.curator);
+    pn_ledger_free(ledger);
+}
+
 int main(void)
 {
     test_a_run();
@@ -271,5 +307,6 @@ int main(void)
     test_races_of_kinds();
     test_cancelling();
     test_one_at_a_time();
+    test_no_output_of_a_stopped_script();
     return check_summary();
 }
