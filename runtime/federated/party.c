@@ -320,6 +320,7 @@ static pn_status end_run(pn_party *party, const pn_message *request, pn_err *err
     for (size_t k = 0; done && k < request->count; k++)
         party->model[request->index[k]] = request->value[k];
     party->phase = done ? PN_PARTY_DONE : PN_PARTY_REFUSED;
+    party_run_rest(&party->run); /* fits and transports that are kept would hold sketches of many megabytes */
     return party_checkpoint_write(party, err);
 }
 

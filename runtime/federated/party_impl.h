@@ -44,9 +44,9 @@ typedef struct party_data {
 
 /* What is made of the terms and the data: S = J A and A^T y, and the price of one release of each kind. */
 typedef struct party_run {
-    pn_sketch *sketch; /* NULL: not made */
+    pn_sketch *sketch; /* NULL: not made, or no longer needed */
     double *sketched;  /* [columns][m]; NULL for the identity, whose columns are the data's */
-    double *products;  /* [columns] A^T y */
+    double *products;  /* [columns] A^T y; NULL: nothing of all this is made */
     pn_loss *loss;     /* logistic */
     double feature_sensitivity;
     pn_event *price[PARTY_KINDS];          /* at most; NULL: there is none */
@@ -105,6 +105,8 @@ pn_status party_price_all(pn_event **out, const party_run *run, const uint64_t c
 /* ---- party_open.c ---- */
 
 void party_run_clear(party_run *run);
+/** Give back what takes much room; what a report says of costs stays.  party_prepare makes it again when the run goes on. */
+void party_run_rest(party_run *run);
 
 /* ---- party_scores.c ---- */
 

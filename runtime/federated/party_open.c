@@ -259,7 +259,7 @@ static void report_cost(const pn_party *party, pn_party_report *out)
     out->epsilon = out->delta = out->rho = NAN;
     if (!party->terms.is_private || !ledger || party->phase == PN_PARTY_NEW || party->terms.mode == PN_FEDERATED_PAPER)
         return;
-    if (!party->run.sketch || party_price_all(&event, &party->run, party->count, NULL) != PN_OK)
+    if (!party->run.products || party_price_all(&event, &party->run, party->count, NULL) != PN_OK)
         return;
     out->delta = pn_ledger_budget(ledger)->delta;
     if (!isnan(pn_ledger_budget(ledger)->rho)) /* a budget without one: as its odometer reads */

@@ -156,10 +156,17 @@ static void digest_run(pn_party *party)
     (void)crypto_generichash_final(&hash, party->run.digest, PN_DIGEST_BYTES);
 }
 
-void party_run_clear(party_run *run)
+void party_run_rest(party_run *run)
 {
     pn_sketch_free(run->sketch);
     pn_free(run->sketched);
+    run->sketch = NULL;
+    run->sketched = NULL;
+}
+
+void party_run_clear(party_run *run)
+{
+    party_run_rest(run);
     pn_free(run->products);
     pn_loss_free(run->loss);
     for (int kind = 0; kind < PARTY_KINDS; kind++)
@@ -214,6 +221,7 @@ pn_status party_prepare(pn_party *party, pn_task *task, pn_err *err)
 
     if (party->run.sketch)
         return PN_OK;
+    party_run_clear(&party->run);
     status = make_run(party, task, err);
     if (status == PN_OK && memcmp(party->run_digest, none, sizeof none) != 0 &&
         memcmp(party->run_digest, party->run.digest, sizeof none) != 0)

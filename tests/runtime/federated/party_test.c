@@ -494,6 +494,36 @@ static void a_new_run_has_new_noise(void)
     tear_down(&s);
 }
 
+/* The sketch is given back when a run ends; when it goes on the party makes it again and hands out what it handed out before. */
+static void a_run_that_was_stopped_goes_on(void)
+{
+    enum { N = 60, C = 2, M = 16 };
+    setting s = set_up(sketched(terms_of(N, C, 5), PN_SKETCH_GAUSSIAN, M), 1e6, false);
+    const double q[M] = { 0.1, -0.2, 0.3 };
+    pn_message reply = { 0 };
+    pn_party_report before, after;
+    double first[M];
+    uint32_t column = 0;
+
+    s.terms.stay = false;
+    CHECK(ask_terms(s.party, &s.terms, &reply) == PN_MESSAGE_READY);
+    if (CHECK(ask(s.party, round_of(&s.terms, 1, NULL, q), &reply) == PN_MESSAGE_CHOICE && reply.code != 0))
+        column = (uint32_t)llabs(reply.code) - 1;
+    CHECK(ask_feature(s.party, &s.terms, 1, column, &reply) == PN_MESSAGE_FEATURE && reply.size == M);
+    memcpy(first, reply.vector, sizeof first);
+    pn_party_report_of(s.party, &before);
+    CHECK(ask(s.party, request_of(PN_MESSAGE_REFUSED, &s.terms, 0), &reply) == PN_MESSAGE_NONE);
+    pn_party_report_of(s.party, &after);
+    CHECK(after.phase == PN_PARTY_REFUSED);
+    CHECK(before.rho > 0.0 && after.rho == before.rho && after.epsilon == before.epsilon);
+    CHECK(ask_terms(s.party, &s.terms, &reply) == PN_MESSAGE_READY);
+    CHECK(ask_feature(s.party, &s.terms, 1, column, &reply) == PN_MESSAGE_FEATURE);
+    CHECK(reply.vector && memcmp(first, reply.vector, sizeof first) == 0);
+    CHECK(charged(s.ledger, ": selection") == 1 && charged(s.ledger, ": feature") == 1);
+    pn_message_clear(&reply);
+    tear_down(&s);
+}
+
 static void ball_mode_releases_scores_in_units_of_their_sensitivity(void)
 {
     enum { N = 400, C = 3, T = 30 };
@@ -609,6 +639,7 @@ int main(void)
     parties_that_cannot_protect_are_not_opened();
     no_request_makes_it_crash_or_overspend();
     a_new_run_has_new_noise();
+    a_run_that_was_stopped_goes_on();
     ball_mode_releases_scores_in_units_of_their_sensitivity();
     paper_mode_takes_the_largest_noisy_entry();
     both_ledgers_pay_or_neither();
