@@ -341,6 +341,12 @@ static int protected_main(lua_State *L)
     return 0;
 }
 
+/* A write to a terminal fails also where Ctrl-C cut it off, which is what was wanted; and who sits there sees what is missing. */
+static bool output_is_lost(void)
+{
+    return (fflush(stdout) != 0 || ferror(stdout)) && !isatty(STDOUT_FILENO);
+}
+
 int main(int argc, char **argv)
 {
     invocation self = { argc, argv, EXIT_FAILURE };
@@ -357,7 +363,7 @@ int main(int argc, char **argv)
         self.exit_status = EXIT_FAILURE;
     }
     lua_close(L);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && self.exit_status == EXIT_SUCCESS) {
+    if (output_is_lost() && self.exit_status == EXIT_SUCCESS) {
         (void)fputs("penumbra: standard output could not be written: not all of it is there\n", stderr);
         self.exit_status = EXIT_FAILURE;
     }

@@ -161,6 +161,20 @@ describe("the prompt, on a terminal", function()
     assert.equal(0, code, screen)
   end)
 
+  -- A write that Ctrl-C interrupts fails; whoever printed too much is to leave as if nothing had been wrong.
+  it("takes what Ctrl-C cuts off for no failure of the terminal", function()
+    local screen, code = play([[
+      expect pn>
+      send while true do io.write("x") end\n
+      expect xxxx
+      stall 200
+      send \x03
+      expect pn>
+      send \x04
+    ]], program.prompt(history))
+    assert.equal(0, code, screen:sub(-1000))
+  end)
+
   it("interrupts a loop that swallows errors at the second Ctrl-C", function()
     local screen, code = play([[
       expect pn>
