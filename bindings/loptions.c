@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/size.h"
 #include "pnl.h"
 
 size_t pnl_check_count(lua_State *L, int index, const char *what)
@@ -12,6 +13,8 @@ size_t pnl_check_count(lua_State *L, int index, const char *what)
 
     if (lua_type(L, index) != LUA_TNUMBER || !exact || value < 1)
         luaL_error(L, "%s must be a whole number from 1, got %s", what, pnl_got(L, index));
+    if ((size_t)value > PN_SIZE_MAX)
+        luaL_error(L, "%s must be at most 2^48, got %s", what, pnl_got(L, index));
     return (size_t)value;
 }
 

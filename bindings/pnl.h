@@ -159,7 +159,7 @@ const char *pnl_got(lua_State *L, int index);
 const char *pnl_text(lua_State *L, int index);
 /** Raise "save: argument 1 must be <expected>, got 3", with the name and the number that the calling line has. */
 int pnl_wrong_argument(lua_State *L, int index, const char *expected);
-/** A whole number >= 1 that fits size_t; raises with the argument's name. */
+/** A whole number from 1 to PN_SIZE_MAX; raises with the argument's name. */
 size_t pnl_check_count(lua_State *L, int index, const char *what);
 /** A finite number. */
 double pnl_check_finite(lua_State *L, int index, const char *what);

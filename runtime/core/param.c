@@ -1,10 +1,11 @@
-/* param.c -- checks options against their table, with one wording for all.  Depends on: param.h.
+/* param.c -- checks options against their table, with one wording for all.  Depends on: param.h, size.h.
  * Used by: the tables of geometry, privacy, objective and solvers; the bindings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/param.h"
+#include "core/size.h"
 
 size_t pn_param_count(const pn_param *params)
 {
@@ -53,6 +54,8 @@ static bool in_range(pn_range range, double value)
         return value >= 0.0 && value <= 1.0;
     case PN_EXPONENT:
         return value >= 1.0;
+    case PN_WORD:
+        break;
     }
     return false;
 }
@@ -138,7 +141,7 @@ static pn_status check_one(const char *owner, const pn_param *param, pn_arg *arg
         if (arg->count < 1)
             return pn_fail(err, PN_EINVAL, "%s: %s must be %s, got %zu", owner, param->name, pn_param_expects(param),
                            arg->count);
-        return PN_OK;
+        return param->range == PN_WORD ? PN_OK : pn_size_check(owner, param->name, arg->count, err);
     case PN_CHOICE:
         return check_choice(owner, param, arg, err);
     case PN_VECTOR:

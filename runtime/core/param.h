@@ -11,7 +11,7 @@
 
 typedef enum pn_param_kind {
     PN_REAL,   /* finite double in the declared range        -> arg.real */
-    PN_COUNT,  /* whole number >= 1 (or >= low)              -> arg.count */
+    PN_COUNT,  /* whole number from 1 to PN_SIZE_MAX         -> arg.count */
     PN_FLAG,   /* true or false                              -> arg.flag */
     PN_CHOICE, /* one of `choices`                           -> arg.text, and its index in arg.count */
     PN_VECTOR, /* finite numbers                             -> arg.vector */
@@ -25,7 +25,8 @@ typedef enum pn_range {
     PN_NONNEGATIVE,   /* >= 0 */
     PN_FRACTION,      /* in (0, 1) */
     PN_UNIT_INTERVAL, /* in [0, 1] */
-    PN_EXPONENT       /* in [1, inf], infinity included */
+    PN_EXPONENT,      /* in [1, inf], infinity included */
+    PN_WORD           /* PN_COUNT only: no size but a seed, which may be more than PN_SIZE_MAX */
 } pn_range;
 
 typedef enum pn_need { PN_OPTIONAL = 0, PN_REQUIRED = 1 } pn_need;
@@ -36,7 +37,7 @@ typedef struct pn_param {
     const char *name; /* NULL ends the table */
     pn_param_kind kind;
     pn_need need;
-    pn_range range; /* PN_REAL only */
+    pn_range range; /* PN_REAL; PN_COUNT: PN_ANY or PN_WORD */
     double
         fallback; /* PN_REAL, PN_COUNT, PN_FLAG (0 or 1), PN_CHOICE (index): the value when absent; outside what a user could
                       * give (PN_DERIVED): found in another way, the argument holds false or the first choice meanwhile */

@@ -33,7 +33,7 @@ const pn_param federated_params[] = {
       "how features are shortened; by default gaussian, and identity where that has no more numbers" },
     { "sketch.m", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "numbers that a feature is shortened to; by default what sketch.accuracy needs" },
-    { "sketch.seed", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL, "public seed of the sketch" },
+    { "sketch.seed", PN_COUNT, PN_OPTIONAL, PN_WORD, 1.0, NULL, "public seed of the sketch" },
     { "sketch.accuracy", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.5, NULL,
       "error of inner products of columns relative to their norms, in place of sketch.m" },
     { "sketch.failure", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.05, NULL,

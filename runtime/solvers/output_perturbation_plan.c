@@ -21,7 +21,7 @@ const pn_param output_params[] = {
     { "passes", PN_COUNT, PN_OPTIONAL, PN_ANY, (double)OUTPUT_PASSES, NULL, "of sgd over the data" },
     { "batch", PN_COUNT, PN_OPTIONAL, PN_ANY, (double)OUTPUT_BATCH, NULL,
       "of sgd: records of one step; what n is no multiple of is left out, at the end of the order" },
-    { "seed", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL, "of sgd: of the order of the records, which is public" },
+    { "seed", PN_COUNT, PN_OPTIONAL, PN_WORD, 1.0, NULL, "of sgd: of the order of the records, which is public" },
     { "tolerance", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "of exact: certified l2 distance to the minimum, public; by default what rounding allows" },
     PN_PARAM_END,
