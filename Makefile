@@ -85,8 +85,8 @@ endif
 RUNTIME_SRC := $(filter-out runtime/numeric/simd_%.c,$(wildcard runtime/*/*.c)) $(SIMD_SRC)
 RUNTIME_CXX := $(wildcard runtime/*/*.cc)
 RUNTIME_PROTO := $(wildcard runtime/*/*.proto)
-PROGRAM_SRC := $(wildcard bindings/main*.c bindings/repl*.c bindings/progress*.c)
-BINDING_SRC := $(filter-out $(PROGRAM_SRC),$(wildcard bindings/*.c))
+PROGRAM_SRC := $(wildcard bindings/main*.c bindings/repl*.c bindings/progress*.c bindings/curator/serve.c bindings/curator/confine.c)
+BINDING_SRC := $(filter-out $(PROGRAM_SRC),$(wildcard bindings/*.c bindings/curator/*.c))
 STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
 HEADERS     := penumbra.h $(shell sed -n 's/^\#include "\(.*\)"/\1/p' runtime/penumbra.h)
 PUBLIC      := $(HEADERS:%=runtime/%) bindings/penumbra_lua.h
@@ -225,7 +225,7 @@ $(BUILD)/lua/penumbra/mpi.so: $(MPI_OBJ) $(BUILD)/objects $(BUILD)/mpi.map
 
 $(BUILD)/penumbra: $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
 	$(call quiet,link $@)$(LINK) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/libpenumbra.a \
-	    $(LUA_LIBS) $(READLINE_LIBS) $(LIBS)
+	    $(LUA_LIBS) $(READLINE_LIBS) $(SECCOMP_LIBS) $(LIBS)
 
 $(BUILD)/lua/penumbra/%.lua: stdlib/%.lua
 	@mkdir -p $(@D)
@@ -382,7 +382,7 @@ install: all docs $(BUILD)/static/libpenumbra.a ## Install below DESTDIR/PREFIX
 	@mkdir -p '$(LUALS_DIR)' '$(DOC_DIR)'
 	cp -r $(DOCS)/luals '$(LUALS_DIR)/luals'
 	cp -r $(DOCS)/html '$(DOC_DIR)/html'
-	$(INSTALL) bindings/CURATOR.md '$(DOC_DIR)/CURATOR.md'
+	$(INSTALL) bindings/curator/CURATOR.md '$(DOC_DIR)/CURATOR.md'
 	@$(foreach file,$(EXAMPLES),$(INSTALL) $(file) '$(DOC_DIR)/$(file)' && ) true
 
 # What luarocks puts into its tree: bindings/package/*.rockspec.

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/vault.h"
 #include "data/rows.h"
 #include "geometry/norm.h"
 #include "ldata.h"
@@ -263,9 +264,9 @@ static int data_clip_rows(lua_State *L)
     if (norm) {
         pnl_pin(L, 1);
         pnl_pin(L, 2);
-        status = pn_dataset_clip_rows_to(slot, data, &gauge, bound, &err);
+        status = PN_WITH_RECORDS(pn_dataset_clip_rows_to(slot, data, &gauge, bound, &err));
     } else {
-        status = pn_dataset_clip_rows(slot, data, lp, bound, &err);
+        status = PN_WITH_RECORDS(pn_dataset_clip_rows(slot, data, lp, bound, &err));
     }
     return pnl_data_passed(L, slot, status, &err);
 }
@@ -281,7 +282,8 @@ static int data_rescale(lua_State *L)
         luaL_error(L, "rescale: low has %d entries, high has %d", (int)low.n, (int)high.n);
     slot = new_data(L);
     pnl_data_pass(L);
-    return pnl_data_passed(L, slot, pn_dataset_rescale(slot, data, low.data, high.data, low.n, &err), &err);
+    return pnl_data_passed(L, slot, PN_WITH_RECORDS(pn_dataset_rescale(slot, data, low.data, high.data, low.n, &err)),
+                           &err);
 }
 
 static int data_clip_labels(lua_State *L)
@@ -291,7 +293,7 @@ static int data_clip_labels(lua_State *L)
     pn_dataset **slot = new_data(L);
     pn_err err;
 
-    return pnl_data_made(L, slot, pn_dataset_clip_labels(slot, data, low, high, &err), &err);
+    return pnl_data_made(L, slot, PN_WITH_RECORDS(pn_dataset_clip_labels(slot, data, low, high, &err)), &err);
 }
 
 static int data_float32(lua_State *L)
@@ -315,7 +317,7 @@ static int data_with_labels(lua_State *L)
     pn_dataset **slot = new_data(L);
     pn_err err;
 
-    return pnl_data_made(L, slot, pn_dataset_with_labels(slot, data, y.data, y.n, &err), &err);
+    return pnl_data_made(L, slot, PN_WITH_RECORDS(pn_dataset_with_labels(slot, data, y.data, y.n, &err)), &err);
 }
 
 static int data_add_bias(lua_State *L)
@@ -325,7 +327,7 @@ static int data_add_bias(lua_State *L)
     pn_err err;
 
     pnl_data_pass(L);
-    return pnl_data_passed(L, slot, pn_dataset_add_bias(slot, data, &err), &err);
+    return pnl_data_passed(L, slot, PN_WITH_RECORDS(pn_dataset_add_bias(slot, data, &err)), &err);
 }
 
 /* Row numbers live in a userdata on the stack. */
@@ -341,7 +343,7 @@ static int push_subset(lua_State *L, const pn_dataset *data, const size_t *rows,
     pn_err err;
 
     pnl_run_begin(L, true);
-    status = pn_dataset_pick(slot, data, rows, count, pnl_task(L), &err);
+    status = PN_WITH_RECORDS(pn_dataset_pick(slot, data, rows, count, pnl_task(L), &err));
     pnl_run_end(L);
     return pnl_data_made(L, slot, status, &err);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/vault.h"
 #include "lobjective.h"
 #include "objective/objective.h"
 #include "pnl.h"
@@ -86,7 +87,7 @@ static int objective_new(lua_State *L)
                                   .reg = (pn_regulariser *)(size_t)args[OPT_REG].object,
                                   .clip = args[OPT_CLIP].given ? args[OPT_CLIP].real : 0.0,
                                   .ranks = (pn_ranks *)(size_t)args[OPT_RANKS].object };
-    pnl_status(L, pn_objective_new(slot, &parts, &err), &err);
+    pnl_status(L, PN_WITH_RECORDS(pn_objective_new(slot, &parts, &err)), &err);
     return 1;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/vault.h"
 #include "objective/query.h"
 #include "pnl.h"
 #include "privacy/ledger.h"
@@ -226,7 +227,9 @@ static int ask(lua_State *L)
     ledger = pnl_test(L, asked.ledger_at, &pnl_ledger_class);
     if (!ledger)
         return pnl_error(L, "%s: ledger must be an open pn.ledger, got %s", asked.owner, pnl_got(L, asked.ledger_at));
-    pnl_status(L, pn_query_ask(&asked.query, ledger, asked.label, pnl_rng(L, asked.rng_at), &answer, &err), &err);
+    pnl_status(
+        L, PN_WITH_RECORDS(pn_query_ask(&asked.query, ledger, asked.label, pnl_rng(L, asked.rng_at), &answer, &err)),
+        &err);
     *event = answer.event;
 
     lua_createtable(L, 0, 4);

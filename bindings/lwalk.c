@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/vault.h"
 #include "lsolve.h"
 #include "progress.h"
 
@@ -169,7 +170,7 @@ int pnl_plan_run(lua_State *L, int plan_index, int options)
     slot = pnl_new_fit(L, plan_index);
     pnl_run_begin_at(L, -2, owner);
     pnl_busy(L, plan_index, true);
-    status = pn_run(slot, plan, &run, &err);
+    status = PN_WITH_RECORDS(pn_run(slot, plan, &run, &err));
     pnl_busy(L, plan_index, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);
@@ -203,7 +204,7 @@ int pnl_plan_walk(lua_State *L, int plan_index, int options)
         lua_pop(L, 1);
     }
     pnl_run_begin(L, true);
-    status = pn_walk_new(slot, plan, &run, &err);
+    status = PN_WITH_RECORDS(pn_walk_new(slot, plan, &run, &err));
     pnl_run_end(L);
     pnl_status(L, status, &err);
     return 1;
@@ -237,7 +238,7 @@ static int walk_step(lua_State *L)
 
     pnl_run_begin(L, true);
     pnl_busy(L, 1, true);
-    status = pn_walk_step(walk, &row, &done, &err);
+    status = PN_WITH_RECORDS(pn_walk_step(walk, &row, &done, &err));
     pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);
@@ -257,7 +258,7 @@ static int walk_fit(lua_State *L)
     lua_getiuservalue(L, 1, 1);
     lua_rawgeti(L, -1, KEPT_PLAN);
     slot = pnl_new_fit(L, lua_gettop(L));
-    pnl_status(L, pn_walk_fit(walk, NULL, slot, &err), &err);
+    pnl_status(L, PN_WITH_RECORDS(pn_walk_fit(walk, NULL, slot, &err)), &err);
     return 1;
 }
 

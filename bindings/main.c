@@ -10,6 +10,7 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
+#include "curator/serve.h"
 #include "pnl.h"
 #include "progress.h"
 #include "repl.h"
@@ -350,8 +351,11 @@ static bool output_is_lost(void)
 int main(int argc, char **argv)
 {
     invocation self = { argc, argv, EXIT_FAILURE };
-    lua_State *L = luaL_newstate();
+    lua_State *L;
 
+    if (argc == 2 && strcmp(argv[1], "--curated") == 0) /* by a curator, with its socket */
+        return pnl_serve();
+    L = luaL_newstate();
     if (!L) {
         (void)fputs("penumbra: out of memory\n", stderr);
         return EXIT_FAILURE;

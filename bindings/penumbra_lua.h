@@ -117,6 +117,20 @@ void pnl_curator_free(pnl_curator *curator);
 pn_status pnl_curator_data(pnl_curator *curator, const char *name, const pn_dataset *data, pn_err *err);
 
 /**
+ * Which program runs the scripts.  Each script runs in a process of its own: `penumbra` with the records mapped for reading and locked but while
+ * the library computes from them, without the ledger, its key, other scripts' answers or anything of the host's memory, files and
+ * environment; where the system is Linux it may then make no system calls but for memory, time and its pipe.  A charge is made here
+ * before the process draws the noise for it.  A memory error ends that process, and nothing else.
+ *   program  path of `penumbra`, of the version of this library; NULL, as at first: looked for in the folder of this library and those
+ *            above it, and in their bin/.
+ * Errors: PN_ENOMEM.
+ */
+pn_status pnl_curator_program(pnl_curator *curator, const char *program, pn_err *err);
+/** Run scripts in this process instead, each in a state of its own, where the host cannot start others: what then stands between a script and
+ *  the host's memory is the code of this library and of Lua alone. */
+void pnl_curator_in_process(pnl_curator *curator, bool here);
+
+/**
  * Run a script in a fresh state: nothing is left of the scripts before but what they spent.
  *   answer   where the text of what the script returned goes (tostring of each value, by tabs), or NULL; owned by the caller: pn_free.
  *            Control characters are shown as \xHH, there, in messages and in what is printed.

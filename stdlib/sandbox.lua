@@ -1,6 +1,6 @@
 -- sandbox.lua -- the globals of an analyst's script: what is safe, and nothing that leads elsewhere.  Everything that a script
 -- could make run long is Lua here, so that limits of instructions see it, or refuses what is too large.
--- Depends on: Lua's own libraries, as the host has guarded them (bindings/host_guards.c).  Used by: bindings/curator.c.
+-- Depends on: Lua's own libraries, as the host has guarded them (bindings/host_guards.c).  Used by: bindings/curator/inside.c.
 local error, getmetatable, ipairs, load, next, pairs, pcall = error, getmetatable, ipairs, load, next, pairs, pcall
 local rawget, rawlen, rawset, select, setmetatable = rawget, rawlen, rawset, select, setmetatable
 local tostring, type, unpack, pack = tostring, type, table.unpack, table.pack
@@ -26,13 +26,6 @@ end
 
 local function refuse(what, why)
   return function() error(say("%s is not available to analysts: %s", what, why), 2) end
-end
-
--- What a script says reaches terminals: control characters, but for tabs and ends of lines, as \xHH; those beyond ASCII, too.
-local function visible(text)
-  local function show(c) return (S.gsub(c, ".", function(byte) return say("\\x%02x", S.byte(byte)) end)) end
-  text = S.gsub(text, "[^%C\n\t]", show)
-  return (S.gsub(text, "\xC2[\x80-\x9F]", show))
 end
 
 -- An error of a library function, where the script called it, and with the name that it has there.
@@ -282,7 +275,7 @@ end
 local function join(who, room, ...)
   local parts, size = {}, 0
   for i = 1, select("#", ...) do
-    parts[i] = visible(check_text(text_of((select(i, ...))), who))
+    parts[i] = check_text(text_of((select(i, ...))), who)
     size = size + #parts[i] + 1
     if size > room then error(say("%s: more than %d bytes in all", who, MOST_OUTPUT), 3) end
   end
@@ -302,9 +295,9 @@ end
 
 -- An error value as the host is told it.  Its __tostring is the script's, and may raise in turn.
 local function message_of(value)
-  if type(value) == "string" then return visible(S.sub(value, 1, MOST_OUTPUT)) end
+  if type(value) == "string" then return S.sub(value, 1, MOST_OUTPUT) end
   local ok, text = pcall(text_of, value)
-  return "error value: " .. (ok and visible(S.sub(text, 1, MOST_OUTPUT)) or "a " .. type(value))
+  return "error value: " .. (ok and S.sub(text, 1, MOST_OUTPUT) or "a " .. type(value))
 end
 
 local function report(ok, ...)
@@ -324,8 +317,7 @@ local function make(pn, data, ledger, said)
   local strings = getmetatable ""
   strings.__index, strings.__metatable = safe_string, false
   local function compile(code, name)
-    local f, message = load(code, "=" .. name, "t", env)
-    return f, message and visible(message)
+    return load(code, "=" .. name, "t", env)
   end
   return compile, report, env
 end

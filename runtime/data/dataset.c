@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/vault.h"
 #include "data/build.h"
 #include "data/rows.h"
 
@@ -15,12 +16,13 @@ void pn_dataset_free(pn_dataset *data)
 {
     if (!data)
         return;
-    if (data->sparse)
-        pn_csr_clear(&data->csr);
-    pn_free(data->dense);
-    pn_free(data->single);
-    pn_free(data->csr_single);
-    pn_free(data->y);
+    pn_vault_free(data->csr.start);
+    pn_vault_free(data->csr.column);
+    pn_vault_free(data->csr.value);
+    pn_vault_free(data->dense);
+    pn_vault_free(data->single);
+    pn_vault_free(data->csr_single);
+    pn_vault_free(data->y);
     pn_free(data->name);
     pn_free(data->features);
     pn_free(data);
@@ -33,7 +35,7 @@ pn_status pn_dataset_shell(pn_dataset **out, size_t n, size_t p, const char *nam
     if (data) {
         data->n = n;
         data->p = p;
-        data->y = pn_alloc(n, sizeof(double));
+        data->y = pn_vault_alloc(n, sizeof(double));
         data->name = pn_strdup(name ? name : "data");
         for (int norm = 0; norm < PN_LP_COUNT; norm++)
             data->bounds.norm[norm] = NAN;
@@ -120,7 +122,7 @@ static pn_status check_labels(const double *y, size_t n, pn_err *err)
 
 double *pn_dataset_rows(size_t n, size_t p)
 {
-    return n <= SIZE_MAX / p ? pn_alloc_large(n * p, sizeof(double)) : NULL;
+    return n <= SIZE_MAX / p ? pn_vault_alloc(n * p, sizeof(double)) : NULL;
 }
 
 /* Room for the dense features that are held, uninitialised. */
@@ -129,7 +131,7 @@ static pn_status add_dense(pn_dataset *data, pn_err *err)
     size_t rows = pn_dataset_held_end(data) - data->first;
 
     if (data->float32)
-        data->single = rows <= SIZE_MAX / data->p ? pn_alloc_large(rows * data->p, sizeof *data->single) : NULL;
+        data->single = rows <= SIZE_MAX / data->p ? pn_vault_alloc(rows * data->p, sizeof *data->single) : NULL;
     else
         data->dense = pn_dataset_rows(rows, data->p);
     if (!data->dense && !data->single)
@@ -140,19 +142,22 @@ static pn_status add_dense(pn_dataset *data, pn_err *err)
 /* Room for sparse features; start[n] is set. */
 static pn_status add_sparse(pn_dataset *data, size_t entries, pn_err *err)
 {
-    pn_status status = pn_csr_init(&data->csr, data->n, data->p, entries, err);
+    pn_csr *csr = &data->csr;
 
-    if (status != PN_OK)
-        return status;
+    if (data->p > UINT32_MAX)
+        return pn_fail(err, PN_EDIM, "data: sparse features are at most %lu, got %zu", (unsigned long)UINT32_MAX,
+                       data->p);
     data->sparse = true;
-    data->csr.start[data->n] = entries;
-    if (data->float32) {
-        pn_free(data->csr.value); /* never touched, so it has cost nothing */
-        data->csr.value = NULL;
-        data->csr_single = pn_alloc(entries, sizeof *data->csr_single);
-        if (!data->csr_single)
-            return pn_fail(err, PN_ENOMEM, "data: out of memory for %zu entries", entries);
-    }
+    *csr = (pn_csr){ data->n, data->p, pn_vault_alloc(data->n + 1, sizeof *csr->start),
+                     pn_vault_alloc(entries, sizeof *csr->column), NULL };
+    if (data->float32)
+        data->csr_single = pn_vault_alloc(entries, sizeof *data->csr_single);
+    else
+        csr->value = pn_vault_alloc(entries, sizeof *csr->value);
+    if (!csr->start || !csr->column || !(data->float32 ? (void *)data->csr_single : (void *)csr->value))
+        return pn_fail(err, PN_ENOMEM, "data: out of memory for %zu entries", entries);
+    memset(csr->start, 0, data->n * sizeof *csr->start);
+    csr->start[data->n] = entries;
     return PN_OK;
 }
 

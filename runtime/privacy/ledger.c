@@ -174,6 +174,7 @@ void pn_ledger_unmake(pn_ledger *ledger)
     pn_free(ledger->orders);
     pn_free(ledger->name);
     pn_free(ledger->children);
+    pn_free(ledger->link);
     (void)pthread_mutex_destroy(&ledger->lock);
     pn_free(ledger);
 }
@@ -259,6 +260,8 @@ const char *pn_ledger_theorem(const pn_ledger *ledger)
 {
     const char *result;
 
+    if (ledger->link)
+        return pn_link_text(ledger, PN_WISH_THEOREM);
     pn_ledger_lock(ledger);
     result = theorem_locked(ledger);
     pn_ledger_unlock(ledger);
@@ -288,6 +291,8 @@ const char *pn_ledger_ended(const pn_ledger *ledger)
 {
     const char *result;
 
+    if (ledger->link)
+        return pn_link_text(ledger, PN_WISH_ENDED);
     pn_ledger_lock(ledger);
     result = ended_locked(ledger);
     pn_ledger_unlock(ledger);
@@ -302,7 +307,10 @@ static bool gaussian_locked(const pn_ledger *ledger)
 bool pn_ledger_gaussian(const pn_ledger *ledger)
 {
     bool result;
+    pn_ledger_answer answer;
 
+    if (ledger->link)
+        return pn_link_look(ledger, PN_WISH_GAUSSIAN, &answer) && answer.count > 0;
     pn_ledger_lock(ledger);
     result = gaussian_locked(ledger);
     pn_ledger_unlock(ledger);
@@ -349,7 +357,10 @@ static pn_slack slack_locked(const pn_ledger *ledger)
 pn_slack pn_ledger_slack(const pn_ledger *ledger)
 {
     pn_slack result;
+    pn_ledger_answer answer;
 
+    if (ledger->link)
+        return pn_link_look(ledger, PN_WISH_SLACK, &answer) ? answer.slack : (pn_slack){ INFINITY, 1.0 };
     pn_ledger_lock(ledger);
     result = slack_locked(ledger);
     pn_ledger_unlock(ledger);
@@ -376,6 +387,8 @@ double pn_ledger_price(const pn_ledger *ledger, const pn_event *event, size_t co
 {
     double result;
 
+    if (ledger->link)
+        return pn_link_price(ledger, event, count);
     pn_ledger_lock(ledger);
     result = price_locked(ledger, event, count);
     pn_ledger_unlock(ledger);
@@ -414,7 +427,10 @@ static double spent_locked(const pn_ledger *ledger)
 double pn_ledger_spent(const pn_ledger *ledger)
 {
     double result;
+    pn_ledger_answer answer;
 
+    if (ledger->link)
+        return pn_link_look(ledger, PN_WISH_SPENT, &answer) ? answer.number : INFINITY;
     pn_ledger_lock(ledger);
     result = spent_locked(ledger);
     pn_ledger_unlock(ledger);
@@ -451,7 +467,10 @@ static double remaining_locked(const pn_ledger *ledger)
 double pn_ledger_remaining(const pn_ledger *ledger)
 {
     double result;
+    pn_ledger_answer answer;
 
+    if (ledger->link)
+        return pn_link_look(ledger, PN_WISH_REMAINING, &answer) ? answer.number : 0.0;
     pn_ledger_lock(ledger);
     result = remaining_locked(ledger);
     pn_ledger_unlock(ledger);
@@ -466,7 +485,10 @@ static size_t entries_locked(const pn_ledger *ledger)
 size_t pn_ledger_entries(const pn_ledger *ledger)
 {
     size_t result;
+    pn_ledger_answer answer;
 
+    if (ledger->link)
+        return pn_link_look(ledger, PN_WISH_ENTRIES, &answer) ? answer.count : 0;
     pn_ledger_lock(ledger);
     result = entries_locked(ledger);
     pn_ledger_unlock(ledger);

@@ -241,6 +241,8 @@ pn_status pn_ledger_covers(const pn_ledger *ledger, const pn_event *event, size_
 {
     pn_status result;
 
+    if (ledger->link)
+        return pn_link_charge(ledger, PN_WISH_COVERS, event, count, NULL, err);
     pn_ledger_lock(ledger);
     result = covers_locked(ledger, event, count, err);
     pn_ledger_unlock(ledger);
@@ -260,6 +262,8 @@ pn_status pn_ledger_reserve(pn_ledger *ledger, const pn_event *event, size_t cou
 {
     pn_status result;
 
+    if (ledger->link)
+        return pn_link_charge(ledger, PN_WISH_RESERVE, event, count, NULL, err);
     pn_ledger_lock(ledger);
     result = reserve_locked(ledger, event, count, err);
     pn_ledger_unlock(ledger);
@@ -390,6 +394,8 @@ pn_status pn_ledger_spend(pn_ledger *ledger, pn_event *event, size_t count, cons
 {
     pn_status result;
 
+    if (ledger->link)
+        return pn_link_charge(ledger, PN_WISH_SPEND, event, count, label, err);
     pn_ledger_lock(ledger);
     result = spend_locked(ledger, event, count, label, err);
     pn_ledger_unlock(ledger);

@@ -14,6 +14,7 @@
 #include "privacy/ledger.h"
 #include "privacy/ledger_file.h"
 #include "privacy/ledger_filter.h"
+#include "privacy/ledger_link.h"
 
 #define PN_LEDGER_DEPTH 16 /* slices of slices */
 
@@ -32,12 +33,20 @@ typedef struct pn_passage {
     size_t joins; /* its place */
 } pn_passage;
 
+/* Where the budget is, when it is in another process, and what it last said. */
+typedef struct pn_link {
+    pn_ledger_ask ask;
+    void *self;
+    char ended[PN_ERR_MAX], theorem[PN_ERR_MAX];
+} pn_link;
+
 struct pn_ledger {
     pn_ledger *root, *parent; /* root is itself at the top, where parent is NULL */
     size_t references;        /* of the root: to anybody in the family; atomic */
     pthread_mutex_t lock;     /* of the root */
     long process;             /* who may charge */
     pn_store *store;          /* of the root; NULL without a file */
+    pn_link *link;            /* NULL for a budget of this process; else nothing below is charged here */
     char *name;               /* NULL at the top */
     size_t number;            /* among the parent's children, from 1 */
     bool part;                /* made by a split: its charges do not ask the parent's filter */
@@ -83,6 +92,16 @@ pn_status pn_ledger_make_parts(pn_ledger *ledger, size_t k, pn_err *err);
 
 /** Errors: PN_EINVAL naming both, where they are not the same. */
 pn_status pn_budget_compare(const char *what, const pn_budget *there, const pn_budget *asked, pn_err *err);
+
+/* Of a linked ledger: its questions. */
+pn_status pn_link_charge(const pn_ledger *ledger, pn_ledger_wish wish, const pn_event *event, size_t count,
+                         const char *label, pn_err *err);
+/** NaN when there is no answer. */
+double pn_link_price(const pn_ledger *ledger, const pn_event *event, size_t count);
+/** False when there is no answer. */
+bool pn_link_look(const pn_ledger *ledger, pn_ledger_wish wish, pn_ledger_answer *answer);
+/** NULL for an empty one. */
+const char *pn_link_text(const pn_ledger *ledger, pn_ledger_wish wish);
 
 /* Records.  All are nothing without a file. */
 pn_status pn_record_open(pn_ledger *root, pn_err *err);

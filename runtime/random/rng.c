@@ -34,6 +34,11 @@ static void advance_generation(void)
     atomic_fetch_add_explicit(&pn_process_generation, 1, memory_order_relaxed);
 }
 
+void pn_rng_renew(void)
+{
+    advance_generation();
+}
+
 static void prepare_process(void)
 {
     if (sodium_init() < 0)

@@ -19,6 +19,10 @@ pn_status pn_rng_secure(pn_rng **out, pn_err *err);
 /** The same stream for the same seed on every platform.  pn_rng_simulated is true for ever.  Errors: PN_ENOMEM. */
 pn_status pn_rng_seeded(pn_rng **out, uint64_t seed, pn_err *err);
 
+/** From now on every secure stream of this process draws by a new key of the system's: what anybody may have read of its memory says nothing
+ *  of the noise to come.  (Of the noise that was, no key is kept.) */
+void pn_rng_renew(void);
+
 /** An independent stream: of a secure parent newly keyed (by draws from one that ranks share, shared_stream.h), of a seeded one derived
  *  from its seed and `stream`, whatever has been drawn from the parent.  Errors: PN_ENOMEM. */
 pn_status pn_rng_split(pn_rng **out, const pn_rng *parent, uint64_t stream, pn_err *err);

@@ -1,4 +1,4 @@
--- Attacks on curated states that once went through, each with what refuses it now; see bindings/CURATOR.md.
+-- Attacks on curated states that once went through, each with what refuses it now; see bindings/curator/CURATOR.md.
 local pn = require "penumbra"
 
 local function curator(options)

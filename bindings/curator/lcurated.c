@@ -6,17 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pnl.h"
-#include "privacy/ledger.h"
+#include "curator/curator_impl.h"
 
 static const char curated_key = 'c'; /* in the registry: the curator's ledger */
 static const char charges_key = 'n'; /* and how it has grown under this script */
-
-#define MOST_CHARGES 10000 /* entries of the ledger, which keeps them when the script has ended */
-
-typedef struct growth {
-    size_t entries, times;
-} growth;
 
 static bool for_analysts(pnl_reveals reveals)
 {
@@ -160,25 +153,22 @@ void pnl_push_function(lua_State *L, const char *place, const char *separator, c
 static void limit_charges(lua_State *L)
 {
     const pn_ledger *ledger;
-    growth *so_far;
+    pnl_growth *so_far;
+    pn_err err;
 
     lua_rawgetp(L, LUA_REGISTRYINDEX, &curated_key);
     ledger = pnl_check(L, -1, &pnl_ledger_class);
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &charges_key) == LUA_TNIL) {
         so_far = lua_newuserdatauv(L, sizeof *so_far, 0);
-        *so_far = (growth){ pn_ledger_entries(ledger), 0 };
+        *so_far = (pnl_growth){ pn_ledger_entries(ledger), 0 };
         lua_rawsetp(L, LUA_REGISTRYINDEX, &charges_key);
         lua_pop(L, 2);
         return;
     }
     so_far = lua_touserdata(L, -1);
     lua_pop(L, 2);
-    so_far->times += so_far->entries != pn_ledger_entries(ledger);
-    so_far->entries = pn_ledger_entries(ledger);
-    if (so_far->times > MOST_CHARGES)
-        pnl_refuse_analyst(L, "another kind of charge",
-                           "a script can add 10000 entries to the curator's ledger; repeat the "
-                           "same event under the same label, or ask in another script");
+    if (!pnl_growth_allowed(so_far, ledger))
+        pnl_status(L, pnl_growth_refused(&err), &err);
 }
 
 void pnl_push_ledger(lua_State *L, int options, const char *owner)

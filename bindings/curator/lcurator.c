@@ -12,9 +12,9 @@
 #define MOST_OUTPUT ((size_t)1 << 20) /* the sandbox stops much earlier */
 
 static const char *const ledger_class[] = { "pn.ledger", NULL };
-static const char *const by_hand[] = { "data", NULL };
+static const char *const by_hand[] = { "data", "program", NULL };
 
-enum { LEDGER, MEMORY, SECONDS, INSTRUCTIONS, THREADS, PARAMS };
+enum { LEDGER, MEMORY, SECONDS, INSTRUCTIONS, THREADS, PROCESS, PARAMS };
 
 static const pn_param params[] = {
     { "ledger", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, ledger_class, "what every release is charged to" },
@@ -22,6 +22,10 @@ static const pn_param params[] = {
     { "seconds", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 60.0, NULL, "limit of a script's time" },
     { "instructions", PN_COUNT, PN_OPTIONAL, PN_ANY, 1e9, NULL, "limit of a script's instructions of Lua's machine" },
     { "threads", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "of the computations; all processors when left out" },
+    { "process", PN_FLAG, PN_OPTIONAL, PN_ANY, 1.0, NULL,
+      "each script in a process of its own, so that a memory error ends that script and shows it nothing; false: in "
+      "this "
+      "process, for programs that cannot start others" },
     PN_PARAM_END,
 };
 
@@ -118,6 +122,7 @@ static int curator_run(lua_State *L)
     self->size = 0;
     before = pn_ledger_spent(self->ledger);
     pnl_run_begin(L, false);
+    pnl_run_lend_task(L);
     pnl_busy(L, 1, true);
     status = pnl_curator_run(self->runs, code, size, name, &self->answer, &err);
     pnl_busy(L, 1, false);
@@ -185,6 +190,18 @@ static void register_data(lua_State *L, const curator *self)
     }
 }
 
+/* The option of the table at 1. */
+static void set_program(lua_State *L, const curator *self)
+{
+    int type = lua_getfield(L, 1, "program");
+    pn_err err;
+
+    if (type != LUA_TNIL && type != LUA_TSTRING)
+        pnl_error(L, "curator: program must be the path of penumbra, got %s", pnl_got(L, -1));
+    pnl_status(L, pnl_curator_program(self->runs, lua_tostring(L, -1), &err), &err);
+    lua_pop(L, 1);
+}
+
 static int curator_new(lua_State *L)
 {
     pn_arg args[PARAMS];
@@ -206,6 +223,8 @@ static int curator_new(lua_State *L)
     self->ledger = pn_ledger_keep((pn_ledger *)(size_t)args[LEDGER].object);
     limits = limits_of(args, self);
     pnl_status(L, pnl_curator_new(&self->runs, &limits, self->ledger, &err), &err);
+    pnl_curator_in_process(self->runs, !args[PROCESS].flag);
+    set_program(L, self);
     if (lua_getfield(L, 1, "data") != LUA_TTABLE)
         return pnl_error(L, "curator: data must be a table of data sets by their names, got %s", pnl_got(L, -1));
     register_data(L, self);
@@ -220,10 +239,12 @@ void pnl_open_curator(lua_State *L)
     lua_setfield(L, -2, "curator");
     pnl_reference(
         L, "", "curator", PNL_NOTHING | PNL_BUDGETS,
-        "pn.curator{data={name=d, ...}, ledger=, memory=, seconds=, instructions=, threads=} -> curator",
+        "pn.curator{data={name=d, ...}, ledger=, memory=, seconds=, instructions=, threads=, process=, program=} -> "
+        "curator",
         "A curator, whom analysts send scripts: c:run(code).  data: the records, by the names that scripts find "
         "them under in `data`; rows must be clipped.  Sizes, bounds and whether all labels are -1 or 1 are shown: "
-        "they are public.  Everything that scripts ask is charged to ledger.  What is promised says the "
-        "threat model, CURATOR among the sources.",
+        "they are public.  Everything that scripts ask is charged to ledger.  program: path of penumbra, which "
+        "runs the scripts; found beside the library when left out.  What is promised says the threat model, CURATOR "
+        "among the sources.",
         NULL, params);
 }

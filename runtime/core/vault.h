@@ -1,0 +1,43 @@
+/* vault.h -- memory that holds records, locked while a process runs code that has no business with them.
+ *
+ * In most processes nothing is locked, and these are pn_alloc_large and pn_free.  A process that runs one script of somebody's who is
+ * not trusted arms the vault: from then on the pages of records can be read only between pn_vault_enter and pn_vault_leave, which
+ * stand around what the runtime computes from them.  Elsewhere a read through a wild pointer ends the process.
+ * Depends on: account.h, alloc.h, status.h, POSIX (mmap, mprotect).  Used by: data/ (arrays of records), objective/, solvers/ (around work
+ * on records), the process of curated scripts (bindings/curator/). */
+#ifndef PN_CORE_VAULT_H
+#define PN_CORE_VAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/status.h"
+
+/** As pn_alloc_large, for features and labels.  In an armed process: pages of their own, locked but for the work on records. */
+void *pn_vault_alloc(size_t count, size_t size);
+/** NULL is allowed; blocks of pn_alloc are, too. */
+void pn_vault_free(void *block);
+
+/** Work on records begins and ends.  Calls nest, on the one thread that starts such work; nothing happens in a process that is not armed. */
+void pn_vault_enter(void);
+void pn_vault_leave(void);
+static inline pn_status pn_vault_left(pn_status status)
+{
+    pn_vault_leave();
+    return status;
+}
+/* The status of `call`, which is made with the vault open. */
+#define PN_WITH_RECORDS(call) (pn_vault_enter(), pn_vault_left(call))
+
+/**
+ * For a process that runs one script, before the script: lock from now on.
+ *   on_enter  called whenever the vault is about to be opened from outside; not NULL.
+ * Not undone.
+ */
+void pn_vault_arm(void (*on_enter)(void));
+
+/** Lock pages that were mapped by other means as well: whole pages, readable when the vault is open.  Errors: PN_ENOMEM; PN_EINVAL when the system
+ *  does not lock them. */
+pn_status pn_vault_add(void *pages, size_t bytes, pn_err *err);
+
+#endif
