@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/vault.h"
 #include "ldata.h"
 #include "lnumbers.h"
 #include "pnl.h"
@@ -12,13 +13,16 @@
 
 static size_t weight_of(const pn_dataset *data)
 {
-    size_t entry = data->float32 ? sizeof(float) : sizeof(double);
+    size_t entry = data->float32 ? sizeof(float) : sizeof(double), entries;
 
     if (data->absent)
         return 0;
     if (!data->sparse)
         return (pn_dataset_held_end(data) - data->first) * data->p * entry + data->n * sizeof(double);
-    return data->csr.start[data->n] * (entry + sizeof(uint32_t)) + data->n * 2 * sizeof(double);
+    pn_vault_enter();
+    entries = data->csr.start[data->n];
+    pn_vault_leave();
+    return entries * (entry + sizeof(uint32_t)) + data->n * 2 * sizeof(double);
 }
 
 int pnl_data_made(lua_State *L, pn_dataset *const *slot, pn_status status, const pn_err *err)

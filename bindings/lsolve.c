@@ -245,16 +245,14 @@ static void enter_solver(lua_State *L, const pn_solver_ops *solver, const char *
     pnl_reference(L, "solve", name, reveals, signature, doc, solver->source, all);
 }
 
-/* What a run touches besides what it releases. */
-static pnl_reveals run_touches(const pn_solver_ops *solver)
+/* With `plan`: of what only plans.  0, for a solver that nobody has judged, is refused to analysts. */
+static pnl_reveals reveals_of(const pn_solver_ops *solver, bool plan)
 {
-    static const char *const searching[] = { "objective_perturbation", "output_perturbation" };
+    static const pnl_reveals touches[] = { 0, 0, PNL_FAILS, PNL_PROCESSES };
 
-    for (size_t i = 0; i < sizeof searching / sizeof searching[0]; i++) {
-        if (strcmp(solver->name, searching[i]) == 0)
-            return PNL_FAILS; /* where the minimum is not found */
-    }
-    return strncmp(solver->name, "federated", strlen("federated")) == 0 ? PNL_PROCESSES : 0;
+    if (solver->reveals == PN_REVEALS_UNJUDGED)
+        return 0;
+    return (plan ? PNL_NOTHING : PNL_PAID) | touches[solver->reveals];
 }
 
 /* A callable table: solve.frank_wolfe(obj, options), solve.frank_wolfe.plan(obj, options). */
@@ -274,10 +272,10 @@ static void add_solver(lua_State *L, const pn_solver_ops *solver)
     lua_setfield(L, -2, solver->name);
 
     (void)snprintf(signature, sizeof signature, "pn.solve.%s(obj, {options}) -> fit", solver->name);
-    enter_solver(L, solver, solver->name, PNL_PAID | run_touches(solver), signature, solver->doc);
+    enter_solver(L, solver, solver->name, reveals_of(solver, false), signature, solver->doc);
     (void)snprintf(name, sizeof name, "%s.plan", solver->name);
     (void)snprintf(signature, sizeof signature, "pn.solve.%s.plan(obj, {options}) -> plan", solver->name);
-    enter_solver(L, solver, name, PNL_NOTHING | run_touches(solver), signature,
+    enter_solver(L, solver, name, reveals_of(solver, true), signature,
                  "Plan a run and spend nothing; tostring(plan) explains it.");
 }
 

@@ -93,36 +93,38 @@ static int run_script(lua_State *L)
     return outcome == LUA_OK ? 2 : lua_error(L);
 }
 
-static char *copy_text(lua_State *L, int index)
-{
-    size_t size;
-    const char *text = lua_tolstring(L, index, &size);
-    char *copy = pn_alloc(size + 1, 1);
-
-    if (copy)
-        memcpy(copy, text, size + 1);
-    return copy;
-}
-
-/* What the script's end means; its two values are on the top. */
-static pn_status conclude(pnl_host *host, char **answer, pn_err *err)
+/* What the script's end means: its first value is below the top, and `text` is the other one, taken over. */
+static pn_status conclude(pnl_host *host, char *text, char **answer, pn_err *err)
 {
     lua_State *L = pnl_host_state(host);
-    const char *text = lua_tostring(L, -1);
-    pn_status failure;
+    pn_status status = PN_EINVAL; /* of syntax */
 
-    if (lua_isnil(L, -2))
-        return pn_fail(err, PN_EINVAL, "%s", text);
-    if (!lua_toboolean(L, -2)) {
-        failure = strstr(text, "not enough memory")              ? PN_ENOMEM
-                  : strstr(text, "is not available to analysts") ? PN_EPRIVACY
-                                                                 : pnl_failure_of(L, -1);
-        return pn_fail(err, failure == PN_OK ? PN_ECALLBACK : failure, "%s", text);
-    }
-    if (!answer)
+    if (!text)
+        return pn_fail(err, PN_ENOMEM, "curator: out of memory for the answer");
+    if (lua_toboolean(L, -2)) {
+        if (answer)
+            *answer = text;
+        else
+            pn_free(text);
         return PN_OK;
-    *answer = copy_text(L, -1);
-    return *answer ? PN_OK : pn_fail(err, PN_ENOMEM, "curator: out of memory for the answer");
+    }
+    if (!lua_isnil(L, -2)) {
+        status = strstr(text, "not enough memory")              ? PN_ENOMEM
+                 : strstr(text, "is not available to analysts") ? PN_EPRIVACY
+                                                                : pnl_failure_of(L, -1);
+        status = status == PN_OK ? PN_ECALLBACK : status;
+    }
+    (void)pn_fail(err, status, "%s", text);
+    pn_free(text);
+    return status;
+}
+
+static char *visible_value(lua_State *L)
+{
+    size_t size;
+    const char *text = lua_tolstring(L, -1, &size);
+
+    return pnl_visible(text, size);
 }
 
 /* Of a run that could not be concluded: no traceback, which is of the sandbox, and not how much memory was in use, which may depend on
@@ -164,7 +166,7 @@ pn_status pnl_script_inside(pnl_curator *curator, const pnl_script *given, char 
     lua_pushlightuserdata(pnl_host_state(host), &self);
     status = pnl_host_call(host, 1, 2, err);
     if (status == PN_OK)
-        status = conclude(host, answer, err);
+        status = conclude(host, visible_value(pnl_host_state(host)), answer, err);
     else
         tidy(&self, host, status, err);
     set_host(curator, NULL);

@@ -20,7 +20,7 @@ static const pn_param params[] = {
     { "ledger", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, ledger_class, "what every release is charged to" },
     { "memory", PN_COUNT, PN_OPTIONAL, PN_ANY, 512.0, NULL, "limit of a script's memory, in MiB" },
     { "seconds", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 60.0, NULL, "limit of a script's time" },
-    { "instructions", PN_COUNT, PN_OPTIONAL, PN_ANY, 1e9, NULL, "limit of a script's instructions of Lua's machine" },
+    { "instructions", PN_COUNT, PN_OPTIONAL, PN_WORD, 1e9, NULL, "limit of a script's instructions of Lua's machine" },
     { "threads", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "of the computations; all processors when left out" },
     { "process", PN_FLAG, PN_OPTIONAL, PN_ANY, 1.0, NULL,
       "each script in a process of its own, so that a memory error ends that script and shows it nothing; false: in "

@@ -26,7 +26,7 @@ typedef enum pn_range {
     PN_FRACTION,      /* in (0, 1) */
     PN_UNIT_INTERVAL, /* in [0, 1] */
     PN_EXPONENT,      /* in [1, inf], infinity included */
-    PN_WORD           /* PN_COUNT only: no size but a seed, which may be more than PN_SIZE_MAX */
+    PN_WORD           /* PN_COUNT only: no size (a seed, a limit), so it may be more than PN_SIZE_MAX */
 } pn_range;
 
 typedef enum pn_need { PN_OPTIONAL = 0, PN_REQUIRED = 1 } pn_need;

@@ -1,19 +1,27 @@
-/* vault.c -- a list of pages and their protection.  Depends on: vault.h, account.h, alloc.h, POSIX.
+/* vault.c -- pages of records and their protection.  Depends on: vault.h, account.h, alloc.h, POSIX.
  * Used by: data/, objective/, solvers/, bindings/curator/. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include <stdint.h>
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/account.h"
 #include "core/alloc.h"
+#include "core/size.h"
 #include "core/vault.h"
 
+/* Blocks lie one behind another in an address range of their own, so that one call locks all of them. */
+#define RANGE ((size_t)1 << 40)
+
+typedef struct block {
+    size_t at, bytes;    /* in the range; whole pages */
+    pn_account *account; /* that pays for it, or NULL */
+    bool used;
+} block;
+
+/* Mapped by others. */
 typedef struct region {
     void *pages;
     size_t bytes;
-    bool ours;           /* made by pn_vault_alloc: to be written, and freed */
-    pn_account *account; /* that pays for it, or NULL */
 } region;
 
 /* Of the process, as the protection of pages is; written by its one thread that starts work. */
@@ -22,21 +30,20 @@ static struct vault {
     unsigned inside; /* calls of pn_vault_enter that have not left */
     void (*on_enter)(void);
     region *regions;
-    size_t count, room;
+    size_t region_count;
+    char *range; /* NULL until the first block */
+    size_t top;  /* of what was ever used of it */
+    block *blocks;
+    size_t block_count, block_room;
 } vault;
-
-static bool protect(const region *at, bool open)
-{
-    int rights = !open ? PROT_NONE : at->ours ? PROT_READ | PROT_WRITE : PROT_READ;
-
-    return mprotect(at->pages, at->bytes, rights) == 0;
-}
 
 /* Pages that the system does not unlock end the process at the first read, as they should. */
 static void protect_all(bool open)
 {
-    for (size_t i = 0; i < vault.count; i++)
-        (void)protect(&vault.regions[i], open);
+    for (size_t i = 0; i < vault.region_count; i++)
+        (void)mprotect(vault.regions[i].pages, vault.regions[i].bytes, open ? PROT_READ : PROT_NONE);
+    if (vault.top > 0)
+        (void)mprotect(vault.range, vault.top, open ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
 void pn_vault_enter(void)
@@ -60,30 +67,16 @@ void pn_vault_arm(void (*on_enter)(void))
     protect_all(false);
 }
 
-/* ---- the list ---- */
-
-static bool make_room(void)
-{
-    size_t room = vault.room ? 2 * vault.room : 16;
-    region *more = vault.count == vault.room ? pn_plain_resize(vault.regions, room * sizeof *more) : vault.regions;
-
-    if (!more)
-        return false;
-    if (vault.count == vault.room)
-        vault.room = room;
-    vault.regions = more;
-    return true;
-}
-
 pn_status pn_vault_add(void *pages, size_t bytes, pn_err *err)
 {
-    region made = { .pages = pages, .bytes = bytes };
+    region *more = pn_plain_resize(vault.regions, (vault.region_count + 1) * sizeof *more);
 
-    if (!make_room())
+    if (!more)
         return pn_fail(err, PN_ENOMEM, "vault: out of memory");
-    if (vault.armed && vault.inside == 0 && !protect(&made, false))
+    vault.regions = more;
+    if (vault.armed && vault.inside == 0 && mprotect(pages, bytes, PROT_NONE) != 0)
         return pn_fail(err, PN_EINVAL, "vault: the system does not lock %zu bytes", bytes);
-    vault.regions[vault.count++] = made;
+    vault.regions[vault.region_count++] = (region){ pages, bytes };
     return PN_OK;
 }
 
@@ -94,54 +87,88 @@ static size_t pages_for(size_t count, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes;
 
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - page)
+    if (!pn_size_multiply(&bytes, count, size))
         return 0;
     return bytes == 0 ? page : (bytes + page - 1) / page * page;
 }
 
-/* The lock of a new block is that of the others. */
-static void *map_block(size_t bytes, pn_account *account)
+/* One that was freed and has this very size, or a new one at the top; NULL when memory is short. */
+static block *find_block(size_t bytes)
 {
-    int rights = vault.inside ? PROT_READ | PROT_WRITE : PROT_NONE;
-    void *pages = make_room() ? mmap(NULL, bytes, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+    for (size_t i = 0; i < vault.block_count; i++) {
+        if (!vault.blocks[i].used && vault.blocks[i].bytes == bytes)
+            return &vault.blocks[i];
+    }
+    if (vault.block_count == vault.block_room) {
+        size_t room = vault.block_room ? 2 * vault.block_room : 64;
+        block *more = pn_plain_resize(vault.blocks, room * sizeof *more);
 
-    if (pages == MAP_FAILED)
+        if (!more)
+            return NULL;
+        vault.blocks = more;
+        vault.block_room = room;
+    }
+    if (!vault.range) {
+        void *range = mmap(NULL, RANGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+        if (range == MAP_FAILED)
+            return NULL;
+        vault.range = range;
+    }
+    if (bytes > RANGE - vault.top)
         return NULL;
-    vault.regions[vault.count++] = (region){ pages, bytes, true, account };
-    return pages;
+    vault.blocks[vault.block_count] = (block){ .at = vault.top, .bytes = bytes };
+    vault.top += bytes;
+    return &vault.blocks[vault.block_count++];
+}
+
+static void *take_block(size_t bytes, pn_account *account)
+{
+    block *found = find_block(bytes);
+
+    if (!found || (vault.inside && mprotect(vault.range + found->at, bytes, PROT_READ | PROT_WRITE) != 0))
+        return NULL;
+    found->used = true;
+    found->account = account;
+    return vault.range + found->at;
 }
 
 void *pn_vault_alloc(size_t count, size_t size)
 {
     pn_account *account = pn_account_current();
     size_t bytes;
-    void *block;
+    void *made;
 
     if (!vault.armed)
         return pn_alloc_large(count, size);
     bytes = pages_for(count, size);
     if (bytes == 0 || (account && !pn_account_charge(account, bytes)))
         return NULL;
-    block = map_block(bytes, account);
-    if (!block && account)
+    made = take_block(bytes, account);
+    if (!made && account)
         pn_account_credit(account, bytes);
-    return block;
+    return made;
 }
 
-void pn_vault_free(void *block)
+static block *block_at(const void *at)
 {
-    region freed;
-    size_t i = 0;
+    for (size_t i = 0; i < vault.block_count; i++) {
+        if (vault.blocks[i].used && vault.range + vault.blocks[i].at == at)
+            return &vault.blocks[i];
+    }
+    return NULL;
+}
 
-    while (i < vault.count && vault.regions[i].pages != block)
-        i++;
-    if (i == vault.count) {
-        pn_free(block);
+void pn_vault_free(void *at)
+{
+    block *freed = at ? block_at(at) : NULL;
+
+    if (!freed) {
+        pn_free(at);
         return;
     }
-    freed = vault.regions[i];
-    vault.regions[i] = vault.regions[--vault.count];
-    (void)munmap(freed.pages, freed.bytes);
-    if (freed.account)
-        pn_account_credit(freed.account, freed.bytes);
+    (void)madvise(at, freed->bytes, MADV_DONTNEED);
+    freed->used = false;
+    if (freed->account)
+        pn_account_credit(freed->account, freed->bytes);
 }

@@ -259,6 +259,7 @@ const pn_solver_ops pn_solver_federated_frank_wolfe = {
            "columns privately, and sends that column, shortened and with noise, once.",
     .source = "Lou, Cheung (2018), Algorithm 2, corrected",
     .params = federated_params,
+    .reveals = PN_REVEALS_PROCESSES,
     .is_private = true,
     .remote = true,
     .plan = fed_plan_new,

@@ -360,7 +360,7 @@ pn_slack pn_ledger_slack(const pn_ledger *ledger)
     pn_ledger_answer answer;
 
     if (ledger->link)
-        return pn_link_look(ledger, PN_WISH_SLACK, &answer) ? answer.slack : (pn_slack){ INFINITY, 1.0 };
+        return pn_link_look(ledger, PN_WISH_SLACK, &answer) ? answer.slack : (pn_slack){ INFINITY, 1.0, 1.0 };
     pn_ledger_lock(ledger);
     result = slack_locked(ledger);
     pn_ledger_unlock(ledger);

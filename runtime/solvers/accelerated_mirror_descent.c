@@ -247,6 +247,7 @@ const pn_solver_ops pn_solver_accelerated_mirror_descent = {
            "constraint set: the risk of mirror descent from about the square root of its number of gradients.",
     .source = "Wang, Ye, Xu (2017), Algorithm 3, with the noisy gradient in both steps and L of the norm",
     .params = amd_params,
+    .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .plan = amd_plan_new,
     .destroy_plan = amd_plan_destroy,

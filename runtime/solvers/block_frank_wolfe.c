@@ -169,6 +169,7 @@ const pn_solver_ops pn_solver_block_frank_wolfe = {
         "is.",
     .source = "Lou, Cheung (2018), Algorithm 1 and Theorem 1",
     .params = bfw_params,
+    .reveals = PN_REVEALS_PAID,
     .is_private = false,
     .plan = bfw_plan_new,
     .destroy_plan = bfw_plan_destroy,

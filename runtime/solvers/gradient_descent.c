@@ -179,6 +179,7 @@ const pn_solver_ops pn_solver_gradient_descent = {
         "Polyak-Lojasiewicz type, the average where it is convex, a random one where it is neither.",
     .source = "Wang, Ye, Xu (2017), Algorithm 4, with the noise and all constants exact",
     .params = gd_params,
+    .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .plan = gd_plan_new,
     .destroy_plan = gd_plan_destroy,

@@ -216,6 +216,7 @@ const pn_solver_ops pn_solver_mirror_descent = {
            "follows the Gaussian width of the set, not the dimension.  The answer is the average iterate.",
     .source = "Talwar, Thakurta, Zhang (2014), Algorithm 2 and Theorem 3.2, constants as proven",
     .params = md_params,
+    .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .plan = md_plan_new,
     .destroy_plan = md_plan_destroy,

@@ -481,6 +481,7 @@ const pn_solver_ops pn_solver_newton = {
         "Ganesh, Haghifam, Steinke, Thakurta (2023), with the Hessian's sensitivity, differences of gradients and "
         "their gain derived anew",
     .params = nw_params,
+    .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .plan = nw_plan_new,
     .destroy_plan = nw_plan_destroy,

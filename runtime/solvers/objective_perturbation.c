@@ -124,6 +124,7 @@ const pn_solver_ops pn_solver_objective_perturbation = {
     .source = "Kifer, Smith, Thakurta (2012) and Iyengar et al. (2019), approximate minima, constants for replaced "
               "records",
     .params = op_params,
+    .reveals = PN_REVEALS_FAILURE,
     .is_private = true,
     .plan = op_plan_new,
     .destroy_plan = op_plan_destroy,

@@ -270,6 +270,7 @@ const pn_solver_ops pn_solver_output_perturbation = {
     .source = "Chaudhuri, Monteleoni, Sarwate (2011); Zhang, Zheng, Mou, Wang (2017); Wu et al. (2017); constants as "
               "derived",
     .params = output_params,
+    .reveals = PN_REVEALS_FAILURE,
     .is_private = true,
     .plan = output_plan_new,
     .destroy_plan = output_plan_destroy,

@@ -404,6 +404,7 @@ const pn_solver_ops pn_solver_second_order = {
         "what it released.",
     .source = "Gao, Wright, Differentially private optimization for smooth nonconvex ERM, with constants derived anew",
     .params = so_params,
+    .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .plan = so_plan_new,
     .destroy_plan = so_plan_destroy,

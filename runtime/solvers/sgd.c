@@ -269,6 +269,7 @@ const pn_solver_ops pn_solver_sgd = {
         "runs.",
     .source = "Bassily, Smith, Thakurta (2014), Algorithm 1; Balle, Barthe, Gaboardi (2018) for the price of batches",
     .params = sgd_params,
+    .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .by_records = true,
     .plan = sgd_plan_new,

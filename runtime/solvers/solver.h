@@ -148,14 +148,24 @@ struct pn_state {
 
 /* ---- the interface ---- */
 
+/* What a run tells those who see all that it says: its plan, its model, whether it ended well.  A curator's scripts may use a solver
+ * when its row says PN_REVEALS_PAID, and none whose row says nothing. */
+typedef enum pn_solver_reveals {
+    PN_REVEALS_UNJUDGED = 0, /* nobody has said */
+    PN_REVEALS_PAID,         /* what its plan pays for */
+    PN_REVEALS_FAILURE,      /* and whether it fails, which depends on the records */
+    PN_REVEALS_PROCESSES     /* and what it sends to other processes */
+} pn_solver_reveals;
+
 struct pn_solver_ops {
     const char *name;
     const char *doc;
     const char *source;     /* paper, algorithm, theorem */
     const pn_param *params; /* its own options; the common ones are pn_solver_common */
-    bool is_private;        /* has a private form */
-    bool clips_values;      /* it bounds what a record does by itself: no certified gradient is asked for */
-    bool remote;            /* it reads no record of the objective: these may be with others (pn_dataset, `absent`) */
+    pn_solver_reveals reveals;
+    bool is_private;   /* has a private form */
+    bool clips_values; /* it bounds what a record does by itself: no certified gradient is asked for */
+    bool remote;       /* it reads no record of the objective: these may be with others (pn_dataset, `absent`) */
     bool
         by_records; /* it picks records in every step, also in batches of all: they have to be here (pn_dataset, `partial`) */
 

@@ -186,6 +186,7 @@ const pn_solver_ops pn_solver_trust_region = {
            "where the ball no longer holds a step back, and certifies gradient and least eigenvalue there.",
     .source = "Wang, Xu, DP-trust region method, with all constants derived anew",
     .params = tr_params,
+    .reveals = PN_REVEALS_PAID,
     .is_private = true,
     .plan = tr_plan_new,
     .destroy_plan = tr_plan_destroy,

@@ -6,6 +6,7 @@ local reasons = {
   ["core/account current"] = "of each thread",
   ["core/alloc current"] = "the process's allocator, set before the first object",
   ["core/stop current"] = "of each thread",
+  ["core/vault vault"] = "the protection of pages is of the process; armed in one that runs a single script",
   ["numeric/blas_threads lock"] = "OpenBLAS has one number of threads for the process: a lock,",
   ["numeric/blas_threads users"] = "how many want it to be one,",
   ["numeric/blas_threads before"] = "and what it was",
