@@ -113,6 +113,10 @@ ALL_OBJ     := $(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ) $(MPI_OBJ) $(C_TESTS
 MUTANT_SRC  := $(shell grep -l 'core/mutant\.h' $(RUNTIME_SRC))
 MUTANT_OBJ  := $(MUTANT_SRC:%.c=$(BUILD)/mutants/%.o)
 MUTANTS     := $(BUILD)/mutants/penumbra/core.so
+# The same as a program, in which scripts can commit memory errors.
+PEEK_SRC    := $(shell grep -l 'tools/peek\.h' $(BINDING_SRC) $(PROGRAM_SRC)) tests/tools/peek.c
+PEEK_OBJ    := $(PEEK_SRC:%.c=$(BUILD)/mutants/%.o)
+PEEK        := $(BUILD)/mutants/program
 
 LUA_TREE    := $(STDLIB:%=$(BUILD)/lua/penumbra/%)
 CORE        := $(BUILD)/lua/penumbra/core.so
@@ -231,7 +235,7 @@ $(BUILD)/lua/penumbra/%.lua: stdlib/%.lua
 	@mkdir -p $(@D)
 	@cp $< $@
 
--include $(ALL_OBJ:.o=.d) $(MUTANT_OBJ:.o=.d)
+-include $(ALL_OBJ:.o=.d) $(MUTANT_OBJ:.o=.d) $(PEEK_OBJ:.o=.d)
 
 # ---- tests ----
 
@@ -239,7 +243,8 @@ TREE     := $(abspath $(BUILD))
 LUA_DIRS  = LUA_PATH='$(TREE)/lua/?.lua;$(TREE)/lua/?/init.lua;./?.lua;;' LUA_CPATH='$(TREE)/lua/?.so;;'
 CLEAN_ENV = env -u LUA_INIT -u LUA_PATH_5_4 -u LUA_CPATH_5_4 $(LUA_DIRS) PENUMBRA='$(TREE)/penumbra'
 # Sanitized trees leave out what tests other builds, the long audits, and the reproductions, whose every call has specs.
-NOT_SAN   = tests/build/% tests/examples/embed_spec.lua tests/examples/reproduce_spec.lua tests/regress/mutants_spec.lua
+NOT_SAN   = tests/build/% tests/examples/embed_spec.lua tests/examples/reproduce_spec.lua tests/regress/mutants_spec.lua \
+            tests/bindings/curator_process_spec.lua
 SPECS     = $(if $(SAN),$(filter-out $(NOT_SAN),$(ALL_SPECS)),$(ALL_SPECS))
 ALL_SPECS = $(sort $(shell find $(TESTS) -name '*_spec.lua'))
 RUN_TESTS = $(filter $(foreach path,$(TESTS),$(BUILD)/$(basename $(path))%),$(C_TESTS))
@@ -256,7 +261,7 @@ $(filter $(BUILD)/tests/bindings/%,$(C_TESTS)): $(BINDING_OBJ)
 # Those of regress/ may carry the faults of core/mutant.h.
 $(filter $(BUILD)/tests/regress/%,$(C_TESTS)): $(MUTANT_OBJ)
 
-$(MUTANT_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags | $(PROTO_SRC)
+$(MUTANT_OBJ) $(PEEK_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags | $(PROTO_SRC)
 	@mkdir -p $(@D)
 	$(call quiet,cc $@)$(COMPILE) -DPN_MUTANTS -MMD -MP -c $< -o $@
 
@@ -266,9 +271,13 @@ $(MUTANTS): $(MUTANT_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
 	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),-z nodelete) -Wl,--version-script=$(BUILD)/lua.map \
 	    -o $@ $(BINDING_OBJ) $(MUTANT_OBJ) $(filter-out $(MUTANT_SRC:%.c=$(BUILD)/%.o),$(RUNTIME_OBJ)) $(LIBS)
 
+$(PEEK): $(PEEK_OBJ) $(MUTANT_OBJ) $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
+	$(call quiet,link $@)$(LINK) -o $@ $(PEEK_OBJ) $(filter-out $(PEEK_SRC:%.c=$(BUILD)/%.o),$(PROGRAM_OBJ) $(BINDING_OBJ)) \
+	    $(MUTANT_OBJ) $(filter-out $(MUTANT_SRC:%.c=$(BUILD)/%.o),$(RUNTIME_OBJ)) $(LUA_LIBS) $(READLINE_LIBS) $(SECCOMP_LIBS) $(LIBS)
+
 # What several specs install, each in a process of its own, is made before them: it stands in one place.
 INSTALLED = $(if $(filter tests/build/% tests/examples/embed_spec.lua,$(SPECS)),docs $(BUILD)/static/libpenumbra.a)
-test: all $(if $(SAN),,$(MUTANTS)) $(INSTALLED) $(RUN_TESTS) | $(BUILD)/setup/test ## Run the tests; TESTS=path runs a part of them
+test: all $(if $(SAN),,$(MUTANTS) $(PEEK)) $(INSTALLED) $(RUN_TESTS) | $(BUILD)/setup/test ## Run the tests; TESTS=path runs a part of them
 	@$(CLEAN_ENV) $(SAN_ENV) PN_LUA='$(LUA)' PN_BUSTED='$(BUSTED)' PN_BUILD='$(BUILD)' PN_CC='$(CC)' \
 	    $(LUA) tests/tools/run_tests.lua $(abspath $(RUN_TESTS)) -- $(SPECS)
 

@@ -4,6 +4,9 @@
 
 #include "pnl.h"
 #include "progress.h"
+#ifdef PN_MUTANTS
+#include "tools/peek.h"
+#endif
 
 static const char task_key = 't', threads_key = 'n';
 
@@ -85,6 +88,9 @@ static void open_parts(lua_State *L)
                   NULL);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         parts[i](L);
+#ifdef PN_MUTANTS
+    pnl_open_peek(L);
+#endif
 }
 
 int pnl_document(lua_State *L)

@@ -19,6 +19,9 @@
 #include "curator/wire.h"
 #include "data/shared.h"
 #include "random/rng.h"
+#ifdef PN_MUTANTS
+#include "tools/peek.h"
+#endif
 
 #define FAILED 3 /* exit status: the curator has said why, or is gone */
 
@@ -209,6 +212,9 @@ static pn_status get_ready(server *self, pn_err *err)
     if (status != PN_OK)
         return status;
     pnl_curator_in_process(self->curator, true);
+#ifdef PN_MUTANTS
+    pnl_peek_read_map();
+#endif
     pn_vault_arm(pn_rng_renew);
     return pnl_confine(self->limits.threads != 1, err);
 }

@@ -12,6 +12,7 @@
 #include "core/account.h"
 #include "core/alloc.h"
 #include "core/task.h"
+#include "core/vault.h"
 
 #define REPORT_INTERVAL_NS 20000000 /* 20 ms: smooth to the eye, free to the loop */
 #define MAX_THREADS        256
@@ -79,6 +80,7 @@ static void *helper_main(void *argument)
         pthread_mutex_unlock(&task->lock);
         (void)pn_account_enter(task->account);
         work_on_blocks(task, self->index);
+        pn_vault_burn();
         (void)pn_account_enter(NULL);
         pthread_mutex_lock(&task->lock);
         if (--task->running == 0)

@@ -1,6 +1,7 @@
 /* vault.c -- pages of records and their protection.  Depends on: vault.h, account.h, alloc.h, POSIX.
  * Used by: data/, objective/, solvers/, bindings/curator/. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -54,10 +55,29 @@ void pn_vault_enter(void)
     protect_all(true);
 }
 
+#define DEEPEST                                                                                                        \
+    ((size_t)128                                                                                                       \
+     << 10) /* bytes of stack that work on records takes: batch.c's run_small has 86 kB, the rest below 14 */
+
+static void __attribute__((noinline)) overwrite_stack(void)
+{
+    unsigned char room[DEEPEST];
+
+    explicit_bzero(room, sizeof room);
+}
+
+void pn_vault_burn(void)
+{
+    if (vault.armed)
+        overwrite_stack();
+}
+
 void pn_vault_leave(void)
 {
-    if (vault.armed && --vault.inside == 0)
-        protect_all(false);
+    if (!vault.armed || --vault.inside > 0)
+        return;
+    overwrite_stack();
+    protect_all(false);
 }
 
 void pn_vault_arm(void (*on_enter)(void))
@@ -78,6 +98,11 @@ pn_status pn_vault_add(void *pages, size_t bytes, pn_err *err)
         return pn_fail(err, PN_EINVAL, "vault: the system does not lock %zu bytes", bytes);
     vault.regions[vault.region_count++] = (region){ pages, bytes };
     return PN_OK;
+}
+
+void *pn_vault_pages(size_t i)
+{
+    return i < vault.region_count ? vault.regions[i].pages : NULL;
 }
 
 /* ---- blocks ---- */

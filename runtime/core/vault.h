@@ -26,6 +26,8 @@ static inline pn_status pn_vault_left(pn_status status)
     pn_vault_leave();
     return status;
 }
+/** Overwrite what calls that have returned left on this thread's stack, copies of records among it.  Nothing in a process that is not armed. */
+void pn_vault_burn(void);
 /* The status of `call`, which is made with the vault open. */
 #define PN_WITH_RECORDS(call) (pn_vault_enter(), pn_vault_left(call))
 
@@ -35,6 +37,9 @@ static inline pn_status pn_vault_left(pn_status status)
  * Not undone.
  */
 void pn_vault_arm(void (*on_enter)(void));
+
+/** Where the i-th of the pages that pn_vault_add has locked are, from 0; NULL past the last.  For tests. */
+void *pn_vault_pages(size_t i);
 
 /** Lock pages that were mapped by other means as well: whole pages, readable when the vault is open.  Errors: PN_ENOMEM; PN_EINVAL when the system
  *  does not lock them. */

@@ -1,0 +1,104 @@
+-- Scripts in processes of their own, with memory errors planted (tools/peek.c): what these reach, and what they cost.  Each is tried in the
+-- curator's own process as well, where it must succeed: else the attack, not the defence, would be what failed.
+local build, busted_program = os.getenv("PN_BUILD") or "build", os.getenv "PENUMBRA"
+
+local function lines_of(command)
+  local pipe, found = assert(io.popen(command)), {}
+  for line in pipe:lines() do
+    local name, value = line:match "^(.-)\t(.*)$"
+    if name then found[name] = value end
+  end
+  return found, pipe:close()
+end
+
+describe("a script with a memory error", function()
+  local told, ended
+
+  setup(function()
+    local path = os.tmpname()
+    os.remove(path)
+    local program = build .. "/mutants/program"
+    told, ended = lines_of(("PN_TEST_SECRET=a-word-of-the-host-5512 '%s' tests/tools/peek.lua '%s' '%s' 2>&1"):format(program, program, path))
+    for _, suffix in ipairs { "", ".key", ".head" } do
+      os.remove(path .. suffix)
+    end
+  end)
+
+  local function count(name) return tonumber((told[name] or ""):match "^(%d+)\ttrue") end
+
+  it("finds records, other answers and the environment in the curator's process", function()
+    assert.is_true(ended)
+    for _, name in ipairs { "record", "answer", "environment", "own" } do
+      assert.is_truthy(count("shared " .. name), name .. ": " .. tostring(told["shared " .. name]))
+      assert.is_true(count("shared " .. name) > 0, name)
+    end
+  end)
+
+  it("finds none of them, and no key, in a process of its own", function()
+    assert.is_true(count "own own" > 0) -- the search works there
+    for _, name in ipairs { "record", "key", "answer", "environment" } do
+      assert.equal(0, count("own " .. name), name .. ": " .. tostring(told["own " .. name]))
+    end
+  end)
+
+  it("does not find the ledger's key in the curator's process either", function()
+    assert.equal(0, count "shared key", told["shared key"])
+  end)
+
+  it("ends when it reads or writes records, or anything that is not there, and tells nothing", function()
+    for _, name in ipairs { "read", "write", "wild" } do
+      local said = told["at " .. name]
+      assert.truthy(said:find("EIO script: its process was ended by the system: Segmentation fault", 1, true), said)
+      assert.is_nil(said:find "hello")
+    end
+    assert.equal("0", told["at copy"]:match "^%d+", told["at copy"])
+    assert.equal("0", told["after work"]:match "^%d+", told["after work"])
+  end)
+
+  it("costs nothing but itself", function()
+    assert.equal(0, tonumber(told["spent by errors"]))
+    assert.equal("3", told.after)
+  end)
+
+  it("opens no file or socket, signals nobody, starts no process and makes no code", function()
+    for _, name in ipairs { "open", "socket", "signal", "execute", "fork" } do
+      assert.equal("true", told["shared " .. name], name)
+      assert.equal("false", told["own " .. name], name)
+    end
+  end)
+end)
+
+describe("the process of a script", function()
+  local pn = require "penumbra"
+  local data = pn.data.from({ { 0.1, 0.2 }, { 0.3, -0.1 } }, { 1, -1 }):clip_rows("l2", 1)
+
+  local function curator(options)
+    options.data, options.ledger = { d = data }, pn.ledger { epsilon = 1 }
+    return pn.curator(options)
+  end
+
+  it("is refused with its remedy where its program is not there, or is another one", function()
+    local r = curator { program = "/nowhere/penumbra" }:run "return 1"
+    assert.equal("EIO", r.status)
+    assert.truthy(r.error:find("/nowhere/penumbra could not be started", 1, true), r.error)
+    assert.truthy(r.error:find("process=false", 1, true), r.error)
+    r = curator { program = "/bin/true" }:run "return 1"
+    assert.equal("EIO", r.status)
+    assert.truthy(r.error:find("its process ended before the script did", 1, true), r.error)
+  end)
+
+  it("is the default, and gives what a script in this process gives", function()
+    for _, options in ipairs { {}, { process = true, program = busted_program }, { process = false } } do
+      local r = curator(options):run "print('a\\0b', data.d.n) return data.d.bounds.l2, budget.remaining, pn.vec{1, 2}"
+      assert.is_true(r.ok, r.error)
+      assert.equal("a\\x00b\t2\n", r.output)
+      assert.equal("1.0\t1.0\tvec(2): 1 2", r.answer)
+    end
+  end)
+
+  it("is nothing that a person can start", function()
+    local pipe = io.popen(("'%s' --curated </dev/null 2>&1; echo $?"):format(busted_program))
+    assert.equal("3\n", pipe:read "a")
+    pipe:close()
+  end)
+end)
