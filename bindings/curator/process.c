@@ -243,7 +243,7 @@ static pn_status look(talk *self, pn_err *err)
     if (now() >= self->deadline)
         return self->ready
                    ? stopped(self, PN_ELIMIT, err)
-                   : pn_fail(err, PN_EIO, "curator: the script's process was not ready in %g seconds", START_LIMIT);
+                   : pn_fail(err, PN_ELIMIT, "curator: the script's process was not ready in %g seconds", START_LIMIT);
     return pn_stop_asked(err) == PN_OK ? PN_OK : stopped(self, PN_ECANCELLED, err);
 }
 
@@ -428,8 +428,6 @@ static pn_status converse(talk *self, char **answer, pn_err *err)
     for (;;) {
         pn_status status = pnl_frame_receive(&self->in, self->fd, PNL_FRAME_FROM_SCRIPT, NULL, until_ready, self, err);
 
-        if (status == PN_EIO && now() < self->deadline)
-            return ended_by_itself(self, err);
         if (status != PN_OK)
             return status;
         if (self->in.kind == PNL_FRAME_END)
@@ -464,6 +462,8 @@ pn_status pnl_script_elsewhere(pnl_curator *curator, const pnl_script *script, c
         status = send_everything(&self, err);
     if (status == PN_OK)
         status = converse(&self, answer, err);
+    if (status != PN_OK && (self.in.gone || self.out.gone))
+        status = ended_by_itself(&self, err);
     stop(&self);
     return status;
 }

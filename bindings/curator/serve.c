@@ -48,7 +48,7 @@ static pn_status until_ready(void *self, int fd, short events, pn_err *err)
     return PN_OK;
 }
 
-static pn_status send_frame(server *self, const pnl_frame *frame, pn_err *err)
+static pn_status send_frame(server *self, pnl_frame *frame, pn_err *err)
 {
     return pnl_frame_send(frame, self->fd, -1, until_ready, NULL, err);
 }

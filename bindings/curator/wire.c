@@ -286,7 +286,7 @@ typedef struct head {
     uint32_t kind, size;
 } head;
 
-pn_status pnl_frame_send(const pnl_frame *frame, int fd, int pass, pnl_wire_wait wait, void *self, pn_err *err)
+pn_status pnl_frame_send(pnl_frame *frame, int fd, int pass, pnl_wire_wait wait, void *self, pn_err *err)
 {
     head about = { frame->kind, (uint32_t)frame->size };
     pn_status status;
@@ -297,6 +297,7 @@ pn_status pnl_frame_send(const pnl_frame *frame, int fd, int pass, pnl_wire_wait
     status = send_bytes(fd, &about, sizeof about, pass, wait, self, err);
     if (status == PN_OK)
         status = send_bytes(fd, frame->data, frame->size, -1, wait, self, err);
+    frame->gone = status == PN_EIO;
     return status;
 }
 
@@ -309,6 +310,7 @@ pn_status pnl_frame_receive(pnl_frame *frame, int fd, size_t most, int *passed, 
     if (passed)
         *passed = -1;
     status = receive_bytes(fd, &about, sizeof about, passed, wait, self, err);
+    frame->gone = status == PN_EIO;
     if (status != PN_OK)
         return status;
     if (about.size > most)
@@ -318,5 +320,7 @@ pn_status pnl_frame_receive(pnl_frame *frame, int fd, size_t most, int *passed, 
     if (!make_room(frame, about.size))
         return pn_fail(err, PN_ENOMEM, "curator: out of memory for a message");
     frame->size = about.size;
-    return receive_bytes(fd, frame->data, about.size, NULL, wait, self, err);
+    status = receive_bytes(fd, frame->data, about.size, NULL, wait, self, err);
+    frame->gone = status == PN_EIO;
+    return status;
 }

@@ -36,6 +36,7 @@ typedef struct pnl_frame {
     size_t size, room;
     size_t at;   /* of what is read next */
     bool failed; /* no memory for it; or what was read is not there */
+    bool gone;   /* the other end was, when this frame was on its way */
 } pnl_frame;
 
 /** Empty it for a new frame of this kind; memory is kept. */
@@ -53,12 +54,12 @@ const char *pnl_get_text(pnl_frame *frame, size_t *size);
 /** Whether everything was read and nothing was missing. */
 bool pnl_frame_done(const pnl_frame *frame);
 
-/* Waits until the descriptor is ready for `events` of poll.  A status other than PN_OK ends the transfer with it. */
+/* Waits until the descriptor is ready for `events` of poll.  A status other than PN_OK, and not PN_EIO, ends the transfer with it. */
 typedef pn_status (*pnl_wire_wait)(void *self, int fd, short events, pn_err *err);
 
 /** Send it whole, with a descriptor unless `pass` is -1.  Errors: PN_EIO when the other end is gone; what `wait` says; PN_ENOMEM for a frame
  *  that failed. */
-pn_status pnl_frame_send(const pnl_frame *frame, int fd, int pass, pnl_wire_wait wait, void *self, pn_err *err);
+pn_status pnl_frame_send(pnl_frame *frame, int fd, int pass, pnl_wire_wait wait, void *self, pn_err *err);
 /** Receive one of at most `most` bytes; *passed: a descriptor that came with it, or -1; NULL: none may come.
  *  Errors: PN_EIO when the other end is gone; PN_EPARSE for a larger frame; PN_ENOMEM; what `wait` says. */
 pn_status pnl_frame_receive(pnl_frame *frame, int fd, size_t most, int *passed, pnl_wire_wait wait, void *self,

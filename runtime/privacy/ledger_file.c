@@ -24,10 +24,13 @@ void pn_store_chain(const pn_store *store, unsigned char mac[PN_MAC_BYTES], cons
 {
     crypto_generichash_state state;
 
-    (void)crypto_generichash_init(&state, store->key, PN_KEY_BYTES, PN_MAC_BYTES);
+    pn_secret_open(&store->key);
+    (void)crypto_generichash_init(&state, store->key.bytes, PN_KEY_BYTES, PN_MAC_BYTES);
+    pn_secret_close(&store->key);
     (void)crypto_generichash_update(&state, before, PN_MAC_BYTES);
     (void)crypto_generichash_update(&state, (const unsigned char *)text, length);
     (void)crypto_generichash_final(&state, mac, PN_MAC_BYTES);
+    sodium_memzero(&state, sizeof state); /* it began with the key */
 }
 
 /* What stands before the first record: the MAC of the ledger's first line. */

@@ -218,7 +218,7 @@ static pn_status open_content(pn_store *store, bool create, bool *is_new, pn_err
     if (!*is_new) {
         status = read_first_line(store, size, err);
         if (status == PN_OK)
-            status = pn_disk_read_key(store->key, store->key_path, err);
+            status = pn_disk_read_key(store->key.bytes, store->key_path, err);
         return status == PN_OK ? check_content(store, size, err) : status;
     }
     if (store->head >= 0)
@@ -233,7 +233,7 @@ static pn_status open_content(pn_store *store, bool create, bool *is_new, pn_err
         return pn_fail(err, PN_EIO, "ledger: %.300s: cannot be written: %s", store->path, strerror(errno));
     randombytes_buf(name, sizeof name);
     (void)sodium_bin2hex(store->name, sizeof store->name, name, sizeof name);
-    return pn_disk_make_key(store->key, store->key_path, err);
+    return pn_disk_make_key(store->key.bytes, store->key_path, err);
 }
 
 static char *join(const char *path, const char *end)
@@ -263,8 +263,10 @@ pn_status pn_store_open(pn_store **out, const char *path, const char *key, bool 
     store->path = pn_strdup(path);
     store->key_path = key ? pn_strdup(key) : join(path, ".key");
     store->head_path = join(path, ".head");
-    status = store->path && store->key_path && store->head_path ? open_files(store, create, err)
-                                                                : pn_fail(err, PN_ENOMEM, "ledger: out of memory");
+    store->key = pn_secret_new(PN_KEY_BYTES);
+    status = store->path && store->key_path && store->head_path && store->key.bytes
+                 ? open_files(store, create, err)
+                 : pn_fail(err, PN_ENOMEM, "ledger: out of memory");
     if (status == PN_OK)
         status = lock(store, err);
     if (status == PN_OK)
@@ -286,7 +288,7 @@ void pn_store_close(pn_store *store)
         (void)close(store->head);
     if (store->fd >= 0)
         (void)close(store->fd); /* a forked child has its own copy: the lock stays with the parent */
-    sodium_memzero(store->key, sizeof store->key);
+    pn_secret_clear(&store->key);
     pn_free(store->content);
     pn_free(store->path);
     pn_free(store->key_path);

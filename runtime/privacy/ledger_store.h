@@ -5,6 +5,7 @@
 
 #include "privacy/ledger_disk.h"
 #include "privacy/ledger_file.h"
+#include "random/secret.h"
 
 #define PN_MAC_BYTES  16
 #define PN_MAC_HEX    (2 * PN_MAC_BYTES)
@@ -21,7 +22,7 @@ struct pn_store {
     size_t end;   /* bytes of whole, valid lines */
     size_t count; /* records */
     char name[PN_MAC_HEX + 1];
-    unsigned char key[PN_KEY_BYTES];
+    pn_secret key;                   /* PN_KEY_BYTES, closed but in pn_store_chain */
     unsigned char mac[PN_MAC_BYTES]; /* of the last record */
     char *content;                   /* what was read, until it is replayed */
     bool created, cut;

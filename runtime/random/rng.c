@@ -105,14 +105,18 @@ static void refill(pn_rng *rng)
 
 static pn_status new_stream(pn_rng **out, pn_err *err)
 {
+    pn_secret memory = { 0 };
     pn_rng *rng;
 
     (void)pthread_once(&process_once, prepare_process);
     if (process_status == PN_EIO)
         return pn_fail(err, PN_EIO, "rng: libsodium could not start; the system gives no randomness");
-    rng = process_status == PN_OK ? pn_calloc(1, sizeof *rng) : NULL;
+    if (process_status == PN_OK)
+        memory = pn_secret_new(sizeof *rng);
+    rng = memory.bytes;
     if (!rng)
         return pn_fail(err, PN_ENOMEM, "rng: not enough memory for a stream of %zu bytes", sizeof *rng);
+    rng->memory = memory;
     rng->fill = chacha20_fill;
     rng->refill = PN_REFILL_BYTES;
     rng->refill_extra = PN_EXTRA_BYTES;
@@ -203,10 +207,9 @@ bool pn_rng_untouched(const pn_rng *rng)
 
 void pn_rng_free(pn_rng *rng)
 {
-    if (!rng)
-        return;
-    sodium_memzero(rng, sizeof *rng);
-    pn_free(rng);
+    pn_secret memory = rng ? rng->memory : (pn_secret){ 0 };
+
+    pn_secret_clear(&memory);
 }
 
 bool pn_rng_simulated(const pn_rng *rng)

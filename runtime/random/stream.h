@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "random/rng.h"
+#include "random/secret.h"
 
 #define PN_KEY_BYTES    32
 #define PN_REFILL_BYTES 65536
@@ -19,6 +20,7 @@
 typedef void (*pn_keystream_fn)(unsigned char *bytes, size_t n, const unsigned char key[PN_KEY_BYTES]);
 
 struct pn_rng {
+    pn_secret memory; /* that holds all of this */
     pn_keystream_fn fill;
     unsigned generation; /* of the process that keyed it, see pn_process_generation */
     pid_t owner;         /* 0: an address, which is the same for everybody */

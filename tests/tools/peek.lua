@@ -1,7 +1,7 @@
 -- peek.lua -- run by build/mutants/program: what scripts with planted memory errors reach, in the curator's process and in their own, as
--- a table of lines "name value".  Usage: program peek.lua PROGRAM LEDGER.  Depends on: tools/peek.c.
+-- a table of lines "name value".  KEY: bytes of the ledger's key, masked.  Usage: program peek.lua PROGRAM LEDGER KEY.  Depends on: tools/peek.c.
 -- Used by: tests/bindings/curator_process_spec.lua.
-local program, path = arg[1], arg[2]
+local program, path, key = arg[1], arg[2], arg[3]
 
 -- Bytes as the scripts are given them, who must not have them in memory themselves.
 local function masked(bytes)
@@ -15,9 +15,6 @@ for i = 1, 600 do
 end
 local d = pn.data.from(X, y):clip_rows("l2", 1)
 local ledger = pn.ledger { epsilon = 4, delta = 1e-6, path = path }
-local file = assert(io.open(path .. ".key", "rb"))
-local key = file:read "a"
-file:close()
 
 local function curator(process)
   return pn.curator { data = { d = d }, ledger = ledger, process = process, program = program, threads = 1, memory = 256, seconds = 60 }
@@ -30,7 +27,6 @@ local other = curator(true):run("return 'an answer ' .. 7 * 1234567, 'of another
 
 local secrets = {
   record = string.pack("d", cell),
-  key = key:sub(1, 16),
   answer = other,
   environment = os.getenv "PN_TEST_SECRET",
   own = "a text of its own 8641969",
@@ -38,11 +34,15 @@ local secrets = {
 
 for _, process in ipairs { false, true } do
   local c, where = curator(process), process and "own " or "shared "
+  local patterns = { key = key }
   for name, bytes in pairs(secrets) do
+    patterns[name] = masked(bytes)
+  end
+  for name, pattern in pairs(patterns) do
     local r = c:run(([[
       local mine = 'a text of its own ' .. 7 * 1234567
       local found, read = pn.peek.find("%s")
-      return found, read > 1000, #mine]]):format(masked(bytes)))
+      return found, read > 1000, #mine]]):format(pattern))
     show(where .. name, r.answer or r.error)
   end
   for _, name in ipairs { "open", "socket", "signal", "execute", "fork" } do

@@ -1,14 +1,17 @@
 /* rng_test.c -- streams: known answers, forks, splits, uniformity, erasure.
  * Statistical checks use fixed seeds; each has a false-alarm rate of 1e-6 and is shown to reject a wrong law. */
+#define _DEFAULT_SOURCE /* mincore */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "chi_square.h"
-#include "core/alloc.h"
+#include "core/account.h"
 #include "random/rng.h"
+#include "random/stream.h"
 
 static pn_rng *seeded(uint64_t seed)
 {
@@ -234,58 +237,70 @@ static void the_transforms_have_their_moments(void)
 
 /* ---- memory ---- */
 
-static size_t block_bytes, dirty_bytes;
-
-static void *remember(void *self, size_t bytes)
+/* libsodium erases, and the pages are then gone. */
+static void freeing_takes_key_and_buffer_out_of_memory(void)
 {
-    block_bytes = bytes;
-    return self ? NULL : malloc(bytes);
-}
+    pn_rng *rng = secure();
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *at = (void *)((uintptr_t)rng / page * page);
+    unsigned char there;
 
-static void *resize(void *self, void *block, size_t bytes)
-{
-    (void)self;
-    return realloc(block, bytes);
-}
-
-static void inspect(void *self, void *block)
-{
-    const unsigned char *bytes = block;
-
-    (void)self;
-    dirty_bytes = 0;
-    for (size_t i = 0; i < block_bytes; i++)
-        dirty_bytes += bytes[i] != 0;
-    free(block);
-}
-
-static void freeing_erases_key_and_buffer(void)
-{
-    pn_allocator watcher = { remember, resize, inspect, NULL };
-    pn_rng *rng;
-
-    pn_set_allocator(&watcher);
-    rng = secure();
     (void)pn_rng_u64(rng);
-    dirty_bytes = 1;
+    CHECK(mincore(at, page, &there) == 0);
     pn_rng_free(rng);
-    CHECK(dirty_bytes == 0);
-    CHECK(block_bytes > 65536);
-    pn_set_allocator(NULL);
+    CHECK(mincore(at, page, &there) != 0);
 }
 
 static void short_memory_is_an_error_that_makes_nothing(void)
 {
-    pn_allocator refuses = { remember, resize, inspect, &block_bytes };
     pn_rng *parent = seeded(1), *rng = NULL;
+    pn_account *account = NULL;
 
-    pn_set_allocator(&refuses);
+    CHECK(pn_account_new(&account, 4096, NULL) == PN_OK);
+    (void)pn_account_enter(account);
     CHECK(pn_rng_secure(&rng, NULL) == PN_ENOMEM);
     CHECK(pn_rng_seeded(&rng, 1, NULL) == PN_ENOMEM);
     CHECK(pn_rng_split(&rng, parent, 1, NULL) == PN_ENOMEM);
     CHECK(rng == NULL);
-    pn_set_allocator(NULL);
+    (void)pn_account_enter(NULL);
+    pn_account_free(account);
     pn_rng_free(parent);
+}
+
+static void what_a_stream_takes_is_charged_and_given_back(void)
+{
+    pn_account *account = NULL;
+    pn_rng *rng;
+    size_t used;
+
+    CHECK(pn_account_new(&account, (size_t)1 << 20, NULL) == PN_OK);
+    (void)pn_account_enter(account);
+    rng = secure();
+    pn_account_usage(account, &used, NULL);
+    CHECK(used > 65536);
+    pn_rng_free(rng);
+    pn_account_usage(account, &used, NULL);
+    CHECK(used == 0);
+    (void)pn_account_enter(NULL);
+    pn_account_free(account);
+}
+
+/* What somebody has read of the memory of a stream before says nothing of what it draws after. */
+static void renewed_streams_take_new_keys(void)
+{
+    pn_rng *rng = secure(), *taught = seeded(5), *again = seeded(5);
+    pn_rng before;
+
+    (void)pn_rng_u64(rng);
+    before = *rng;
+    CHECK(pn_rng_u64(&before) == pn_rng_u64(rng)); /* a copy is as good as the stream, */
+    pn_rng_renew();
+    before.generation++;                           /* and goes on as it was, */
+    CHECK(pn_rng_u64(&before) != pn_rng_u64(rng)); /* but the stream does not */
+    CHECK(pn_rng_u64(taught) == pn_rng_u64(again));
+    pn_rng_free(rng);
+    pn_rng_free(taught);
+    pn_rng_free(again);
 }
 
 int main(void)
@@ -298,7 +313,9 @@ int main(void)
     bounded_integers_are_uniform();
     every_order_is_equally_likely();
     the_transforms_have_their_moments();
-    freeing_erases_key_and_buffer();
+    freeing_takes_key_and_buffer_out_of_memory();
     short_memory_is_an_error_that_makes_nothing();
+    what_a_stream_takes_is_charged_and_given_back();
+    renewed_streams_take_new_keys();
     return check_summary();
 }
