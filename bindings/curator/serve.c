@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -199,6 +200,14 @@ static pn_status take_data(server *self, pn_err *err)
     return status == PN_OK ? pnl_curator_data(self->curator, name, data, err) : status;
 }
 
+/* Addresses cost nothing, unless they are limited, too. */
+static size_t vault_room(size_t memory)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY ? 16 * memory : memory;
+}
+
 static pn_status get_ready(server *self, pn_err *err)
 {
     pn_status status = take_start(self, err);
@@ -215,7 +224,7 @@ static pn_status get_ready(server *self, pn_err *err)
 #ifdef PN_MUTANTS
     pnl_peek_read_map();
 #endif
-    pn_vault_arm(pn_rng_renew);
+    pn_vault_arm(vault_room(self->limits.memory_bytes), pn_rng_renew);
     return pnl_confine(self->limits.threads != 1, err);
 }
 

@@ -11,8 +11,6 @@
 #include "core/vault.h"
 
 /* Blocks lie one behind another in an address range of their own, so that one call locks all of them. */
-#define RANGE ((size_t)1 << 40)
-
 typedef struct block {
     size_t at, bytes;    /* in the range; whole pages */
     pn_account *account; /* that pays for it, or NULL */
@@ -32,8 +30,8 @@ static struct vault {
     void (*on_enter)(void);
     region *regions;
     size_t region_count;
-    char *range; /* NULL until the first block */
-    size_t top;  /* of what was ever used of it */
+    char *range;      /* NULL until the first block */
+    size_t room, top; /* of it, and of what was ever used of it */
     block *blocks;
     size_t block_count, block_room;
 } vault;
@@ -80,8 +78,9 @@ void pn_vault_leave(void)
     protect_all(false);
 }
 
-void pn_vault_arm(void (*on_enter)(void))
+void pn_vault_arm(size_t room, void (*on_enter)(void))
 {
+    vault.room = room;
     vault.on_enter = on_enter;
     vault.armed = true;
     protect_all(false);
@@ -134,13 +133,13 @@ static block *find_block(size_t bytes)
         vault.block_room = room;
     }
     if (!vault.range) {
-        void *range = mmap(NULL, RANGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *range = mmap(NULL, vault.room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
         if (range == MAP_FAILED)
             return NULL;
         vault.range = range;
     }
-    if (bytes > RANGE - vault.top)
+    if (bytes > vault.room - vault.top)
         return NULL;
     vault.blocks[vault.block_count] = (block){ .at = vault.top, .bytes = bytes };
     vault.top += bytes;

@@ -33,10 +33,11 @@ void pn_vault_burn(void);
 
 /**
  * For a process that runs one script, before the script: lock from now on.
+ *   room      bytes of addresses for blocks; a block that is freed makes room for those of its size.
  *   on_enter  called whenever the vault is about to be opened from outside; not NULL.
  * Not undone.
  */
-void pn_vault_arm(void (*on_enter)(void));
+void pn_vault_arm(size_t room, void (*on_enter)(void));
 
 /** Where the i-th of the pages that pn_vault_add has locked are, from 0; NULL past the last.  For tests. */
 void *pn_vault_pages(size_t i);

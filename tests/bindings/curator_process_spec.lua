@@ -105,6 +105,36 @@ describe("the process of a script", function()
     end
   end)
 
+  it("is killed soon after its limit of time in the middle of a factorization, which nothing else stops", function()
+    local clock = require("penumbra.workers").seconds
+    local begun = clock()
+    local r = curator { seconds = 0.3, memory = 2048, threads = 1 }:run([[
+      local A = pn.mat.zeros(4000, 4000)
+      for i = 1, 4000 do A:set(i, i, i) A:set(1, i, 1) A:set(i, 1, 1) end
+      return A:svd()]], "a")
+    assert.equal("ELIMIT", r.status)
+    assert.equal("a: the limit of 0.3 seconds was reached", r.error)
+    assert.is_true(clock() - begun < 20) -- the whole takes minutes
+  end)
+
+  it("answers under the least limit of address space that CURATOR.md states", function()
+    local memory, threads = 64, 2
+    local kilobytes = (2 * memory + 512 + 128 * threads) * 1024
+    local script = os.tmpname()
+    local file = assert(io.open(script, "w"))
+    file:write(([[
+      local d = pn.data.synthetic.logistic{n=2000, p=6, seed=1}:clip_rows("l2", 1)
+      local c = pn.curator{data={d=d}, ledger=pn.ledger{epsilon=1, delta=1e-6}, memory=%d, threads=%d}
+      print(c:run("local A = pn.mat.zeros(200, 200) for i = 1, 200 do A:set(i, i, 1) end local U, s = A:svd() " ..
+        "local o = pn.objective{data=data.d:take(400), loss=pn.loss.logistic(), set=pn.set.l2_ball{dim=6, radius=1}} " ..
+        "return s[1], (A * A).rows, #pn.solve.sgd(o, {epsilon=0.5, delta=1e-7}).theta").answer)]]):format(memory, threads))
+    file:close()
+    local pipe = io.popen(("ulimit -v %d; '%s' %s 2>&1"):format(kilobytes, busted_program, script))
+    assert.equal("1.0\t200\t6\n", pipe:read "a")
+    pipe:close()
+    os.remove(script)
+  end)
+
   it("is nothing that a person can start", function()
     local pipe = io.popen(("'%s' --curated </dev/null 2>&1; echo $?"):format(busted_program))
     assert.equal("3\n", pipe:read "a")
