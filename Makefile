@@ -114,7 +114,7 @@ MUTANT_SRC  := $(shell grep -l 'core/mutant\.h' $(RUNTIME_SRC))
 MUTANT_OBJ  := $(MUTANT_SRC:%.c=$(BUILD)/mutants/%.o)
 MUTANTS     := $(BUILD)/mutants/penumbra/core.so
 # The same as a program, in which scripts can commit memory errors.
-PEEK_SRC    := $(shell grep -l 'tools/peek\.h' $(BINDING_SRC) $(PROGRAM_SRC)) tests/tools/peek.c
+PEEK_SRC    := $(shell grep -l 'tools/peek\.h\|core/mutant\.h' $(BINDING_SRC) $(PROGRAM_SRC)) tests/tools/peek.c
 PEEK_OBJ    := $(PEEK_SRC:%.c=$(BUILD)/mutants/%.o)
 PEEK        := $(BUILD)/mutants/program
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/mutant.h"
 #include "core/vault.h"
 #include "lcallback.h"
 #include "lsolve.h"
@@ -250,7 +251,7 @@ static pnl_reveals reveals_of(const pn_solver_ops *solver, bool plan)
 {
     static const pnl_reveals touches[] = { 0, 0, PNL_FAILS, PNL_PROCESSES };
 
-    if (solver->reveals == PN_REVEALS_UNJUDGED)
+    if (solver->reveals == PN_REVEALS_UNJUDGED || PN_MUTANT("no_solver_judged"))
         return 0;
     return (plan ? PNL_NOTHING : PNL_PAID) | touches[solver->reveals];
 }

@@ -78,6 +78,33 @@ describe("a script with a memory error", function()
   end)
 end)
 
+describe("a solver", function()
+  -- The same script, where the rows say what they reveal and where none does.
+  local function answer(mutant)
+    local script = os.tmpname()
+    local file = assert(io.open(script, "w"))
+    file:write [[
+      local d = pn.data.synthetic.logistic{n=50, p=3, seed=1}:clip_rows("l2", 1)
+      local c = pn.curator{data={d=d}, ledger=pn.ledger{epsilon=9, delta=1e-6}, process=false}
+      local r = c:run[==[
+        local o = pn.objective{data=data.d, loss=pn.loss.logistic(), set=pn.set.l2_ball{dim=3, radius=1}}
+        return #pn.solve.gradient_descent(o, {epsilon=1, delta=1e-7, iterations=2}).theta]==]
+      print(r.answer or r.status .. r.error)]]
+    file:close()
+    local pipe = io.popen(("PENUMBRA_MUTANT='%s' '%s/mutants/program' %s"):format(mutant, build, script))
+    local text = pipe:read "a"
+    pipe:close()
+    os.remove(script)
+    return text
+  end
+
+  it("is denied to scripts until its row says what it reveals", function()
+    assert.equal("3\n", answer "")
+    assert.equal("EPRIVACYscript:2: pn.solve.gradient_descent is not available to analysts: nobody has said what it reveals\n",
+      answer "no_solver_judged")
+  end)
+end)
+
 describe("the process of a script", function()
   local data = pn.data.from({ { 0.1, 0.2 }, { 0.3, -0.1 } }, { 1, -1 }):clip_rows("l2", 1)
 

@@ -218,6 +218,23 @@ describe("make install", function()
     assert.equal(pkg_config("--modversion"), version)
   end)
 
+  it("serves a curator in a stock Lua, whose scripts run in the program that is installed with it", function()
+    local code = [[local pn = require "penumbra"
+      local d = pn.data.synthetic.logistic{n = 50, p = 3, seed = 1}:clip_rows("l2", 1)
+      local c = pn.curator{data = {d = d}, ledger = pn.ledger{epsilon = 1}}
+      io.write(c:run("return data.d.n").answer)]]
+    local paths = ("LUA_PATH='%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua' "
+      .. "LUA_CPATH='%s/lib/lua/5.4/?.so'"):format(root, root, root)
+    local line = "env -u LUA_PATH_5_4 -u LUA_CPATH_5_4 %s %s -e '%s'"
+    assert.equal("50", run(line, paths, lua, code))
+    local program = root .. "/bin/penumbra"
+    os.rename(program, program .. ".away")
+    local ok, text = sh(line:format(paths, lua, (code:gsub("answer", "error"))))
+    os.rename(program .. ".away", program)
+    assert.is_true(ok, text)
+    assert.truthy(text:find("the program penumbra, which runs a script in a process of its own, is not beside", 1, true), text)
+  end)
+
   it("puts down a program that finds its Lua files from any folder", function()
     local bare = "cd / && env -u LUA_PATH -u LUA_CPATH -u LUA_INIT -u LUA_PATH_5_4 -u LUA_CPATH_5_4"
     local code = 'io.write(pn.version, " ", package.searchpath("penumbra", package.path))'
