@@ -10,6 +10,7 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
+#include "core/file.h"
 #include "pnl.h"
 #include "progress.h"
 #include "repl.h"
@@ -350,8 +351,15 @@ static bool output_is_lost(void)
 int main(int argc, char **argv)
 {
     invocation self = { argc, argv, EXIT_FAILURE };
+    bool filled = pn_file_fill_standard(); /* first of all: no other file may get the place of one that is closed */
     lua_State *L = luaL_newstate();
 
+    if (!filled) {
+        (void)fputs(
+            "penumbra: standard input, output or error is closed, and /dev/null cannot be opened in its place\n",
+            stderr);
+        return EXIT_FAILURE;
+    }
     if (!L) {
         (void)fputs("penumbra: out of memory\n", stderr);
         return EXIT_FAILURE;
