@@ -17,6 +17,8 @@ LIB     ?= lib
 # Warnings are errors with WERROR=1 (as in CI).
 WERROR  ?=
 OPT     ?= $(if $(SAN),-O1,-O3) -g
+# Guards against exploits, as distributions build; HARDEN= leaves them out.
+HARDEN  ?= yes
 # V=1 shows the commands in full.
 V       ?=
 # Run a part of the suite with TESTS="path ...": spec files, C tests, or folders.
@@ -35,6 +37,18 @@ INCLUDE   = -Iruntime -Ibindings -Itests -I$(BUILD)/proto
 # One file is C++: the Fourier transform, which is a template.
 CXX_STD  := -std=c++17 -fPIC -fno-semantic-interposition -fno-rtti
 CXX_WARN := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
+
+# What the compiler takes of the guards, asked once: canaries, probes of the stack, and marked targets of jumps (x86, ARM).
+GUARDS := -fstack-protector-strong -fstack-clash-protection -fcf-protection=full -mbranch-protection=standard
+GUARDS := $(if $(HARDEN),$(shell for flag in $(GUARDS); do \
+    $(CC) -Werror $$flag -S -x c /dev/null -o /dev/null >/dev/null 2>&1 && echo $$flag; done))
+# Checked calls of the C library want an optimiser, and are not for sanitizers, which check more.
+FORTIFY := $(and $(HARDEN),$(filter-out -O0 -Og,$(filter -O%,$(OPT))),$(if $(SAN),,yes))
+FORTIFY := $(if $(FORTIFY),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(shell $(CC) -Werror -O2 -U_FORTIFY_SOURCE \
+    -D_FORTIFY_SOURCE=3 -include stdlib.h -S -x c /dev/null -o /dev/null >/dev/null 2>&1 && echo 3 || echo 2))
+# Tables of the linker are written before the program begins, and never again.
+SEALED  := -Wl,-z,relro,-z,now,-z,noexecstack
+SEALED  := $(if $(HARDEN),$(SEALED))
 
 # Flags for one source file: EXTRA_<name without .c>.  Everything else is built for the baseline processor.
 EXTRA_status := -DPN_VERSION='"$(VERSION)"'
@@ -123,9 +137,9 @@ MPI         := $(if $(MPI_LIBS),$(BUILD)/lua/penumbra/mpi.so)
 
 all: $(BUILD)/libpenumbra.a $(BUILD)/libpenumbra.so $(BUILD)/libpenumbra_lua.a $(BUILD)/libpenumbra_lua.so $(CORE) $(LUA_TREE) $(PROGRAM) $(MPI)
 
-COMPILE = $(CC) $(CPPFLAGS) $(INCLUDE) $(DEP_CFLAGS) $(LUA_CFLAGS) $(STD) $(OPT) $(WARN) $(SANFLAGS) $(CFLAGS)
-COMPILE_CXX = $(CXX) $(CPPFLAGS) $(INCLUDE) $(CXX_STD) $(OPT) $(CXX_WARN) $(SANFLAGS) $(CXXFLAGS)
-LINK    = $(CC) $(OPT) $(SANFLAGS) -pthread $(LDFLAGS)
+COMPILE = $(CC) $(CPPFLAGS) $(INCLUDE) $(DEP_CFLAGS) $(LUA_CFLAGS) $(STD) $(OPT) $(GUARDS) $(FORTIFY) $(WARN) $(SANFLAGS) $(CFLAGS)
+COMPILE_CXX = $(CXX) $(CPPFLAGS) $(INCLUDE) $(CXX_STD) $(OPT) $(GUARDS) $(FORTIFY) $(CXX_WARN) $(SANFLAGS) $(CXXFLAGS)
+LINK    = $(CC) $(OPT) $(SANFLAGS) $(SEALED) -pthread $(LDFLAGS)
 LIBS    = $(DEP_LIBS) -lm -pthread $(LDLIBS)
 
 quiet   = $(if $(V),,@printf '  %s\n' '$(strip $(1))'; )
@@ -224,7 +238,7 @@ $(BUILD)/lua/penumbra/mpi.so: $(MPI_OBJ) $(BUILD)/objects $(BUILD)/mpi.map
 	$(call quiet,link $@)$(LINK) -shared -z nodelete -Wl,--version-script=$(BUILD)/mpi.map -o $@ $(MPI_OBJ) $(MPI_LIBS)
 
 $(BUILD)/penumbra: $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
-	$(call quiet,link $@)$(LINK) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/libpenumbra.a \
+	$(call quiet,link $@)$(LINK) $(if $(HARDEN),-pie) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/libpenumbra.a \
 	    $(LUA_LIBS) $(READLINE_LIBS) $(LIBS)
 
 $(BUILD)/lua/penumbra/%.lua: stdlib/%.lua
