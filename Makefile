@@ -46,6 +46,9 @@ GUARDS := $(if $(HARDEN),$(shell for flag in $(GUARDS); do \
 FORTIFY := $(and $(HARDEN),$(filter-out -O0 -Og,$(filter -O%,$(OPT))),$(if $(SAN),,yes))
 FORTIFY := $(if $(FORTIFY),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(shell $(CC) -Werror -O2 -U_FORTIFY_SOURCE \
     -D_FORTIFY_SOURCE=3 -include stdlib.h -S -x c /dev/null -o /dev/null >/dev/null 2>&1 && echo 3 || echo 2))
+# What is built does not know where: the same sources give the same bytes in every folder.
+STD     += '-ffile-prefix-map=$(CURDIR)=.'
+CXX_STD += '-ffile-prefix-map=$(CURDIR)=.'
 # Tables of the linker are written before the program begins, and never again.
 SEALED  := -Wl,-z,relro,-z,now,-z,noexecstack
 SEALED  := $(if $(HARDEN),$(SEALED))
@@ -92,15 +95,15 @@ endif
 
 # ---- sources ----
 
-SIMD_SRC    := $(wildcard runtime/numeric/simd_*.c)
+SIMD_SRC    := $(sort $(wildcard runtime/numeric/simd_*.c))
 ifneq ($(shell uname -m),x86_64)
 SIMD_SRC    := $(filter-out %_avx2.c %_avx512.c,$(SIMD_SRC))
 endif
-RUNTIME_SRC := $(filter-out runtime/numeric/simd_%.c,$(wildcard runtime/*/*.c)) $(SIMD_SRC)
-RUNTIME_CXX := $(wildcard runtime/*/*.cc)
-RUNTIME_PROTO := $(wildcard runtime/*/*.proto)
-PROGRAM_SRC := $(wildcard bindings/main*.c bindings/repl*.c bindings/progress*.c)
-BINDING_SRC := $(filter-out $(PROGRAM_SRC),$(wildcard bindings/*.c))
+RUNTIME_SRC := $(filter-out runtime/numeric/simd_%.c,$(sort $(wildcard runtime/*/*.c))) $(SIMD_SRC)
+RUNTIME_CXX := $(sort $(wildcard runtime/*/*.cc))
+RUNTIME_PROTO := $(sort $(wildcard runtime/*/*.proto))
+PROGRAM_SRC := $(sort $(wildcard bindings/main*.c bindings/repl*.c bindings/progress*.c))
+BINDING_SRC := $(filter-out $(PROGRAM_SRC),$(sort $(wildcard bindings/*.c)))
 STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
 HEADERS     := penumbra.h $(shell sed -n 's/^\#include "\(.*\)"/\1/p' runtime/penumbra.h)
 PUBLIC      := $(HEADERS:%=runtime/%) bindings/penumbra_lua.h
@@ -187,13 +190,13 @@ $(filter-out $(CXX_OBJ) $(PROTO_OBJ) $(LUA_HALF),$(ALL_OBJ)): $(BUILD)/%.o: %.c 
 
 $(BUILD)/libpenumbra.a: $(RUNTIME_OBJ) $(BUILD)/objects
 	@rm -f $@
-	$(call quiet,ar $@)ar rcs $@ $(RUNTIME_OBJ)
+	$(call quiet,ar $@)ar rcsD $@ $(RUNTIME_OBJ)
 
 # As installed: names that the runtime's files share among themselves are the linker's too, so they get a prefix that no host has.
 $(BUILD)/static/libpenumbra.a: $(BUILD)/libpenumbra.a
 	@mkdir -p $(@D)
 	@nm -g --defined-only $< | awk 'NF == 3 && $$3 !~ /^(pn_|penumbra__|_Z|DW\.)/ { print $$3, "pn_private_" $$3 }' >$@.names
-	$(call quiet,objcopy $@)objcopy --redefine-syms=$@.names $< $@
+	$(call quiet,objcopy $@)objcopy -D --redefine-syms=$@.names $< $@
 
 # What a shared object shows to the world: of libpenumbra what installed headers declare, by a version, and beside it, for this very
 # version of the Lua library alone, what the bindings need.  Under a sanitizer the module stays mapped, so that reports can name its lines.
@@ -225,7 +228,7 @@ $(BUILD)/libpenumbra_lua.so: $(BUILD)/$(LUA_SO)
 
 $(BUILD)/libpenumbra_lua.a: $(BINDING_OBJ) $(BUILD)/objects
 	@rm -f $@
-	$(call quiet,ar $@)ar rcs $@ $(BINDING_OBJ)
+	$(call quiet,ar $@)ar rcsD $@ $(BINDING_OBJ)
 
 $(CORE): $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a $(BUILD)/lua.map
 	@mkdir -p $(@D)
@@ -397,6 +400,7 @@ install: all docs $(BUILD)/static/libpenumbra.a ## Install below DESTDIR/PREFIX
 	cp -r $(DOCS)/luals '$(LUALS_DIR)/luals'
 	cp -r $(DOCS)/html '$(DOC_DIR)/html'
 	$(INSTALL) bindings/CURATOR.md '$(DOC_DIR)/CURATOR.md'
+	$(INSTALL) SECURITY.md '$(DOC_DIR)/SECURITY.md'
 	@$(foreach file,$(EXAMPLES),$(INSTALL) $(file) '$(DOC_DIR)/$(file)' && ) true
 
 # What luarocks puts into its tree: bindings/package/*.rockspec.
@@ -410,10 +414,13 @@ uninstall: ## Remove what install put there
 	rm -f '$(TO)/bin/penumbra' '$(LIB_DIR)/pkgconfig/penumbra.pc' '$(LIB_DIR)/pkgconfig/penumbra-lua.pc' '$(MAN)' \
 	    '$(LIB_DIR)/libpenumbra'.* '$(LIB_DIR)/libpenumbra_lua'.*
 
+# The moment that the package gives as its own: that of the last commit, or of the first version's year where there is no history.
+SOURCE_DATE_EPOCH ?= $(shell git ls-files --error-unmatch Makefile >/dev/null 2>&1 && git log -1 --format=%ct || echo 1767225600)
+
 deb: all docs | $(BUILD)/setup/package ## Make a Debian package: build/penumbra_0.1.0_amd64.deb
 	@rm -rf $(BUILD)/deb
 	@$(MAKE) -s install DESTDIR=$(BUILD)/deb/root PREFIX=/usr LIB=lib/$(shell $(CC) -print-multiarch)
-	@sh bindings/package/deb.sh $(BUILD) $(VERSION)
+	@SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) sh bindings/package/deb.sh $(BUILD) $(VERSION)
 
 # ---- help ----
 
