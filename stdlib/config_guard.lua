@@ -1,5 +1,5 @@
--- config_guard.lua -- a configuration is data: its code runs among copies of what computes, writes nothing, changes nothing that others
--- use, and ends.
+-- config_guard.lua -- a configuration is data: its code runs among copies of what computes, writes nothing, changes nothing that
+-- others use, and ends.
 -- Depends on: penumbra, penumbra.sandbox.  Used by: penumbra.config.
 local pn = require "penumbra"
 local sandbox = require "penumbra.sandbox"

@@ -61,6 +61,7 @@ static void remove_leftovers(const char *path)
             (void)close(fd);
         return;
     }
+    /* cppcheck-suppress readdirCalled ; the folder is opened here and nobody else reads it */
     for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
         if (is_draft_of(entry->d_name, base, strlen(base)))
             remove_dead(fd, entry->d_name);

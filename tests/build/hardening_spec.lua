@@ -61,7 +61,8 @@ describe("what is built", function()
   end)
 
   it("can be built without them", function()
-    local text = run("env -u MAKEFLAGS -u MFLAGS make -n V=1 HARDEN= BUILD=%s/plain CC='%s' %s/plain/runtime/core/size.o", build, cc, build)
+    local text = run("env -u MAKEFLAGS -u MFLAGS make -n V=1 HARDEN= BUILD=%s/plain CC='%s' %s/plain/runtime/core/size.o",
+      build, cc, build)
     assert.truthy(text:find("size.c", 1, true), text)
     assert.is_nil(text:find("stack-protector", 1, true), text)
     assert.is_nil(text:find("FORTIFY", 1, true), text)

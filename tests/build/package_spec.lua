@@ -329,8 +329,8 @@ describe("the package", function()
 
   -- What was built, packed below `folder`, in the time zone and with the mask of somebody.
   local function pack(folder, zone, mask)
-    run("mkdir -p %s && env -u MAKEFLAGS -u MFLAGS make -s install BUILD='%s' CC='%s' WERROR=%s DESTDIR='%s/deb/root' PREFIX=/usr LIB=lib/$(%s -print-multiarch)",
-      folder, build, cc, os.getenv "WERROR" or "", folder, cc)
+    run("mkdir -p %s && env -u MAKEFLAGS -u MFLAGS make -s install BUILD='%s' CC='%s' WERROR=%s DESTDIR='%s/deb/root' PREFIX=/usr "
+      .. "LIB=lib/$(%s -print-multiarch)", folder, build, cc, os.getenv "WERROR" or "", folder, cc)
     run("umask %s; SOURCE_DATE_EPOCH=1767225600 TZ=%s sh bindings/package/deb.sh %s 0.1.0", mask, zone, folder)
     return run("ls %s/*.deb", folder):match "%S+"
   end
@@ -354,9 +354,11 @@ describe("the package", function()
     local licence, known = read "bindings/package/copyright", {
       lua = "Lua:", readline = "GNU readline:", openblas = "OpenBLAS", sodium = "libsodium:", z = "zlib:", sleef = "SLEEF:",
       zmq = "ZeroMQ:", ["protobuf-c"] = "protobuf-c:", ["stdc++"] = "libstdc++", gcc_s = "libgcc", m = "the GNU C library:",
-      c = "the GNU C library:", mpi = "Open MPI:", penumbra = "Penumbra", lapack = "OpenBLAS", lapacke = "OpenBLAS", pthread = "the GNU C library:",
+      c = "the GNU C library:", mpi = "Open MPI:", penumbra = "Penumbra", lapack = "OpenBLAS", lapacke = "OpenBLAS",
+      pthread = "the GNU C library:",
     }
-    for name in run("readelf -d %s/penumbra %s/*.so.0 %s/lua/penumbra/*.so", build, build, build):gmatch "Shared library: %[lib([^%]]-)[%d.]*%.so" do
+    local needed = run("readelf -d %s/penumbra %s/*.so.0 %s/lua/penumbra/*.so", build, build, build)
+    for name in needed:gmatch "Shared library: %[lib([^%]]-)[%d.]*%.so" do
       assert.truthy(known[name], name)
       assert.truthy(licence:find(known[name], 1, true), name)
     end
@@ -373,9 +375,10 @@ describe("the package", function()
   it("is compiled to the same bytes in two places", function()
     local sums = {}
     for i, folder in ipairs(folders) do
-      local objects = "build/runtime/core/status.o build/runtime/numeric/fft.o build/runtime/privacy/ledger_disk.o build/bindings/main.o"
-      run("mkdir -p %s/tree/build && cp -r Makefile runtime bindings stdlib tests %s/tree && cp %s/config.mk %s/tree/build", folder, folder,
-        build, folder)
+      local objects = "build/runtime/core/status.o build/runtime/numeric/fft.o build/runtime/privacy/ledger_disk.o "
+        .. "build/bindings/main.o"
+      run("mkdir -p %s/tree/build && cp -r Makefile runtime bindings stdlib tests %s/tree && cp %s/config.mk %s/tree/build",
+        folder, folder, build, folder)
       run("cd %s/tree && env -u MAKEFLAGS -u MFLAGS CCACHE_DISABLE=1 make -s BUILD=build CC='%s' %s", folder, cc, objects)
       sums[i] = run("cd %s/tree && md5sum %s", folder, objects)
     end

@@ -1,5 +1,5 @@
--- closed_descriptors_spec.lua -- a process that starts with a standard file closed got its number for a file of its own: a ledger was
--- overwritten by what the script printed, and the exit status was 0.
+-- closed_descriptors_spec.lua -- a process that starts with a standard file closed got its number for a file of its own: a ledger
+-- was overwritten by what the script printed, and the exit status was 0.
 local program = require "tests.tools.program"
 
 local base = os.tmpname()

@@ -135,7 +135,8 @@ describe("a configuration", function()
       local shared = { 1 }
       local loop = {}
       loop.self = loop
-      return { a = shared, b = shared, loop = loop, data = function(n) return pn.data.synthetic.lasso { n = n, p = 2, seed = 1 } end,
+      return { a = shared, b = shared, loop = loop,
+        data = function(n) return pn.data.synthetic.lasso { n = n, p = 2, seed = 1 } end,
         bad = function() return pn.ledger {} end, late = function() return ("").rep end }
     ]]
     assert.equal(got.a, got.b)
