@@ -17,6 +17,8 @@ LIB     ?= lib
 # Warnings are errors with WERROR=1 (as in CI).
 WERROR  ?=
 OPT     ?= $(if $(SAN),-O1,-O3) -g
+# Guards against exploits, as distributions build; HARDEN= leaves them out.
+HARDEN  ?= yes
 # V=1 shows the commands in full.
 V       ?=
 # Run a part of the suite with TESTS="path ...": spec files, C tests, or folders.
@@ -35,6 +37,21 @@ INCLUDE   = -Iruntime -Ibindings -Itests -I$(BUILD)/proto
 # One file is C++: the Fourier transform, which is a template.
 CXX_STD  := -std=c++17 -fPIC -fno-semantic-interposition -fno-rtti
 CXX_WARN := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
+
+# What the compiler takes of the guards, asked once: canaries, probes of the stack, and marked targets of jumps (x86, ARM).
+GUARDS := -fstack-protector-strong -fstack-clash-protection -fcf-protection=full -mbranch-protection=standard
+GUARDS := $(if $(HARDEN),$(shell for flag in $(GUARDS); do \
+    $(CC) -Werror $$flag -S -x c /dev/null -o /dev/null >/dev/null 2>&1 && echo $$flag; done))
+# Checked calls of the C library want an optimiser, and are not for sanitizers, which check more.
+FORTIFY := $(and $(HARDEN),$(filter-out -O0 -Og,$(filter -O%,$(OPT))),$(if $(SAN),,yes))
+FORTIFY := $(if $(FORTIFY),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(shell $(CC) -Werror -O2 -U_FORTIFY_SOURCE \
+    -D_FORTIFY_SOURCE=3 -include stdlib.h -S -x c /dev/null -o /dev/null >/dev/null 2>&1 && echo 3 || echo 2))
+# What is built does not know where: the same sources give the same bytes in every folder.
+STD     += '-ffile-prefix-map=$(CURDIR)=.'
+CXX_STD += '-ffile-prefix-map=$(CURDIR)=.'
+# Tables of the linker are written before the program begins, and never again.
+SEALED  := -Wl,-z,relro,-z,now,-z,noexecstack
+SEALED  := $(if $(HARDEN),$(SEALED))
 
 # Flags for one source file: EXTRA_<name without .c>.  Everything else is built for the baseline processor.
 EXTRA_status := -DPN_VERSION='"$(VERSION)"'
@@ -78,15 +95,16 @@ endif
 
 # ---- sources ----
 
-SIMD_SRC    := $(wildcard runtime/numeric/simd_*.c)
+SIMD_SRC    := $(sort $(wildcard runtime/numeric/simd_*.c))
 ifneq ($(shell uname -m),x86_64)
 SIMD_SRC    := $(filter-out %_avx2.c %_avx512.c,$(SIMD_SRC))
 endif
-RUNTIME_SRC := $(filter-out runtime/numeric/simd_%.c,$(wildcard runtime/*/*.c)) $(SIMD_SRC)
-RUNTIME_CXX := $(wildcard runtime/*/*.cc)
-RUNTIME_PROTO := $(wildcard runtime/*/*.proto)
-PROGRAM_SRC := $(wildcard bindings/main*.c bindings/repl*.c bindings/progress*.c bindings/curator/serve.c bindings/curator/confine.c)
-BINDING_SRC := $(filter-out $(PROGRAM_SRC),$(wildcard bindings/*.c bindings/curator/*.c))
+RUNTIME_SRC := $(filter-out runtime/numeric/simd_%.c,$(sort $(wildcard runtime/*/*.c))) $(SIMD_SRC)
+RUNTIME_CXX := $(sort $(wildcard runtime/*/*.cc))
+RUNTIME_PROTO := $(sort $(wildcard runtime/*/*.proto))
+PROGRAM_SRC := $(sort $(wildcard bindings/main*.c bindings/repl*.c bindings/progress*.c) \
+    bindings/curator/serve.c bindings/curator/confine.c)
+BINDING_SRC := $(filter-out $(PROGRAM_SRC),$(sort $(wildcard bindings/*.c bindings/curator/*.c)))
 STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
 HEADERS     := penumbra.h $(shell sed -n 's/^\#include "\(.*\)"/\1/p' runtime/penumbra.h)
 PUBLIC      := $(HEADERS:%=runtime/%) bindings/penumbra_lua.h
@@ -127,9 +145,9 @@ MPI         := $(if $(MPI_LIBS),$(BUILD)/lua/penumbra/mpi.so)
 
 all: $(BUILD)/libpenumbra.a $(BUILD)/libpenumbra.so $(BUILD)/libpenumbra_lua.a $(BUILD)/libpenumbra_lua.so $(CORE) $(LUA_TREE) $(PROGRAM) $(MPI)
 
-COMPILE = $(CC) $(CPPFLAGS) $(INCLUDE) $(DEP_CFLAGS) $(LUA_CFLAGS) $(STD) $(OPT) $(WARN) $(SANFLAGS) $(CFLAGS)
-COMPILE_CXX = $(CXX) $(CPPFLAGS) $(INCLUDE) $(CXX_STD) $(OPT) $(CXX_WARN) $(SANFLAGS) $(CXXFLAGS)
-LINK    = $(CC) $(OPT) $(SANFLAGS) -pthread $(LDFLAGS)
+COMPILE = $(CC) $(CPPFLAGS) $(INCLUDE) $(DEP_CFLAGS) $(LUA_CFLAGS) $(STD) $(OPT) $(GUARDS) $(FORTIFY) $(WARN) $(SANFLAGS) $(CFLAGS)
+COMPILE_CXX = $(CXX) $(CPPFLAGS) $(INCLUDE) $(CXX_STD) $(OPT) $(GUARDS) $(FORTIFY) $(CXX_WARN) $(SANFLAGS) $(CXXFLAGS)
+LINK    = $(CC) $(OPT) $(SANFLAGS) $(SEALED) -pthread $(LDFLAGS)
 LIBS    = $(DEP_LIBS) -lm -pthread $(LDLIBS)
 
 quiet   = $(if $(V),,@printf '  %s\n' '$(strip $(1))'; )
@@ -177,13 +195,13 @@ $(filter-out $(CXX_OBJ) $(PROTO_OBJ) $(LUA_HALF),$(ALL_OBJ)): $(BUILD)/%.o: %.c 
 
 $(BUILD)/libpenumbra.a: $(RUNTIME_OBJ) $(BUILD)/objects
 	@rm -f $@
-	$(call quiet,ar $@)ar rcs $@ $(RUNTIME_OBJ)
+	$(call quiet,ar $@)ar rcsD $@ $(RUNTIME_OBJ)
 
 # As installed: names that the runtime's files share among themselves are the linker's too, so they get a prefix that no host has.
 $(BUILD)/static/libpenumbra.a: $(BUILD)/libpenumbra.a
 	@mkdir -p $(@D)
 	@nm -g --defined-only $< | awk 'NF == 3 && $$3 !~ /^(pn_|penumbra__|_Z|DW\.)/ { print $$3, "pn_private_" $$3 }' >$@.names
-	$(call quiet,objcopy $@)objcopy --redefine-syms=$@.names $< $@
+	$(call quiet,objcopy $@)objcopy -D --redefine-syms=$@.names $< $@
 
 # What a shared object shows to the world: of libpenumbra what installed headers declare, by a version, and beside it, for this very
 # version of the Lua library alone, what the bindings need.  Under a sanitizer the module stays mapped, so that reports can name its lines.
@@ -215,7 +233,7 @@ $(BUILD)/libpenumbra_lua.so: $(BUILD)/$(LUA_SO)
 
 $(BUILD)/libpenumbra_lua.a: $(BINDING_OBJ) $(BUILD)/objects
 	@rm -f $@
-	$(call quiet,ar $@)ar rcs $@ $(BINDING_OBJ)
+	$(call quiet,ar $@)ar rcsD $@ $(BINDING_OBJ)
 
 $(CORE): $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a $(BUILD)/lua.map
 	@mkdir -p $(@D)
@@ -228,7 +246,7 @@ $(BUILD)/lua/penumbra/mpi.so: $(MPI_OBJ) $(BUILD)/objects $(BUILD)/mpi.map
 	$(call quiet,link $@)$(LINK) -shared -z nodelete -Wl,--version-script=$(BUILD)/mpi.map -o $@ $(MPI_OBJ) $(MPI_LIBS)
 
 $(BUILD)/penumbra: $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
-	$(call quiet,link $@)$(LINK) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/libpenumbra.a \
+	$(call quiet,link $@)$(LINK) $(if $(HARDEN),-pie) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/libpenumbra.a \
 	    $(LUA_LIBS) $(READLINE_LIBS) $(SECCOMP_LIBS) $(LIBS)
 
 $(BUILD)/lua/penumbra/%.lua: stdlib/%.lua
@@ -272,7 +290,7 @@ $(MUTANTS): $(MUTANT_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
 	    -o $@ $(BINDING_OBJ) $(MUTANT_OBJ) $(filter-out $(MUTANT_SRC:%.c=$(BUILD)/%.o),$(RUNTIME_OBJ)) $(LIBS)
 
 $(PEEK): $(PEEK_OBJ) $(MUTANT_OBJ) $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
-	$(call quiet,link $@)$(LINK) -o $@ $(PEEK_OBJ) $(filter-out $(PEEK_SRC:%.c=$(BUILD)/%.o),$(PROGRAM_OBJ) $(BINDING_OBJ)) \
+	$(call quiet,link $@)$(LINK) $(if $(HARDEN),-pie) -o $@ $(PEEK_OBJ) $(filter-out $(PEEK_SRC:%.c=$(BUILD)/%.o),$(PROGRAM_OBJ) $(BINDING_OBJ)) \
 	    $(MUTANT_OBJ) $(filter-out $(MUTANT_SRC:%.c=$(BUILD)/%.o),$(RUNTIME_OBJ)) $(LUA_LIBS) $(READLINE_LIBS) $(SECCOMP_LIBS) $(LIBS)
 
 # What several specs install, each in a process of its own, is made before them: it stands in one place.
@@ -392,6 +410,7 @@ install: all docs $(BUILD)/static/libpenumbra.a ## Install below DESTDIR/PREFIX
 	cp -r $(DOCS)/luals '$(LUALS_DIR)/luals'
 	cp -r $(DOCS)/html '$(DOC_DIR)/html'
 	$(INSTALL) bindings/curator/CURATOR.md '$(DOC_DIR)/CURATOR.md'
+	$(INSTALL) SECURITY.md '$(DOC_DIR)/SECURITY.md'
 	@$(foreach file,$(EXAMPLES),$(INSTALL) $(file) '$(DOC_DIR)/$(file)' && ) true
 
 # What luarocks puts into its tree: bindings/package/*.rockspec.
@@ -405,10 +424,13 @@ uninstall: ## Remove what install put there
 	rm -f '$(TO)/bin/penumbra' '$(LIB_DIR)/pkgconfig/penumbra.pc' '$(LIB_DIR)/pkgconfig/penumbra-lua.pc' '$(MAN)' \
 	    '$(LIB_DIR)/libpenumbra'.* '$(LIB_DIR)/libpenumbra_lua'.*
 
+# The moment that the package gives as its own: that of the last commit, or of the first version's year where there is no history.
+SOURCE_DATE_EPOCH ?= $(shell git ls-files --error-unmatch Makefile >/dev/null 2>&1 && git log -1 --format=%ct || echo 1767225600)
+
 deb: all docs | $(BUILD)/setup/package ## Make a Debian package: build/penumbra_0.1.0_amd64.deb
 	@rm -rf $(BUILD)/deb
 	@$(MAKE) -s install DESTDIR=$(BUILD)/deb/root PREFIX=/usr LIB=lib/$(shell $(CC) -print-multiarch)
-	@sh bindings/package/deb.sh $(BUILD) $(VERSION)
+	@SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) sh bindings/package/deb.sh $(BUILD) $(VERSION)
 
 # ---- help ----
 

@@ -4,7 +4,6 @@
  * Depends on: progress.h, numeric/blas_threads.h, libsodium (hash), POSIX.  Used by: stdlib/experiment.lua; not part of pn. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -21,6 +20,7 @@
 
 #include <sodium.h>
 
+#include "core/file.h"
 #include "numeric/blas_threads.h"
 #include "progress.h"
 
@@ -116,7 +116,7 @@ static void start_worker(lua_State *L, pool *self)
     worker *w = &self->workers[self->size];
     int ends[2];
 
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (!pn_file_pipe(ends))
         luaL_error(L, "experiment: no pipe for a process: %s", strerror(errno));
     lua_pushlightuserdata(L, self);
     lua_pushinteger(L, ends[1]);

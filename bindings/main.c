@@ -10,6 +10,7 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
+#include "core/file.h"
 #include "curator/serve.h"
 #include "pnl.h"
 #include "progress.h"
@@ -351,10 +352,18 @@ static bool output_is_lost(void)
 int main(int argc, char **argv)
 {
     invocation self = { argc, argv, EXIT_FAILURE };
+    bool filled;
     lua_State *L;
 
     if (argc == 2 && strcmp(argv[1], "--curated") == 0) /* by a curator, with its socket */
         return pnl_serve();
+    filled = pn_file_fill_standard(); /* first of all: no other file may get the place of one that is closed */
+    if (!filled) {
+        (void)fputs(
+            "penumbra: standard input, output or error is closed, and /dev/null cannot be opened in its place\n",
+            stderr);
+        return EXIT_FAILURE;
+    }
     L = luaL_newstate();
     if (!L) {
         (void)fputs("penumbra: out of memory\n", stderr);

@@ -104,8 +104,10 @@ PNL_API int luaopen_penumbra_core(lua_State *L)
 {
     make_task(L);
     pnl_open_frame(L);
-    if (!pnl_curated(L))
+    if (!pnl_curated(L)) {
         pnl_open_workers(L);
+        pnl_open_files(L);
+    }
     lua_newtable(L);
     open_parts(L);
     pnl_curate_library(L);

@@ -261,6 +261,7 @@ void pnl_open_sampling(lua_State *L);   /* sampling, curvature */
 void pnl_open_solve(lua_State *L);      /* solve */
 void pnl_open_federated(lua_State *L);  /* federated */
 void pnl_open_workers(lua_State *L);    /* nothing of pn: the module penumbra.workers */
+void pnl_open_files(lua_State *L);      /* nothing of pn: the module penumbra.files */
 void pnl_open_query(lua_State *L);      /* query */
 void pnl_open_curator(lua_State *L);    /* curator */
 

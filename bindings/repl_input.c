@@ -18,6 +18,7 @@
 
 #include <lauxlib.h>
 
+#include "core/file.h"
 #include "repl.h"
 
 #define HISTORY_ENTRIES 2000
@@ -155,7 +156,7 @@ static void open_history(void)
     history_path = find_history_path();
     if (!history_path)
         return;
-    fd = open(history_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    fd = pn_file_open(history_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (fd < 0) { /* read-only home and the like: work without */
         free(history_path);
         history_path = NULL;

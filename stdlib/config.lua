@@ -1,19 +1,9 @@
--- config.lua -- configuration files of the programs: Lua that returns a table, or sets its fields as globals, run with little
--- around it, and checked field by field against a list of {name=, kinds=, required=, doc=}.
--- Depends on: penumbra.  Used by: penumbra.federated.
-local pn = require "penumbra"
+-- config.lua -- configuration files of the programs: Lua that returns a table, or sets its fields as globals, run as the data that
+-- it is, and checked field by field against a list of {name=, kinds=, required=, doc=}.
+-- Depends on: penumbra.config_guard.  Used by: penumbra.federated.
+local guard = require "penumbra.config_guard"
 
 local config = {}
-
--- What a configuration file sees: enough to compute, nothing that writes.
-local function surroundings()
-  return {
-    pn = pn, string = string, table = table, math = math, utf8 = utf8,
-    os = { getenv = os.getenv, date = os.date, time = os.time },
-    assert = assert, error = error, ipairs = ipairs, next = next, pairs = pairs, pcall = pcall, select = select,
-    tonumber = tonumber, tostring = tostring, type = type, print = print,
-  }
-end
 
 -- An error of the configuration: raised as a table, so that programs can tell it from others.
 local failure = { __tostring = function(self) return self.message end }
@@ -28,18 +18,8 @@ end
 
 -- The table of the file at `path`.
 function config.read(path)
-  local fields, seen = {}, surroundings()
-  local env = setmetatable({}, {
-    __index = function(_, name)
-      if fields[name] ~= nil then return fields[name] end
-      return seen[name]
-    end,
-    __newindex = function(_, name, value) fields[name] = value end,
-  })
-  local chunk, message = loadfile(path, "t", env)
-  if not chunk then config.fail("%s", message) end
-  local ok, result = pcall(chunk)
-  if not ok then config.fail("%s", tostring(result)) end
+  local fields, result = guard.run(path)
+  if not fields then config.fail("%s", result) end
   if result ~= nil and type(result) ~= "table" then
     config.fail("%s: a configuration returns a table, or sets its fields; this one returned %s", path, type(result))
   end

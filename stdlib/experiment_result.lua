@@ -1,5 +1,5 @@
 -- experiment_result.lua -- what an experiment measured: rows, aggregates, a table that prints, a plot, a CSV file.
--- Depends on: nothing; penumbra.plot when asked to plot.  Used by: penumbra.experiment.
+-- Depends on: penumbra.files when asked to write; penumbra.plot when asked to plot.  Used by: penumbra.experiment.
 local result = {}
 
 local methods = {}
@@ -311,15 +311,8 @@ function methods:save(path)
       lines[#lines + 1] = table.concat(cells, ",")
     end
   end
-  local new = path .. ".new"
-  local out, why = io.open(new, "wb")
-  if not out then refuse("%s", why) end
-  local written, reason = out:write(table.concat(lines, "\n"), "\n")
-  written = out:close() and written
-  if not written or not os.rename(new, path) then
-    os.remove(new)
-    refuse("%s could not be written: %s", path, tostring(reason or "rename failed"))
-  end
+  local written, why = require "penumbra.files".put(path, table.concat(lines, "\n") .. "\n")
+  if not written then refuse("%s", why) end
 end
 
 local PLOT = { "x", "y", "by", "interval", "title", "xlabel", "ylabel", "logx", "logy", "file", "as", "width", "height" }

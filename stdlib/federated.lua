@@ -367,7 +367,8 @@ local function usage(name, out)
   out:write(("usage: penumbra %s [--check] CONFIG\n"):format(name), wrap("", program.text, 0))
   out:write("  --check  open everything that the configuration names, and stop\n\n")
   out:write(wrap("", "CONFIG is a Lua file that returns a table, or sets these fields (! must be there); paths are seen from "
-    .. "its folder:", 0))
+    .. "its folder.  It is data: it computes with math, string, table, pn.rng and pn.data, and opens and changes nothing.",
+    0), "\n")
   local names = {}
   for _, field in ipairs(program.fields) do
     if field.solver then

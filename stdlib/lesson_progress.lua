@@ -1,7 +1,7 @@
 -- lesson_progress.lua -- which steps of which lessons are done, kept between sessions in a small text file:
 --   at LESSON STEP     where the learner is        done LESSON STEP, skipped LESSON STEP    how a step was passed
 -- A line that is not understood is left out; steps go by their ids, so that new ones in a lesson lose nothing.
--- Depends on: nothing.  Used by: penumbra.lesson, penumbra.lesson_course.
+-- Depends on: penumbra.files.  Used by: penumbra.lesson, penumbra.lesson_course.
 local progress = {}
 
 local HEAD = "# Penumbra: how far the lessons are.  Delete this file to start over.\n"
@@ -66,33 +66,21 @@ local function quote(word)
   return "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
--- A file beside `path` to write to, its folder made when it is missing.
-local function open_beside(path)
-  local beside = ("%s.%s"):format(path, tostring({}):match "0x(%x+)" or "new")
-  local file = io.open(beside, "w")
+-- The folder of `path` made when it is missing.
+local function make_folder(path)
   local folder = path:match "^(.+)/[^/]*$"
-  if not file and folder then
-    os.execute("mkdir -p " .. quote(folder) .. " 2>/dev/null")
-    file = io.open(beside, "w")
-  end
-  return file, beside
+  if folder then os.execute("mkdir -p " .. quote(folder) .. " 2>/dev/null") end
 end
 
 -- Keep the record of one lesson and leave those of the others as they are in the file now.  true, or nil and why not.
 function progress.write(path, name, record)
   local records = progress.read(path)
   records[name] = record
-  local file, beside = open_beside(path)
-  if not file then
-    return nil, ("%s cannot be written"):format(path)
-  end
-  local fine = file:write(text_of(records))
-  fine = file:close() and fine
-  if not fine or not os.rename(beside, path) then
-    os.remove(beside)
-    return nil, ("%s cannot be written"):format(path)
-  end
-  return true
+  local put, text = require "penumbra.files".put, text_of(records)
+  if put(path, text) then return true end
+  make_folder(path)
+  if put(path, text) then return true end
+  return nil, ("%s cannot be written"):format(path)
 end
 
 return progress

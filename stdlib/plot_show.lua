@@ -1,6 +1,6 @@
 -- plot_show.lua -- shows a figure: on the terminal as graphics or characters, in a file, or as a string.  gnuplot draws; where it
 -- is not installed the terminal gets plain characters and a line that says what to install.
--- Depends on: penumbra.colour, plot_program, plot_cells, plot_plain.  Used by: penumbra.plot, the reproductions.
+-- Depends on: penumbra.colour, penumbra.files, plot_program, plot_cells, plot_plain.  Used by: penumbra.plot, the reproductions.
 local colour = require "penumbra.colour"
 local program = require "penumbra.plot_program"
 local cells = require "penumbra.plot_cells"
@@ -281,17 +281,12 @@ function show.picture(owner, figure, format, options, what)
   error(("%s: cannot write %s: gnuplot failed: %s"):format(owner, what, why or "it drew nothing"), 0)
 end
 
--- The file appears complete or not at all: written beside its place, then renamed.
+-- The file appears complete or not at all.
 local function save(owner, figure, options)
   local path = options.file
   local output = show.picture(owner, figure, format_of(owner, path), options, path)
-  local beside = path .. ".part"
-  local ok, why = write(beside, output)
-  if ok then ok, why = os.rename(beside, path) end
-  if not ok then
-    os.remove(beside)
-    error(("%s: cannot write %s: %s"):format(owner, path, (tostring(why):gsub("^.-: ", ""))), 0)
-  end
+  local ok, why = require "penumbra.files".put(path, output)
+  if not ok then error(("%s: cannot write %s"):format(owner, why), 0) end
   return path
 end
 

@@ -1,6 +1,7 @@
 -- sandbox.lua -- the globals of an analyst's script: what is safe, and nothing that leads elsewhere.  Everything that a script
 -- could make run long is Lua here, so that limits of instructions see it, or refuses what is too large.
--- Depends on: Lua's own libraries, as the host has guarded them (bindings/host_guards.c).  Used by: bindings/curator/inside.c.
+-- Depends on: Lua's own libraries, as the host has guarded them (bindings/host_guards.c).  Used by: bindings/curator/inside.c,
+-- penumbra.config_guard.
 local error, getmetatable, ipairs, load, next, pairs, pcall = error, getmetatable, ipairs, load, next, pairs, pcall
 local rawget, rawlen, rawset, select, setmetatable = rawget, rawlen, rawset, select, setmetatable
 local tostring, type, unpack, pack = tostring, type, table.unpack, table.pack
@@ -97,11 +98,15 @@ function safe_string.find(text, part, start)
   return finish("string.find", pcall(S.find, text, part, start, true))
 end
 
+local refused = {}
 for _, name in ipairs { "gmatch", "gsub", "match" } do
-  safe_string[name] = refuse("string." .. name, "patterns can be made to run for ever; string.find finds plain text")
+  refused[name] = "patterns can be made to run for ever; string.find finds plain text"
 end
 for _, name in ipairs { "dump", "pack", "packsize", "unpack" } do
-  safe_string[name] = refuse("string." .. name, "it reaches below Lua's values")
+  refused[name] = "it reaches below Lua's values"
+end
+for name, why in pairs(refused) do
+  safe_string[name] = refuse("string." .. name, why)
 end
 
 -- ---- table ----
@@ -322,4 +327,5 @@ local function make(pn, data, ledger, said)
   return compile, report, env
 end
 
-return { make = make }
+-- Besides make, what configurations share (penumbra.config_guard).
+return { make = make, basics = basics, refused = refused, text_of = text_of, visible = visible }

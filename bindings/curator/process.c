@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "core/file.h"
 #include "core/stop.h"
 #include "curator/curator_impl.h"
 #include "curator/serve.h"
@@ -179,7 +179,7 @@ static pn_status start(talk *self, pn_err *err)
     int ends[2];
     pn_status status;
 
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    if (!pn_file_socket_pair(ends))
         return pn_fail(err, PN_EIO, "curator: no socket for a script: %s", strerror(errno));
     self->fd = ends[0];
     status = start_program(self, ends[1], err);

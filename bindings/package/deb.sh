@@ -1,10 +1,12 @@
 #!/bin/sh
 # deb.sh -- a Debian package of what `make install DESTDIR=BUILD/deb/root PREFIX=/usr` put down.
-# Usage: deb.sh BUILD VERSION        writes BUILD/penumbra_VERSION_ARCH.deb
+# Usage: SOURCE_DATE_EPOCH=SECONDS deb.sh BUILD VERSION        writes BUILD/penumbra_VERSION_ARCH.deb
+# The same files make the same bytes: whenever, wherever, by whomever.
 # Depends on: dpkg-deb, dpkg-shlibdeps, strip, gzip.  Used by: make deb.
 set -eu
 
 build=$1 version=$2
+export LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH DPKG_DEB_THREADS_MAX=1
 root=$build/deb/root
 arch=$(dpkg --print-architecture)
 doc=$root/usr/share/doc/penumbra
@@ -17,10 +19,10 @@ find "$root" -type f \( -name '*.so' -o -name '*.so.*' \) -exec strip --strip-un
 strip --strip-all --remove-section=.comment "$root/usr/bin/penumbra"
 find "$libs" -name '*.a' -exec strip --strip-debug --remove-section=.comment --enable-deterministic-archives {} +
 gzip -9nf "$root/usr/share/man/man1/penumbra.1"
-cp LICENSE "$doc/copyright"
+cp bindings/package/copyright "$doc/copyright"
 gzip -9nc CHANGELOG.md >"$doc/NEWS.gz"
 printf 'penumbra (%s) unstable; urgency=medium\n\n  * Release %s: see NEWS.gz.\n\n -- %s  %s\n' "$version" "$version" "$maintainer" \
-    "$(LC_ALL=C date -u -R -r CHANGELOG.md)" | gzip -9nc >"$doc/changelog.gz"
+    "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9nc >"$doc/changelog.gz"
 mkdir -p "$root/usr/share/lintian/overrides"
 cat >"$root/usr/share/lintian/overrides/penumbra" <<EOF
 # One package for all: the program and the Lua module need no shared library of it, and hosts want headers and libraries together.
@@ -49,7 +51,8 @@ Package: penumbra
 Version: $version
 Architecture: $arch
 Maintainer: $maintainer
-Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f1)
+Installed-Size: $(find "$root" -path "$control" -prune -o -printf '%y %s\n' |
+    awk '{ kib += $1 == "f" ? int(($2 + 1023) / 1024) : 1 } END { print kib }')
 Section: math
 Priority: optional
 Depends: $needs
@@ -67,9 +70,10 @@ Description: differentially private optimization in C, with a Lua front
 EOF
 printf 'activate-noawait ldconfig\n' >"$control/triggers"
 printf 'libpenumbra 0 penumbra (>= %s)\nlibpenumbra_lua 0 penumbra (>= %s)\n' "$version" "$version" >"$control/shlibs"
-(cd "$root" && find . -path ./DEBIAN -prune -o -type f -print | sed 's|^\./||' | LC_ALL=C sort | xargs -d '\n' md5sum) >"$control/md5sums"
+(cd "$root" && find . -path ./DEBIAN -prune -o -type f -print | sed 's|^\./||' | sort | xargs -d '\n' md5sum) >"$control/md5sums"
 chmod 644 "$control"/*
 
+find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 package=$build/penumbra_${version}_$arch.deb
-dpkg-deb --root-owner-group --build "$root" "$package" >/dev/null
+dpkg-deb -Zxz --root-owner-group --build "$root" "$package" >/dev/null
 echo "$package: $(du -h "$package" | cut -f1), needs $needs"

@@ -16,6 +16,7 @@
 
 #include "continual/checkpoint_file.h"
 #include "core/alloc.h"
+#include "core/file.h"
 #include "core/mutant.h"
 #include "privacy/ledger_disk.h"
 
@@ -139,25 +140,23 @@ static int lock(int fd)
     return 0;
 }
 
-/* All of the file under another name; nobody else knows it, so the order of writes is free. */
-static int write_new(pn_checkpoint_file *file, const char *other, const void *state)
+/* All of the file while it has another name; nobody else knows it, so the order of writes is free. */
+static int write_new(pn_checkpoint_file *file, const void *state)
 {
-    int error;
+    int error = fchmod(file->fd, 0600) == 0 ? 0 : errno;
 
-    file->fd = pn_disk_open(other, true, 0600);
-    error = file->fd < 0 ? errno : fchmod(file->fd, 0600) == 0 ? 0 : errno;
     if (!error)
         error = lock(file->fd);
     if (!error)
         error = pn_checkpoint_find(&file->now.place, file->fd);
     seal(&file->now);
     if (!error)
-        error = pn_disk_write(file->fd, state, (size_t)file->now.size, STATES);
+        error = pn_file_write(file->fd, state, (size_t)file->now.size, STATES);
     PN_CRASH("stream_crash_making");
     if (!error)
-        error = pn_disk_write(file->fd, &file->now, SECTOR, 0);
+        error = pn_file_write(file->fd, &file->now, SECTOR, 0);
     if (!error)
-        error = pn_disk_write(file->fd, &file->now, SECTOR, SECTOR);
+        error = pn_file_write(file->fd, &file->now, SECTOR, SECTOR);
     pn_checkpoint_mark(file->fd, file->now.id, file->now.sequence);
     if (!error)
         error = fsync(file->fd) == 0 ? 0 : errno;
@@ -170,7 +169,7 @@ static pn_status check_replaced(const pn_checkpoint_file *file, bool *there, pn_
 {
     struct stat info;
     sector old;
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = pn_file_open(file->path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     ssize_t got;
 
     *there = fd >= 0;
@@ -189,30 +188,27 @@ static pn_status check_replaced(const pn_checkpoint_file *file, bool *there, pn_
 
 static pn_status publish(pn_checkpoint_file *file, const void *state, bool replace, bool *published, pn_err *err)
 {
-    char name[2 * 8 + 1], *other = pn_alloc(strlen(file->path) + sizeof name + 8, 1);
-    unsigned char random[8];
+    pn_file_draft draft;
     pn_status status = PN_OK;
-    int error;
+    int error = pn_file_begin(&draft, file->path, 0600);
 
-    if (!other)
+    if (error == ENOMEM)
         return file_fail(err, file, PN_ENOMEM, "out of memory for a path");
-    randombytes_buf(random, sizeof random);
-    (void)sodium_bin2hex(name, sizeof name, random, sizeof random);
-    (void)sprintf(other, "%s.%s.new", file->path, name);
-    error = write_new(file, other, state);
+    if (error)
+        return cannot(file, "written", error, err);
+    file->fd = draft.fd;
+    error = write_new(file, state);
     if (!error)
-        error = pn_disk_name(other, file->path, replace, published);
+        error = pn_file_name(&draft, replace, published);
     PN_CRASH("stream_crash_named");
-    if (error == EEXIST) {
+    if (error == EEXIST)
         status = file_fail(err, file, PN_EINVAL, "somebody else has just made this file; give another path");
-    } else if (error) {
+    else if (error)
         status = cannot(file, *published ? "made durable" : "written", error, err);
-    }
-    if (error && !*published && file->fd >= 0) { /* nothing to go on from may stay behind, under any name */
+    if (error && !*published) /* nothing to go on from may stay behind, under any name */
         (void)!ftruncate(file->fd, 0);
-        (void)unlink(other);
-    }
-    pn_free(other);
+    draft.fd = -1; /* it is the checkpoint's own now */
+    pn_file_end(&draft);
     return status;
 }
 
@@ -275,7 +271,7 @@ static pn_status open_locked(pn_checkpoint_file *file, pn_err *err)
             file->owner->what);
     if (error)
         return cannot(file, "locked", error, err);
-    if (!pn_disk_in_place(file->fd, file->path))
+    if (!pn_file_in_place(file->fd, file->path))
         return file_fail(err, file, PN_EIO, "was replaced while it was opened; try again");
     return PN_OK;
 }
@@ -428,24 +424,24 @@ static pn_status prepare(pn_checkpoint_file *file, const sector *next, const voi
 
     PN_CRASH("stream_crash_before");
     if (PN_MUTANT("stream_crash_in_state")) {
-        (void)pn_disk_write(file->fd, state, (size_t)next->size / 2, (size_t)next->offset);
+        (void)pn_file_write(file->fd, state, (size_t)next->size / 2, (size_t)next->offset);
         PN_CRASH("stream_crash_in_state");
     }
-    error = pn_disk_write(file->fd, state, (size_t)next->size, (size_t)next->offset);
+    error = pn_file_write(file->fd, state, (size_t)next->size, (size_t)next->offset);
     PN_CRASH("stream_crash_after_state");
     if (PN_MUTANT("stream_crash_in_first")) {
-        (void)pn_disk_write(file->fd, next, SECTOR / 4, 0);
+        (void)pn_file_write(file->fd, next, SECTOR / 4, 0);
         PN_CRASH("stream_crash_in_first");
     }
     if (!error)
-        error = pn_disk_write(file->fd, next, SECTOR, 0);
+        error = pn_file_write(file->fd, next, SECTOR, 0);
     if (error) /* the second sector and its state are as they were */
         return file_fail(err, file, PN_EIO,
                          "cannot be written: %s; nothing was released; the file is as it was: make room, let "
                          "go of this %s and resume it from there",
                          strerror(error), file->owner->what);
     PN_CRASH("stream_crash_first");
-    error = pn_disk_sync(file->fd);
+    error = pn_file_sync(file->fd);
     PN_CRASH("stream_crash_prepared");
     return error ? give_up(file, error, err) : PN_OK;
 }
@@ -455,13 +451,13 @@ static pn_status confirm(pn_checkpoint_file *file, const sector *next, pn_err *e
     int error;
 
     if (PN_MUTANT("stream_crash_in_second")) {
-        (void)pn_disk_write(file->fd, next, SECTOR / 4, SECTOR);
+        (void)pn_file_write(file->fd, next, SECTOR / 4, SECTOR);
         PN_CRASH("stream_crash_in_second");
     }
-    error = pn_disk_write(file->fd, next, SECTOR, SECTOR);
+    error = pn_file_write(file->fd, next, SECTOR, SECTOR);
     PN_CRASH("stream_crash_second");
     if (!error)
-        error = pn_disk_sync(file->fd);
+        error = pn_file_sync(file->fd);
     PN_CRASH("stream_crash_after");
     return error ? give_up(file, error, err) : PN_OK;
 }
@@ -475,7 +471,7 @@ pn_status pn_checkpoint_commit(pn_checkpoint_file *file, pn_checkpoint_mode mode
     if (file->broken)
         return file_fail(err, file, PN_EIO, "goes no further: %s; let go of this %s and resume the file", file->broken,
                          file->owner->what);
-    if (!pn_disk_in_place(file->fd, file->path))
+    if (!pn_file_in_place(file->fd, file->path))
         return file_fail(err, file, PN_EIO,
                          "is no longer the file that this %s keeps itself in (removed, moved, replaced, or "
                          "a relative path after a change of directory); put it back; nothing was released",

@@ -10,6 +10,7 @@
 #include <sodium.h>
 
 #include "core/alloc.h"
+#include "core/file.h"
 #include "data/alignment.h"
 
 #define HASH 32
@@ -125,21 +126,6 @@ static pn_status file_failed(const char *path, const char *what, int error, pn_e
     return pn_fail(err, PN_EIO, "federated.align: %.300s: the key could not be %s: %s", path, what, strerror(error));
 }
 
-static bool write_all(int fd, const char *bytes, size_t n)
-{
-    while (n > 0) {
-        ssize_t written = write(fd, bytes, n);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes += written;
-        n -= (size_t)written;
-    }
-    return true;
-}
-
 static pn_status draw_key(unsigned char *key, pn_err *err)
 {
     pn_rng *rng = NULL;
@@ -151,24 +137,24 @@ static pn_status draw_key(unsigned char *key, pn_err *err)
     return status;
 }
 
-/* A file that is not there yet; half of one is taken away again. */
-static pn_status make_key(int fd, const char *path, unsigned char *key, pn_err *err)
+/* A file that is not there yet; one that somebody else has made meanwhile is left as it is. */
+static pn_status make_key(const char *path, pn_err *err)
 {
+    unsigned char key[PN_ALIGNMENT_KEY];
     char hex[HEX + 1];
     pn_status status = draw_key(key, err);
+    int error;
 
-    if (status == PN_OK) {
-        (void)sodium_bin2hex(hex, sizeof hex, key, PN_ALIGNMENT_KEY);
-        hex[HEX] = '\n';
-        if (!write_all(fd, hex, sizeof hex) || fsync(fd) != 0)
-            status = file_failed(path, "written", errno, err);
-        sodium_memzero(hex, sizeof hex);
-    }
-    if (close(fd) != 0 && status == PN_OK)
-        status = file_failed(path, "written", errno, err);
     if (status != PN_OK)
-        (void)unlink(path);
-    return status;
+        return status;
+    (void)sodium_bin2hex(hex, sizeof hex, key, PN_ALIGNMENT_KEY);
+    hex[HEX] = '\n';
+    error = pn_file_put(path, hex, sizeof hex, 0600, false);
+    sodium_memzero(hex, sizeof hex);
+    sodium_memzero(key, sizeof key);
+    if (error == ENOMEM)
+        return pn_fail(err, PN_ENOMEM, "federated.align: out of memory for a path");
+    return error && error != EEXIST ? file_failed(path, "made", error, err) : PN_OK;
 }
 
 static pn_status read_key(int fd, const char *path, unsigned char *key, pn_err *err)
@@ -202,13 +188,12 @@ static pn_status read_key(int fd, const char *path, unsigned char *key, pn_err *
 
 pn_status pn_alignment_key(const char *path, bool create, unsigned char key[PN_ALIGNMENT_KEY], pn_err *err)
 {
-    int fd = create ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600) : -1;
+    pn_status status = create && access(path, F_OK) != 0 ? make_key(path, err) : PN_OK;
+    int fd;
 
-    if (fd >= 0)
-        return make_key(fd, path, key, err);
-    if (create && errno != EEXIST)
-        return file_failed(path, "made", errno, err);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (status != PN_OK)
+        return status;
+    fd = pn_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     if (fd < 0)
         return file_failed(path, "opened", errno, err);
     return read_key(fd, path, key, err);

@@ -1,6 +1,6 @@
 /* shared.c -- a data set as one piece of shared memory: a page that describes it, then its arrays.
  * Depends on: shared.h, core/, Linux (memfd).  Used by: bindings/curator/. */
-#define _GNU_SOURCE /* memfd_create, seals */
+#define _GNU_SOURCE /* seals */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "core/file.h"
 #include "core/vault.h"
 #include "data/shared.h"
 
@@ -89,7 +90,7 @@ pn_status pn_dataset_publish(int *fd, const pn_dataset *data, pn_err *err)
     if (status != PN_OK)
         return status;
     describe(&about, data);
-    made = memfd_create("penumbra-records", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    made = pn_file_memory("penumbra-records");
     if (made < 0)
         return pn_fail(err, PN_EUNSUPPORTED, "data: the system gives no shared memory: %s", strerror(errno));
     status = fill(made, &about, data, err);

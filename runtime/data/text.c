@@ -3,14 +3,17 @@
 #define _GNU_SOURCE /* memrchr, newlocale */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/alloc.h"
+#include "core/file.h"
 #include "data/text.h"
 
 #define INPUT_BYTES    (64u << 10) /* compressed bytes at a time */
@@ -24,6 +27,19 @@ static const char *last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+/* NULL with errno set, to 0 or ENOMEM for memory. */
+static gzFile open_gzip(const char *path)
+{
+    int fd = pn_file_open(path, O_RDONLY, 0);
+    gzFile file = fd < 0 ? NULL : gzdopen(fd, "rb");
+
+    if (fd >= 0 && !file) {
+        (void)close(fd);
+        errno = ENOMEM;
+    }
+    return file;
+}
+
 pn_status pn_text_open(pn_text *text, const char *path, pn_task *task, pn_err *err)
 {
     struct stat facts;
@@ -34,7 +50,7 @@ pn_status pn_text_open(pn_text *text, const char *path, pn_task *task, pn_err *e
     text->task = task;
     (void)snprintf(text->label, sizeof text->label, "reading %s", text->name);
     errno = 0;
-    text->file = gzopen(path, "rbe");
+    text->file = open_gzip(path);
     if (!text->file) {
         if (errno == 0 || errno == ENOMEM)
             return pn_fail(err, PN_ENOMEM, "%.300s: out of memory", path);

@@ -1,4 +1,4 @@
-/* zeromq_keys.c -- pairs of CURVE keys in files: made, read, told apart.  Depends on: zeromq.h, privacy/ledger_disk.h, libzmq, libsodium,
+/* zeromq_keys.c -- pairs of CURVE keys in files: made, read, told apart.  Depends on: zeromq.h, core/, libzmq, libsodium,
  * POSIX.  Used by: bindings, tests.
  *
  * A file is text: a line that begins with # and says what it is, and one with the word "secret" or "public" and the key in Z85.  The public
@@ -16,8 +16,8 @@
 #include <zmq.h>
 
 #include "core/alloc.h"
+#include "core/file.h"
 #include "federated/zeromq.h"
-#include "privacy/ledger_disk.h"
 
 #define KEY_TEXT  (PN_CURVE_TEXT - 1)
 #define KEY_BYTES 32
@@ -30,32 +30,6 @@ static pn_status cannot(const char *path, const char *what, int error, pn_err *e
 }
 
 /* ---- making ---- */
-
-/* Written whole under another name and then given its own, so that it is there or not. */
-static int write_file(const char *path, const char *text, mode_t mode)
-{
-    size_t room = strlen(path) + 32;
-    char *other = pn_alloc(room, 1);
-    int fd, error;
-
-    if (!other)
-        return ENOMEM;
-    (void)snprintf(other, room, "%s.%ld.new", path, (long)getpid());
-    fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    error = fd < 0 ? errno : fchmod(fd, mode) == 0 ? 0 : errno;
-    if (!error)
-        error = pn_disk_write(fd, text, strlen(text), 0);
-    if (!error)
-        error = pn_disk_sync(fd);
-    if (fd >= 0)
-        (void)close(fd);
-    if (!error)
-        error = pn_disk_name(other, path, false, NULL);
-    else if (fd >= 0)
-        (void)unlink(other);
-    pn_free(other);
-    return error;
-}
 
 static pn_status made(const char *path, int error, pn_err *err)
 {
@@ -77,7 +51,7 @@ static pn_status write_pair(const char *path, const char *public_path, const pn_
     (void)snprintf(text, sizeof text,
                    "# Secret key of Penumbra (CURVE): nobody but its owner may read this file.\nsecret %s\n",
                    keys->secret_key);
-    status = made(path, write_file(path, text, 0600), err);
+    status = made(path, pn_file_put(path, text, strlen(text), 0600, false), err);
     sodium_memzero(text, sizeof text);
     if (status != PN_OK)
         return status;
@@ -85,7 +59,7 @@ static pn_status write_pair(const char *path, const char *public_path, const pn_
         text, sizeof text,
         "# Public key of Penumbra (CURVE): to be given to those who are to know its owner by it.\npublic %s\n",
         keys->public_key);
-    status = made(public_path, write_file(public_path, text, 0644), err);
+    status = made(public_path, pn_file_put(public_path, text, strlen(text), 0644, false), err);
     if (status != PN_OK)
         (void)unlink(path); /* made here, a moment ago: nobody has its other half */
     return status;
@@ -148,7 +122,7 @@ static const char *find_key(const char *text, const char *word)
 /* The text of a small regular file.  `secret`: nobody else may read it. */
 static pn_status read_file(const char *path, bool secret, char text[FILE_MAX + 1], pn_err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = pn_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     struct stat info = { 0 };
     ssize_t got = -1;
 

@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "core/alloc.h"
+#include "core/file.h"
 #include "numeric/npy.h"
 
 #define MAGIC       "\x93NUMPY"
@@ -478,7 +479,7 @@ static pn_status load_open_file(pn_npy *out, source *in, char *text)
 static pn_status open_source(source *in)
 {
     errno = 0;
-    in->fd = open(in->path, O_RDONLY | O_CLOEXEC);
+    in->fd = pn_file_open(in->path, O_RDONLY, 0);
     if (in->fd < 0)
         return pn_fail(in->err, PN_EIO, "%s: %s", in->path, strerror(errno));
     in->file = gzdopen(in->fd, "rb");

@@ -1,5 +1,5 @@
 /* child.c -- starting, writing to and ending another program.  Depends on: child.h.  Used by: program_loss.c. */
-#define _GNU_SOURCE /* pipe2 */
+#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,9 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/file.h"
 #include "objective/child.h"
-
-#define LEAST_FD 3 /* a pipe must not stand where the child's standard files go */
 
 extern char **environ;
 
@@ -24,25 +23,6 @@ static void close_both(const int ends[2])
         if (ends[i] >= 0)
             (void)close(ends[i]);
     }
-}
-
-/* Both ends closed on exec and out of the way of the standard files, which we may have been started without. */
-static bool make_pipe(int ends[2])
-{
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        ends[0] = ends[1] = -1;
-        return false;
-    }
-    for (int i = 0; i < 2; i++) {
-        int moved = ends[i];
-
-        if (moved >= LEAST_FD)
-            continue;
-        moved = fcntl(ends[i], F_DUPFD_CLOEXEC, LEAST_FD);
-        (void)close(ends[i]);
-        ends[i] = moved;
-    }
-    return ends[0] >= 0 && ends[1] >= 0;
 }
 
 static bool never_block(int fd)
@@ -95,7 +75,7 @@ pn_status pn_child_start(pn_child *out, const char *const *command, pn_err *err)
     pid_t pid = 0;
     int code = 0;
 
-    if (!make_pipe(input) || !make_pipe(output) || !never_block(input[1]) || !never_block(output[0]))
+    if (!pn_file_pipe(input) || !pn_file_pipe(output) || !never_block(input[1]) || !never_block(output[0]))
         code = errno;
     if (code == 0)
         code = spawn(&pid, command, input[0], output[1]);

@@ -4,112 +4,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <sodium.h>
 
 #include "core/alloc.h"
+#include "core/file.h"
 #include "privacy/ledger_disk.h"
-
-/* ---- writing ---- */
-
-static int write_all(int fd, const char *data, size_t size, size_t offset)
-{
-    while (size > 0) {
-        ssize_t done = pwrite(fd, data, size, (off_t)offset);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return done < 0 ? errno : ENOSPC;
-        data += done;
-        size -= (size_t)done;
-        offset += (size_t)done;
-    }
-    return 0;
-}
-
-/* A write beyond RLIMIT_FSIZE raises SIGXFSZ in the writing thread, which would end the host.  It is held back, and taken away
- * unless it was there before. */
-int pn_disk_write(int fd, const void *data, size_t size, size_t offset)
-{
-    const struct timespec now = { 0, 0 };
-    sigset_t limit, before, pending;
-    int error;
-
-    sigemptyset(&limit);
-    sigaddset(&limit, SIGXFSZ);
-    sigpending(&pending);
-    (void)pthread_sigmask(SIG_BLOCK, &limit, &before);
-    error = write_all(fd, data, size, offset);
-    if (!sigismember(&pending, SIGXFSZ)) {
-        while (sigtimedwait(&limit, NULL, &now) < 0 && errno == EINTR)
-            continue;
-    }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
-int pn_disk_sync(int fd)
-{
-    while (fdatasync(fd) != 0) {
-        if (errno != EINTR)
-            return errno;
-    }
-    return 0;
-}
-
-int pn_disk_sync_entry(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    size_t length = !slash ? 1 : slash == path ? 1 : (size_t)(slash - path);
-    char directory[4096];
-    int fd, error;
-
-    if (length >= sizeof directory)
-        return ENAMETOOLONG;
-    memcpy(directory, slash ? path : ".", length);
-    directory[length] = '\0';
-    fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return errno;
-    error = fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a file system that has no such thing */
-    (void)close(fd);
-    return error;
-}
-
-bool pn_disk_in_place(int fd, const char *path)
-{
-    struct stat mine, there;
-
-    return fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_ino == there.st_ino &&
-           mine.st_dev == there.st_dev;
-}
-
-int pn_disk_name(const char *other, const char *path, bool replace, bool *named)
-{
-    int error = replace ? EPERM : link(other, path) == 0 ? 0 : errno;
-
-    if (error == EPERM || error == ENOTSUP ||
-        error == ENOSYS) /* a file system without links, or what is to be replaced */
-        error = rename(other, path) == 0 ? 0 : errno;
-    if (named)
-        *named = error == 0;
-    (void)unlink(other);
-    return error ? error : pn_disk_sync_entry(path);
-}
 
 /* ---- reading ---- */
 
 int pn_disk_open(const char *path, bool create, unsigned mode)
 {
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (create ? O_CREAT | O_EXCL : 0), (mode_t)mode);
+    int fd = pn_file_open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | (create ? O_CREAT | O_EXCL : 0), mode);
     struct stat info;
 
     if (fd >= 0 && fstat(fd, &info) == 0 && !S_ISREG(info.st_mode)) {
@@ -159,7 +69,7 @@ static const char key_magic[] = "penumbra-key 1 ";
 
 pn_status pn_disk_read_key(unsigned char key[PN_KEY_BYTES], const char *path, pn_err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = pn_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     struct stat info;
     char text[KEY_TEXT + 2] = "";
     ssize_t got = -1;
@@ -187,23 +97,14 @@ pn_status pn_disk_read_key(unsigned char key[PN_KEY_BYTES], const char *path, pn
                : pn_fail(err, PN_EPARSE, "ledger: %.300s: this is no key of a ledger", path);
 }
 
-/* Written whole under another name and then linked, so that a key is there or not. */
-static int write_key(const unsigned char key[PN_KEY_BYTES], const char *path, const char *other)
+static int write_key(const unsigned char key[PN_KEY_BYTES], const char *path)
 {
     char hex[2 * PN_KEY_BYTES + 1], text[KEY_TEXT + 1];
-    int fd = open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600), error;
+    int error;
 
-    if (fd < 0)
-        return errno;
     (void)sodium_bin2hex(hex, sizeof hex, key, PN_KEY_BYTES);
     (void)snprintf(text, sizeof text, "%s%s\n", key_magic, hex);
-    error = pn_disk_write(fd, text, KEY_TEXT, 0);
-    if (!error)
-        error = pn_disk_sync(fd);
-    (void)close(fd);
-    if (!error)
-        error = pn_disk_name(other, path, false, NULL);
-    (void)unlink(other);
+    error = pn_file_put(path, text, KEY_TEXT, 0600, false);
     sodium_memzero(hex, sizeof hex);
     sodium_memzero(text, sizeof text);
     return error;
@@ -211,20 +112,15 @@ static int write_key(const unsigned char key[PN_KEY_BYTES], const char *path, co
 
 pn_status pn_disk_make_key(unsigned char key[PN_KEY_BYTES], const char *path, pn_err *err)
 {
-    size_t room = strlen(path) + 32;
-    char *other;
     int error;
 
     if (access(path, F_OK) == 0)
         return pn_disk_read_key(key, path, err);
-    other = pn_alloc(room, 1);
-    if (!other)
-        return pn_fail(err, PN_ENOMEM, "ledger: out of memory for a path");
-    (void)snprintf(other, room, "%s.%ld.new", path, (long)getpid());
     randombytes_buf(key, PN_KEY_BYTES);
-    error = write_key(key, path, other);
-    pn_free(other);
+    error = write_key(key, path);
     if (error == EEXIST) /* somebody else was faster */
         return pn_disk_read_key(key, path, err);
+    if (error == ENOMEM)
+        return pn_fail(err, PN_ENOMEM, "ledger: out of memory for a path");
     return error ? pn_fail(err, PN_EIO, "ledger: %.300s: the key cannot be written: %s", path, strerror(error)) : PN_OK;
 }

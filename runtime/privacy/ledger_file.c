@@ -13,6 +13,7 @@
 #include <sodium.h>
 
 #include "core/alloc.h"
+#include "core/file.h"
 #include "core/mutant.h"
 #include "privacy/ledger_store.h"
 
@@ -79,12 +80,12 @@ int pn_store_write_head(const pn_store *store)
     memset(slot + length, ' ', (size_t)(PN_SLOT - length));
     slot[PN_SLOT - 1] = '\n';
     if (PN_MUTANT("crash_in_head")) {
-        (void)pn_disk_write(store->head, slot, PN_SLOT / 8, (store->count & 1) * PN_SLOT);
+        (void)pn_file_write(store->head, slot, PN_SLOT / 8, (store->count & 1) * PN_SLOT);
         (void)raise(SIGKILL);
     }
-    error = pn_disk_write(store->head, slot, PN_SLOT, (store->count & 1) * PN_SLOT);
+    error = pn_file_write(store->head, slot, PN_SLOT, (store->count & 1) * PN_SLOT);
     PN_CRASH("crash_before_head_sync");
-    return error ? error : pn_disk_sync(store->head);
+    return error ? error : pn_file_sync(store->head);
 }
 
 static void read_slot(const pn_store *store, const char *slot, pn_head *best)
@@ -129,7 +130,7 @@ void pn_store_sign(const pn_store *store)
     char slot[PN_SLOT + 1];
 
     (void)snprintf(slot, sizeof slot, "process %-502ld\n", (long)getpid());
-    (void)pn_disk_write(store->head, slot, PN_SLOT, 2 * PN_SLOT);
+    (void)pn_file_write(store->head, slot, PN_SLOT, 2 * PN_SLOT);
 }
 
 pn_status pn_store_make_head(pn_store *store, pn_err *err)
@@ -143,11 +144,11 @@ pn_status pn_store_make_head(pn_store *store, pn_err *err)
         error = store->head < 0 ? errno : 0;
     }
     if (!error)
-        error = pn_disk_write(store->head, blank, sizeof blank, 0);
+        error = pn_file_write(store->head, blank, sizeof blank, 0);
     if (!error)
         error = pn_store_write_head(store);
     if (!error)
-        error = pn_disk_sync_entry(store->head_path);
+        error = pn_file_sync_entry(store->head_path);
     if (error)
         return pn_fail(err, PN_EIO, "ledger: %.300s: cannot be written: %s", store->head_path, strerror(error));
     pn_store_sign(store);
@@ -179,7 +180,7 @@ bool pn_store_cut(const pn_store *store)
 /* Nothing of the line may stay; if even that cannot be had, nobody may write behind it. */
 static pn_status take_back(pn_store *store, int error, pn_err *err)
 {
-    if (ftruncate(store->fd, (off_t)store->end) != 0 || pn_disk_sync(store->fd) != 0) {
+    if (ftruncate(store->fd, (off_t)store->end) != 0 || pn_file_sync(store->fd) != 0) {
         store->broken = "its file could not be written";
         return pn_fail(err, PN_EIO,
                        "ledger: %.300s: cannot be written (%s) nor restored; this ledger takes no more charges, and "
@@ -229,14 +230,14 @@ static pn_status write_record(pn_store *store, const char *line, size_t length, 
 
     PN_CRASH("crash_before_write");
     if (PN_MUTANT("crash_in_write")) {
-        (void)pn_disk_write(store->fd, line, length / 2, store->end);
+        (void)pn_file_write(store->fd, line, length / 2, store->end);
         (void)raise(SIGKILL);
     }
-    error = pn_disk_write(store->fd, line, length, store->end);
+    error = pn_file_write(store->fd, line, length, store->end);
     if (error)
         return take_back(store, error, err);
     PN_CRASH("crash_before_sync");
-    error = pn_disk_sync(store->fd);
+    error = pn_file_sync(store->fd);
     if (error)
         return give_up(store, store->path, error, err);
     PN_CRASH("crash_before_head");
@@ -245,7 +246,7 @@ static pn_status write_record(pn_store *store, const char *line, size_t length, 
 
 bool pn_store_in_place(const pn_store *store)
 {
-    return pn_disk_in_place(store->fd, store->path);
+    return pn_file_in_place(store->fd, store->path);
 }
 
 pn_status pn_store_append(pn_store *store, const char *record, pn_err *err)
@@ -275,7 +276,7 @@ pn_status pn_store_append(pn_store *store, const char *record, pn_err *err)
     store->end += length;
     store->count++;
     if (store->count == 1) {
-        error = pn_disk_sync_entry(store->path);
+        error = pn_file_sync_entry(store->path);
         status = error ? give_up(store, store->path, error, err) : pn_store_make_head(store, err);
     } else {
         error = pn_store_write_head(store);

@@ -12,6 +12,7 @@
 #include <sodium.h>
 
 #include "core/alloc.h"
+#include "core/file.h"
 #include "privacy/ledger_store.h"
 
 static pn_status cannot_open(const char *path, int error, pn_err *err)
@@ -167,7 +168,7 @@ static pn_status check_rest(pn_store *store, size_t size, size_t known, pn_err *
     if (store->count != known || (end && end != store->content + size - 1))
         return changed(store, err);
     store->cut = true;
-    if (ftruncate(store->fd, (off_t)store->end) != 0 || pn_disk_sync(store->fd) != 0)
+    if (ftruncate(store->fd, (off_t)store->end) != 0 || pn_file_sync(store->fd) != 0)
         return pn_fail(err, PN_EIO, "ledger: %.300s: a torn last line cannot be cut off: %s", store->path,
                        strerror(errno));
     return PN_OK;

@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <sodium.h>
 
 #include "core/alloc.h"
+#include "core/file.h"
 #include "privacy/ledger_disk.h"
 #include "solvers/model_file.h"
 
@@ -42,53 +42,18 @@ static void digest_of(unsigned char *out, const unsigned char *bytes, size_t siz
 
 /* ---- writing ---- */
 
-/* A new file beside `path`; its name goes to other[size].  -1 with errno set. */
-static int open_beside(const char *path, char *other, size_t size)
-{
-    for (unsigned attempt = 0; attempt < 100; attempt++) {
-        int fd;
-
-        (void)snprintf(other, size, "%s.tmp-%ld-%u", path, (long)getpid(), attempt);
-        fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
-}
-
-static int write_beside(const char *path, char *other, size_t room, const unsigned char *bytes, size_t size)
-{
-    int fd = open_beside(path, other, room), error;
-
-    if (fd < 0)
-        return errno;
-    error = pn_disk_write(fd, bytes, size, 0);
-    if (!error)
-        error = pn_disk_sync(fd);
-    if (close(fd) != 0 && !error)
-        error = errno;
-    if (error)
-        (void)unlink(other);
-    return error;
-}
-
 pn_status pn_model_file_put(const char *path, unsigned char *bytes, size_t size, pn_err *err)
 {
-    size_t room = strlen(path) + 48;
-    char *other = pn_alloc(room, 1);
     int error;
 
-    if (!other)
-        return pn_fail(err, PN_ENOMEM, "model: out of memory for a path");
     memcpy(bytes, magic, MAGIC_BYTES);
     put_number(bytes + 8, VERSION, 4);
     put_number(bytes + 12, 0, 4);
     put_number(bytes + 16, size, 8);
     digest_of(bytes + PN_MODEL_HEAD + size, bytes, PN_MODEL_HEAD + size);
-    error = write_beside(path, other, room, bytes, PN_MODEL_HEAD + size + PN_MODEL_DIGEST);
-    if (!error)
-        error = pn_disk_name(other, path, true, NULL);
-    pn_free(other);
+    error = pn_file_put(path, bytes, PN_MODEL_HEAD + size + PN_MODEL_DIGEST, 0600, true);
+    if (error == ENOMEM)
+        return pn_fail(err, PN_ENOMEM, "model: out of memory for a path");
     return error ? pn_fail(err, PN_EIO, "model: %.300s: cannot be written: %s", path, strerror(error)) : PN_OK;
 }
 
@@ -97,7 +62,7 @@ pn_status pn_model_file_put(const char *path, unsigned char *bytes, size_t size,
 /* A regular file open for reading, its size in *size, and its head where it has one; -1 with errno set. */
 static int open_file(const char *path, unsigned char head[PN_MODEL_HEAD], size_t *size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = pn_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     struct stat info;
     ssize_t got;
 

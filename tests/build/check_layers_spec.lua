@@ -77,6 +77,15 @@ describe("check-layers", function()
     finds("runtime/core/planted.c", "static void f(void) { fputs(text, stderr); }", "the runtime never prints")
   end)
 
+  it("fails on a descriptor that does not come from its door", function()
+    for _, call in ipairs { "open(path, 0)", "fopen(path, mode)", "pipe2(ends, 0)", "mkstemp(name)", "gzopen(path, mode)" } do
+      finds("runtime/data/planted.c", ("static int f(void) { return %s; }"):format(call), "descriptors come from core/file.h")
+      os.remove(copy .. "/runtime/data/planted.c")
+    end
+    assert.is_true(sh(("mkdir '%s/bindings'"):format(copy)))
+    finds("bindings/planted.c", "static int f(void) { return socket(1, 2, 3); }", "descriptors come from core/file.h")
+  end)
+
   it("fails on memory that does not come from the allocator", function()
     finds("runtime/data/planted.c", "static void *f(void) { return malloc(8); }", "pn_alloc")
   end)

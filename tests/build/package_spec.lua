@@ -1,4 +1,5 @@
--- package_spec.lua -- the documents that are made from the reference are whole, and the lists of the ABI are those of the headers.
+-- package_spec.lua -- the documents that are made from the reference are whole, the lists of the ABI are those of the headers, and
+-- the package is the same wherever it is made.
 local pn = require "penumbra"
 package.path = "bindings/package/?.lua;" .. package.path
 local headers = require "headers"
@@ -317,5 +318,70 @@ describe("the ABI", function()
       count = count + 1
     end
     assert.is_true(count > 500)
+  end)
+end)
+
+describe("the package", function()
+  local folders
+
+  setup(function() folders = { run "mktemp -d":match "%S+", run "mktemp -d":match "%S+" .. "/another/place" } end)
+  teardown(function() run("rm -rf %s %s", folders[1], folders[2]:match "^(.-)/another") end)
+
+  -- What was built, packed below `folder`, in the time zone and with the mask of somebody.
+  local function pack(folder, zone, mask)
+    run("mkdir -p %s && env -u MAKEFLAGS -u MFLAGS make -s install BUILD='%s' CC='%s' WERROR=%s DESTDIR='%s/deb/root' PREFIX=/usr "
+      .. "LIB=lib/$(%s -print-multiarch)", folder, build, cc, os.getenv "WERROR" or "", folder, cc)
+    run("umask %s; SOURCE_DATE_EPOCH=1767225600 TZ=%s sh bindings/package/deb.sh %s 0.1.0", mask, zone, folder)
+    return run("ls %s/*.deb", folder):match "%S+"
+  end
+
+  it("has the same bytes whenever and wherever it is packed, and lists its licences", function()
+    if not os.execute "command -v dpkg-deb dpkg-shlibdeps >/dev/null" then return pending "no tools of Debian's" end
+    local first = pack(folders[1], "UTC", "022")
+    run "sleep 1.1"
+    assert.equal("", run("cmp %s %s", first, pack(folders[2], "Asia/Tokyo", "077")))
+    local licence = run("dpkg-deb --fsys-tarfile %s | tar -xO ./usr/share/doc/penumbra/copyright", first)
+    assert.equal("Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/", licence:match "^[^\n]+")
+    for _, word in ipairs { "GNU readline: GPL-3+", "Lua: Expat", "OpenBLAS", "libsodium: ISC", "zlib: Zlib", "SLEEF: BSL-1.0",
+      "KISS FFT: BSD-3-clause", "ZeroMQ: LGPL-3+", "MPL-2.0", "protobuf-c: BSD-2-clause", "Open MPI: BSD-3-clause",
+      "Files: usr/bin/penumbra\n", "/usr/share/common-licenses/GPL-3" } do
+      assert.truthy(licence:find(word, 1, true), word)
+    end
+    assert.truthy(run("dpkg-deb -c %s", first):find("./usr/share/doc/penumbra/SECURITY.md", 1, true))
+  end)
+
+  it("names in its licences every library that its files need", function()
+    local licence, known = read "bindings/package/copyright", {
+      lua = "Lua:", readline = "GNU readline:", openblas = "OpenBLAS", sodium = "libsodium:", z = "zlib:", sleef = "SLEEF:",
+      zmq = "ZeroMQ:", ["protobuf-c"] = "protobuf-c:", ["stdc++"] = "libstdc++", gcc_s = "libgcc", m = "the GNU C library:",
+      c = "the GNU C library:", mpi = "Open MPI:", penumbra = "Penumbra", lapack = "OpenBLAS", lapacke = "OpenBLAS",
+      pthread = "the GNU C library:",
+    }
+    local needed = run("readelf -d %s/penumbra %s/*.so.0 %s/lua/penumbra/*.so", build, build, build)
+    for name in needed:gmatch "Shared library: %[lib([^%]]-)[%d.]*%.so" do
+      assert.truthy(known[name], name)
+      assert.truthy(licence:find(known[name], 1, true), name)
+    end
+  end)
+
+  it("holds no trace of where it was built", function()
+    local here = run "pwd":match "[^\n]+"
+    for path in run("ls %s/penumbra %s/*.so.0 %s/*.a %s/lua/penumbra/*.so", build, build, build, build):gmatch "%S+" do
+      assert.is_nil(read(path):find(here, 1, true), path)
+    end
+    assert.equal("", run("grep -rlF '%s' %s || true", here, docs))
+  end)
+
+  it("is compiled to the same bytes in two places", function()
+    local sums = {}
+    for i, folder in ipairs(folders) do
+      local objects = "build/runtime/core/status.o build/runtime/numeric/fft.o build/runtime/privacy/ledger_disk.o "
+        .. "build/bindings/main.o"
+      run("mkdir -p %s/tree/build && cp -r Makefile runtime bindings stdlib tests %s/tree && cp %s/config.mk %s/tree/build",
+        folder, folder, build, folder)
+      run("cd %s/tree && env -u MAKEFLAGS -u MFLAGS CCACHE_DISABLE=1 make -s BUILD=build CC='%s' %s", folder, cc, objects)
+      sums[i] = run("cd %s/tree && md5sum %s", folder, objects)
+    end
+    assert.equal(sums[1], sums[2])
   end)
 end)

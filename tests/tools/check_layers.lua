@@ -53,6 +53,14 @@ local forbidden = {
 -- These only in the file that is the one door for memory.
 local allocators = { malloc = true, calloc = true, realloc = true, free = true, strdup = true }
 local one_door = "runtime/core/alloc.c"
+-- These only in the files that are the door for descriptors, in bindings/ too: others might get the number of a standard file that
+-- the host has closed, or stay open in what it starts.
+local openers = {}
+for name in ("open openat open64 creat fopen freopen tmpfile mkstemp mkostemp gzopen dup dup2 dup3 pipe pipe2 socket " ..
+  "socketpair memfd_create eventfd epoll_create1 popen"):gmatch "%S+" do
+  openers[name] = true
+end
+local doors_of_files = { ["runtime/core/file.c"] = true, ["runtime/core/file_draft.c"] = true }
 
 local breaches = 0
 
@@ -121,6 +129,20 @@ local function check_include(path, line, room, header, quoted)
   end
 end
 
+-- room: nil for a file of bindings/, which answers for its descriptors only.
+local function check_calls(path, number, line, room)
+  for before, name in line:gmatch("(.?.?)%f[%w_]([%a_][%w_]*)%s*%(") do
+    local member = before:match("%.$") or before == "->"
+    if room and forbidden[name] and not member then
+      breach(path, number, ("%s(): %s"):format(name, forbidden[name]))
+    elseif room and allocators[name] and not member and path ~= one_door then
+      breach(path, number, ("%s(): all memory goes through pn_alloc and pn_free"):format(name))
+    elseif openers[name] and not member and not doors_of_files[path] then
+      breach(path, number, ("%s(): descriptors come from core/file.h, above those of the standard files"):format(name))
+    end
+  end
+end
+
 local function check_file(path, room)
   local file = assert(io.open(root .. "/" .. path))
   local source = file:read("a")
@@ -129,22 +151,15 @@ local function check_file(path, room)
   for line in (source .. "\n"):gmatch("(.-)\n") do
     number = number + 1
     local mark, header = line:match('^%s*#%s*include%s*([<"])([^>"]+)[>"]')
-    if header then
+    if room and header then
       check_include(path, number, room, header, mark == '"')
     end
   end
   number = 0
   for line in (bare(source) .. "\n"):gmatch("(.-)\n") do
     number = number + 1
-    for before, name in line:gmatch("(.?.?)%f[%w_]([%a_][%w_]*)%s*%(") do
-      local member = before:match("%.$") or before == "->"
-      if forbidden[name] and not member then
-        breach(path, number, ("%s(): %s"):format(name, forbidden[name]))
-      elseif allocators[name] and not member and path ~= one_door then
-        breach(path, number, ("%s(): all memory goes through pn_alloc and pn_free"):format(name))
-      end
-    end
-    if line:find("%f[%w_]stdout%f[^%w_]") or line:find("%f[%w_]stderr%f[^%w_]") then
+    check_calls(path, number, line, room)
+    if room and (line:find("%f[%w_]stdout%f[^%w_]") or line:find("%f[%w_]stderr%f[^%w_]")) then
       breach(path, number, "stdout, stderr: the runtime never prints")
     end
   end
@@ -171,6 +186,11 @@ for _, path in ipairs(files_of("runtime")) do
   elseif path ~= "runtime/penumbra.h" then
     breach(path, 1, "every file of runtime/ lives in a room")
   end
+end
+
+-- A copy of the tree may have only runtime/.
+for _, path in ipairs(os.execute(("test -d '%s/bindings'"):format(root)) and files_of("bindings") or {}) do
+  check_file(path)
 end
 
 print(("layers: %d files, %d breaches"):format(checked, breaches))

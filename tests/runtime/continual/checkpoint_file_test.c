@@ -3,6 +3,7 @@
  * points.  Depends on: check.h, fail_alloc.h, continual/, POSIX. */
 #define _GNU_SOURCE
 #define PN_MUTANTS
+#include "core/file.h"
 #include "privacy/ledger_disk.h"
 
 /* The last steps on the disk; a write or a sync may be made to fail. */
@@ -18,17 +19,17 @@ static int noted_write(int fd, const void *data, size_t size, size_t offset)
     disk.place[disk.count++ % 64] = offset;
     if (disk.fail_write > 0 && --disk.fail_write == 0)
         return 28; /* ENOSPC */
-    return pn_disk_write(fd, data, size, offset);
+    return pn_file_write(fd, data, size, offset);
 }
 
 static int noted_sync(int fd)
 {
     disk.step[disk.count++ % 64] = 's';
-    return disk.fail_sync > 0 && --disk.fail_sync == 0 ? 5 /* EIO */ : pn_disk_sync(fd);
+    return disk.fail_sync > 0 && --disk.fail_sync == 0 ? 5 /* EIO */ : pn_file_sync(fd);
 }
 
-#define pn_disk_write noted_write
-#define pn_disk_sync  noted_sync
+#define pn_file_write noted_write
+#define pn_file_sync  noted_sync
 #include "continual/checkpoint_file.c"
 
 #include <signal.h>

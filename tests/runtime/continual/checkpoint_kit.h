@@ -5,16 +5,17 @@
 #define PN_TESTS_CHECKPOINT_KIT_H
 
 #define PN_MUTANTS
+#include "core/file.h"
 #include "privacy/ledger_disk.h"
 
 static int fail_write; /* the write from now that fails, from 1; 0: none */
 
 static inline int failing_write(int fd, const void *data, size_t size, size_t offset)
 {
-    return fail_write > 0 && --fail_write == 0 ? 28 /* ENOSPC */ : pn_disk_write(fd, data, size, offset);
+    return fail_write > 0 && --fail_write == 0 ? 28 /* ENOSPC */ : pn_file_write(fd, data, size, offset);
 }
 
-#define pn_disk_write failing_write
+#define pn_file_write failing_write
 #include "continual/checkpoint_file.c"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * Depends on: check.h, fail_alloc.h, privacy/, POSIX. */
 #define _GNU_SOURCE
 #define PN_MUTANTS
+#include "core/file.h"
 #include "privacy/ledger_disk.h"
 
 /* The last steps that the ledger's file took on the disk; a sync may be made to fail. */
@@ -21,17 +22,17 @@ static void note(char step, int fd)
 static int noted_write(int fd, const void *data, size_t size, size_t offset)
 {
     note('w', fd);
-    return pn_disk_write(fd, data, size, offset);
+    return pn_file_write(fd, data, size, offset);
 }
 
 static int noted_sync(int fd)
 {
     note('s', fd);
-    return disk.fail_sync > 0 && --disk.fail_sync == 0 ? 5 /* EIO */ : pn_disk_sync(fd);
+    return disk.fail_sync > 0 && --disk.fail_sync == 0 ? 5 /* EIO */ : pn_file_sync(fd);
 }
 
-#define pn_disk_write noted_write
-#define pn_disk_sync  noted_sync
+#define pn_file_write noted_write
+#define pn_file_sync  noted_sync
 #include "privacy/ledger_file.c"
 
 #include <dirent.h>

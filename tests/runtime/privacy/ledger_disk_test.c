@@ -35,6 +35,7 @@ static int counted_fsync(int fd)
 
 #define fdatasync counted_fdatasync
 #define fsync     counted_fsync
+#include "core/file.c"
 #include "privacy/ledger_disk.c"
 
 #include "check.h"
@@ -42,12 +43,12 @@ static int counted_fsync(int fd)
 static void test_data_is_synced(int fd)
 {
     calls.data = 0;
-    CHECK(pn_disk_sync(fd) == 0 && calls.data == 1 && calls.mode == S_IFREG);
+    CHECK(pn_file_sync(fd) == 0 && calls.data == 1 && calls.mode == S_IFREG);
     calls.interrupted = 2;
-    CHECK(pn_disk_sync(fd) == 0 && calls.data == 4);
+    CHECK(pn_file_sync(fd) == 0 && calls.data == 4);
     calls.interrupted = 0;
     calls.error = EIO;
-    CHECK(pn_disk_sync(fd) == EIO);
+    CHECK(pn_file_sync(fd) == EIO);
     calls.error = 0;
 }
 
@@ -55,15 +56,15 @@ static void test_entries_are_synced(const char *path)
 {
     calls.entries = 0;
     calls.interrupted = 0;
-    CHECK(pn_disk_sync_entry(path) == 0 && calls.entries == 1 && calls.mode == S_IFDIR);
-    CHECK(pn_disk_sync_entry("no slash") == 0 && calls.entries == 2 && calls.mode == S_IFDIR);
+    CHECK(pn_file_sync_entry(path) == 0 && calls.entries == 1 && calls.mode == S_IFDIR);
+    CHECK(pn_file_sync_entry("no slash") == 0 && calls.entries == 2 && calls.mode == S_IFDIR);
     calls.interrupted = 0;
     calls.error = EIO;
-    CHECK(pn_disk_sync_entry(path) == EIO);
+    CHECK(pn_file_sync_entry(path) == EIO);
     calls.error = EINVAL; /* the file system has no such thing */
-    CHECK(pn_disk_sync_entry(path) == 0);
+    CHECK(pn_file_sync_entry(path) == 0);
     calls.error = 0;
-    CHECK(pn_disk_sync_entry("/no/such/directory/file") == ENOENT);
+    CHECK(pn_file_sync_entry("/no/such/directory/file") == ENOENT);
 }
 
 /* A key is on the disk before anything is authenticated with it. */
