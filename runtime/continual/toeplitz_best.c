@@ -4,7 +4,6 @@
  * Depends on: toeplitz.h.  Used by: banded_prefix.c, blt_prefix.c, blt_table.c's maker (its test).
  * Sources: Nocedal & Wright (2006), Algorithm 7.4; Lewis & Overton (2013) for the line search.  Spec: tree-mechanism.md 6. */
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "continual/toeplitz.h"
@@ -56,7 +55,7 @@ static pn_status descent_init(descent *self, size_t n, pn_err *err)
     const size_t vectors = 5 + 2 * HISTORY;
 
     memset(self, 0, sizeof *self);
-    self->block = n <= SIZE_MAX / vectors ? pn_calloc(n * vectors, sizeof(double)) : NULL;
+    self->block = pn_calloc(n, vectors * sizeof(double));
     if (!self->block)
         return pn_fail(err, PN_ENOMEM, "toeplitz: out of memory");
     self->n = n;
