@@ -72,10 +72,11 @@ static pn_status make(pn_prefix_method **out, const pn_prefix_ops *ops, const pn
     for (size_t i = 0; i < 2 * ring; i++)
         self->turns[i] = c[ring - i % ring];
     if (origin)
-        pn_toeplitz_inverse_sums(bands, c, options->horizon, shared->variances);
+        status = pn_toeplitz_inverse_sums(bands, c, options->horizon, shared->variances, err);
     else
         memcpy(shared->variances, c, bands * sizeof(double)); /* R = C */
-    status = price(self, options, c, err);
+    if (status == PN_OK)
+        status = price(self, options, c, err);
     if (status != PN_OK) {
         banded_destroy(&shared->base);
         return status;
