@@ -72,8 +72,9 @@ describe("pn.vec", function()
     end)
 
     it("refuse more memory than there is, as an error that can be caught", function()
-      refuses("not enough memory for 1152921504606846976 numbers", vec.zeros, 1 << 60)
-      refuses("not enough memory", vec.ones, math.maxinteger)
+      refuses("not enough memory for 281474976710656 numbers", vec.zeros, 1 << 48)
+      refuses("vec.zeros: n must be at most 2^48, got 1152921504606846976", vec.zeros, 1 << 60)
+      refuses("vec.ones: n must be at most 2^48", vec.ones, math.maxinteger)
     end)
   end)
 
