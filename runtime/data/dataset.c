@@ -148,8 +148,7 @@ static pn_status add_dense(pn_dataset *data, pn_err *err)
     size_t rows = pn_dataset_held_end(data) - data->first, count;
 
     if (data->float32)
-        data->single =
-            pn_size_multiply(&count, rows, data->p) ? pn_alloc_large(count, sizeof *data->single) : NULL;
+        data->single = pn_size_multiply(&count, rows, data->p) ? pn_alloc_large(count, sizeof *data->single) : NULL;
     else
         data->dense = pn_dataset_rows(rows, data->p);
     if (!data->dense && !data->single)
