@@ -145,7 +145,7 @@ static void crooked_rows(void)
     column[1] = 2;
     CHECK(pn_dataset_from_csr(&made, &X, y, NULL, NULL) == PN_EDIM && !made);
     column[1] = 1;
-    start[1] = 3;
+    start[1] = 3; /* the second row then ends before its start */
     CHECK(pn_dataset_from_csr(&made, &X, y, NULL, NULL) != PN_OK && !made);
     start[1] = 1;
     start[0] = 1;
