@@ -1,5 +1,6 @@
 /* ldata.c -- pn.data objects: fields, what is enforced, and the transformations, each of which makes a new data set.
  * Depends on: lnumbers.h, progress.h, ldata.h, data/dataset.h, geometry/norm.h.  Used by: ldata_load.c, objectives and solvers (pnl_dataset_class). */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +68,7 @@ static int data_features(lua_State *L)
         lua_pushnil(L);
         return 1;
     }
-    lua_createtable(L, (int)data->p, 0);
+    lua_createtable(L, data->p < INT_MAX ? (int)data->p : 0, 0);
     for (size_t j = 1; j <= data->p; j++, name += strlen(name) + 1) {
         lua_pushstring(L, name);
         lua_rawseti(L, -2, (lua_Integer)j);
@@ -234,7 +235,7 @@ static pn_row_gauge gauge_of(lua_State *L, pn_norm *norm, size_t p)
     pn_err err;
 
     if (dim && dim != p)
-        pnl_error(L, "clip_rows: the norm has %d entries, the rows have %d", (int)dim, (int)p);
+        pnl_error(L, "clip_rows: the norm has %zu entries, the rows have %zu", dim, p);
     refuse_functions(L, norm, p);
     for (int lp = 0; lp < PN_LP_COUNT; lp++)
         pnl_status(L, pn_norm_radius(norm, (pn_lp)lp, p, &gauge.radius[lp], &err), &err);
@@ -278,7 +279,7 @@ static int data_rescale(lua_State *L)
     pn_err err;
 
     if (low.n != high.n)
-        luaL_error(L, "rescale: low has %d entries, high has %d", (int)low.n, (int)high.n);
+        pnl_error(L, "rescale: low has %zu entries, high has %zu", low.n, high.n);
     slot = new_data(L);
     pnl_data_pass(L);
     return pnl_data_passed(L, slot, pn_dataset_rescale(slot, data, low.data, high.data, low.n, &err), &err);

@@ -64,6 +64,7 @@ static int load_libsvm(lua_State *L)
 
     lua_settop(L, 2);
     pnl_options(L, 2, "data.libsvm", libsvm_params, args, extra);
+    pnl_status(L, pn_args_check("data.libsvm", libsvm_params, args, &err), &err);
     options.cols = args[LIBSVM_COLS].given ? args[LIBSVM_COLS].count : 0;
     if (args[LIBSVM_SPARSE].given)
         options.storage = args[LIBSVM_SPARSE].flag ? PN_STORAGE_SPARSE : PN_STORAGE_DENSE;

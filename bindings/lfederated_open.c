@@ -2,6 +2,7 @@
  * Depends on: lfederated.h.  Used by: lfederated.c. */
 #include <string.h>
 
+#include "core/size.h"
 #include "lfederated.h"
 
 /* ---- text among options ---- */
@@ -60,9 +61,9 @@ static size_t *read_columns(lua_State *L, const pn_vec *given)
     for (size_t k = 0; k < given->n; k++) {
         double value = given->data[k];
 
-        columns[k] = value >= 1.0 && value < 9e15 ? (size_t)value : 0;
-        if (columns[k] == 0 || (double)columns[k] != value)
-            pnl_error(L, "federated.in_process: columns[%zu] must be a whole number from 1, got %.14g", k + 1, value);
+        if (!pn_size_from(&columns[k], value) || columns[k] == 0)
+            pnl_error(L, "federated.in_process: columns[%zu] must be a whole number from 1 to 2^48, got %.14g", k + 1,
+                      value);
     }
     return columns;
 }

@@ -84,8 +84,8 @@ static int ledger_split(lua_State *L)
     void ***slots;
     pn_err err;
 
-    if (k > 10000)
-        return pnl_error(L, "ledger:split: k must be at most 10000, got %zu", k);
+    if (k > PN_LEDGER_PARTS)
+        return pnl_error(L, "ledger:split: k must be at most %d, got %zu", PN_LEDGER_PARTS, k);
     luaL_checkstack(L, (int)k + 8, "ledger:split");
     parts = lua_newuserdatauv(L, k * sizeof(pn_ledger *), 0);
     slots = lua_newuserdatauv(L, k * sizeof(void **), 0);

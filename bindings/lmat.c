@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/size.h"
 #include "lnumbers.h"
 #include "lsymbol.h"
 #include "numeric/blas.h"
@@ -32,15 +33,17 @@ static pnl_mat *push_empty(lua_State *L)
 double *pnl_new_mat(lua_State *L, size_t rows, size_t cols)
 {
     pnl_mat *self = push_empty(L);
+    size_t count = 0;
+    pn_err err;
 
-    if (cols == 0 || rows <= SIZE_MAX / cols)
-        self->buffer = pnl_buffer_new(rows * cols);
+    pnl_status(L, pn_size_product(&count, "mat", "rows x cols", rows, cols, &err), &err);
+    self->buffer = pnl_buffer_new(count);
     if (!self->buffer)
         pnl_no_memory(L, "mat: not enough memory for %zu x %zu", rows, cols);
     self->data = self->buffer->numbers;
     self->rows = rows;
     self->cols = cols;
-    pnl_weigh(L, rows * cols * sizeof(double));
+    pnl_weigh(L, count * sizeof(double));
     return self->data;
 }
 

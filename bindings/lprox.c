@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/size.h"
 #include "geometry/prox.h"
 #include "lcallback.h"
 #include "pnl.h"
@@ -202,13 +203,15 @@ static void read_groups(lua_State *L, pn_group_list *list)
         start[g] = total;
         if (lua_rawgeti(L, table, (lua_Integer)g + 1) != LUA_TTABLE)
             pnl_error(L, "prox.groups: group %d must be a list of coordinates, got %s", (int)g + 1, pnl_got(L, -1));
-        total += (size_t)lua_rawlen(L, -1);
+        if (!pn_size_add(&total, total, (size_t)lua_rawlen(L, -1)))
+            pnl_error(L, "prox.groups: groups must hold at most 2^48 coordinates");
         lua_pop(L, 1);
     }
     start[list->count] = total;
     member = lua_newuserdatauv(L, (total + 1) * sizeof *member, 0);
     for (size_t g = 0; g < list->count; g++) {
-        lua_rawgeti(L, table, (lua_Integer)g + 1);
+        if (lua_rawgeti(L, table, (lua_Integer)g + 1) != LUA_TTABLE) /* memory may run a finalizer, which may change it */
+            pnl_error(L, "prox.groups: group %zu must be a list of coordinates, got %s", g + 1, pnl_got(L, -1));
         for (size_t k = start[g]; k < start[g + 1]; k++) {
             lua_rawgeti(L, -1, (lua_Integer)(k - start[g]) + 1);
             member[k] = check_coordinate(L, -1, g + 1) - 1;

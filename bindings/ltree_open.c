@@ -5,6 +5,7 @@
 #include "lnumbers.h"
 #include "lprivacy_check.h"
 #include "ltree.h"
+#include "progress.h"
 
 static const char *const ledger_class[] = { "pn.ledger", NULL };
 static const char *const rng_class[] = { "pn.rng", NULL };
@@ -184,6 +185,7 @@ static int tree_call(lua_State *L)
     const char *path;
     pnl_tree *self;
     pn_rng *rng;
+    pn_status status;
     int rng_index, box;
     pn_err err;
 
@@ -212,7 +214,13 @@ static int tree_call(lua_State *L)
         check_ledger(L, ledger, rng, options.neighbours);
         self->ledger = pn_ledger_keep(ledger);
     }
-    pnl_tree_status(L, start(self, &options, rng, path, &err), &err);
+    pnl_run_begin(L, false); /* coefficients for many bands take long */
+    pnl_run_lend_task(L);
+    rng = lua_isnil(L, rng_index) ? rng : pnl_test(L, rng_index, &pnl_rng_class); /* a finalizer may have closed it */
+    status =
+        rng ? start(self, &options, rng, path, &err) : pn_fail(&err, PN_EINVAL, "tree: the rng was closed meanwhile");
+    pnl_run_end(L);
+    pnl_tree_status(L, status, &err);
     lua_settop(L, box);
     return 1;
 }
@@ -225,6 +233,7 @@ static int resume(lua_State *L)
     pn_arg unused[1];
     pn_ledger *ledger;
     pnl_tree *self;
+    pn_status status;
     pn_err err;
 
     lua_settop(L, 2);
@@ -233,7 +242,11 @@ static int resume(lua_State *L)
     ledger = read_ledger(L, 2);
     if (ledger)
         self->ledger = pn_ledger_keep(ledger);
-    pnl_tree_status(L, pn_prefix_resume(&self->stream, path, &err), &err);
+    pnl_run_begin(L, false); /* what a file asks for may take as long as what a script does */
+    pnl_run_lend_task(L);
+    status = pn_prefix_resume(&self->stream, path, &err);
+    pnl_run_end(L);
+    pnl_tree_status(L, status, &err);
     lua_settop(L, 3);
     return 1;
 }

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/size.h"
 #include "lnumbers.h"
 #include "lsymbol.h"
 #include "numeric/blas.h"
@@ -253,9 +254,9 @@ static int vec_pairs(lua_State *L)
 static int vec_reshape(lua_State *L)
 {
     pnl_vec *self = check_self(L);
-    size_t rows = pnl_check_count(L, 2, "reshape: rows"), cols = pnl_check_count(L, 3, "reshape: cols");
+    size_t rows = pnl_check_count(L, 2, "reshape: rows"), cols = pnl_check_count(L, 3, "reshape: cols"), count;
 
-    if (rows > SIZE_MAX / cols || rows * cols != self->n)
+    if (!pn_size_multiply(&count, rows, cols) || count != self->n)
         return pnl_error(L, "reshape: %zu entries do not fill %zu x %zu", self->n, rows, cols);
     pnl_view_mat(L, self->data, rows, cols, 1);
     return 1;

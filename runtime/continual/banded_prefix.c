@@ -72,10 +72,11 @@ static pn_status make(pn_prefix_method **out, const pn_prefix_ops *ops, const pn
     for (size_t i = 0; i < 2 * ring; i++)
         self->turns[i] = c[ring - i % ring];
     if (origin)
-        pn_toeplitz_inverse_sums(bands, c, options->horizon, shared->variances);
+        status = pn_toeplitz_inverse_sums(bands, c, options->horizon, shared->variances, err);
     else
         memcpy(shared->variances, c, bands * sizeof(double)); /* R = C */
-    status = price(self, options, c, err);
+    if (status == PN_OK)
+        status = price(self, options, c, err);
     if (status != PN_OK) {
         banded_destroy(&shared->base);
         return status;
@@ -100,9 +101,11 @@ static double *coefficients(size_t count, pn_err *err)
 static pn_status sqrt_create(pn_prefix_method **out, pn_prefix_options *options, pn_err *err)
 {
     double *c;
-    pn_status status;
+    pn_status status = pn_toeplitz_check_horizon(&pn_prefix_sqrt, options, err);
 
     *out = NULL;
+    if (status != PN_OK)
+        return status;
     c = coefficients(options->horizon, err);
     if (!c)
         return PN_ENOMEM;
@@ -130,12 +133,14 @@ static pn_status check_given(const pn_prefix_options *options, pn_err *err)
 
 static pn_status banded_create(pn_prefix_method **out, pn_prefix_options *options, pn_err *err)
 {
-    pn_status status = check_given(options, err);
+    pn_status status = pn_toeplitz_check_horizon(&pn_prefix_banded, options, err);
     const char *origin = "given coefficients";
     size_t bands;
     double *c;
 
     *out = NULL;
+    if (status == PN_OK)
+        status = check_given(options, err);
     if (status != PN_OK)
         return status;
     if (options->coefficients.n > 0)
@@ -150,7 +155,7 @@ static pn_status banded_create(pn_prefix_method **out, pn_prefix_options *option
         memcpy(c, options->coefficients.data, bands * sizeof(double));
     } else {
         origin = pn_prefix_fit_names[options->fit];
-        if (options->fit == PN_PREFIX_OPTIMAL && options->horizon <= PN_TOEPLITZ_LONGEST)
+        if (options->fit == PN_PREFIX_OPTIMAL)
             status = pn_toeplitz_best_banded(bands, options->horizon, c, err);
     }
     if (status == PN_OK)
@@ -195,7 +200,7 @@ static void banded_push(const pn_prefix_method *method, void *state, const pn_pr
         int64_t w = pn_toeplitz_increment(step->noise[k], mixed[k]);
 
         last[k] = pn_toeplitz_double(w);
-        step->prefix[k] += (double)(step->whole[k] + w) * method->step;
+        step->prefix[k] += (double)pn_wrap_add(step->whole[k], w) * method->step;
     }
 }
 

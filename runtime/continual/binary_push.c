@@ -59,7 +59,7 @@ static void add_noise(const pn_prefix_step *step, uint64_t level, uint64_t index
 {
     pn_prefix_noise(step, level, index, step->noise);
     for (size_t j = 0; j < step->count; j++)
-        total[j] += step->noise[j];
+        total[j] = pn_wrap_add(total[j], step->noise[j]);
 }
 
 /* total[count]: the noise of all nodes of NODE(t), drawn again. */
@@ -94,12 +94,12 @@ static const int64_t *extend(const binary_tree *tree, void *state, const pn_pref
     pn_prefix_noise(step, level, step->t >> level, step->noise);
     if (level == (unsigned)__builtin_ctzll(rest)) { /* the halves */
         for (size_t j = 0; j < step->count; j++)
-            kept[j] += noise[j];
+            kept[j] = pn_wrap_add(kept[j], noise[j]);
     } else {
         const int64_t *restrict before = noise_sum(state, step, (unsigned)__builtin_ctzll(rest));
 
         for (size_t j = 0; j < step->count; j++)
-            kept[j] = before[j] + noise[j];
+            kept[j] = pn_wrap_add(before[j], noise[j]);
     }
     return kept;
 }
@@ -111,11 +111,11 @@ static void release_integers(const pn_prefix_step *step, pn_exact_sums sum, cons
 
     if (pn_sums_far(sum)) {
         for (size_t j = 0; j < step->count; j++)
-            step->prefix[j] = pn_sums_double(pn_sums_at(sum, j) + noise[j]) * length;
+            step->prefix[j] = pn_sums_double(pn_wrap_add_wide(pn_sums_at(sum, j), noise[j])) * length;
         return;
     }
     for (size_t j = 0; j < step->count; j++)
-        step->prefix[j] = (double)(low[j] + noise[j]) * length;
+        step->prefix[j] = (double)pn_wrap_add(low[j], noise[j]) * length;
 }
 
 static void push_integers(const binary_tree *tree, void *state, const pn_prefix_step *step)
@@ -177,7 +177,9 @@ static inline int64_t divide_small(const divisor *by, int64_t sum)
 
 static inline pn_prefix_wide divide(const divisor *by, pn_prefix_wide sum)
 {
-    return (sum + (sum < 0 ? -(pn_prefix_wide)by->half : (pn_prefix_wide)by->half)) / (pn_prefix_wide)by->by;
+    const pn_prefix_wide half = by->half;
+
+    return pn_wrap_add_wide(sum, sum < 0 ? -half : half) / (pn_prefix_wide)by->by;
 }
 
 /* y[count]: step->sums + noise, in units of the leaves. */
@@ -191,13 +193,13 @@ static void measure(const binary_tree *tree, const pn_prefix_step *step, unsigne
     pn_prefix_noise(step, level, index, step->noise);
     if (pn_sums_far(step->sums)) {
         for (size_t j = 0; j < step->count; j++)
-            y[j] = pn_sums_double(divide(&by, pn_sums_at(step->sums, j)) + noise[j]) * length;
+            y[j] = pn_sums_double(pn_wrap_add_wide(divide(&by, pn_sums_at(step->sums, j)), noise[j])) * length;
     } else if (multiple == 1) {
         for (size_t j = 0; j < step->count; j++)
-            y[j] = (double)(low[j] + noise[j]) * length;
+            y[j] = (double)pn_wrap_add(low[j], noise[j]) * length;
     } else {
         for (size_t j = 0; j < step->count; j++)
-            y[j] = (double)(divide_small(&by, low[j]) + noise[j]) * length;
+            y[j] = (double)pn_wrap_add(divide_small(&by, low[j]), noise[j]) * length;
     }
 }
 

@@ -201,7 +201,7 @@ static inline void push_known(const blt_method *self, size_t m, double *restrict
         w = pn_toeplitz_double(increment);
         for (size_t i = 0; i < m; i++)
             q[i * stride + k] = theta[i] * q[i * stride + k] + w;
-        prefix[k] += (double)(whole[k] + increment) * length;
+        prefix[k] += (double)pn_wrap_add(whole[k], increment) * length;
     }
 }
 

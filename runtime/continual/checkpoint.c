@@ -285,9 +285,11 @@ static pn_status read_image(pn_prefix **out, const unsigned char *data, size_t s
     options = read_options(&fixed, data + padded(sizeof fixed));
     status = pn_prefix_design_new(&design, &options, err);
     if (status == PN_OK)
-        status = pn_prefix_make(out, design, fixed.count, err);
+        status = pn_prefix_make(out, design, fixed.count, fixed.state_bytes, err);
     if (status == PN_OK)
         status = read_stream(*out, &fixed, data, path, err);
+    if (status == PN_EPARSE && !*out)
+        status = not_ours(path, err);
     pn_prefix_design_free(design);
     sodium_memzero(&fixed, sizeof fixed);
     if (status != PN_OK) {

@@ -12,6 +12,7 @@
 #include "continual/prefix_impl.h"
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "core/size.h"
 #include "privacy/accountant.h"
 #include "privacy/calibrate.h"
 #include "privacy/gaussian.h"
@@ -36,11 +37,9 @@ static pn_status check_size(const pn_prefix_options *options, pn_err *err)
 {
     if (options->dim == 0)
         return pn_fail(err, PN_EDIM, "prefix: dim must be at least 1, got 0");
-    if (options->dim > SIZE_MAX / 64)
-        return pn_fail(err, PN_EINVAL, "prefix: dim %zu is more than memory can hold", options->dim);
-    if (options->horizon > PN_PREFIX_LONGEST)
-        return pn_fail(err, PN_EINVAL, "prefix: horizon must be at most 2^48, got %zu", options->horizon);
-    return PN_OK;
+    if (options->dim > PN_SIZE_MAX)
+        return pn_size_check("prefix", "dim", options->dim, err);
+    return pn_size_check("prefix", "horizon", options->horizon, err);
 }
 
 /* How often a record may take part. */

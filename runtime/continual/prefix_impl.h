@@ -193,8 +193,9 @@ struct pn_prefix {
 };
 
 /** A stream with room for the state of `count` leaves, all zero, and no key: for pn_prefix_start and pn_prefix_resume, which copies
- *  state_bytes into it. */
-pn_status pn_prefix_make(pn_prefix **out, pn_prefix_design *design, uint64_t count, pn_err *err);
+ *  state_bytes into it.  bytes: what a file says that the state has, 0 where there is none.
+ *  Errors: PN_EPARSE, before memory is asked for, when the state has not so many bytes; PN_ENOMEM. */
+pn_status pn_prefix_make(pn_prefix **out, pn_prefix_design *design, uint64_t count, uint64_t bytes, pn_err *err);
 
 /* ---- rows ---- */
 

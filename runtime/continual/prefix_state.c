@@ -7,6 +7,7 @@
 
 #include "continual/prefix_state.h"
 #include "core/alloc.h"
+#include "core/size.h"
 
 /* What one thread needs for a block. */
 struct pn_prefix_worker {
@@ -56,9 +57,12 @@ uint64_t pn_prefix_before(const pn_prefix *stream)
 /* Of `words` of a method; SIZE_MAX: more than there can be. */
 static size_t bytes_of(const pn_prefix *stream, size_t words)
 {
-    size_t dim = stream->design->options.dim, all = words + common_words(stream->design);
+    size_t dim = stream->design->options.dim, bytes;
 
-    return all > SIZE_MAX / 16 / (dim + 1) ? SIZE_MAX : 8 * all * (dim + dim % 2);
+    return pn_size_add(&bytes, words, common_words(stream->design)) && pn_size_multiply(&bytes, bytes, dim + dim % 2) &&
+                   pn_size_multiply(&bytes, bytes, 8)
+               ? bytes
+               : SIZE_MAX;
 }
 
 /* Room for more, if the horizon has so much: what is not used yet costs nothing, and a move to other memory does. */
@@ -106,7 +110,18 @@ static pn_status enter_epoch(pn_prefix *stream, uint64_t epoch, pn_err *err)
     return PN_OK;
 }
 
-pn_status pn_prefix_make(pn_prefix **out, pn_prefix_design *design, uint64_t count, pn_err *err)
+/* A file of a few bytes may claim as many leaves as it likes: it has to be as long as their state. */
+static pn_status check_claimed(const pn_prefix *stream, uint64_t leaves, uint64_t claimed, pn_err *err)
+{
+    size_t bytes = bytes_of(stream, method_words(stream, leaves - pn_prefix_before(stream)));
+
+    if (claimed == 0 || claimed == bytes)
+        return PN_OK;
+    return pn_fail(err, PN_EPARSE, "prefix: a stream of %llu leaves has %zu bytes, not %llu",
+                   (unsigned long long)leaves, bytes, (unsigned long long)claimed);
+}
+
+pn_status pn_prefix_make(pn_prefix **out, pn_prefix_design *design, uint64_t count, uint64_t bytes, pn_err *err)
 {
     pn_prefix *stream = pn_calloc(1, sizeof *stream);
     uint64_t leaves = count > 0 ? count : 1;
@@ -119,6 +134,8 @@ pn_status pn_prefix_make(pn_prefix **out, pn_prefix_design *design, uint64_t cou
     stream->owner = getpid();
     stream->count = count;
     status = enter_epoch(stream, epoch_of(design, leaves), err);
+    if (status == PN_OK)
+        status = check_claimed(stream, leaves, bytes, err);
     if (status == PN_OK)
         status = make_state(stream, leaves, err);
     if (status == PN_OK) {
@@ -143,7 +160,7 @@ pn_status pn_prefix_start(pn_prefix **out, pn_prefix_design *design, pn_rng *rng
         return pn_fail(err, PN_EINVAL,
                        rng ? "prefix: a stream without noise takes no random source"
                            : "prefix: a stream with noise needs a random source");
-    status = pn_prefix_make(out, design, 0, err);
+    status = pn_prefix_make(out, design, 0, 0, err);
     if (status == PN_OK && rng)
         pn_address_key_draw(&(*out)->key, rng);
     return status;

@@ -6,6 +6,7 @@
 #include "continual/single_pass.h"
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "core/size.h"
 
 struct pn_single_pass {
     pn_single_pass_options options;
@@ -21,20 +22,19 @@ struct pn_single_pass {
 
 /* ---- making ---- */
 
-/* epochs (first + (leaves - 1) others), or SIZE_MAX where that is no size. */
-static size_t records_needed(const pn_single_pass_options *options)
+/* epochs (first + (leaves - 1) others) records are there. */
+static bool enough_records(const pn_single_pass_options *options)
 {
-    size_t rest, one;
+    size_t needed;
 
-    if (__builtin_mul_overflow(options->leaves - 1, options->others, &rest) ||
-        __builtin_add_overflow(rest, options->first, &one) || __builtin_mul_overflow(one, options->epochs, &one))
-        return SIZE_MAX;
-    return one;
+    return pn_size_multiply(&needed, options->leaves - 1, options->others) &&
+           pn_size_add(&needed, needed, options->first) && pn_size_multiply(&needed, needed, options->epochs) &&
+           needed <= options->n;
 }
 
 static pn_status check_options(const pn_single_pass_options *options, pn_err *err)
 {
-    size_t horizon = pn_prefix_options_of(options->design)->horizon, needed;
+    size_t horizon = pn_prefix_options_of(options->design)->horizon;
 
     if (options->passes < 1 || options->first < 1 || options->others < 1 || options->leaves < 1 || options->epochs < 1)
         return pn_fail(err, PN_EINVAL,
@@ -44,8 +44,7 @@ static pn_status check_options(const pn_single_pass_options *options, pn_err *er
     if (horizon > 0 && options->leaves > horizon)
         return pn_fail(err, PN_EINVAL, "single_pass: %zu leaves are more than the design's horizon, %zu",
                        options->leaves, horizon);
-    needed = records_needed(options);
-    if (needed > options->n)
+    if (!enough_records(options))
         return pn_fail(err, PN_EINVAL,
                        "single_pass: %zu epochs of %zu + (%zu - 1) x %zu records need more than the %zu there are",
                        options->epochs, options->first, options->leaves, options->others, options->n);

@@ -5,6 +5,9 @@
 
 #include "continual/toeplitz.h"
 #include "core/alloc.h"
+#include "core/stop.h"
+
+#define WORK_UNASKED ((size_t)1 << 20) /* multiplications, a millisecond */
 
 /* A sum of doubles that keeps what every addition loses: off by one unit of its last place, not by one for each term. */
 typedef struct wide_sum {
@@ -51,22 +54,36 @@ void pn_toeplitz_blt(size_t m, const double *theta, const double *omega, size_t 
 
 /* ---- the sums of 1/c(x) ---- */
 
-void pn_toeplitz_solve(size_t bands, const double *c, size_t count, double *x)
+pn_status pn_toeplitz_worked(size_t *work, size_t more, pn_err *err)
 {
-    for (size_t t = 0; t < count; t++) {
+    *work += more;
+    if (*work < WORK_UNASKED)
+        return PN_OK;
+    *work = 0;
+    return pn_stop_asked(err);
+}
+
+pn_status pn_toeplitz_solve(size_t bands, const double *c, size_t count, double *x, pn_err *err)
+{
+    pn_status status = PN_OK;
+    size_t work = 0;
+
+    for (size_t t = 0; t < count && status == PN_OK; t++) {
         size_t reach = least(bands, count - t);
         double done = x[t];
 
         for (size_t j = 1; j < reach; j++)
             x[t + j] -= c[j] * done;
+        status = pn_toeplitz_worked(&work, reach, err);
     }
+    return status;
 }
 
-void pn_toeplitz_inverse_sums(size_t bands, const double *c, size_t count, double *r)
+pn_status pn_toeplitz_inverse_sums(size_t bands, const double *c, size_t count, double *r, pn_err *err)
 {
     for (size_t t = 0; t < count; t++)
         r[t] = 1.0;
-    pn_toeplitz_solve(bands, c, count, r);
+    return pn_toeplitz_solve(bands, c, count, r, err);
 }
 
 void pn_toeplitz_blt_sums(size_t m, const double *theta, const double *omega, size_t count, double *r)

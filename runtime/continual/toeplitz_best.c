@@ -4,11 +4,11 @@
  * Depends on: toeplitz.h.  Used by: banded_prefix.c, blt_prefix.c, blt_table.c's maker (its test).
  * Sources: Nocedal & Wright (2006), Algorithm 7.4; Lewis & Overton (2013) for the line search.  Spec: tree-mechanism.md 6. */
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "continual/toeplitz.h"
 #include "core/alloc.h"
+#include "core/stop.h"
 
 #define HISTORY     24    /* pairs that L-BFGS remembers */
 #define STEPS       600   /* of L-BFGS, at most */
@@ -21,6 +21,7 @@ typedef struct smooth {
     size_t n;
     double (*value)(void *self, const double *x, double *gradient);
     void *self;
+    pn_status *stopped; /* not PN_OK: the value was given up, and no other one is wanted */
 } smooth;
 
 /* All vectors in one block. */
@@ -56,7 +57,7 @@ static pn_status descent_init(descent *self, size_t n, pn_err *err)
     const size_t vectors = 5 + 2 * HISTORY;
 
     memset(self, 0, sizeof *self);
-    self->block = n <= SIZE_MAX / vectors ? pn_calloc(n * vectors, sizeof(double)) : NULL;
+    self->block = pn_calloc(n, vectors * sizeof(double));
     if (!self->block)
         return pn_fail(err, PN_ENOMEM, "toeplitz: out of memory");
     self->n = n;
@@ -117,7 +118,7 @@ static bool line_search(descent *self, const smooth *problem, double *value)
 
     if (!(slope < 0.0))
         return false;
-    for (int trial = 0; trial < LINE_TRIALS; trial++) {
+    for (int trial = 0; trial < LINE_TRIALS && *problem->stopped == PN_OK; trial++) {
         double there;
 
         for (size_t i = 0; i < self->n; i++)
@@ -163,8 +164,11 @@ static void descend(descent *self, const smooth *problem)
     double value = problem->value(problem->self, self->x, self->g);
     int idle = 0;
 
-    for (int step = 0; step < STEPS && idle < 5 && largest(self->n, self->g) > SMALL_SLOPE; step++) {
+    for (int step = 0; step < STEPS && idle < 5 && *problem->stopped == PN_OK; step++) {
         double before = value;
+
+        if (!(largest(self->n, self->g) > SMALL_SLOPE))
+            return;
 
         choose_direction(self);
         if (line_search(self, problem, &value)) {
@@ -184,6 +188,8 @@ typedef struct banded {
     size_t bands, horizon;
     double *c;          /* [bands] */
     double *r, *lambda; /* [horizon] */
+    pn_status stopped;
+    pn_err *err;
 } banded;
 
 static void turn_round(size_t n, double *x)
@@ -196,6 +202,22 @@ static void turn_round(size_t n, double *x)
     }
 }
 
+/* d(sum r^2) over c_1, c_2, ..., but for a factor -2. */
+static pn_status banded_slope(const banded *self, double *gradient)
+{
+    const size_t count = self->horizon, bands = self->bands;
+    pn_status status = PN_OK;
+    size_t work = 0;
+
+    memset(gradient, 0, (bands - 1) * sizeof(double));
+    for (size_t t = 0; t < count && status == PN_OK; t++) {
+        for (size_t j = 1; j < bands && j < count - t; j++)
+            gradient[j - 1] += self->lambda[t + j] * self->r[t];
+        status = pn_toeplitz_worked(&work, bands, self->err);
+    }
+    return status;
+}
+
 static double banded_value(void *ud, const double *x, double *gradient)
 {
     banded *self = ud;
@@ -206,19 +228,19 @@ static double banded_value(void *ud, const double *x, double *gradient)
     for (size_t j = 1; j < bands; j++)
         self->c[j] = exp(x[j - 1]);
     square = pn_toeplitz_square(bands, self->c, count);
-    pn_toeplitz_inverse_sums(bands, self->c, count, self->r);
+    self->stopped = pn_toeplitz_inverse_sums(bands, self->c, count, self->r, self->err);
     sum = dot(count, self->r, self->r);
-    if (!isfinite(square) || !isfinite(sum))
+    if (self->stopped != PN_OK || !isfinite(square) || !isfinite(sum))
         return INFINITY;
 
     memcpy(self->lambda, self->r, count * sizeof(double)); /* C^T is C when time runs back */
     turn_round(count, self->lambda);
-    pn_toeplitz_solve(bands, self->c, count, self->lambda);
+    self->stopped = pn_toeplitz_solve(bands, self->c, count, self->lambda, self->err);
     turn_round(count, self->lambda);
-    memset(gradient, 0, (bands - 1) * sizeof(double));
-    for (size_t t = 0; t < count; t++)
-        for (size_t j = 1; j < bands && j < count - t; j++)
-            gradient[j - 1] += self->lambda[t + j] * self->r[t];
+    if (self->stopped == PN_OK)
+        self->stopped = banded_slope(self, gradient);
+    if (self->stopped != PN_OK)
+        return INFINITY;
     for (size_t j = 1; j < bands; j++)
         gradient[j - 1] = self->c[j] * (2.0 * self->c[j] / square - 2.0 * gradient[j - 1] / sum);
     return log(square) + log(sum);
@@ -226,8 +248,8 @@ static double banded_value(void *ud, const double *x, double *gradient)
 
 pn_status pn_toeplitz_best_banded(size_t bands, size_t horizon, double *c, pn_err *err)
 {
-    banded self = { .bands = bands < horizon ? bands : horizon, .horizon = horizon, .c = c };
-    smooth problem = { self.bands - 1, banded_value, &self };
+    banded self = { .bands = bands < horizon ? bands : horizon, .horizon = horizon, .c = c, .err = err };
+    smooth problem = { self.bands - 1, banded_value, &self, &self.stopped };
     descent search;
     pn_status status;
 
@@ -252,7 +274,7 @@ pn_status pn_toeplitz_best_banded(size_t bands, size_t horizon, double *c, pn_er
         c[j] = exp(search.x[j - 1]);
     pn_free(self.r);
     pn_free(search.block);
-    return PN_OK;
+    return self.stopped;
 }
 
 /* ---- buffers: x_i = log((1 - theta_i) / theta_i), x_{m+i} = log omega_i ---- */
@@ -261,6 +283,8 @@ typedef struct buffers {
     size_t m, horizon;
     double theta[PN_BLT_BUFFERS_MAX], omega[PN_BLT_BUFFERS_MAX];
     double *r; /* [horizon] */
+    pn_status stopped;
+    pn_err *err;
 } buffers;
 
 /* ||c||^2 and its gradient, from sum_{j < n} p^j and its derivative at p = theta_i theta_k, n = horizon - 1. */
@@ -327,7 +351,8 @@ static double buffers_value(void *ud, const double *x, double *gradient)
     double square_theta[PN_BLT_BUFFERS_MAX], square_omega[PN_BLT_BUFFERS_MAX];
     double sum_theta[PN_BLT_BUFFERS_MAX], sum_omega[PN_BLT_BUFFERS_MAX], square, sum;
 
-    if (!buffers_set(self, x))
+    self->stopped = pn_stop_asked(self->err); /* a value takes a fraction of a second at most */
+    if (self->stopped != PN_OK || !buffers_set(self, x))
         return INFINITY;
     square = buffers_square(self, square_theta, square_omega);
     pn_toeplitz_blt_sums(self->m, self->theta, self->omega, self->horizon, self->r);
@@ -370,8 +395,8 @@ static void sort_falling(size_t m, double *theta, double *omega)
 
 pn_status pn_toeplitz_best_blt(size_t m, size_t horizon, double *theta, double *omega, pn_err *err)
 {
-    buffers self = { .m = m, .horizon = horizon };
-    smooth problem = { 2 * m, buffers_value, &self };
+    buffers self = { .m = m, .horizon = horizon, .err = err };
+    smooth problem = { 2 * m, buffers_value, &self, &self.stopped };
     descent search;
     pn_status status = pn_toeplitz_blt_check("toeplitz", m, theta, omega, err);
 
@@ -396,5 +421,5 @@ pn_status pn_toeplitz_best_blt(size_t m, size_t horizon, double *theta, double *
     sort_falling(m, theta, omega);
     pn_free(self.r);
     pn_free(search.block);
-    return PN_OK;
+    return self.stopped;
 }

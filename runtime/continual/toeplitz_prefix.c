@@ -8,17 +8,24 @@
 #define OUTWARD      (1.0 + 0x1p-40) /* more than all roundings of the few operations here */
 #define GROWTH_LIMIT 128.0           /* 128 * 13 * 2^40 < 2^51 */
 
+pn_status pn_toeplitz_check_horizon(const pn_prefix_ops *ops, const pn_prefix_options *options, pn_err *err)
+{
+    if (options->horizon <= PN_TOEPLITZ_LONGEST)
+        return PN_OK;
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "prefix: horizon must be at most %llu with factorization \"%s\", got %zu; \"binary\" has no limit",
+                   (unsigned long long)PN_TOEPLITZ_LONGEST, ops->name, options->horizon);
+}
+
 pn_status pn_toeplitz_method_new(pn_toeplitz_method **out, size_t size, const pn_prefix_ops *ops,
                                  const pn_prefix_options *options, pn_err *err)
 {
     pn_toeplitz_method *self;
+    pn_status status = pn_toeplitz_check_horizon(ops, options, err);
 
     *out = NULL;
-    if (options->horizon > PN_TOEPLITZ_LONGEST)
-        return pn_fail(
-            err, PN_EUNSUPPORTED,
-            "prefix: horizon must be at most %llu with factorization \"%s\", got %zu; \"binary\" has no limit",
-            (unsigned long long)PN_TOEPLITZ_LONGEST, ops->name, options->horizon);
+    if (status != PN_OK)
+        return status;
     self = pn_calloc(1, size);
     if (!self)
         return pn_fail(err, PN_ENOMEM, "prefix: out of memory");

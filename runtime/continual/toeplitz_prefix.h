@@ -34,7 +34,9 @@ typedef struct pn_toeplitz_error {
     double steps, relative;
 } pn_toeplitz_error;
 
-/** Refuse horizons that are too long, and make `size` bytes of method, zero but for the head's ops, horizon and dim, and variances, which
+/** Refuse horizons above PN_TOEPLITZ_LONGEST: before anything of that length is made.  Errors: PN_EUNSUPPORTED. */
+pn_status pn_toeplitz_check_horizon(const pn_prefix_ops *ops, const pn_prefix_options *options, pn_err *err);
+/** Refuse such horizons, and make `size` bytes of method, zero but for the head's ops, horizon and dim, and variances, which
  *  are not set.  Errors: PN_EUNSUPPORTED; PN_ENOMEM. */
 pn_status pn_toeplitz_method_new(pn_toeplitz_method **out, size_t size, const pn_prefix_ops *ops,
                                  const pn_prefix_options *options, pn_err *err);
@@ -56,7 +58,7 @@ void pn_toeplitz_variances(const pn_prefix_method *self, size_t count, double *o
 /* Adding 1.5 * 2^52 leaves the nearest whole number, ties to even, in the low bits; exact below 2^51, and no call. */
 #define PN_TOEPLITZ_SHIFT 0x1.8p52
 
-/** w = K - round(mixed), |mixed| < 2^51. */
+/** w = K - round(mixed), |mixed| < 2^51; from a forged file mixed may be any number, so the bits wrap around. */
 static inline int64_t pn_toeplitz_increment(int64_t noise, double mixed)
 {
     const double zero = PN_TOEPLITZ_SHIFT;
@@ -65,7 +67,7 @@ static inline int64_t pn_toeplitz_increment(int64_t noise, double mixed)
 
     memcpy(&bits, &shifted, sizeof bits);
     memcpy(&origin, &zero, sizeof origin);
-    return noise - (bits - origin);
+    return pn_wrap_subtract(noise, pn_wrap_subtract(bits, origin));
 }
 
 /** The same way back: (double)w for |w| < 2^51. */
@@ -76,7 +78,7 @@ static inline double pn_toeplitz_double(int64_t w)
     double shifted;
 
     memcpy(&bits, &zero, sizeof bits);
-    bits += w;
+    bits = pn_wrap_add(bits, w);
     memcpy(&shifted, &bits, sizeof shifted);
     return shifted - zero;
 }

@@ -21,6 +21,14 @@ bool pn_size_multiply(size_t *out, size_t a, size_t b)
     return true;
 }
 
+bool pn_size_from(size_t *out, double x)
+{
+    if (!(x >= 0.0 && x <= (double)PN_SIZE_MAX) || x != (double)(size_t)x)
+        return false;
+    *out = (size_t)x;
+    return true;
+}
+
 pn_status pn_size_check(const char *owner, const char *name, size_t value, pn_err *err)
 {
     if (value <= PN_SIZE_MAX)

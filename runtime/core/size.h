@@ -16,6 +16,9 @@
 bool pn_size_add(size_t *out, size_t a, size_t b);
 bool pn_size_multiply(size_t *out, size_t a, size_t b);
 
+/** *out = x, a whole number from 0 to PN_SIZE_MAX; false, and *out untouched, for any other x, NaN too: what a cast is undefined for. */
+bool pn_size_from(size_t *out, double x);
+
 /** PN_OK for a value up to PN_SIZE_MAX.  Errors: PN_EINVAL "owner: name must be at most 2^48, got 9223372036854775807". */
 pn_status pn_size_check(const char *owner, const char *name, size_t value, pn_err *err);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "data/build.h"
 #include "data/rows.h"
 
@@ -26,10 +27,22 @@ void pn_dataset_free(pn_dataset *data)
     pn_free(data);
 }
 
+/* Each by itself: sparse features may have more places than numbers. */
+static pn_status check_shape(size_t n, size_t p, pn_err *err)
+{
+    pn_status status = pn_size_check("data", "the number of records", n, err);
+
+    return status == PN_OK ? pn_size_check("data", "the number of features", p, err) : status;
+}
+
 pn_status pn_dataset_shell(pn_dataset **out, size_t n, size_t p, const char *name, pn_err *err)
 {
-    pn_dataset *data = pn_calloc(1, sizeof *data);
+    pn_status status = check_shape(n, p, err);
+    pn_dataset *data;
 
+    if (status != PN_OK)
+        return status;
+    data = pn_calloc(1, sizeof *data);
     if (data) {
         data->n = n;
         data->p = p;
@@ -51,9 +64,13 @@ pn_status pn_dataset_absent(pn_dataset **out, size_t n, size_t p, const pn_recor
                             pn_err *err)
 {
     pn_dataset *data;
+    pn_status status;
 
     if (n == 0 || p == 0)
         return pn_fail(err, PN_EDIM, "data: needs at least one record and one feature, got %zu x %zu", n, p);
+    status = check_shape(n, p, err);
+    if (status != PN_OK)
+        return status;
     data = pn_calloc(1, sizeof *data);
     if (data)
         data->name = pn_strdup(name ? name : "data");
@@ -120,16 +137,19 @@ static pn_status check_labels(const double *y, size_t n, pn_err *err)
 
 double *pn_dataset_rows(size_t n, size_t p)
 {
-    return n <= SIZE_MAX / p ? pn_alloc_large(n * p, sizeof(double)) : NULL;
+    size_t count;
+
+    return pn_size_multiply(&count, n, p) ? pn_alloc_large(count, sizeof(double)) : NULL;
 }
 
 /* Room for the dense features that are held, uninitialised. */
 static pn_status add_dense(pn_dataset *data, pn_err *err)
 {
-    size_t rows = pn_dataset_held_end(data) - data->first;
+    size_t rows = pn_dataset_held_end(data) - data->first, count;
 
     if (data->float32)
-        data->single = rows <= SIZE_MAX / data->p ? pn_alloc_large(rows * data->p, sizeof *data->single) : NULL;
+        data->single =
+            pn_size_multiply(&count, rows, data->p) ? pn_alloc_large(count, sizeof *data->single) : NULL;
     else
         data->dense = pn_dataset_rows(rows, data->p);
     if (!data->dense && !data->single)
@@ -170,13 +190,16 @@ pn_status pn_dataset_from_dense(pn_dataset **out, const double *X, size_t n, siz
                                 const char *name, pn_err *err)
 {
     pn_dataset *data = NULL;
-    size_t bad;
+    size_t bad, count = 0;
     pn_status status;
 
     if (n == 0 || p == 0)
         return pn_fail(err, PN_EDIM, "data: needs at least one record and one feature, got %zu x %zu", n, p);
-    bad = pn_first_nonfinite(X, n * p);
-    if (bad < n * p)
+    status = pn_size_product(&count, "data", "records x features", n, p, err);
+    if (status != PN_OK)
+        return status;
+    bad = pn_first_nonfinite(X, count);
+    if (bad < count)
         return pn_fail(err, PN_EDOMAIN, "data: entry (%zu, %zu) is not a finite number", bad / p + 1, bad % p + 1);
     status = check_labels(y, n, err);
     if (status == PN_OK)
@@ -184,7 +207,7 @@ pn_status pn_dataset_from_dense(pn_dataset **out, const double *X, size_t n, siz
     if (status == PN_OK)
         status = add_dense(data, err);
     if (status == PN_OK) {
-        memcpy(data->dense, X, n * p * sizeof(double));
+        memcpy(data->dense, X, count * sizeof(double));
         memcpy(data->y, y, n * sizeof(double));
         pn_dataset_see_labels(data);
     }
@@ -202,10 +225,19 @@ static void copy_csr(pn_csr *to, const pn_csr *from)
     }
 }
 
+/* What everything that walks the rows relies on. */
 static pn_status check_csr(const pn_csr *X, pn_err *err)
 {
+    if (X->start[0] != 0)
+        return pn_fail(err, PN_EINVAL, "data: the first row of a sparse matrix must start at 0, got %zu", X->start[0]);
     for (size_t i = 0; i < X->rows; i++) {
+        if (X->start[i] > X->start[i + 1])
+            return pn_fail(err, PN_EINVAL, "data: row %zu of a sparse matrix ends at %zu, before its start at %zu",
+                           i + 1, X->start[i + 1], X->start[i]);
         for (size_t k = X->start[i]; k < X->start[i + 1]; k++) {
+            if (X->column[k] >= X->cols)
+                return pn_fail(err, PN_EDIM, "data: row %zu has an entry in column %zu of %zu", i + 1,
+                               (size_t)X->column[k] + 1, X->cols);
             if (!isfinite(X->value[k]))
                 return pn_fail(err, PN_EDOMAIN, "data: entry (%zu, %zu) is not a finite number", i + 1,
                                (size_t)X->column[k] + 1);
@@ -436,7 +468,8 @@ static pn_status count_picked(const pn_dataset *data, const size_t *rows, size_t
         if (rows[k] >= data->n)
             return pn_fail(err, PN_EDIM, "subset: record %zu asked for, the data set has %zu", rows[k] + 1, data->n);
         (void)pn_row_place(data, rows[k], &some);
-        *entries += some;
+        if (!pn_size_add(entries, *entries, some))
+            return pn_fail(err, PN_EINVAL, "subset: the entries of %zu records must be at most 2^48", count);
     }
     return PN_OK;
 }

@@ -3,14 +3,12 @@
  *
  * Frames are made here and not by LAPACK, whose signs and last bits are the machine's: the same seed gives the same data. */
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "data/build.h"
 #include "data/synthetic.h"
-
-#define ENTRIES (SIZE_MAX / 16) /* more are no matrix */
 
 static double dot(const double *a, const double *b, size_t n)
 {
@@ -63,13 +61,16 @@ static void draw_frame(pn_rng *rng, double *frame, size_t count, size_t dim)
 static pn_status check_classes(const pn_classification_options *of, pn_err *err)
 {
     static const char owner[] = "synthetic.classification";
+    size_t entries;
+    pn_status status;
 
     if (of->n == 0 || of->p == 0 || of->classes < 2)
         return pn_fail(err, PN_EINVAL,
                        "%s: n and p must be at least 1 and classes at least 2, got n = %zu, p = %zu, classes = %zu",
                        owner, of->n, of->p, of->classes);
-    if (of->classes > ENTRIES / of->p)
-        return pn_fail(err, PN_EINVAL, "%s: %zu means of %zu numbers are too many", owner, of->classes, of->p);
+    status = pn_size_product(&entries, owner, "classes x p", of->classes, of->p, err);
+    if (status != PN_OK)
+        return status;
     if (!(of->separation > 0.0) || !isfinite(of->separation))
         return pn_fail(err, PN_EINVAL, "%s: separation must be a positive number, got %g", owner, of->separation);
     if (!(of->noise >= 0.0 && of->noise <= 1.0))
@@ -168,13 +169,15 @@ done:
 static pn_status check_low_rank(const pn_low_rank_options *of, pn_err *err)
 {
     static const char owner[] = "synthetic.low_rank";
-    size_t least = of->rows < of->cols ? of->rows : of->cols;
+    size_t least = of->rows < of->cols ? of->rows : of->cols, entries;
+    pn_status status;
 
     if (of->n == 0 || least == 0)
         return pn_fail(err, PN_EINVAL, "%s: n, rows and cols must be at least 1, got %zu, %zu and %zu", owner, of->n,
                        of->rows, of->cols);
-    if (of->rows > ENTRIES / of->cols)
-        return pn_fail(err, PN_EINVAL, "%s: %zu x %zu entries are too many", owner, of->rows, of->cols);
+    status = pn_size_product(&entries, owner, "rows x cols", of->rows, of->cols, err);
+    if (status != PN_OK)
+        return status;
     if (of->rank == 0 || of->rank > least)
         return pn_fail(err, PN_EINVAL, "%s: rank must be from 1 to %zu, the smaller of rows and cols, got %zu", owner,
                        least, of->rank);

@@ -8,6 +8,7 @@
 #include <sodium.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "data/rows.h"
 #include "federated/party_impl.h"
 #include "privacy/accountant.h"
@@ -73,6 +74,7 @@ static pn_status copy_sparse(party_data *to, const pn_rows *rows, size_t first, 
 static pn_status copy_data(party_data *to, const pn_dataset *from, size_t first, size_t columns, pn_err *err)
 {
     pn_rows rows;
+    size_t numbers;
     pn_status status = pn_rows_open(&rows, from, err);
 
     if (status != PN_OK)
@@ -81,8 +83,8 @@ static pn_status copy_data(party_data *to, const pn_dataset *from, size_t first,
     to->columns = columns;
     to->is_sparse = from->sparse;
     to->y = pn_alloc(to->n, sizeof *to->y);
-    if (!from->sparse && columns <= SIZE_MAX / sizeof(double) / from->n)
-        to->dense = pn_alloc_large(columns * from->n, sizeof *to->dense);
+    if (!from->sparse && pn_size_multiply(&numbers, columns, from->n))
+        to->dense = pn_alloc_large(numbers, sizeof *to->dense);
     if (!to->y || (!from->sparse && !to->dense))
         status = pn_fail(err, PN_ENOMEM, "party: out of memory for %zu columns of %zu records", columns, from->n);
     if (status == PN_OK && from->sparse)

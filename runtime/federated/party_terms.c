@@ -6,6 +6,7 @@
 #include <sodium.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "federated/party_impl.h"
 
 /* ---- what the terms are ---- */
@@ -118,7 +119,7 @@ static pn_status multiply(pn_party *party, pn_task *task, pn_err *err)
 {
     party_run *run = &party->run;
     const party_data *data = &party->data;
-    size_t c = data->columns, m = party->terms.sketch.m;
+    size_t c = data->columns, m = party->terms.sketch.m, numbers;
 
     run->products = pn_alloc(c, sizeof *run->products);
     if (!run->products)
@@ -127,7 +128,7 @@ static pn_status multiply(pn_party *party, pn_task *task, pn_err *err)
         run->products[i] = party_column_dot(data, i, data->y);
     if (party->terms.sketch.kind == PN_SKETCH_IDENTITY)
         return PN_OK;
-    run->sketched = m > SIZE_MAX / sizeof(double) / c ? NULL : pn_alloc_large(c * m, sizeof *run->sketched);
+    run->sketched = pn_size_multiply(&numbers, c, m) ? pn_alloc_large(numbers, sizeof *run->sketched) : NULL;
     if (!run->sketched)
         return pn_fail(err, PN_ENOMEM, "party: out of memory for %zu columns of a sketch with %zu rows", c, m);
     return data->is_sparse ? pn_sketch_sparse_columns(run->sketch, &data->sparse, run->sketched, task, err)

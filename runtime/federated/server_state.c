@@ -12,6 +12,7 @@
 #include <sodium.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "federated/server_impl.h"
 
 #define STATE_MAGIC   0x53464e50u /* "PNFS" */
@@ -190,7 +191,8 @@ static bool read_head(state_head *head, const unsigned char *state, size_t size)
         return false;
     memcpy(head, state, sizeof *head);
     return head->magic == STATE_MAGIC && head->version == STATE_VERSION && head->parties <= size &&
-           head->features <= size && head->entries <= size && size == state_bytes(head);
+           head->features <= size && head->entries <= size && size == state_bytes(head) &&
+           head->rounds <= PN_SIZE_MAX && head->iterations <= PN_SIZE_MAX; /* times parties: no more than 2^60 */
 }
 
 static pn_status check_head(const pn_server *self, const state_head *head, pn_err *err)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "core/alloc.h"
+#include "core/view.h"
 #include "geometry/assignment.h"
 
 #define NOBODY SIZE_MAX
@@ -102,9 +103,13 @@ static double scale_of(const double *G, size_t count)
 pn_status pn_assignment(size_t *column, double *price, const double *G, size_t n, pn_err *err)
 {
     search s = { .n = n, .G = G };
-    double *numbers = pn_calloc(n, 3 * sizeof *numbers);
-    size_t *places = pn_alloc(n, 3 * sizeof *places);
+    double *numbers;
+    size_t *places;
 
+    if (pn_first_nonfinite(G, n * n) < n * n) /* no distance would be the least, and rows stay without a column */
+        return pn_fail(err, PN_EDOMAIN, "assignment: the gains are out of the range of numbers");
+    numbers = pn_calloc(n, 3 * sizeof *numbers);
+    places = pn_alloc(n, 3 * sizeof *places);
     if (!numbers || !places) {
         pn_free(numbers);
         pn_free(places);

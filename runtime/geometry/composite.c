@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "geometry/composite.h"
 #include "geometry/fallback.h"
 #include "geometry/upper.h"
@@ -70,9 +71,14 @@ pn_status pn_composite_new(pn_composite **out, size_t bytes, const char *name, s
                            size_t numbers, pn_err *err)
 {
     size_t pieces = 1 + count_pieces(a) + count_pieces(b);
+    pn_status status = pn_size_check(name, "dim", dim, err);
     pn_composite *set;
 
     *out = NULL;
+    if (status == PN_OK)
+        status = pn_size_check(name, "the numbers kept", numbers, err);
+    if (status != PN_OK)
+        return status;
     if (pieces > MOST_PIECES)
         return pn_fail(err, PN_EINVAL, "%s: a set can be made of at most %d sets, repeats counted, got %zu", name,
                        MOST_PIECES, pieces);

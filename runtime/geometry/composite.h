@@ -19,7 +19,8 @@ typedef struct pn_composite {
  * supported, contains (by support points): the caller fills ops in and, on failure, frees the set.
  *   name     of ops, a literal     bytes   of the whole struct, zeroed past the head
  *   numbers  doubles to allocate, 0 for none
- * Errors: PN_ENOMEM; PN_EINVAL for more than a thousand sets inside one another, counted with repeats.
+ * Errors: PN_ENOMEM; PN_EINVAL for a dim or numbers above 2^48, which callers make of sizes by size.h; PN_EINVAL for more than a
+ *         thousand sets inside one another, counted with repeats.
  */
 pn_status pn_composite_new(pn_composite **out, size_t bytes, const char *name, size_t dim, pn_set *a, pn_set *b,
                            size_t numbers, pn_err *err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "geometry/custom_set.h"
 #include "geometry/fallback.h"
 #include "geometry/support_by_project.h"
@@ -328,8 +329,11 @@ static pn_status probe(custom_set *set, pn_err *err)
 
 static pn_status check_parts(const pn_custom_set *parts, pn_err *err)
 {
-    size_t bad = parts->center ? pn_first_nonfinite(parts->center, parts->dim) : parts->dim;
+    pn_status status = pn_size_check("set.custom", "dim", parts->dim, err);
+    size_t bad;
 
+    if (status != PN_OK)
+        return status;
     if (parts->dim == 0)
         return pn_fail(err, PN_EINVAL, "set.custom: dim must be a whole number from 1, got 0");
     if (!(parts->radius >= 0.0))
@@ -338,6 +342,7 @@ static pn_status check_parts(const pn_custom_set *parts, pn_err *err)
         return pn_fail(err, PN_EINVAL,
                        "set.custom: give support=function(g) -> point, project=function(v) -> point, or "
                        "both");
+    bad = parts->center ? pn_first_nonfinite(parts->center, parts->dim) : parts->dim;
     if (bad < parts->dim)
         return pn_fail(err, PN_EDOMAIN, "set.custom: center must hold finite numbers, got %g at entry %zu",
                        parts->center[bad], bad + 1);

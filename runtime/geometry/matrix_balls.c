@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "geometry/set.h"
 #include "geometry/simplex_project.h"
 #include "geometry/upper.h"
@@ -64,17 +65,19 @@ static bool shape_of(const pn_set *self, const char *name, double *value)
 
 static pn_status create(pn_set **out, const pn_set_ops *ops, const pn_arg *args, pn_err *err)
 {
-    size_t rows = args[ROWS].count, cols = args[COLS].count;
+    size_t rows = args[ROWS].count, cols = args[COLS].count, dim = 0;
     matrix_ball *ball;
+    pn_status status;
     char owner[64];
 
     (void)snprintf(owner, sizeof owner, "set.%s", ops->name);
-    if (rows > ((size_t)1 << 48) / cols)
-        return pn_fail(err, PN_EINVAL, "%s: rows * cols must be at most 2^48, got %zu * %zu", owner, rows, cols);
+    status = pn_size_product(&dim, owner, "rows x cols", rows, cols, err);
+    if (status != PN_OK)
+        return status;
     ball = pn_alloc(1, sizeof *ball);
     if (!ball)
         return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
-    pn_set_init(&ball->base, ops, rows * cols);
+    pn_set_init(&ball->base, ops, dim);
     ball->rows = rows;
     ball->cols = cols;
     ball->rank = rows < cols ? rows : cols;

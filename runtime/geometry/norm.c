@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "geometry/norm.h"
 #include "geometry/set_algebra.h"
 #include "numeric/blas.h"
@@ -166,9 +167,9 @@ static size_t matrix_dim(const pn_arg *args)
 
 static pn_status matrix_check(const char *owner, const pn_arg *args, pn_err *err)
 {
-    if (args[0].count && args[1].count > SIZE_MAX / sizeof(double) / args[0].count)
-        return pn_fail(err, PN_EINVAL, "%s: a matrix of %zu x %zu is too large", owner, args[0].count, args[1].count);
-    return PN_OK;
+    size_t dim;
+
+    return pn_size_product(&dim, owner, "rows x cols", args[0].count, args[1].count, err);
 }
 
 static const char *dual_of_nuclear(const pn_arg *args, pn_arg *dual_args)

@@ -73,7 +73,7 @@ void pn_mark_largest(bool *which, const double *x, size_t n, size_t k, double *s
         which[j] = x[j] > last;
         above += which[j];
     }
-    for (size_t j = 0; above < k; j++) {
+    for (size_t j = 0; above < k && j < n; j++) { /* n: a NaN is neither above nor equal */
         if (x[j] == last) {
             which[j] = true;
             above++;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "geometry/numeric_step.h"
 #include "geometry/potential_parts.h"
 #include "numeric/blas.h"
@@ -37,6 +38,20 @@ static void list_names(char *text, size_t size)
     }
 }
 
+/* Whatever the row makes its dimension of. */
+static pn_status create(pn_potential **out, const pn_potential_ops *row, const char *owner, const pn_arg *args,
+                        pn_err *err)
+{
+    pn_status status = row->create(out, args, err);
+
+    if (status == PN_OK && pn_size_check(owner, "dim", (*out)->dim, err) != PN_OK) {
+        pn_potential_free(*out);
+        *out = NULL;
+        return PN_EINVAL;
+    }
+    return status;
+}
+
 pn_status pn_potential_new(pn_potential **out, const char *name, pn_arg *args, pn_err *err)
 {
     char owner[64], known[256];
@@ -49,7 +64,7 @@ pn_status pn_potential_new(pn_potential **out, const char *name, pn_arg *args, p
             continue;
         (void)snprintf(owner, sizeof owner, "potential.%s", name);
         status = pn_args_check(owner, potential_table[i]->params, args, err);
-        return status != PN_OK ? status : potential_table[i]->create(out, args, err);
+        return status != PN_OK ? status : create(out, potential_table[i], owner, args, err);
     }
     list_names(known, sizeof known);
     return pn_fail(err, PN_EUNSUPPORTED, "potential: there is no potential \"%.60s\"; known are %s", name, known);

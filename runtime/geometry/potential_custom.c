@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "geometry/custom_potential.h"
 #include "geometry/potential_parts.h"
 
@@ -66,9 +67,12 @@ static pn_status custom_step(const pn_potential *self, const pn_set *set, const 
 
 pn_status pn_potential_custom(pn_potential **out, const pn_custom_potential *parts, pn_err *err)
 {
+    pn_status status = pn_size_check("potential.custom", "dim", parts->dim, err);
     custom *self;
 
     *out = NULL;
+    if (status != PN_OK)
+        return status;
     if (!(parts->strong_convexity > 0.0) || !isfinite(parts->strong_convexity))
         return pn_fail(err, PN_EINVAL, "potential.custom: strong_convexity must be a positive number, got %g",
                        parts->strong_convexity);

@@ -47,8 +47,10 @@ static void give(const pn_potential_ops *row, pn_arg *args, const char *name, do
 {
     size_t at = pn_param_find(row->params, name);
 
-    if (at < pn_param_count(row->params))
-        args[at] = (pn_arg){ .given = true, .real = value, .count = (size_t)value };
+    if (at < pn_param_count(row->params) && row->params[at].kind == PN_COUNT)
+        args[at] = (pn_arg){ .given = true, .count = (size_t)value };
+    else if (at < pn_param_count(row->params))
+        args[at] = (pn_arg){ .given = true, .real = value };
 }
 
 /* *out stays NULL when the rule does not apply. */

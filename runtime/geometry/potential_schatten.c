@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "geometry/potential_parts.h"
 #include "geometry/power_root.h"
 #include "numeric/blas.h"
@@ -38,15 +39,16 @@ static const schatten *as_schatten(const pn_potential *self)
 
 static pn_status schatten_create(pn_potential **out, const pn_arg *args, pn_err *err)
 {
-    size_t rows = args[ROWS].count, cols = args[COLS].count;
+    size_t rows = args[ROWS].count, cols = args[COLS].count, dim = 0;
     schatten *self;
     pn_arg shape[2] = { { .given = true, .count = rows }, { .given = true, .count = cols } };
     pn_norm *norm = NULL;
     pn_status status;
     double ln;
 
-    if (rows > (size_t)-1 / sizeof(double) / cols)
-        return pn_fail(err, PN_EDIM, "potential.schatten: %zu x %zu entries are too many", rows, cols);
+    status = pn_size_product(&dim, "potential.schatten", "rows x cols", rows, cols, err);
+    if (status != PN_OK)
+        return status;
     self = pn_alloc(1, sizeof *self);
     if (!self)
         return pn_fail(err, PN_ENOMEM, "potential.schatten: out of memory");
@@ -55,7 +57,7 @@ static pn_status schatten_create(pn_potential **out, const pn_arg *args, pn_err 
         pn_free(self);
         return status;
     }
-    pn_potential_init(&self->base, &pn_potential_schatten, rows * cols, 1.0, norm);
+    pn_potential_init(&self->base, &pn_potential_schatten, dim, 1.0, norm);
     self->rows = rows;
     self->cols = cols;
     self->rank = rows < cols ? rows : cols;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "geometry/prox.h"
 
 extern const pn_prox_ops pn_prox_l1, pn_prox_squared_l2, pn_prox_elastic_net, pn_prox_huber;     /* prox_separable.c */
@@ -33,6 +34,19 @@ static void list_names(char *text, size_t size)
     }
 }
 
+/* Whatever the row makes its dimension of. */
+static pn_status create(pn_prox **out, const pn_prox_ops *row, const char *owner, const pn_arg *args, pn_err *err)
+{
+    pn_status status = row->create(out, args, err);
+
+    if (status == PN_OK && pn_size_check(owner, "dim", (*out)->dim, err) != PN_OK) {
+        pn_prox_free(*out);
+        *out = NULL;
+        return PN_EINVAL;
+    }
+    return status;
+}
+
 pn_status pn_prox_new(pn_prox **out, const char *name, pn_arg *args, pn_err *err)
 {
     char owner[64], known[256];
@@ -45,7 +59,7 @@ pn_status pn_prox_new(pn_prox **out, const char *name, pn_arg *args, pn_err *err
             continue;
         (void)snprintf(owner, sizeof owner, "prox.%s", name);
         status = pn_args_check(owner, prox_table[i]->params, args, err);
-        return status != PN_OK ? status : prox_table[i]->create(out, args, err);
+        return status != PN_OK ? status : create(out, prox_table[i], owner, args, err);
     }
     list_names(known, sizeof known);
     return pn_fail(err, PN_EUNSUPPORTED, "prox: there is no operator \"%.60s\"; known are %s", name, known);
@@ -266,9 +280,13 @@ static const pn_prox_ops prox_of_user = {
 
 pn_status pn_prox_custom(pn_prox **out, const pn_custom_prox *parts, pn_err *err)
 {
-    custom *made = pn_alloc(1, sizeof *made);
+    pn_status status = pn_size_check("prox.custom", "dim", parts->dim, err);
+    custom *made;
 
     *out = NULL;
+    if (status != PN_OK)
+        return status;
+    made = pn_alloc(1, sizeof *made);
     if (!made)
         return pn_fail(err, PN_ENOMEM, "prox.custom: out of memory");
     pn_prox_init(&made->base, &prox_of_user, parts->dim);

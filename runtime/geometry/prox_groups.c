@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "geometry/prox.h"
 #include "numeric/blas.h"
 
@@ -195,7 +196,7 @@ static pn_status check_list(const pn_group_list *list, size_t *largest, pn_err *
             *largest = list->member[k] > *largest ? list->member[k] : *largest;
         }
     }
-    return PN_OK;
+    return pn_size_check(OWNER, "the number of a coordinate", *largest, err);
 }
 
 /* A layer takes each group left over that shares no coordinate with those that it has: used[j] is the last layer with
@@ -264,7 +265,7 @@ pn_status pn_prox_groups(pn_prox **out, const pn_group_list *groups, pn_err *err
     if (status != PN_OK)
         return status;
     layer_of = pn_calloc(groups->count, sizeof *layer_of);
-    used = largest < SIZE_MAX ? pn_calloc(largest + 1, sizeof *used) : NULL;
+    used = pn_calloc(largest + 1, sizeof *used);
     status = layer_of && used ? check_repeats(groups, used, err) : no_memory(err);
     if (status == PN_OK)
         memset(used, 0, (largest + 1) * sizeof *used);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "geometry/fallback.h"
 #include "geometry/set.h"
 
@@ -85,7 +86,15 @@ pn_status pn_set_new(pn_set **out, const char *name, pn_arg *args, pn_err *err)
     }
     (void)snprintf(owner, sizeof owner, "set.%s", name);
     status = pn_args_check(owner, row->params, args, err);
-    return status != PN_OK ? status : row->create(out, args, err);
+    if (status == PN_OK)
+        status = row->create(out, args, err);
+    if (status == PN_OK) /* whatever the row made its dimension of */
+        status = pn_size_check(owner, "dim", (*out)->dim, err);
+    if (status != PN_OK) {
+        pn_set_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 void pn_set_init(pn_set *set, const pn_set_ops *ops, size_t dim)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/size.h"
 #include "geometry/composite.h"
 #include "geometry/set_algebra.h"
 #include "geometry/upper.h"
@@ -129,6 +130,7 @@ static void fill_center(hull *set)
 pn_status pn_set_hull(pn_set **out, pn_set *a, pn_set *b, pn_err *err)
 {
     pn_composite *head;
+    size_t numbers = 0;
     pn_status status = pn_same_dim("C:hull", a, b, err);
 
     *out = NULL;
@@ -137,7 +139,9 @@ pn_status pn_set_hull(pn_set **out, pn_set *a, pn_set *b, pn_err *err)
     if (status == PN_OK)
         status = pn_need_support("C:hull", b, err);
     if (status == PN_OK)
-        status = pn_composite_new(&head, sizeof(hull), "hull", a->dim, a, b, 4 * a->dim, err);
+        status = pn_size_product(&numbers, "C:hull", "4 numbers for each coordinate", 4, a->dim, err);
+    if (status == PN_OK)
+        status = pn_composite_new(&head, sizeof(hull), "hull", a->dim, a, b, numbers, err);
     if (status != PN_OK)
         return status;
     head->ops.doc = "conv(C u D)";

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "geometry/composite.h"
 #include "geometry/set_algebra.h"
 #include "geometry/upper.h"
@@ -54,7 +55,9 @@ static pn_status image_support(const pn_set *self, const double *g, double *poin
     if (!pulled)
         return pn_fail(err, PN_ENOMEM, "C:image: out of memory in support");
     times_transposed(set->A, g, pulled);
-    status = inner->ops->support(inner, pulled, point ? at : NULL, value, err);
+    status = pn_first_nonfinite(pulled, inner->dim) == inner->dim /* no support function expects others */
+                 ? inner->ops->support(inner, pulled, point ? at : NULL, value, err)
+                 : pn_fail(err, PN_EDOMAIN, "C:image: A^T g is out of the range of numbers");
     if (status == PN_OK && point && isfinite(*value))
         pn_mat_times_vec(set->A, at, point);
     pn_free(pulled);
@@ -300,23 +303,35 @@ static pn_status fill(image *set, pn_err *err)
     return status;
 }
 
-pn_status pn_set_image(pn_set **out, pn_set *inner, pn_mat A, pn_err *err)
+/* *numbers = the entries of A, those of a center and of a point of the inner set. */
+static pn_status check_matrix(const pn_set *inner, pn_mat A, size_t *numbers, pn_err *err)
 {
-    pn_composite *head;
-    size_t bad = pn_first_nonfinite(A.data, A.rows * A.cols);
-    pn_status status = pn_need_support("C:image", inner, err);
+    size_t entries = 0, bad;
+    pn_status status = pn_size_product(&entries, "C:image", "rows x columns of A", A.rows, A.cols, err);
 
-    *out = NULL;
     if (status != PN_OK)
         return status;
     if (A.cols != inner->dim || A.rows == 0)
         return pn_fail(err, PN_EDIM, "C:image: A is %zu x %zu, and must have at least one row and %zu columns", A.rows,
                        A.cols, inner->dim);
-    if (bad < A.rows * A.cols)
+    bad = pn_first_nonfinite(A.data, entries);
+    if (bad < entries)
         return pn_fail(err, PN_EDOMAIN, "C:image: A must hold finite numbers, got %g at row %zu, column %zu",
                        A.data[bad], bad / A.cols + 1, bad % A.cols + 1);
-    status =
-        pn_composite_new(&head, sizeof(image), "image", A.rows, inner, NULL, A.rows * A.cols + A.rows + A.cols, err);
+    return pn_size_sum(numbers, "C:image", "the entries of A and of two vectors", entries, A.rows + A.cols, err);
+}
+
+pn_status pn_set_image(pn_set **out, pn_set *inner, pn_mat A, pn_err *err)
+{
+    pn_composite *head;
+    size_t numbers = 0;
+    pn_status status = pn_need_support("C:image", inner, err);
+
+    *out = NULL;
+    if (status == PN_OK)
+        status = check_matrix(inner, A, &numbers, err);
+    if (status == PN_OK)
+        status = pn_composite_new(&head, sizeof(image), "image", A.rows, inner, NULL, numbers, err);
     if (status != PN_OK)
         return status;
     memcpy(head->numbers, A.data, A.rows * A.cols * sizeof *A.data);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "core/stop.h"
 #include "geometry/composite.h"
 #include "geometry/cone.h"
@@ -268,10 +269,13 @@ static pn_status measure(pn_composite *set, pn_err *err)
 static pn_status generic(pn_set **out, pn_set *set, pn_err *err)
 {
     pn_composite *head;
+    size_t numbers = 0;
     pn_status status = pn_need_support("C:polar", set, err);
 
     if (status == PN_OK)
-        status = pn_composite_new(&head, sizeof *head, "polar", set->dim, set, NULL, 2 * set->dim, err);
+        status = pn_size_product(&numbers, "C:polar", "2 numbers for each coordinate", 2, set->dim, err);
+    if (status == PN_OK)
+        status = pn_composite_new(&head, sizeof *head, "polar", set->dim, set, NULL, numbers, err);
     if (status != PN_OK)
         return status;
     head->ops.doc = "{y : <y, x> <= 1 for all x in C}";

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "geometry/composite.h"
 #include "geometry/set_algebra.h"
 #include "geometry/upper.h"
@@ -153,9 +154,12 @@ static void fill_ops(pn_composite *set)
 pn_status pn_set_product(pn_set **out, pn_set *a, pn_set *b, pn_err *err)
 {
     pn_composite *set;
-    pn_status status = pn_composite_new(&set, sizeof *set, "product", a->dim + b->dim, a, b, 0, err);
+    size_t dim = 0;
+    pn_status status = pn_size_sum(&dim, "C:product", "the dimensions of both sets", a->dim, b->dim, err);
 
     *out = NULL;
+    if (status == PN_OK)
+        status = pn_composite_new(&set, sizeof *set, "product", dim, a, b, 0, err);
     if (status != PN_OK)
         return status;
     fill_ops(set);

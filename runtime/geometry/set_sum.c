@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "geometry/composite.h"
 #include "geometry/set_algebra.h"
 #include "geometry/upper.h"
@@ -83,6 +84,7 @@ static void fill_center(pn_composite *set, double *scratch)
 pn_status pn_set_sum(pn_set **out, pn_set *a, pn_set *b, pn_err *err)
 {
     pn_composite *set;
+    size_t numbers = 0;
     pn_status status = pn_same_dim("C + D", a, b, err);
 
     *out = NULL;
@@ -91,7 +93,9 @@ pn_status pn_set_sum(pn_set **out, pn_set *a, pn_set *b, pn_err *err)
     if (status == PN_OK)
         status = pn_need_support("C + D", b, err);
     if (status == PN_OK)
-        status = pn_composite_new(&set, sizeof *set, "sum", a->dim, a, b, 2 * a->dim, err);
+        status = pn_size_product(&numbers, "C + D", "2 numbers for each coordinate", 2, a->dim, err);
+    if (status == PN_OK)
+        status = pn_composite_new(&set, sizeof *set, "sum", a->dim, a, b, numbers, err);
     if (status != PN_OK)
         return status;
     set->ops.doc = "C + D = {x + y : x in C, y in D}";

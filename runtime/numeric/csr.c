@@ -5,15 +5,21 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "numeric/csr.h"
 
 pn_status pn_csr_init(pn_csr *out, size_t rows, size_t cols, size_t nnz, pn_err *err)
 {
+    pn_status status = pn_size_check("sparse matrix", "the number of rows", rows, err);
+
     memset(out, 0, sizeof *out);
+    if (status == PN_OK)
+        status = pn_size_check("sparse matrix", "the number of entries", nnz, err);
+    if (status != PN_OK)
+        return status;
     if (cols > UINT32_MAX)
         return pn_fail(err, PN_EDIM, "sparse matrix: at most %lu columns, got %zu", (unsigned long)UINT32_MAX, cols);
-    if (rows < SIZE_MAX)
-        out->start = pn_calloc(rows + 1, sizeof *out->start);
+    out->start = pn_calloc(rows + 1, sizeof *out->start);
     out->column = pn_alloc(nnz, sizeof *out->column);
     out->value = pn_alloc(nnz, sizeof *out->value);
     if (!out->start || !out->column || !out->value) {

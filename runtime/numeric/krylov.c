@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "numeric/blas.h"
 #include "numeric/krylov.h"
 #include "numeric/lapack.h"
@@ -47,8 +48,8 @@ static pn_status extend(pn_krylov *space, double length, pn_err *err)
     size_t n = space->n;
 
     if (space->steps == space->room) {
-        size_t room = space->room + 32 < space->limit ? space->room + 32 : space->limit;
-        double *grown = n <= SIZE_MAX / room ? pn_resize(space->basis, room * n, sizeof *grown) : NULL;
+        size_t room = space->room + 32 < space->limit ? space->room + 32 : space->limit, size;
+        double *grown = pn_size_multiply(&size, room, n) ? pn_resize(space->basis, size, sizeof *grown) : NULL;
 
         if (!grown)
             return pn_fail(err, PN_ENOMEM, "Lanczos: not enough memory for %zu vectors of %zu", room, n);

@@ -10,6 +10,7 @@
 #include <cblas.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "numeric/blas.h"
 #include "numeric/blas_threads.h"
 #include "numeric/krylov.h"
@@ -135,8 +136,8 @@ static pn_status multiply(const operator_of *self, double *S, pn_err *err)
 
 static pn_status solve_in_full(const operator_of *self, double *x, pn_err *err)
 {
-    size_t n = self->n, top = n - 1;
-    double *S = n <= SIZE_MAX / n - 1 ? pn_alloc(n * (n + 1), sizeof *S) : NULL, *values;
+    size_t n = self->n, top = n - 1, size;
+    double *S = pn_size_multiply(&size, n, n + 1) ? pn_alloc(size, sizeof *S) : NULL, *values;
     pn_status status;
 
     if (!S)

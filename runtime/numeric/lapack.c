@@ -3,11 +3,13 @@
  * BLAS, LAPACK and their test library besides, a third of the time that the program starts in).  Used by: geometry, solvers, bindings. */
 #include <float.h>
 #include <limits.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <lapack.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "numeric/blas_threads.h"
 #include "numeric/lapack.h"
 
@@ -18,10 +20,14 @@ static const double none = 0.0;
 
 static pn_status check(const char *what, pn_mat A, pn_err *err)
 {
-    size_t count = A.rows * A.cols, bad;
+    size_t count = 0, bad;
+    pn_status status;
 
     if (A.rows == 0 || A.cols == 0 || A.rows > INT_MAX || A.cols > INT_MAX)
         return pn_fail(err, PN_EDIM, "%s: from 1 to %d rows and columns, got %zu x %zu", what, INT_MAX, A.rows, A.cols);
+    status = pn_size_product(&count, what, "rows x columns", A.rows, A.cols, err);
+    if (status != PN_OK)
+        return status;
     bad = pn_first_nonfinite(A.data, count);
     if (bad < count)
         return pn_fail(err, PN_EDOMAIN, "%s: entry (%zu, %zu) is not finite", what, bad / A.cols + 1, bad % A.cols + 1);
@@ -30,11 +36,17 @@ static pn_status check(const char *what, pn_mat A, pn_err *err)
 
 static double *copy_of(pn_mat A)
 {
-    double *copy = A.rows <= SIZE_MAX / A.cols ? pn_alloc(A.rows * A.cols, sizeof *copy) : NULL;
+    double *copy = pn_alloc(A.rows * A.cols, sizeof *copy); /* check() has seen the product */
 
     if (copy)
         memcpy(copy, A.data, A.rows * A.cols * sizeof *copy);
     return copy;
+}
+
+/* LAPACK computes in ints how much work space it wants, of which `squares` n x n at least: beyond, what it says has wrapped around. */
+static bool work_fits(size_t n, size_t squares, double wanted)
+{
+    return n <= UINT16_MAX && squares * n * n + 8 * n <= INT_MAX && wanted >= 1.0 && wanted <= INT_MAX;
 }
 
 pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err)
@@ -49,7 +61,7 @@ pn_status pn_svd(double *U, double *s, double *Vt, pn_mat A, pn_err *err)
     if (status != PN_OK)
         return status;
     LAPACK_dgesdd("S", &m, &n, A.data, &m, s, Vt, &m, U, &k, &wanted, &ask, iwork, &info);
-    if (info != 0 || wanted > INT_MAX)
+    if (info != 0 || !work_fits((size_t)k, 4, wanted))
         return pn_fail(err, PN_EDIM, "svd: %zu x %zu is too large", A.rows, A.cols);
     room = (lapack_int)wanted;
     copy = copy_of(A);
@@ -95,7 +107,7 @@ pn_status pn_eigen_symmetric(double *values, double *vectors, pn_mat A, pn_err *
     if (status != PN_OK)
         return status;
     LAPACK_dsyevd("V", "L", &n, vectors, &n, values, &wanted, &ask, &wanted_ints, &ask, &info);
-    if (info != 0 || wanted > INT_MAX)
+    if (info != 0 || wanted_ints < 1 || !work_fits(A.rows, 2, wanted))
         return pn_fail(err, PN_EDIM, "eigen: %zu x %zu is too large", A.rows, A.cols);
     room = (lapack_int)wanted;
     work = pn_alloc((size_t)wanted, sizeof *work);
@@ -127,7 +139,7 @@ pn_status pn_eigen_least(double *value, double *vector, double *A, size_t n, pn_
     if (count >= 0)
         LAPACK_dsyevr("V", "I", "L", &count, A, &count, &none, &none, &first, &first, &none, &found, value, vector,
                       &count, support, &wanted, &ask, &wanted_ints, &ask, &info);
-    if (count < 0 || info != 0 || wanted > INT_MAX)
+    if (count < 0 || info != 0 || !(wanted >= 1.0 && wanted <= INT_MAX) || wanted_ints < 1)
         return pn_fail(err, PN_EDIM, "eigen: %zu x %zu is too large", n, n);
     room = (lapack_int)wanted;
     values = pn_alloc(n, sizeof *values);
@@ -156,11 +168,17 @@ pn_status pn_tridiagonal_top(double *value, double *vector, const double *diagon
                              pn_err *err)
 {
     /* dstevr overwrites both diagonals; 20 n and 10 n are the work it wants, n the room for all eigenvalues. */
-    double *room = pn_alloc(n, 23 * sizeof *room), *d = room, *e, *all, *work;
-    lapack_int *iwork = pn_alloc(n, 10 * sizeof *iwork), count = (lapack_int)n, found = 0, info = 0, support[2];
-    const lapack_int work_size = 20 * count, iwork_size = 10 * count;
+    double *room, *d, *e, *all, *work;
+    lapack_int *iwork, count = (lapack_int)n, found = 0, info = 0, support[2], work_size, iwork_size;
     pn_status status = PN_OK;
 
+    if (n > INT_MAX / 20)
+        return pn_fail(err, PN_EDIM, "eigen: a tridiagonal matrix of order %zu is too large; at most %d", n,
+                       INT_MAX / 20);
+    work_size = 20 * count;
+    iwork_size = 10 * count;
+    room = d = pn_alloc(n, 23 * sizeof *room);
+    iwork = pn_alloc(n, 10 * sizeof *iwork);
     if (!room || !iwork) {
         pn_free(room);
         pn_free(iwork);

@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "numeric/npy.h"
 
 #define MAGIC       "\x93NUMPY"
@@ -346,13 +347,13 @@ static pn_status check_size(source *in, const header *head, size_t bytes)
 {
     struct stat info;
     z_off_t at = gztell(in->file);
-    size_t rows = head->shape[0], cols = head->shape[1], wanted, size;
+    size_t rows = head->shape[0], cols = head->shape[1], wanted = 0, size;
 
-    if (cols != 0 && rows > SIZE_MAX / cols / sizeof(double))
+    if (!pn_size_multiply(&wanted, rows, cols))
         return pn_fail(in->err, PN_EPARSE, "%s: a shape of %zu x %zu is beyond any memory", in->path, rows, cols);
     if (head->dims == 2 && (rows == 0 || cols == 0))
         return pn_fail(in->err, PN_EUNSUPPORTED, "%s: an empty matrix, %zu x %zu", in->path, rows, cols);
-    wanted = rows * cols * bytes;
+    wanted *= bytes;
     if (at < 0 || fstat(in->fd, &info) != 0)
         return pn_fail(in->err, PN_EIO, "%s: %s", in->path, strerror(errno));
     if (!S_ISREG(info.st_mode))

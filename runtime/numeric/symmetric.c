@@ -9,6 +9,7 @@
 #include <cblas.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "core/view.h"
 #include "numeric/blas.h"
 #include "numeric/blas_threads.h"
@@ -20,11 +21,9 @@
 
 size_t pn_packed_size(size_t n)
 {
-    size_t even = n % 2 == 0 ? n / 2 : n, odd = n % 2 == 0 ? n + 1 : n / 2 + 1; /* n (n + 1)/2 = even odd */
+    size_t even = n % 2 == 0 ? n / 2 : n, odd = n % 2 == 0 ? n + 1 : n / 2 + 1, size; /* n (n + 1)/2 = even odd */
 
-    if (n >= SIZE_MAX / 2 || (even > 0 && odd > SIZE_MAX / sizeof(double) / even))
-        return 0;
-    return even * odd;
+    return pn_size_multiply(&size, even, odd) ? size : 0;
 }
 
 void pn_packed_times(double alpha, const double *packed, size_t n, const double *x, double beta, double *y)
@@ -179,8 +178,9 @@ static pn_status stored_times(void *self, const double *x, double *y, pn_err *er
 
 static pn_status in_full(pn_smallest *out, double *x, const stored *A, pn_err *err)
 {
-    size_t n = A->n;
-    double *full = n <= SIZE_MAX / n ? pn_alloc(n * n, sizeof *full) : NULL, scale = ldexp(1.0, -A->exponent);
+    size_t n = A->n, size;
+    double *full = pn_size_multiply(&size, n, n) ? pn_alloc(size, sizeof *full) : NULL;
+    double scale = ldexp(1.0, -A->exponent);
     double value = 0.0, error;
     pn_status status;
 

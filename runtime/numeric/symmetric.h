@@ -11,7 +11,7 @@
 #include "core/status.h"
 #include "core/task.h"
 
-/** n (n + 1)/2; 0 when that does not fit a size_t of doubles. */
+/** n (n + 1)/2; 0 when that is above 2^48 (size.h). */
 size_t pn_packed_size(size_t n);
 /** y[n] = alpha A x + beta y.  n within BLAS's index type.  Source: BLAS dspmv. */
 void pn_packed_times(double alpha, const double *packed, size_t n, const double *x, double beta, double *y);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "core/view.h"
 #include "numeric/blas.h"
 #include "numeric/lapack.h"
@@ -137,9 +138,11 @@ static void solve(problem *self, pn_trust_step *out)
 
 static pn_status allocate(problem *self, size_t n, pn_err *err)
 {
+    size_t size;
+
     *self = (problem){ .n = n, .l = pn_alloc(n, 3 * sizeof *self->l) };
-    if (self->l && n <= SIZE_MAX / n)
-        self->Q = pn_alloc(n * n, sizeof *self->Q);
+    if (self->l && pn_size_multiply(&size, n, n))
+        self->Q = pn_alloc(size, sizeof *self->Q);
     if (!self->Q) {
         pn_free(self->l);
         return pn_fail(err, PN_ENOMEM, "trust region: not enough memory for %zu x %zu", n, n);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "objective/regulariser.h"
 
 #define OWNER   "reg.group"
@@ -293,10 +294,12 @@ static pn_status take_weights(group_regulariser *self, pn_vec weights, pn_err *e
             return pn_fail(err, PN_EINVAL, OWNER ": weights must be positive numbers, got %g at entry %zu",
                            weights.data[g], g + 1);
     }
-    if (self->size && weights.n > SIZE_MAX / self->size)
-        return pn_fail(err, PN_EINVAL, OWNER ": size %zu is too large for %zu groups", self->size, weights.n);
-    if (self->size)
-        self->dim = weights.n * self->size;
+    if (self->size) {
+        pn_status status = pn_size_product(&self->dim, OWNER, "groups x size", weights.n, self->size, err);
+
+        if (status != PN_OK)
+            return status;
+    }
     self->count = weights.n;
     self->weight = pn_alloc(weights.n, sizeof *self->weight);
     if (!self->weight)

@@ -384,7 +384,7 @@ static void combine(const forming *self, double *value, double *gradient)
 
 size_t pn_hessian_groups(const pn_objective *objective)
 {
-    size_t groups = GROUP_ROOM / pn_hessian_size(objective->dim);
+    size_t size = pn_hessian_size(objective->dim), groups = size ? GROUP_ROOM / size : 1;
 
     if (!objective->data->sparse && objective->data->p > SHARED_FROM)
         return 1;

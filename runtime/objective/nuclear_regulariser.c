@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "numeric/blas.h"
 #include "numeric/lapack.h"
 #include "objective/regulariser.h"
@@ -32,10 +33,11 @@ static const pn_param nuclear_params[] = {
 static pn_status nuclear_create(pn_regulariser **out, const pn_arg *args, pn_err *err)
 {
     nuclear_regulariser *self;
+    size_t dim;
+    pn_status status = pn_size_product(&dim, OWNER, "rows x cols", args[ROWS].count, args[COLS].count, err);
 
-    if (args[COLS].count > SIZE_MAX / sizeof(double) / args[ROWS].count)
-        return pn_fail(err, PN_EINVAL, OWNER ": a matrix of %zu x %zu is too large", args[ROWS].count,
-                       args[COLS].count);
+    if (status != PN_OK)
+        return status;
     self = pn_calloc(1, sizeof *self);
     if (!self)
         return pn_fail(err, PN_ENOMEM, OWNER ": out of memory");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "data/rows.h"
 #include "objective/objective_impl.h"
 
@@ -85,17 +86,24 @@ static pn_status check_labels(const pn_dataset *data, const pn_loss *loss, pn_er
                    label_advice(&loss->labels));
 }
 
-static size_t theta_size(const pn_objective_parts *parts)
+static pn_status theta_size(size_t *out, const pn_objective_parts *parts, pn_err *err)
 {
-    if (parts->loss->dim)
-        return parts->loss->dim;
-    return (parts->loss->margins ? parts->loss->margins : 1) * parts->data->p;
+    size_t margins = parts->loss->margins ? parts->loss->margins : 1;
+
+    *out = parts->loss->dim;
+    if (*out)
+        return pn_size_check("objective", "dim of the loss", *out, err);
+    return pn_size_product(out, "objective", "classes x features", margins, parts->data->p, err);
 }
 
-static pn_status check_sizes(const pn_objective_parts *parts, pn_err *err)
+static pn_status check_sizes(const pn_objective_parts *parts, size_t *theta, pn_err *err)
 {
-    size_t margins = parts->loss->margins ? parts->loss->margins : 1, dim = theta_size(parts);
+    size_t margins = parts->loss->margins ? parts->loss->margins : 1, dim = 0;
+    pn_status status = theta_size(&dim, parts, err);
 
+    if (status != PN_OK)
+        return status;
+    *theta = dim;
     if (parts->set && parts->set->dim != dim && margins > 1)
         return pn_fail(err, PN_EDIM, "objective: the set has dimension %zu, theta has %zu classes x %zu features = %zu",
                        parts->set->dim, margins, parts->data->p, dim);
@@ -108,7 +116,8 @@ static pn_status check_sizes(const pn_objective_parts *parts, pn_err *err)
     return parts->reg && parts->reg->ops->fits ? parts->reg->ops->fits(parts->reg, dim, err) : PN_OK;
 }
 
-static pn_status check_parts(const pn_objective_parts *parts, pn_err *err)
+/* *dim = the size of theta. */
+static pn_status check_parts(const pn_objective_parts *parts, size_t *dim, pn_err *err)
 {
     pn_status status;
 
@@ -127,7 +136,7 @@ static pn_status check_parts(const pn_objective_parts *parts, pn_err *err)
     if (parts->clip > 0.0 && parts->loss->margins == 0)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "objective: a black box has no gradients to clip; declare its lipschitz= instead");
-    return check_sizes(parts, err);
+    return check_sizes(parts, dim, err);
 }
 
 /* Upper bounds of the rows' l2 norms, with room for `roundings` more of 2^-53 that follow.  Scaled by the largest entry, so that
@@ -171,7 +180,8 @@ static pn_status measure_rows(pn_objective *objective, pn_err *err)
 pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, pn_err *err)
 {
     pn_objective *objective;
-    pn_status status = check_parts(parts, err);
+    size_t dim = 0;
+    pn_status status = check_parts(parts, &dim, err);
 
     if (status != PN_OK)
         return status;
@@ -184,7 +194,7 @@ pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, 
     objective->reg = parts->reg ? pn_regulariser_keep(parts->reg) : NULL;
     objective->clip = parts->clip;
     objective->ranks = parts->ranks ? pn_ranks_keep(parts->ranks) : NULL;
-    objective->dim = theta_size(parts);
+    objective->dim = dim;
     objective->block_rows = clamp_size(BLOCK_BYTES / (8 * parts->data->p), 8, PN_BLOCK_ROWS_MAX) & ~(size_t)7;
     status = pn_objective_derive_bounds(objective, err);
     if (status == PN_OK && objective->clip > 0.0)

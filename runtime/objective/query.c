@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "data/rows.h"
 #include "objective/query.h"
 #include "privacy/mechanism.h"
@@ -271,7 +272,7 @@ static void set_arg(const pn_mechanism_ops *ops, pn_arg *args, const char *name,
         if (strcmp(ops->params[i].name, name) == 0) {
             args[i].given = true;
             args[i].real = value;
-            args[i].count = (size_t)value;
+            args[i].count = value >= 0.0 && value <= (double)PN_SIZE_MAX ? (size_t)value : 0; /* a dim is */
         }
     }
 }

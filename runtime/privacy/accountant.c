@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/size.h"
 #include "privacy/accountant_ops.h"
 
 static const pn_accountant_ops *const table[] = { &pn_accountant_rdp_ops, &pn_accountant_zcdp_ops,
@@ -44,6 +45,8 @@ pn_status pn_accountant_add(pn_accountant *accountant, pn_event *event, size_t c
 
     if (count == 0)
         return pn_fail(err, PN_EINVAL, "accountant.%s: count must be a whole number from 1, got 0", name);
+    if (count > PN_SIZE_MAX)
+        return pn_fail(err, PN_EINVAL, "accountant.%s: count must be at most 2^48, got %zu", name, count);
     if (accountant->events > 0 && accountant->neighbours != event->neighbours)
         return pn_fail(err, PN_EPRIVACY,
                        "accountant.%s: the event is for \"%s\" neighbours, those before for \"%s\"; what they protect "

@@ -3,6 +3,7 @@
 #include "privacy/accountant_terms.h"
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "privacy/accountant.h"
 #include "privacy/conversion.h"
 
@@ -10,10 +11,8 @@ pn_status pn_terms_add(pn_terms *self, pn_event *event, size_t count, const char
 {
     pn_term *last = self->count ? &self->terms[self->count - 1] : NULL;
 
-    if (last && last->count <= (size_t)-1 - count && pn_event_same(last->event, event)) {
-        last->count += count;
+    if (last && pn_event_same(last->event, event) && pn_size_add(&last->count, last->count, count))
         return PN_OK;
-    }
     if (self->count == self->room) {
         size_t room = self->room ? 2 * self->room : 8;
         pn_term *terms = pn_resize(self->terms, room, sizeof *terms);

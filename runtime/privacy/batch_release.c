@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "core/mutant.h"
+#include "core/size.h"
 #include "privacy/batch_release.h"
 #include "privacy/mechanism_row.h"
 #include "privacy/sampler.h"
@@ -224,12 +225,11 @@ pn_status pn_batch_release_pay(pn_batch_release *self, pn_ledger *ledger, const 
         status = pn_mechanism_source(&self->face, ledger, rng, err);
     if (status == PN_OK)
         status = check_relation(self, ledger, err);
-    if (status == PN_OK && releases > SIZE_MAX / 2 - self->paid)
-        status = pn_fail(err, PN_EINVAL, "batch_release: %zu releases are more than can be counted", releases);
+    asked = self->asked > self->made ? self->asked : self->made; /* more may have been made than asked for */
+    if (status == PN_OK)
+        status = pn_size_sum(&asked, "batch_release", "releases so far and more of them", asked, releases, err);
     if (status != PN_OK)
         return status;
-    asked =
-        (self->asked > self->made ? self->asked : self->made) + releases; /* more may have been made than asked for */
     events = pn_sampler_events(self->sampler, asked);
     events = events > before ? events - before : 0;
     if (events > 0 && !paid_elsewhere && !PN_MUTANT("charge_after"))

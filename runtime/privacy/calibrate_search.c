@@ -2,9 +2,9 @@
  * for slow accountants, secants from the answer of a quick one.
  * Depends on: calibrate.h, accountant.h, event_leaf.h.  Used by: bindings, plans. */
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
+#include "core/size.h"
 #include "privacy/accountant.h"
 #include "privacy/calibrate.h"
 #include "privacy/event_leaf.h"
@@ -385,7 +385,7 @@ pn_status pn_calibrate_steps(size_t *out, double *reached, const pn_goal *goal, 
 
     steps.rises = steps.whole = true;
     steps.low = steps.start = 1.0;
-    steps.high = sizeof(size_t) > 4 ? 0x1p52 : (double)(UINT32_MAX / 2);
+    steps.high = (double)PN_SIZE_MAX;
     status = pn_calibrate(&x, reached, &steps, &program, err);
     if (status != PN_OK)
         return status;

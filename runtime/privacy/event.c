@@ -191,8 +191,11 @@ void pn_leaf_args(const pn_event *self, pn_arg *args)
 {
     const pn_leaf *leaf = (const pn_leaf *)self;
 
-    for (size_t i = 0; self->ops->params[i].name; i++)
-        args[i] = (pn_arg){ .given = true, .real = leaf->values[i], .count = (size_t)leaf->values[i] };
+    for (size_t i = 0; self->ops->params[i].name; i++) {
+        args[i] = (pn_arg){ .given = true, .real = leaf->values[i] };
+        if (self->ops->params[i].kind == PN_COUNT) /* a real one may be more than any size */
+            args[i].count = (size_t)leaf->values[i];
+    }
 }
 
 void pn_leaf_describe(const pn_event *self, char *text, size_t size)

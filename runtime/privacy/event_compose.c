@@ -2,10 +2,10 @@
  * Depends on: event_leaf.h.  Used by: accountants, plans, bindings.
  *
  * Renyi divergences and rho add up under adaptive composition.  Nested compositions are flattened when they are made. */
-#include <stdint.h>
 #include <stdio.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "privacy/event_leaf.h"
 
 typedef struct composed {
@@ -140,9 +140,7 @@ static void push(composed *all, pn_event *event, size_t count)
 {
     pn_term *last = all->count ? &all->terms[all->count - 1] : NULL;
 
-    if (last && last->event == event && last->count <= SIZE_MAX / 2 - count)
-        last->count += count;
-    else
+    if (!last || last->event != event || !pn_size_add(&last->count, last->count, count))
         all->terms[all->count++] = (pn_term){ pn_event_keep(event), count };
 }
 
@@ -155,18 +153,22 @@ static bool push_all(composed *all, pn_event *event, size_t count)
     if (!terms)
         push(all, event, count);
     for (size_t i = 0; i < parts; i++) {
-        if (terms[i].count > SIZE_MAX / 2 / count)
+        size_t times;
+
+        if (!pn_size_multiply(&times, count, terms[i].count))
             return false;
-        push(all, terms[i].event, count * terms[i].count);
+        push(all, terms[i].event, times);
     }
     return true;
 }
 
 static composed *new_composed(const pn_event_ops *ops, pn_neighbours neighbours, size_t repeats, size_t room)
 {
-    composed *all =
-        room <= (SIZE_MAX - sizeof *all) / sizeof(pn_term) ? pn_alloc(1, sizeof *all + room * sizeof(pn_term)) : NULL;
+    composed *all = NULL;
+    size_t bytes;
 
+    if (pn_size_multiply(&bytes, room, sizeof(pn_term)))
+        all = pn_alloc(1, sizeof *all + bytes);
     if (!all)
         return NULL;
     all->base = (pn_event){ ops, neighbours, 1 };
@@ -197,7 +199,8 @@ pn_status pn_event_compose(pn_event **out, pn_event *const *events, size_t count
                 "event.compose: event 1 is for \"%s\" neighbours and event %zu for \"%s\"; what they protect "
                 "differs, so they do not add up",
                 pn_neighbours_names[events[0]->neighbours], i + 1, pn_neighbours_names[events[i]->neighbours]);
-        room += room_for(events[i]);
+        if (!pn_size_add(&room, room, room_for(events[i])))
+            return pn_fail(err, PN_ENOMEM, "event.compose: more than 2^48 events");
     }
     all = new_composed(&compose_ops, events[0]->neighbours, 0, room);
     if (!all)
@@ -215,12 +218,16 @@ pn_status pn_event_repeated(pn_event **out, pn_event *event, size_t count, pn_er
     *out = NULL;
     if (count == 0)
         return pn_fail(err, PN_EINVAL, "event.repeated: count must be a whole number from 1, got 0");
+    if (count > PN_SIZE_MAX)
+        return pn_size_check("event.repeated", "count", count, err);
     all = new_composed(&repeated_ops, event->neighbours, count, room_for(event));
     if (!all)
         return pn_fail(err, PN_ENOMEM, "event.repeated: out of memory");
     if (!push_all(all, event, count)) {
         destroy(&all->base);
-        return pn_fail(err, PN_EINVAL, "event.repeated: %zu times an event that repeats already is too many", count);
+        return pn_fail(err, PN_EINVAL,
+                       "event.repeated: %zu times an event that is repeated itself must be at most 2^48 times in all",
+                       count);
     }
     *out = &all->base;
     return PN_OK;

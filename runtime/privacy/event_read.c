@@ -1,6 +1,5 @@
 /* event_read.c -- events as text that reads back to the same doubles: reading.  Depends on: event_text.h, core/.
  * Used by: ledger_record.c. */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,18 +25,6 @@ static pn_status read_word(char word[MAX_NAME], const char **cursor, pn_err *err
     return PN_OK;
 }
 
-static pn_status read_count(size_t *out, const char **cursor, pn_err *err)
-{
-    char *end;
-    unsigned long long value = strtoull(*cursor, &end, 10);
-
-    if (end == *cursor || **cursor < '0' || **cursor > '9' || value >= SIZE_MAX)
-        return pn_text_malformed(err, "a whole number", *cursor);
-    *cursor = end;
-    *out = (size_t)value;
-    return PN_OK;
-}
-
 /* `owned` receives an event that is to be dropped after the outer one has been made; `word` outlives arg->text. */
 static pn_status read_value(const pn_param *param, pn_arg *arg, pn_event **owned, char word[MAX_NAME],
                             const char **cursor, pn_neighbours around, int depth, pn_err *err)
@@ -53,7 +40,7 @@ static pn_status read_value(const pn_param *param, pn_arg *arg, pn_event **owned
         *cursor = end;
         return status;
     case PN_COUNT:
-        return read_count(&arg->count, cursor, err);
+        return pn_text_size(&arg->count, cursor, err);
     case PN_FLAG:
     case PN_CHOICE:
         status = read_word(word, cursor, err);
@@ -167,7 +154,7 @@ static pn_status read_parts(pn_event ***events, size_t *count, size_t *times, co
 
     while (status == PN_OK && **cursor != ')') {
         if (*times == 0 && *count == 1) /* repeated: the second is the count */
-            return read_count(times, cursor, err);
+            return pn_text_size(times, cursor, err);
         if (*count == room) {
             pn_event **more = pn_resize(*events, room ? 2 * room : 8, sizeof *more);
 

@@ -160,7 +160,8 @@ double pn_ledger_odometer(const pn_ledger *ledger, const pn_odometer *options, s
  *  ledger up.  A request for epsilon/k is admitted, whatever way the quotient was rounded: totals that differ in the last digit
  *  are equal (pn_within).  The report of this ledger goes on to list what its parts spend.  out[k] receives them, all or (on
  *  failure) none.  A ledger that was split into k parts (before its file was last closed, say) gives the same parts again.
- *  Errors: PN_EINVAL for k 0; PN_EUNSUPPORTED once something has been spent or split otherwise, or closed; PN_ENOMEM; PN_EIO. */
+ *  Errors: PN_EINVAL for k 0 or above PN_LEDGER_PARTS; PN_EUNSUPPORTED once something has been spent or split otherwise, or closed; PN_ENOMEM; PN_EIO. */
+#define PN_LEDGER_PARTS 10000 /* at most */
 pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *err);
 
 /** Slice or part number `index` from 0 below this ledger, which owns it; NULL past the last. */

@@ -3,13 +3,13 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "privacy/accountant.h"
 #include "privacy/conversion.h"
 #include "privacy/ledger_impl.h"
@@ -184,9 +184,8 @@ static pn_status check_request(const pn_ledger *ledger, const pn_event *event, s
 {
     const char *ended = pn_ledger_ended(ledger);
 
-    if (count == 0 || count > SIZE_MAX / 2)
-        return pn_fail(err, PN_EINVAL, "ledger: count must be a whole number from 1 to %zu, got %zu", SIZE_MAX / 2,
-                       count);
+    if (count == 0 || count > PN_SIZE_MAX)
+        return pn_fail(err, PN_EINVAL, "ledger: count must be a whole number from 1 to 2^48, got %zu", count);
     if (event->neighbours != ledger->budget.neighbours)
         return pn_fail(
             err, PN_EPRIVACY,
@@ -289,9 +288,11 @@ static bool find_recent(const pn_ledger *ledger, const pn_event *event, size_t c
 
     for (size_t i = ledger->count; i > 0 && ledger->count - i < back; i--) {
         const pn_entry *entry = &ledger->entries[i - 1];
+        size_t joined;
 
         *at = i - 1;
-        if (entry->count <= SIZE_MAX - count && strcmp(entry->label, label) == 0 && pn_event_same(entry->event, event))
+        if (pn_size_add(&joined, entry->count, count) && strcmp(entry->label, label) == 0 &&
+            pn_event_same(entry->event, event))
             return true;
     }
     return false;

@@ -14,7 +14,6 @@
 
 #include <locale.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,18 +219,6 @@ typedef struct reader {
     pn_ledger *root; /* made by the first record */
 } reader;
 
-static pn_status read_size(size_t *out, const char **cursor, pn_err *err)
-{
-    char *after;
-    unsigned long long value = strtoull(*cursor, &after, 10);
-
-    if (**cursor < '0' || **cursor > '9' || value >= SIZE_MAX)
-        return pn_text_malformed(err, "a whole number", *cursor);
-    *out = (size_t)value;
-    *cursor = after;
-    return PN_OK;
-}
-
 static bool skip(const char **cursor, const char *text)
 {
     size_t length = strlen(text);
@@ -248,7 +235,7 @@ static pn_status read_path(pn_ledger **node, const char **cursor, pn_err *err)
         return PN_OK;
     do {
         size_t number = 0;
-        pn_status status = read_size(&number, cursor, err);
+        pn_status status = pn_text_size(&number, cursor, err);
 
         if (status != PN_OK)
             return status;
@@ -339,7 +326,7 @@ static pn_status take_spend(pn_ledger *node, const char *cursor, pn_err *err)
     char *label = NULL;
     const char *lists;
     size_t count = 0;
-    pn_status status = read_size(&count, &cursor, err);
+    pn_status status = pn_text_size(&count, &cursor, err);
 
     if (status == PN_OK && !skip(&cursor, " "))
         status = pn_text_malformed(err, "an event", cursor);
@@ -386,7 +373,7 @@ static pn_status take_slice(pn_ledger *node, const char *cursor, pn_err *err)
 static pn_status take_split(pn_ledger *node, const char *cursor, pn_err *err)
 {
     size_t k = 0;
-    pn_status status = read_size(&k, &cursor, err);
+    pn_status status = pn_text_size(&k, &cursor, err);
 
     if (status == PN_OK)
         status = pn_ledger_make_parts(node, k, err);
@@ -401,7 +388,7 @@ static pn_status take_record(reader *self, size_t number, const char *record, pn
     const char *cursor = record;
     pn_ledger *node = self->root;
     size_t said = 0, kind = 0;
-    pn_status status = read_size(&said, &cursor, err);
+    pn_status status = pn_text_size(&said, &cursor, err);
 
     if (status == PN_OK && (said != number || !skip(&cursor, " ")))
         status = pn_text_malformed(err, "its number", record);

@@ -192,8 +192,12 @@ pn_status pn_ledger_make_parts(pn_ledger *ledger, size_t k, pn_err *err)
 {
     pn_budget budget = ledger->budget;
     size_t first = ledger->child_count;
-    pn_status status = pn_ledger_make_room(ledger, k, err);
+    pn_status status;
 
+    if (k > PN_LEDGER_PARTS)
+        return pn_fail(err, PN_EINVAL, "ledger: k, the parts of a split, must be at most %d, got %zu", PN_LEDGER_PARTS,
+                       k);
+    status = pn_ledger_make_room(ledger, k, err);
     budget.epsilon = part_of(budget.epsilon, k); /* NaN stays NaN */
     budget.rho = part_of(budget.rho, k);
     budget.delta = part_of(budget.delta, k);

@@ -1,10 +1,12 @@
-/* ledger_text.c -- a text that grows, and quoted texts.  Depends on: ledger_text.h, core/.
+/* ledger_text.c -- a text that grows, quoted texts, and sizes in texts.  Depends on: ledger_text.h, core/.
  * Used by: event_text.c, event_read.c, ledger_record.c. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "privacy/ledger_text.h"
 
 static bool make_room(pn_text *text, size_t more)
@@ -68,6 +70,18 @@ void pn_text_clear(pn_text *text)
 pn_status pn_text_malformed(pn_err *err, const char *what, const char *where)
 {
     return pn_fail(err, PN_EPARSE, "expected %s at \"%.40s\"", what, where);
+}
+
+pn_status pn_text_size(size_t *out, const char **cursor, pn_err *err)
+{
+    char *end;
+    unsigned long long value = strtoull(*cursor, &end, 10);
+
+    if (**cursor < '0' || **cursor > '9' || value > PN_SIZE_MAX) /* no sign and no space, which strtoull would skip */
+        return pn_text_malformed(err, "a whole number up to 2^48", *cursor);
+    *cursor = end;
+    *out = (size_t)value;
+    return PN_OK;
 }
 
 static int hex_digit(char c)

@@ -1,4 +1,4 @@
-/* ledger_text.h -- a text that grows, and quoted texts.  Private to privacy/.  Depends on: core/.
+/* ledger_text.h -- a text that grows, and quoted texts, and sizes in texts.  Private to privacy/.  Depends on: core/.
  * Used by: event_text.c, event_read.c, ledger_*.c. */
 #ifndef PN_PRIVACY_LEDGER_TEXT_H
 #define PN_PRIVACY_LEDGER_TEXT_H
@@ -22,6 +22,8 @@ void pn_text_clear(pn_text *text);
 
 /** Undo pn_text_quote at *cursor and move it behind: *out is allocated.  Errors: PN_EPARSE, PN_ENOMEM. */
 pn_status pn_text_unquote(char **out, const char **cursor, pn_err *err);
+/** Read a whole number from 0 to PN_SIZE_MAX at *cursor and move it behind.  Errors: PN_EPARSE. */
+pn_status pn_text_size(size_t *out, const char **cursor, pn_err *err);
 /** PN_EPARSE: expected `what` at `where`. */
 pn_status pn_text_malformed(pn_err *err, const char *what, const char *where);
 

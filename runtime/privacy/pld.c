@@ -13,6 +13,7 @@
 #include "privacy/pld_single.h"
 
 #define MAX_POINTS   ((double)(1 << 22))
+#define FARTHEST     0x1p61 /* steps from 0: where a window begins is an integer */
 #define MAX_TOTAL    ((double)(1 << 23))
 #define MAX_ATTEMPTS 6
 #define ROOT_STEPS   44
@@ -131,7 +132,7 @@ static pn_status compose(problem *self, pn_side sides[2], bool *fits, pn_err *er
     bool done = false;
     pn_status status = PN_OK;
 
-    *fits = points <= MAX_POINTS; /* false for NaN and infinity too */
+    *fits = points <= MAX_POINTS && fabs(low) / self->h <= FARTHEST; /* false for NaN and infinity too */
     if (!*fits)
         return PN_OK;
     self->points += points;

@@ -19,7 +19,8 @@
 
 #define MAX_KNOTS ((size_t)1 << 22)
 #define MAX_LOSS  600.0
-#define SMALL     1e-26 /* cells with less P-mass are rounded down without a look */
+#define FARTHEST  0x1p52 /* steps from 0, which an integer and a double both count */
+#define SMALL     1e-26  /* cells with less P-mass are rounded down without a look */
 
 /* ---- cells ---- */
 
@@ -46,8 +47,19 @@ static bool covers(void *self, double loss)
     return t.p_above <= search->tail + search->pair->p_infinite && t.q_above <= search->tail;
 }
 
-/* A lattice that has `low` and `high` on it when there is an atom and h divides their distance; multiples of h otherwise. */
-static void place(pn_cells *out, const pn_pair *pair, double tail)
+/* *knots from low on go into the cells; false where there are too many, or too far out for an integer to say where. */
+static bool take_knots(pn_cells *out, double low, double knots)
+{
+    if (!(knots <= (double)MAX_KNOTS && fabs(low) / out->h <= FARTHEST))
+        return false;
+    out->first = (int64_t)floor(low / out->h);
+    out->n = knots < 2.0 ? 2 : (size_t)knots;
+    return true;
+}
+
+/* A lattice that has `low` and `high` on it when there is an atom and h divides their distance; multiples of h otherwise.  False, and how
+ * many knots it would have, where they are too many. */
+static bool place(pn_cells *out, const pn_pair *pair, double tail, double *knots)
 {
     tail_search search = { pair, tail };
     double low = pn_bisect(reaches, &search, fmax(pair->low, -MAX_LOSS), fmin(pair->high, MAX_LOSS));
@@ -56,15 +68,15 @@ static void place(pn_cells *out, const pn_pair *pair, double tail)
 
     out->offset = 0.0;
     if (pair->p_high > 0.0 && fabs(span - rint(span)) <= 4e-15 * span && pair->high < MAX_LOSS) {
-        out->first = (int64_t)floor(pair->low / h);
+        *knots = rint(span) + 1.0;
+        if (!take_knots(out, pair->low, *knots))
+            return false;
         out->offset = pair->low - (double)out->first * h;
-        out->n = (size_t)rint(span) + 1;
         out->p_top = pair->p_high;
-        return;
+        return true;
     }
-    out->first = (int64_t)floor(low / h);
-    out->n = (size_t)((int64_t)ceil(high / h) - out->first) + 1;
-    out->n = out->n < 2 ? 2 : out->n;
+    *knots = ceil(high / h) - floor(low / h) + 1.0;
+    return take_knots(out, low, *knots);
 }
 
 static double knot(const pn_cells *cells, size_t j)
@@ -100,11 +112,12 @@ static void fill(pn_cells *out, const pn_pair *pair)
 
 pn_status pn_cells_new(pn_cells *out, const pn_pair *pair, double h, double tail, pn_err *err)
 {
+    double knots;
+
     *out = (pn_cells){ .h = h };
-    place(out, pair, tail);
-    if (out->n > MAX_KNOTS)
-        return pn_fail(err, PN_EUNSUPPORTED, "accountant.pld: a step of %g needs %zu points, at most %zu are allowed",
-                       h, out->n, MAX_KNOTS);
+    if (!place(out, pair, tail, &knots))
+        return pn_fail(err, PN_EUNSUPPORTED, "accountant.pld: a step of %g needs %.15g points, at most %zu are allowed",
+                       h, knots, MAX_KNOTS);
     out->p = pn_calloc(out->n, sizeof *out->p);
     out->q = pn_calloc(out->n, sizeof *out->q);
     if (!out->p || !out->q) {

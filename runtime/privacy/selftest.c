@@ -82,7 +82,8 @@ static pn_status make(pn_event **out, const pn_event_ops *ops, const sample *fro
         if (ops->params[i].kind == PN_OBJECT)
             args[i] = (pn_arg){ .given = true, .object = inner };
         else if (value != 0.0)
-            args[i] = (pn_arg){ .given = true, .real = value, .count = (size_t)value };
+            args[i] =
+                (pn_arg){ .given = true, .real = value, .count = ops->params[i].kind == PN_COUNT ? (size_t)value : 0 };
     }
     if (status == PN_OK)
         status = pn_args_check(ops->name, ops->params, args, err);

@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "core/purse.h"
+#include "core/size.h"
 #include "core/text.h"
 #include "solvers/model.pb-c.h"
 #include "solvers/model_file.h"
@@ -128,8 +129,8 @@ static pn_status check_theta(const reading *r)
     }
     if (m->margins > m->n_theta || (m->margins > 1 && m->n_theta % m->margins != 0))
         return refuse(r, "theta does not have as many numbers for each class");
-    if (m->iterations > SIZE_MAX || m->records > SIZE_MAX || m->steps > SIZE_MAX)
-        return refuse(r, "a count is larger than this machine counts");
+    if (m->iterations > PN_SIZE_MAX || m->records > PN_SIZE_MAX || m->steps > PN_SIZE_MAX)
+        return refuse(r, "a count in it is more than 2^48");
     return PN_OK;
 }
 
@@ -180,7 +181,7 @@ static pn_status check_trace(const reading *r, size_t *rows)
     for (size_t i = 0; fine && t && t->has_kind && i < *rows; i++)
         fine = t->kind.data[i] <= t->n_kinds;
     for (size_t i = 0; fine && i < *rows; i++)
-        fine = t->step[i] >= 1 && t->step[i] < SIZE_MAX && (t->n_atom == 0 || t->atom[i] < SIZE_MAX);
+        fine = t->step[i] >= 1 && t->step[i] <= PN_SIZE_MAX && (t->n_atom == 0 || t->atom[i] <= PN_SIZE_MAX);
     if (fine && f && !r->model->raw && (r->model->privacy || !isnan(f->value) || f->n_row_value || f->n_row_gap))
         return refuse(r, "it holds values of the records, and says that it does not");
     return fine ? PN_OK : refuse(r, "the columns of its trace do not fit");

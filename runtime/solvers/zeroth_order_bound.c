@@ -23,6 +23,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/size.h"
 #include "continual/toeplitz.h"
 #include "core/alloc.h"
 #include "solvers/zeroth_order.h"
@@ -367,7 +368,8 @@ static void try_others(search *of, size_t others)
         return;
     }
     for (i = 0; i < 3; i++) {
-        first = others * (rounds / shares[i] > 0 ? rounds / shares[i] : 1);
+        if (!pn_size_multiply(&first, others, rounds / shares[i] > 0 ? rounds / shares[i] : 1))
+            continue;
         if (first != last)
             try_batches(of, first, others);
         last = first;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "objective/directions.h"
 #include "solvers/zeroth_order.h"
 
@@ -211,6 +212,7 @@ static pn_status set_slices(zo_work *at, pn_err *err)
     const zo_choice *choice = &plan->choice;
     bool naive = choice->method.oracle == ZO_NAIVE;
     size_t rounds = choice->epochs * choice->rounds, asked = at->common[PN_OPT_ITERATIONS].count;
+    pn_status status;
 
     plan->slices = (pn_single_pass_options){ .design = plan->design,
                                              .n = pn_objective_data(plan->base.objective)->n,
@@ -219,11 +221,9 @@ static pn_status set_slices(zo_work *at, pn_err *err)
                                              .others = naive ? choice->first : choice->others,
                                              .leaves = naive ? 1 : choice->rounds,
                                              .epochs = naive ? rounds : choice->epochs };
-    if (plan->passes > ((size_t)1 << 52) / rounds)
-        return pn_fail(err, PN_EINVAL, "%s: %zu passes of %zu rounds are too many", at->owner, plan->passes, rounds);
-    plan->base.iterations = rounds * plan->passes;
-    if (!at->common[PN_OPT_ITERATIONS].given)
-        return PN_OK;
+    status = pn_size_product(&plan->base.iterations, at->owner, "passes x rounds", plan->passes, rounds, err);
+    if (status != PN_OK || !at->common[PN_OPT_ITERATIONS].given)
+        return status;
     if (asked > plan->base.iterations)
         return pn_fail(err, PN_EINVAL,
                        "%s: iterations = %zu is more than the %zu rounds for which there are records; use smaller "

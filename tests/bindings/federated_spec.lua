@@ -134,7 +134,7 @@ describe("pn.federated.in_process", function()
       [{ parties = 0 }] = "parties must be a whole number from 1, got 0",
       [{ parties = 5000 }] = "parties must be a whole number from 1 to 4096, got 5000",
       [{ parties = 2, columns = { 1 } }] = "columns has 1 entries for 2 parties",
-      [{ columns = { 1, 1.5 } }] = "columns[2] must be a whole number from 1, got 1.5",
+      [{ columns = { 1, 1.5 } }] = "columns[2] must be a whole number from 1 to 2^48, got 1.5",
       [{ parties = 2, ledgers = { 1 } }] = "ledgers has 1 entries for 2 parties",
       [{ parties = 1, ledgers = { "x" } }] = 'ledgers[1] must be an open pn.ledger, got the string "x"',
       [{ party = 2 }] = "unknown option 'party'; it takes parties, columns, ledgers",

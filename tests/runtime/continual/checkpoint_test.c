@@ -373,6 +373,7 @@ static size_t image_of(unsigned char **out, const pn_prefix_options *options)
 static pn_status resume_image(const void *data, size_t size, pn_err *err)
 {
     static const unsigned char id[PN_CHECKPOINT_ID] = { 7 };
+    static double out[MOST_DIM];
     pn_checkpoint_file *file = NULL;
     pn_prefix *stream = NULL;
     bool published;
@@ -383,7 +384,10 @@ static pn_status resume_image(const void *data, size_t size, pn_err *err)
     pn_checkpoint_close(file);
     status = pn_prefix_resume(&stream, path, err);
     if (status == PN_OK) { /* it may be pushed, or refuse, but not crash */
-        (void)push_next(stream, NULL, NULL);
+        for (int t = 0; t < 3; t++)
+            (void)push_next(stream, NULL, NULL);
+        (void)pn_prefix_complete(stream, out, NULL, NULL, NULL);
+        (void)pn_prefix_variance(pn_prefix_design_of(stream), pn_prefix_count(stream));
         CHECK(pn_prefix_options_of(pn_prefix_design_of(stream))->dim <= MOST_DIM);
     }
     pn_prefix_free(stream);
@@ -412,6 +416,36 @@ static void test_contents(void)
     CHECK(refused > 40);
     free(changed);
     pn_free(image);
+}
+
+/* Every number of a file may be any number; under -fsanitize=undefined no sum of two of them may overflow. */
+static void test_extreme_numbers(void)
+{
+    static const uint64_t extremes[] = { 0,
+                                         1,
+                                         (uint64_t)1 << 31,
+                                         (uint64_t)1 << 32,
+                                         (uint64_t)1 << 48,
+                                         (uint64_t)1 << 62,
+                                         INT64_MAX,
+                                         (uint64_t)INT64_MAX + 1,
+                                         UINT64_MAX };
+
+    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
+        unsigned char *image = NULL, *changed;
+        size_t size = streams[i].dim < MOST_DIM ? image_of(&image, &streams[i]) : 0;
+
+        changed = malloc(size + 1);
+        for (size_t at = 0; at + 8 <= size; at += 8) {
+            for (size_t k = 0; k < sizeof extremes / sizeof extremes[0]; k++) {
+                memcpy(changed, image, size);
+                memcpy(changed + at, &extremes[k], 8);
+                (void)resume_image(changed, size, NULL);
+            }
+        }
+        free(changed);
+        pn_free(image);
+    }
 }
 
 static pn_status scenario(void *self, pn_err *err)
@@ -448,6 +482,7 @@ int main(void)
         test_goes_on_as_if_nothing_had_happened(false);
         test_goes_on_as_if_nothing_had_happened(true);
         test_contents();
+        test_extreme_numbers();
         leave();
     }
     if (!CHECK(enter(base ? base : "/tmp")))

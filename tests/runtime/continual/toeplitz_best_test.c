@@ -28,7 +28,7 @@ static double banded_factor(size_t bands, const double *c, size_t horizon)
     double *r = pn_alloc(horizon, sizeof *r), factor = NAN;
 
     if (r) {
-        pn_toeplitz_inverse_sums(bands, c, horizon, r);
+        CHECK(pn_toeplitz_inverse_sums(bands, c, horizon, r, NULL) == PN_OK);
         factor = largest_factor(r, horizon, pn_toeplitz_square(bands, c, horizon));
     }
     pn_free(r);

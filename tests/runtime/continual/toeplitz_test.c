@@ -1,10 +1,12 @@
 /* toeplitz_test.c -- numbers of Toeplitz factorizations against closed forms, dense matrices and brute force.
  * Numbers of the spec: tree-mechanism.md, section 7 and items 5 to 8 and 11 of its last section. */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "continual/toeplitz.h"
 #include "core/alloc.h"
+#include "core/stop.h"
 #include "numeric/lapack.h"
 
 #include "check.h"
@@ -29,7 +31,7 @@ static void factors(double square, size_t count, double *max, double *mean)
 
 static void banded_factors(size_t bands, size_t count, double *max, double *mean)
 {
-    pn_toeplitz_inverse_sums(bands, c, count, r);
+    CHECK(pn_toeplitz_inverse_sums(bands, c, count, r, NULL) == PN_OK);
     factors(pn_toeplitz_square(bands, c, count), count, max, mean);
 }
 
@@ -50,7 +52,7 @@ static void test_square_root(void)
 
     pn_toeplitz_sqrt(1024, c);
     b[0] = 1.0;
-    pn_toeplitz_solve(1024, c, 1024, b); /* the first column of the inverse */
+    CHECK(pn_toeplitz_solve(1024, c, 1024, b, NULL) == PN_OK); /* the first column of the inverse */
     CHECK(c[0] == 1.0 && c[1] == 0.5 && c[2] == 0.375 && c[3] == 0.3125);
     for (size_t j = 0; j < 5; j++)
         CHECK_CLOSE(b[j], inverse[j], 1e-16);
@@ -64,7 +66,7 @@ static void test_square_root(void)
             product += c[j] * b[n - j];
         CHECK_CLOSE(product, n == 0 ? 1.0 : 0.0, 1e-14);
     }
-    pn_toeplitz_inverse_sums(1024, c, 1024, r); /* R = C */
+    CHECK(pn_toeplitz_inverse_sums(1024, c, 1024, r, NULL) == PN_OK); /* R = C */
     for (size_t j = 0; j < 1024; j++)
         CHECK_CLOSE(r[j], c[j], 1e-13);
 }
@@ -123,7 +125,7 @@ static void test_banded(void)
     banded_factors(2, 40, &max, &mean);
     for (size_t t = 0; t < 40; t++)
         CHECK_CLOSE(r[t], (2.0 + pow(-0.5, (double)t)) / 3.0, 1e-15);
-    pn_toeplitz_inverse_sums(100, c, 3, r); /* more bands than rows */
+    CHECK(pn_toeplitz_inverse_sums(100, c, 3, r, NULL) == PN_OK); /* more bands than rows */
     CHECK(r[0] == 1.0 && r[1] == 0.5 && r[2] == 0.375);
 }
 
@@ -157,7 +159,7 @@ static void test_buffers(void)
     CHECK_CLOSE(c[1], .35, 1e-16);
     CHECK_CLOSE(c[3], .02 * .995 * .995 + .08 * .81 + .25 * .25, 1e-16);
     memcpy(w, z, sizeof z);
-    pn_toeplitz_solve(64, c, 6, w);
+    CHECK(pn_toeplitz_solve(64, c, 6, w, NULL) == PN_OK);
     dense_solve(6, z, dense);
     for (size_t i = 0; i < 6; i++) {
         CHECK_CLOSE(w[i], want[i], 1e-13);
@@ -167,7 +169,7 @@ static void test_buffers(void)
         steps[i] = i == 0;
     dense_solve(64, steps, dense); /* the first column of C^-1, whose sums are r */
     pn_toeplitz_blt_sums(3, theta3, omega3, 64, sums);
-    pn_toeplitz_inverse_sums(64, c, 64, r);
+    CHECK(pn_toeplitz_inverse_sums(64, c, 64, r, NULL) == PN_OK);
     for (size_t i = 0; i < 64; i++) {
         dense[i] += i > 0 ? dense[i - 1] : 0.0;
         CHECK_CLOSE(sums[i], dense[i], 1e-14);
@@ -364,6 +366,29 @@ static pn_status participate(void *self, pn_err *err)
     return pn_toeplitz_sensitivity(&got, 64, c, 64, 3, 5, err);
 }
 
+/* Hours of work, were it not stopped. */
+static void test_stops(void)
+{
+    enum { HORIZON = 1 << 20, BANDS = 1 << 17 };
+    double *wide = calloc(BANDS, sizeof *wide), *sums = calloc(HORIZON, sizeof *sums), theta[2] = { 0.9, 0.5 },
+           omega[2] = { 0.1, 0.3 };
+    const pn_task *before;
+    pn_task *task;
+    pn_err err;
+
+    CHECK(pn_task_new(&task, 1, &err) == PN_OK);
+    pn_task_cancel(task);
+    before = pn_stop_enter(task);
+    wide[0] = 1.0;
+    CHECK(pn_toeplitz_inverse_sums(BANDS, wide, HORIZON, sums, &err) == PN_ECANCELLED);
+    CHECK(pn_toeplitz_best_banded(BANDS, HORIZON, wide, &err) == PN_ECANCELLED);
+    CHECK(pn_toeplitz_best_blt(2, HORIZON, theta, omega, &err) == PN_ECANCELLED);
+    (void)pn_stop_enter(before);
+    pn_task_free(task);
+    free(wide);
+    free(sums);
+}
+
 int main(void)
 {
     test_square_root();
@@ -376,6 +401,7 @@ int main(void)
     test_check();
     test_check_is_sharp();
     test_shape();
+    test_stops();
     fail_alloc_sweep("participations", participate, NULL);
     return check_summary();
 }

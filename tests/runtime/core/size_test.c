@@ -1,4 +1,5 @@
 /* size_test.c -- sums and products of sizes at the cap and where they would wrap.  Depends on: check.h. */
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -19,6 +20,17 @@ static void sums_and_products(void)
     CHECK(!pn_size_multiply(&out, (size_t)1 << 24, ((size_t)1 << 24) + 1));
     CHECK(!pn_size_multiply(&out, (size_t)1 << 62, 4)); /* wraps to 0 */
     CHECK(pn_size_multiply(&out, 0, SIZE_MAX) && out == 0);
+}
+
+static void numbers(void)
+{
+    static const double others[] = { -1.0, -0x1p-1000, 0.5, 0x1p48 + 1.0, 0x1p63, 0x1p64, 1e30, 1e300, INFINITY, -INFINITY, NAN };
+    size_t out = 7;
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        CHECK(!pn_size_from(&out, others[i]) && out == 7);
+    CHECK(pn_size_from(&out, 0x1p48) && out == PN_SIZE_MAX);
+    CHECK(pn_size_from(&out, 0.0) && out == 0);
 }
 
 static void messages(void)
@@ -54,6 +66,7 @@ static void tables(void)
 int main(void)
 {
     sums_and_products();
+    numbers();
     messages();
     tables();
     return check_summary();

@@ -271,7 +271,7 @@ describe("proximal operators", function()
     refuses("prox.indicator: set must be a pn.set, got 3", P.indicator, 3)
     refuses("prox.norm: norm must be a pn.norm, got 3", P.norm, {norm = 3})
     refuses("prox.box: set.box: lower must be <= upper, got 1 > 0 at entry 1", P.box, {lower = {1}, upper = {0}})
-    refuses("prox.nuclear: norm.nuclear: a matrix of 1099511627776 x 1099511627776 is too large", P.nuclear,
+    refuses("prox.nuclear: norm.nuclear: rows x cols, 1099511627776 x 1099511627776, must be at most 2^48", P.nuclear,
       {lambda = 1, rows = 1 << 40, cols = 1 << 40})
     refuses("prox: step must be a positive number, got 0", P.l1(1), v, 0)
     refuses("prox: step must be a positive number, got -1", P.l1(1), v, -1)

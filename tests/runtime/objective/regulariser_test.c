@@ -300,9 +300,11 @@ static void wrong_options_are_named(void)
     CHECK(refused("group", one, absent, vector((const double[]){ 1, 1 }, 2), vector(gap, 3), PN_EDIM,
                   "reg.group: weights has 3 entries, there are 1 groups"));
     CHECK(refused("group", one, count(SIZE_MAX), absent, vector(far, 2), PN_EINVAL,
-                  "reg.group: size 18446744073709551615 is too large for 2 groups"));
-    CHECK(refused("nuclear", one, count(SIZE_MAX / 4), count(2), absent, PN_EINVAL,
-                  "reg.nuclear: a matrix of 4611686018427387903 x 2 is too large"));
+                  "reg.group: size must be at most 2^48, got 18446744073709551615"));
+    CHECK(refused("group", one, count((size_t)1 << 48), absent, vector(far, 2), PN_EINVAL,
+                  "reg.group: groups x size, 2 x 281474976710656, must be at most 2^48"));
+    CHECK(refused("nuclear", one, count((size_t)1 << 48), count(2), absent, PN_EINVAL,
+                  "reg.nuclear: rows x cols, 281474976710656 x 2, must be at most 2^48"));
     CHECK(refused("ridge", one, absent, absent, absent, PN_EUNSUPPORTED,
                   "reg: there is no regulariser \"ridge\"; known are none, l2, l1, elastic_net, group, nuclear, "
                   "nonconvex"));

@@ -59,6 +59,35 @@ static void test_rounds(void)
     check_round("repeated(repeated(pure(epsilon=1),2),3)", "repeated(pure(epsilon=1),6)");
 }
 
+/* Parameters beyond any size are numbers, not counts; counts beyond any size are refused (-fsanitize=float-cast-overflow watches). */
+static void test_extreme_numbers(void)
+{
+    static const char *const fine[] = { "gaussian(sigma=1e+30,sensitivity=1)",
+                                        "gaussian(sigma=1,sensitivity=1,draws=281474976710656)",
+                                        "repeated(pure(epsilon=1e-20),281474976710656)" };
+    static const char *const refused[] = {
+        "gaussian(sigma=1,sensitivity=1,draws=281474976710657)",
+        "gaussian(sigma=1,sensitivity=1,draws=1e300)",
+        "gaussian(sigma=1,sensitivity=1,draws=-1)",
+        "gaussian(sigma=1,sensitivity=1,draws=18446744073709551615)",
+        "gaussian(sigma=1,sensitivity=1,draws=99999999999999999999999999)",
+        "fixed_sampled(batch=1e300,n=1e300,event=gaussian(sigma=1,sensitivity=1))",
+        "fixed_sampled(batch=9223372036854775808,n=9223372036854775808,event=gaussian(sigma=1,sensitivity=1))",
+        "repeated(pure(epsilon=1),281474976710657)",
+        "repeated(repeated(pure(epsilon=1),16777216),16777217)",
+        "repeated(pure(epsilon=1), 2)",
+        "pure(epsilon=1e+300)",
+    };
+
+    for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++)
+        check_round(fine[i], fine[i]);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        pn_event *event = NULL;
+
+        CHECK(read_text(&event, refused[i], NULL) != PN_OK && !event);
+    }
+}
+
 static void test_same_numbers(void)
 {
     uint64_t state = 1;
@@ -200,6 +229,7 @@ int main(void)
         "repeated(compose(pure(epsilon=0.1),repeated(zcdp(rho=0.25),3),gaussian(sigma=1,sensitivity=1)),1000)";
 
     test_rounds();
+    test_extreme_numbers();
     test_same_numbers();
     test_what_is_no_event();
     test_noise();
