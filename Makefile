@@ -244,7 +244,7 @@ SPECS     = $(if $(SAN),$(filter-out $(NOT_SAN),$(ALL_SPECS)),$(ALL_SPECS))
 ALL_SPECS = $(sort $(shell find $(TESTS) -name '*_spec.lua'))
 RUN_TESTS = $(filter $(foreach path,$(TESTS),$(BUILD)/$(basename $(path))%),$(C_TESTS))
 ifneq ($(SAN),)
-SAN_ENV   = PN_PRELOAD='$(shell $(CC) -print-file-name=libasan.so)' ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8 \
+SAN_ENV   = PN_PRELOAD='$(shell $(CC) -print-file-name=libasan.so)' ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8:allocator_may_return_null=1 \
             UBSAN_OPTIONS=print_stacktrace=1
 endif
 
