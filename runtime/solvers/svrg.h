@@ -83,8 +83,8 @@ double svrg_sigma(const svrg_plan *plan, const svrg_shape *shape, double inner);
  *  start. */
 double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double anchor, double inner);
 /** About the noise as release.sigma that the budget leaves to inner steps when the anchors have `inflation` times the noise of a run
- *  without any. */
-double svrg_guess_inner(const svrg_plan *plan, const svrg_shape *shape, double inflation);
+ *  without any.  rho is pn_gradient_noise_rho of the request, which takes long to find: once for all shapes. */
+double svrg_guess_inner(const svrg_plan *plan, const svrg_shape *shape, double inflation, double rho);
 /** Bound on the expected gap at the end; NaN when none is proven. */
 double svrg_bound(const svrg_plan *plan);
 

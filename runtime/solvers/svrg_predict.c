@@ -127,9 +127,9 @@ double svrg_predict(const svrg_plan *plan, const svrg_shape *shape, double ancho
 }
 
 /* By the exact Gaussian curve of what the anchors leave; sampling makes it about 1.3 times that. */
-double svrg_guess_inner(const svrg_plan *plan, const svrg_shape *shape, double inflation)
+double svrg_guess_inner(const svrg_plan *plan, const svrg_shape *shape, double inflation, double rho)
 {
-    double mu = sqrt(2.0 * pn_gradient_noise_rho(&plan->base.request)), b = (double)shape->batch;
+    double mu = sqrt(2.0 * rho), b = (double)shape->batch;
     double z = 1.3 * b * sqrt(svrg_all_steps(shape)) / (plan->problem.n * mu);
 
     return plan->printed ? 4.0 * plan->problem.lipschitz * z : 2.0 * z / sqrt(1.0 - 1.0 / (inflation * inflation));

@@ -176,6 +176,7 @@ static void strongly_convex_shape(svrg_plan *plan, svrg_shape *shape)
     static const double inflations[] = { 1.1, 1.2, 1.4 }, lengths[] = { 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0 };
     double condition = plan->problem.smoothness / plan->problem.strong_convexity, n = plan->problem.n;
     double s = pn_gradient_noise_tight(&plan->anchor, &plan->base.request, 1), least = INFINITY, cheapest = INFINITY;
+    double rho = pn_gradient_noise_rho(&plan->base.request);
     svrg_shape best = *shape;
 
     if (shape->step == 0.0)
@@ -197,7 +198,7 @@ static void strongly_convex_shape(svrg_plan *plan, svrg_shape *shape)
             at.inner = shape->inner ? shape->inner : whole(lengths[i / 21] * condition, 1.0, 1e9);
             at.batch = shape->batch ? shape->batch : whole(0.5 * svrg_batch_rule(plan, &at), 1.0, n);
             risk = svrg_predict(plan, &at, inflation * s * sqrt((double)at.epochs),
-                                svrg_guess_inner(plan, &at, inflation));
+                                svrg_guess_inner(plan, &at, inflation, rho));
             cost = svrg_gradients(&at, n);
             if (pass == 0) {
                 least = fmin(least, risk);
