@@ -10,6 +10,16 @@ pn_status pn_dataset_shell(pn_dataset **out, size_t n, size_t p, const char *nam
  *  uninitialised but the last csr.start.  Bounds and name as in `data`, no names of features.  Errors: PN_ENOMEM, PN_EDIM. */
 pn_status pn_dataset_like(pn_dataset **out, const pn_dataset *data, size_t n, size_t p, bool sparse, size_t entries,
                           pn_err *err);
+/** The records begin .. end - 1 of `data`, of its storage or as floats: room for them, with bounds, name, labels and names of features.
+ *  Errors: PN_ENOMEM; PN_EUNSUPPORTED where records are with others. */
+pn_status pn_dataset_same_records(pn_dataset **out, const pn_dataset *data, bool float32, size_t begin, size_t end,
+                                  pn_err *err);
+/** How many entries of features are stored. */
+size_t pn_dataset_stored(const pn_dataset *data);
+/** The end of a constructor: *out = data when status is PN_OK, else data is freed.  Returns status. */
+pn_status pn_dataset_deliver(pn_dataset **out, pn_dataset *data, pn_status status);
+/** Errors: PN_EDOMAIN (with its number) for a label that is not finite. */
+pn_status pn_dataset_check_labels(const double *y, size_t n, pn_err *err);
 /** Names of features: those of `data`, and `extra` if it is not NULL; nothing when `data` has none.  Errors: PN_ENOMEM. */
 pn_status pn_dataset_name_features(pn_dataset *made, const pn_dataset *data, const char *extra, pn_err *err);
 /** All of it: features and their names, labels, bounds, name.  Errors: PN_ENOMEM. */

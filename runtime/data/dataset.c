@@ -1,4 +1,4 @@
-/* dataset.c -- data sets from memory, copies, the transformations that leave every value as it is, and float32 storage.
+/* dataset.c -- data sets from memory, and room for others.
  * Depends on: dataset.h, build.h, rows.h, core, numeric.  Used by: every file of this room, objective, bindings. */
 #include <float.h>
 #include <math.h>
@@ -10,8 +10,6 @@
 #include "core/vault.h"
 #include "data/build.h"
 #include "data/rows.h"
-
-#define REPORT_RECORDS 4096
 
 void pn_dataset_free(pn_dataset *data)
 {
@@ -128,7 +126,7 @@ void pn_dataset_see_labels(pn_dataset *data)
 
 /* ---- from memory ---- */
 
-static pn_status check_labels(const double *y, size_t n, pn_err *err)
+pn_status pn_dataset_check_labels(const double *y, size_t n, pn_err *err)
 {
     size_t bad = pn_first_nonfinite(y, n);
 
@@ -180,8 +178,7 @@ static pn_status add_sparse(pn_dataset *data, size_t entries, pn_err *err)
     return PN_OK;
 }
 
-/* The result of a constructor: data on success, nothing on failure. */
-static pn_status deliver(pn_dataset **out, pn_dataset *data, pn_status status)
+pn_status pn_dataset_deliver(pn_dataset **out, pn_dataset *data, pn_status status)
 {
     if (status == PN_OK)
         *out = data;
@@ -205,7 +202,7 @@ pn_status pn_dataset_from_dense(pn_dataset **out, const double *X, size_t n, siz
     bad = pn_first_nonfinite(X, count);
     if (bad < count)
         return pn_fail(err, PN_EDOMAIN, "data: entry (%zu, %zu) is not a finite number", bad / p + 1, bad % p + 1);
-    status = check_labels(y, n, err);
+    status = pn_dataset_check_labels(y, n, err);
     if (status == PN_OK)
         status = pn_dataset_shell(&data, n, p, name, err);
     if (status == PN_OK)
@@ -215,7 +212,7 @@ pn_status pn_dataset_from_dense(pn_dataset **out, const double *X, size_t n, siz
         memcpy(data->y, y, n * sizeof(double));
         pn_dataset_see_labels(data);
     }
-    return deliver(out, data, status);
+    return pn_dataset_deliver(out, data, status);
 }
 
 static void copy_csr(pn_csr *to, const pn_csr *from)
@@ -269,7 +266,7 @@ pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y
                        X->cols);
     status = check_csr(X, err);
     if (status == PN_OK)
-        status = check_labels(y, X->rows, err);
+        status = pn_dataset_check_labels(y, X->rows, err);
     if (status == PN_OK)
         status = pn_dataset_shell(&data, X->rows, X->cols, name, err);
     if (status == PN_OK)
@@ -279,13 +276,12 @@ pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y
         memcpy(data->y, y, X->rows * sizeof(double));
         pn_dataset_see_labels(data);
     }
-    return deliver(out, data, status);
+    return pn_dataset_deliver(out, data, status);
 }
 
-/* ---- copies and rearrangements: they work on stored entries and change none ---- */
+/* ---- room like another's ---- */
 
-/* Those that are stored. */
-static size_t entries_of(const pn_dataset *data)
+size_t pn_dataset_stored(const pn_dataset *data)
 {
     return data->sparse ? data->csr.start[data->n] : (pn_dataset_held_end(data) - data->first) * data->p;
 }
@@ -308,12 +304,11 @@ pn_status pn_dataset_like(pn_dataset **out, const pn_dataset *data, size_t n, si
         made->bounds = data->bounds;
         status = add_features(made, sparse, entries, err);
     }
-    return deliver(out, made, status);
+    return pn_dataset_deliver(out, made, status);
 }
 
-/* Room for the records that `data` holds, and nothing in it yet but bounds, name, labels and names of features. */
-static pn_status same_records(pn_dataset **out, const pn_dataset *data, bool float32, size_t first, size_t end,
-                              pn_err *err)
+pn_status pn_dataset_same_records(pn_dataset **out, const pn_dataset *data, bool float32, size_t first, size_t end,
+                                  pn_err *err)
 {
     pn_dataset *made = NULL;
     pn_status status = pn_dataset_need_share(data, "data", err);
@@ -327,11 +322,11 @@ static pn_status same_records(pn_dataset **out, const pn_dataset *data, bool flo
         made->first = first;
         made->held = made->partial ? end - first : 0;
         memcpy(made->y, data->y, data->n * sizeof(double));
-        status = add_features(made, data->sparse, entries_of(data), err);
+        status = add_features(made, data->sparse, pn_dataset_stored(data), err);
     }
     if (status == PN_OK)
         status = pn_dataset_name_features(made, data, NULL, err);
-    return deliver(out, made, status);
+    return pn_dataset_deliver(out, made, status);
 }
 
 pn_status pn_dataset_name_features(pn_dataset *made, const pn_dataset *data, const char *extra, pn_err *err)
@@ -348,211 +343,4 @@ pn_status pn_dataset_name_features(pn_dataset *made, const pn_dataset *data, con
         memcpy(made->features + own, extra, more);
     made->feature_bytes = own + more;
     return PN_OK;
-}
-
-static unsigned char *stored(const pn_dataset *data)
-{
-    if (data->float32)
-        return (unsigned char *)(data->sparse ? data->csr_single : data->single);
-    return (unsigned char *)(data->sparse ? data->csr.value : data->dense);
-}
-
-/* `count` entries from place `first` of `from` to place `at` of `to`, which is stored alike. */
-static void copy_entries(pn_dataset *to, size_t at, const pn_dataset *from, size_t first, size_t count)
-{
-    size_t bytes = from->float32 ? sizeof(float) : sizeof(double);
-
-    if (count == 0)
-        return;
-    memcpy(stored(to) + at * bytes, stored(from) + first * bytes, count * bytes);
-    if (from->sparse)
-        memcpy(to->csr.column + at, from->csr.column + first, count * sizeof *to->csr.column);
-}
-
-pn_status pn_dataset_copy(pn_dataset **out, const pn_dataset *data, pn_err *err)
-{
-    pn_dataset *copy = NULL;
-    pn_status status = same_records(&copy, data, data->float32, data->first, pn_dataset_held_end(data), err);
-
-    if (status == PN_OK) {
-        copy_entries(copy, 0, data, 0, entries_of(data));
-        if (data->sparse)
-            memcpy(copy->csr.start, data->csr.start, (data->n + 1) * sizeof *copy->csr.start);
-    }
-    return deliver(out, copy, status);
-}
-
-pn_status pn_dataset_hold(pn_dataset **out, const pn_dataset *data, size_t begin, size_t end, pn_err *err)
-{
-    pn_dataset *made = NULL;
-    pn_status status = pn_dataset_need_records(data, "share", err);
-
-    if (status == PN_OK && data->sparse)
-        status = pn_fail(err, PN_EUNSUPPORTED, "share: sparse features are not shared out; each rank has all of them");
-    if (status == PN_OK && !(begin < end && end <= data->n))
-        status = pn_fail(err, PN_EDIM, "share: a rank must hold some of the %zu records, got %zu to %zu", data->n,
-                         begin + 1, end);
-    if (status == PN_OK)
-        status = same_records(&made, data, data->float32, begin, end, err);
-    if (status == PN_OK)
-        copy_entries(made, 0, data, begin * data->p, (end - begin) * data->p);
-    return deliver(out, made, status);
-}
-
-pn_status pn_dataset_with_labels(pn_dataset **out, const pn_dataset *data, const double *y, size_t n, pn_err *err)
-{
-    pn_dataset *copy = NULL;
-    pn_status status;
-
-    if (n != data->n)
-        return pn_fail(err, PN_EDIM, "with_labels: got %zu labels, the data set has %zu records", n, data->n);
-    status = check_labels(y, n, err);
-    if (status == PN_OK)
-        status = pn_dataset_copy(&copy, data, err);
-    if (status == PN_OK) {
-        memcpy(copy->y, y, n * sizeof(double));
-        pn_dataset_see_labels(copy);
-    }
-    return deliver(out, copy, status);
-}
-
-static void append_one(pn_dataset *to, size_t at)
-{
-    if (to->float32)
-        (to->sparse ? to->csr_single : to->single)[at] = 1.0f;
-    else
-        (to->sparse ? to->csr.value : to->dense)[at] = 1.0;
-    if (to->sparse)
-        to->csr.column[at] = (uint32_t)(to->p - 1);
-}
-
-pn_status pn_dataset_add_bias(pn_dataset **out, const pn_dataset *data, pn_err *err)
-{
-    pn_dataset *wider = NULL;
-    pn_status status =
-        pn_dataset_like(&wider, data, data->n, data->p + 1, data->sparse, entries_of(data) + data->n, err);
-
-    if (status == PN_OK)
-        status = pn_dataset_name_features(wider, data, "bias", err);
-    if (status == PN_OK) {
-        for (size_t i = 0; i < data->n && status == PN_OK; i++) {
-            size_t count, first = pn_row_place(data, i, &count);
-
-            if (data->sparse)
-                wider->csr.start[i] = first + i;
-            copy_entries(wider, first + i, data, first, count);
-            append_one(wider, first + i + count);
-            status = pn_rows_stopped(i, err);
-        }
-        memcpy(wider->y, data->y, data->n * sizeof(double));
-        pn_bounds_with_bias(&wider->bounds);
-    }
-    return deliver(out, wider, status);
-}
-
-static pn_status pick(pn_dataset *to, const pn_dataset *from, const size_t *rows, pn_task *task, pn_err *err)
-{
-    size_t at = 0;
-    pn_status status = PN_OK;
-
-    for (size_t k = 0; status == PN_OK && k < to->n; k++) {
-        size_t count, first = pn_row_place(from, rows[k], &count);
-
-        if (to->sparse)
-            to->csr.start[k] = at;
-        copy_entries(to, at, from, first, count);
-        to->y[k] = from->y[rows[k]];
-        at += count;
-        if (k % REPORT_RECORDS == 0)
-            status = pn_task_report(task, "subset", (double)k, (double)to->n, err);
-    }
-    return status;
-}
-
-/* Entries of the picked rows; checks the indices. */
-static pn_status count_picked(const pn_dataset *data, const size_t *rows, size_t count, size_t *entries, pn_err *err)
-{
-    *entries = 0;
-    if (count == 0)
-        return pn_fail(err, PN_EDIM, "subset: needs at least one record, got 0");
-    for (size_t k = 0; k < count; k++) {
-        size_t some;
-
-        if (rows[k] >= data->n)
-            return pn_fail(err, PN_EDIM, "subset: record %zu asked for, the data set has %zu", rows[k] + 1, data->n);
-        (void)pn_row_place(data, rows[k], &some);
-        if (!pn_size_add(entries, *entries, some))
-            return pn_fail(err, PN_EINVAL, "subset: the entries of %zu records must be at most 2^48", count);
-    }
-    return PN_OK;
-}
-
-pn_status pn_dataset_subset(pn_dataset **out, const pn_dataset *data, const size_t *rows, size_t count, pn_err *err)
-{
-    return pn_dataset_pick(out, data, rows, count, NULL, err);
-}
-
-pn_status pn_dataset_pick(pn_dataset **out, const pn_dataset *data, const size_t *rows, size_t count, pn_task *task,
-                          pn_err *err)
-{
-    pn_dataset *part = NULL;
-    size_t entries;
-    pn_status status = count_picked(data, rows, count, &entries, err);
-
-    if (status == PN_OK)
-        status = pn_dataset_like(&part, data, count, data->p, data->sparse, entries, err);
-    if (status == PN_OK)
-        status = pn_dataset_name_features(part, data, NULL, err);
-    if (status == PN_OK)
-        status = pick(part, data, rows, task, err);
-    return deliver(out, part, status);
-}
-
-/* ---- float32 storage ---- */
-
-/* The first entry of a row that no float can hold; count when there is none. */
-static size_t first_too_large(const double *entries, size_t count)
-{
-    size_t k = 0;
-
-    while (k < count && fabs(entries[k]) <= (double)FLT_MAX)
-        k++;
-    return k;
-}
-
-static pn_status narrow_rows(pn_dataset *to, const pn_dataset *from, pn_err *err)
-{
-    float *single = to->sparse ? to->csr_single : to->single;
-    pn_status status = PN_OK;
-
-    for (size_t i = from->first; i < pn_dataset_held_end(from) && status == PN_OK; i++) {
-        size_t count, first = pn_row_place(from, i, &count), bad;
-        const double *entries = (from->sparse ? from->csr.value : from->dense) + first;
-
-        bad = first_too_large(entries, count);
-        if (bad < count)
-            return pn_fail(err, PN_EDOMAIN, "float32: entry (%zu, %zu) is beyond the range of float32, 3.4e38", i + 1,
-                           from->sparse ? (size_t)from->csr.column[first + bad] + 1 : bad + 1);
-        pn_narrow(single + first, entries, count);
-        status = pn_rows_stopped(i, err);
-    }
-    return status;
-}
-
-pn_status pn_dataset_to_float32(pn_dataset **out, const pn_dataset *data, pn_err *err)
-{
-    pn_dataset *made = NULL;
-    pn_status status;
-
-    if (data->float32 || data->absent)
-        return pn_dataset_copy(out, data, err);
-    status = same_records(&made, data, true, data->first, pn_dataset_held_end(data), err);
-    if (status == PN_OK)
-        status = narrow_rows(made, data, err);
-    if (status == PN_OK && data->sparse) {
-        memcpy(made->csr.start, data->csr.start, (data->n + 1) * sizeof *made->csr.start);
-        if (entries_of(data) > 0)
-            memcpy(made->csr.column, data->csr.column, entries_of(data) * sizeof *made->csr.column);
-    }
-    return deliver(out, made, status);
 }

@@ -156,12 +156,13 @@ pn_odometer pn_ledger_odometer_default(const pn_ledger *ledger);
 /** The level as epsilon (0 before any charge, +inf when no level holds) and its number k in *level (may be NULL). */
 double pn_ledger_odometer(const pn_ledger *ledger, const pn_odometer *options, size_t *level);
 
+#define PN_LEDGER_PARTS 10000 /* of a split, at most */
+
 /** k ledgers of one k-th of the budget each: epsilon/k and delta/k, rho/k, to the nearest double, by basic composition; uses this
  *  ledger up.  A request for epsilon/k is admitted, whatever way the quotient was rounded: totals that differ in the last digit
  *  are equal (pn_within).  The report of this ledger goes on to list what its parts spend.  out[k] receives them, all or (on
  *  failure) none.  A ledger that was split into k parts (before its file was last closed, say) gives the same parts again.
  *  Errors: PN_EINVAL for k 0 or above PN_LEDGER_PARTS; PN_EUNSUPPORTED once something has been spent or split otherwise, or closed; PN_ENOMEM; PN_EIO. */
-#define PN_LEDGER_PARTS 10000 /* at most */
 pn_status pn_ledger_split(pn_ledger *ledger, size_t k, pn_ledger **out, pn_err *err);
 
 /** Slice or part number `index` from 0 below this ledger, which owns it; NULL past the last. */

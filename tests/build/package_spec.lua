@@ -355,7 +355,7 @@ describe("the package", function()
       lua = "Lua:", readline = "GNU readline:", openblas = "OpenBLAS", sodium = "libsodium:", z = "zlib:", sleef = "SLEEF:",
       zmq = "ZeroMQ:", ["protobuf-c"] = "protobuf-c:", ["stdc++"] = "libstdc++", gcc_s = "libgcc", m = "the GNU C library:",
       c = "the GNU C library:", mpi = "Open MPI:", penumbra = "Penumbra", lapack = "OpenBLAS", lapacke = "OpenBLAS",
-      pthread = "the GNU C library:",
+      pthread = "the GNU C library:", seccomp = "libseccomp:",
     }
     local needed = run("readelf -d %s/penumbra %s/*.so.0 %s/lua/penumbra/*.so", build, build, build)
     for name in needed:gmatch "Shared library: %[lib([^%]]-)[%d.]*%.so" do
