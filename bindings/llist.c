@@ -1,8 +1,9 @@
 /* llist.c -- plain tables of results that print themselves: {true, false}, {epsilon = 1, delta = 1e-06}.
- * Depends on: pnl.h.  Used by: bindings that return lists or records. */
+ * Depends on: pnl.h, host.h.  Used by: bindings that return lists or records. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "host.h"
 #include "lprint.h"
 
 #define LINE_COLUMNS 80
@@ -108,4 +109,21 @@ void pnl_list(lua_State *L)
         lua_rawsetp(L, LUA_REGISTRYINDEX, &list_key);
     }
     lua_setmetatable(L, -2);
+}
+
+#define MOST_ENTRIES ((size_t)1 << 30)
+#define UNCHARGED    4096 /* entries */
+
+void pnl_push_indices(lua_State *L, const char *owner, const size_t *indices, size_t count)
+{
+    if (count > MOST_ENTRIES)
+        pnl_error(L, "%s: a list of %zu entries is too long; at most 2^30 fit into one", owner, count);
+    lua_createtable(L, count < 1 << 20 ? (int)count : 0, 0);
+    for (size_t i = 0; i < count; i++) {
+        if (i % UNCHARGED == UNCHARGED - 1)
+            pnl_host_charge(L, UNCHARGED);
+        lua_pushinteger(L, (lua_Integer)(indices ? indices[i] : i) + 1);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    pnl_list(L);
 }

@@ -210,7 +210,8 @@ static void read_groups(lua_State *L, pn_group_list *list)
     start[list->count] = total;
     member = lua_newuserdatauv(L, (total + 1) * sizeof *member, 0);
     for (size_t g = 0; g < list->count; g++) {
-        if (lua_rawgeti(L, table, (lua_Integer)g + 1) != LUA_TTABLE) /* memory may run a finalizer, which may change it */
+        if (lua_rawgeti(L, table, (lua_Integer)g + 1) !=
+            LUA_TTABLE) /* memory may run a finalizer, which may change it */
             pnl_error(L, "prox.groups: group %zu must be a list of coordinates, got %s", g + 1, pnl_got(L, -1));
         for (size_t k = start[g]; k < start[g + 1]; k++) {
             lua_rawgeti(L, -1, (lua_Integer)(k - start[g]) + 1);

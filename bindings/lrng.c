@@ -45,12 +45,7 @@ static int rng_permutation(lua_State *L)
         return pnl_error(L, "rng:permutation: n must be at most 2^30, got %zu", n);
     order = lua_newuserdatauv(L, n * sizeof *order, 0);
     pn_rng_permutation(rng, n, order);
-    lua_createtable(L, (int)n, 0);
-    for (size_t i = 0; i < n; i++) {
-        lua_pushinteger(L, (lua_Integer)order[i] + 1);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    pnl_list(L);
+    pnl_push_indices(L, "rng:permutation", order, n);
     return 1;
 }
 

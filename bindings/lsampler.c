@@ -78,12 +78,7 @@ static int sampler_draw(lua_State *L)
                          "(pn.rng.seeded) shows it",
                          sampler->ops->name);
     pnl_status(L, pn_sampler_draw(sampler, rng, &count, &err), &err);
-    lua_createtable(L, count < 1 << 20 ? (int)count : 0, 0);
-    for (size_t i = 0; i < count; i++) {
-        lua_pushinteger(L, (lua_Integer)(sampler->indices ? sampler->indices[i] : i) + 1);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    pnl_list(L);
+    pnl_push_indices(L, "sampler:draw", sampler->indices, count);
     return 1;
 }
 

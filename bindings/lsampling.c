@@ -40,12 +40,7 @@ static int sampling_draw(lua_State *L)
     status = pn_block_sampling_draw(sampling, rng, indices, &count, &err);
     pnl_run_end(L);
     pnl_status(L, status, &err);
-    lua_createtable(L, count < 1 << 20 ? (int)count : 0, 0);
-    for (size_t i = 0; i < count; i++) {
-        lua_pushinteger(L, (lua_Integer)indices[i] + 1);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    pnl_list(L);
+    pnl_push_indices(L, "sampling:draw", indices, count);
     return 1;
 }
 

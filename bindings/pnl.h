@@ -212,6 +212,9 @@ int pnl_push_dim(lua_State *L, size_t dim);
 /** Give the table on the top (a plain list or record of results) a text of its own, "{true, false}", instead of an address;
  *  to everything else it stays a plain table. */
 void pnl_list(lua_State *L);
+/** Push {indices[0] + 1, ...}, such a table; NULL: {1, 2, ..., count}.  A host counts it as what a loop in Lua would be.  Raises for more
+ *  than 2^30 entries. */
+void pnl_push_indices(lua_State *L, const char *owner, const size_t *indices, size_t count);
 /** The module's task: all processors, Ctrl-C in the program, progress when somebody listens. */
 pn_task *pnl_task(lua_State *L);
 /** Before the module is opened: so many threads, 0 for one per processor, whatever the environment says. */

@@ -4,7 +4,7 @@
 
 #include "data/dataset.h"
 
-/** n labels (uninitialised), no features yet and no names of them, no bounds, a copy of `name`.  Errors: PN_ENOMEM. */
+/** n labels (uninitialised), no features yet and no names of them, no bounds, a copy of `name`.  Errors: PN_EINVAL for n or p above 2^48; PN_ENOMEM. */
 pn_status pn_dataset_shell(pn_dataset **out, size_t n, size_t p, const char *name, pn_err *err);
 /** n labels and room for n x p features, of floats if those of `data` are; dense, or sparse with `entries` of them: all
  *  uninitialised but the last csr.start.  Bounds and name as in `data`, no names of features.  Errors: PN_ENOMEM, PN_EDIM. */

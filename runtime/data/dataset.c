@@ -148,8 +148,7 @@ static pn_status add_dense(pn_dataset *data, pn_err *err)
     size_t rows = pn_dataset_held_end(data) - data->first, count;
 
     if (data->float32)
-        data->single =
-            pn_size_multiply(&count, rows, data->p) ? pn_alloc_large(count, sizeof *data->single) : NULL;
+        data->single = pn_size_multiply(&count, rows, data->p) ? pn_alloc_large(count, sizeof *data->single) : NULL;
     else
         data->dense = pn_dataset_rows(rows, data->p);
     if (!data->dense && !data->single)
@@ -226,7 +225,7 @@ static void copy_csr(pn_csr *to, const pn_csr *from)
 }
 
 /* What everything that walks the rows relies on. */
-static pn_status check_csr(const pn_csr *X, pn_err *err)
+static pn_status check_starts(const pn_csr *X, pn_err *err)
 {
     if (X->start[0] != 0)
         return pn_fail(err, PN_EINVAL, "data: the first row of a sparse matrix must start at 0, got %zu", X->start[0]);
@@ -234,6 +233,15 @@ static pn_status check_csr(const pn_csr *X, pn_err *err)
         if (X->start[i] > X->start[i + 1])
             return pn_fail(err, PN_EINVAL, "data: row %zu of a sparse matrix ends at %zu, before its start at %zu",
                            i + 1, X->start[i + 1], X->start[i]);
+    }
+    return PN_OK;
+}
+
+static pn_status check_csr(const pn_csr *X, pn_err *err)
+{
+    pn_status status = check_starts(X, err);
+
+    for (size_t i = 0; i < X->rows && status == PN_OK; i++) {
         for (size_t k = X->start[i]; k < X->start[i + 1]; k++) {
             if (X->column[k] >= X->cols)
                 return pn_fail(err, PN_EDIM, "data: row %zu has an entry in column %zu of %zu", i + 1,
@@ -243,7 +251,7 @@ static pn_status check_csr(const pn_csr *X, pn_err *err)
                                (size_t)X->column[k] + 1);
         }
     }
-    return PN_OK;
+    return status;
 }
 
 pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y, const char *name, pn_err *err)

@@ -50,19 +50,19 @@ typedef struct pn_dataset {
 
 void pn_dataset_free(pn_dataset *data);
 
-/** Copy X [n*p row-major] and y [n] in.  Errors: PN_EDIM when n or p is 0; PN_EDOMAIN (with position) for NaN or infinity;
- *  PN_ENOMEM.
+/** Copy X [n*p row-major] and y [n] in.  Errors: PN_EDIM when n or p is 0; PN_EINVAL for sizes above 2^48; PN_EDOMAIN (with
+ *  position) for NaN or infinity; PN_ENOMEM.
  *  Privacy: nothing is enforced yet.  Labels that are all exactly -1 or 1 are noted (here, by the loaders and by
  *  with_labels) for the losses of binary labels, which take the alphabet {-1, 1} as public schema; for other losses the
  *  range still has to be enforced, since a neighbour's label may lie outside. */
 pn_status pn_dataset_from_dense(pn_dataset **out, const double *X, size_t n, size_t p, const double *y,
                                 const char *name, pn_err *err);
-/** The same from CSR. */
+/** The same from CSR.  Errors: also PN_EINVAL for rows that do not start where the one before ends, PN_EDIM for a column beyond X. */
 pn_status pn_dataset_from_csr(pn_dataset **out, const pn_csr *X, const double *y, const char *name, pn_err *err);
 
 /** n records of p features that others have: plans need no more.  Whatever would read a record refuses such a data set.  A bound in one
  *  norm implies those in the others, rounded upwards.
- *  Errors: PN_EDIM when n or p is 0; PN_ENOMEM. */
+ *  Errors: PN_EDIM when n or p is 0; PN_EINVAL for n or p above 2^48; PN_ENOMEM. */
 pn_status pn_dataset_absent(pn_dataset **out, size_t n, size_t p, const pn_record_bounds *bounds, const char *name,
                             pn_err *err);
 /** PN_EUNSUPPORTED "who: the records of this data set are with the parties" when they are not here. */

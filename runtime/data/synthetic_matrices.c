@@ -37,10 +37,13 @@ static void draw_direction(pn_rng *rng, double *u, size_t dim)
         u[j] /= norm;
 }
 
-/* `count` <= dim orthonormal rows in random directions: Gram and Schmidt, twice for what rounding leaves. */
-static void draw_frame(pn_rng *rng, double *frame, size_t count, size_t dim)
+/* `count` <= dim orthonormal rows in random directions: Gram and Schmidt, twice for what rounding leaves.  Of thousands that takes minutes,
+ * so `task` is asked before each. */
+static pn_status draw_frame(pn_rng *rng, double *frame, size_t count, size_t dim, const pn_task *task, pn_err *err)
 {
-    for (size_t k = 0; k < count; k++) {
+    pn_status status = PN_OK;
+
+    for (size_t k = 0; k < count && (status = pn_task_stopped(task, "synthetic", err)) == PN_OK; k++) {
         double *u = frame + k * dim;
 
         draw_direction(rng, u, dim);
@@ -54,6 +57,7 @@ static void draw_frame(pn_rng *rng, double *frame, size_t count, size_t dim)
                 u[j] /= norm;
         }
     }
+    return status;
 }
 
 /* ---- classes ---- */
@@ -79,10 +83,11 @@ static pn_status check_classes(const pn_classification_options *of, pn_err *err)
 }
 
 /* mean[classes][p].  The columns of Helmert's contrasts are the vertices of a regular simplex with edges sqrt 2. */
-static void draw_means(pn_rng *rng, const pn_classification_options *of, double *mean, double *frame)
+static pn_status draw_means(pn_rng *rng, const pn_classification_options *of, double *mean, double *frame, pn_err *err)
 {
     size_t K = of->classes, p = of->p;
     double edge = of->separation / sqrt(2.0), count = (double)K;
+    pn_status status;
 
     memset(mean, 0, K * p * sizeof *mean);
     if (K > p + 1) {
@@ -90,16 +95,18 @@ static void draw_means(pn_rng *rng, const pn_classification_options *of, double 
             draw_direction(rng, frame, p);
             add(mean + k * p, edge * sqrt((count - 1.0) / count), frame, p);
         }
-        return;
+        return PN_OK;
     }
-    draw_frame(rng, frame, K - 1, p);
-    for (size_t j = 1; j < K; j++) {
+    status = draw_frame(rng, frame, K - 1, p, of->task, err);
+    for (size_t j = 1; j < K && status == PN_OK; j++) {
         double size = edge / sqrt((double)j * (double)(j + 1));
 
         for (size_t k = 0; k < j; k++)
             add(mean + k * p, size, frame + (j - 1) * p, p);
         add(mean + j * p, -(double)j * size, frame + (j - 1) * p, p);
+        status = pn_task_stopped(of->task, "synthetic", err);
     }
+    return status;
 }
 
 static pn_status draw_clusters(pn_rng *rng, const pn_classification_options *of, const double *mean, pn_dataset *data,
@@ -145,8 +152,9 @@ pn_status pn_synthetic_classification(pn_dataset **out, const pn_classification_
             pn_fail(err, PN_ENOMEM, "synthetic.classification: out of memory for %zu x %zu numbers", options->n, p);
         goto done;
     }
-    draw_means(rng, options, mean, frame);
-    status = draw_clusters(rng, options, mean, data, err);
+    status = draw_means(rng, options, mean, frame, err);
+    if (status == PN_OK)
+        status = draw_clusters(rng, options, mean, data, err);
     if (status != PN_OK)
         goto done;
     data->bounds.label_low = 1.0;
@@ -189,16 +197,21 @@ static pn_status check_low_rank(const pn_low_rank_options *of, pn_err *err)
 }
 
 /* M[rows][cols] of `rank` singular values signal/rank; left[rank][rows] and right[rank][cols] are scratch. */
-static void draw_matrix(pn_rng *rng, const pn_low_rank_options *of, double *M, double *left, double *right)
+static pn_status draw_matrix(pn_rng *rng, const pn_low_rank_options *of, double *M, double *left, double *right,
+                             pn_err *err)
 {
     double size = of->signal / (double)of->rank;
+    pn_status status = draw_frame(rng, left, of->rank, of->rows, of->task, err);
 
-    draw_frame(rng, left, of->rank, of->rows);
-    draw_frame(rng, right, of->rank, of->cols);
+    if (status == PN_OK)
+        status = draw_frame(rng, right, of->rank, of->cols, of->task, err);
     memset(M, 0, of->rows * of->cols * sizeof *M);
-    for (size_t k = 0; k < of->rank; k++)
+    for (size_t k = 0; k < of->rank && status == PN_OK; k++) {
         for (size_t a = 0; a < of->rows; a++)
             add(M + a * of->cols, size * left[k * of->rows + a], right + k * of->cols, of->cols);
+        status = pn_task_stopped(of->task, "synthetic", err);
+    }
+    return status;
 }
 
 static pn_status sense(pn_rng *rng, const pn_low_rank_options *of, const double *M, pn_dataset *data, pn_err *err)
@@ -241,8 +254,9 @@ pn_status pn_synthetic_low_rank(pn_dataset **out, const pn_low_rank_options *opt
         status = pn_fail(err, PN_ENOMEM, "synthetic.low_rank: out of memory for %zu x %zu numbers", options->n, p);
         goto done;
     }
-    draw_matrix(rng, options, M, left, right);
-    status = sense(rng, options, M, data, err);
+    status = draw_matrix(rng, options, M, left, right, err);
+    if (status == PN_OK)
+        status = sense(rng, options, M, data, err);
     if (status != PN_OK)
         goto done;
     if (truth)

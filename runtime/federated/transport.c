@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/size.h"
 #include "federated/agreement.h"
 #include "federated/server.h"
 #include "federated/transport.h"
@@ -76,11 +77,28 @@ void pn_transport_meet(pn_transport *transport, size_t party, const pn_message *
     peer->label_bound = hello->label_bound;
 }
 
+/* What parties say, or a file that remembers them, may be any number; all columns together are one dimension. */
+static pn_status check_sizes(const pn_transport *transport, pn_err *err)
+{
+    size_t columns = 0;
+    pn_status status = PN_OK;
+
+    for (size_t k = 0; status == PN_OK && k < transport->parties; k++) {
+        status = pn_size_check("federated", "a party's records", transport->peers[k].records, err);
+        if (status == PN_OK)
+            status = pn_size_sum(&columns, "federated", "the columns of the parties", columns,
+                                 transport->peers[k].columns, err);
+    }
+    return status;
+}
+
 /* The head follows from the peers. */
 static pn_status settle(pn_transport *transport, pn_err *err)
 {
     pn_status status = pn_transport_agree(transport, err);
 
+    if (status == PN_OK)
+        status = check_sizes(transport, err);
     if (status != PN_OK)
         return status;
     transport->records = transport->peers[0].records;

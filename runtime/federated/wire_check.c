@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/size.h"
 #include "core/text.h"
 #include "federated/wire_check.h"
 
@@ -123,8 +122,8 @@ static pn_status check_hello(const inspection *i)
         return REFUSE(i, "wire: hello: belongs to no run and no round");
     if (m->name[0] == '\0' || !pn_wire_printable(m->name, sizeof m->name))
         return REFUSE(i, "wire: hello: name must have 1 to %d bytes of printable text", PN_NAME_BYTES - 1);
-    if (m->records < 1 || m->records > PN_SIZE_MAX)
-        return REFUSE(i, "wire: hello: records must be 1 to 2^48, got %llu", (unsigned long long)m->records);
+    if (m->records < 1)
+        return REFUSE(i, "wire: hello: records must be at least 1, got 0");
     if (m->columns < 1 || m->columns > UINT32_MAX)
         return REFUSE(i, "wire: hello: columns must be 1 to %lu, got %llu", (unsigned long)UINT32_MAX,
                       (unsigned long long)m->columns);

@@ -5,7 +5,7 @@
 
 #include "geometry/set.h"
 
-/* All: PN_EDIM when dimensions do not fit (names both), PN_ENOMEM.  Parts are kept. */
+/* All: PN_EDIM when dimensions do not fit (names both), PN_EINVAL for sizes above 2^48 (size.h), PN_ENOMEM.  Parts are kept. */
 
 /** C + D = {x + y}.  Support, radius (bound) and width add.  Projection by the support points (set.h). */
 pn_status pn_set_sum(pn_set **out, pn_set *a, pn_set *b, pn_err *err);

@@ -13,8 +13,10 @@ size_t svrg_epoch_steps(const svrg_shape *shape, size_t epoch)
 double svrg_all_steps(const svrg_shape *shape)
 {
     double m = (double)shape->inner;
+    int epochs =
+        shape->epochs < 2000 ? (int)shape->epochs : 2000; /* asked before more than 40 are refused: infinitely many */
 
-    return shape->doubling ? m * (ldexp(1.0, (int)shape->epochs + 1) - 2.0) : m * (double)shape->epochs;
+    return shape->doubling ? m * (ldexp(1.0, epochs + 1) - 2.0) : m * (double)shape->epochs;
 }
 
 double svrg_gradients(const svrg_shape *shape, double n)

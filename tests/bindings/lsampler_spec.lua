@@ -67,6 +67,11 @@ describe("a sampler", function()
     assert.equal("raw", pn.reference()["pn.sampler:draw"].reveals)
   end)
 
+  it("refuses a list of more than 2^30 records", function()
+    local all = pn.sampler.full { n = 1 << 31 }
+    refused(function() all:draw(pn.rng.seeded(1)) end, "a list of 2147483648 entries is too long; at most 2^30")
+  end)
+
   it("refuses to mix relations", function()
     local removed = pn.sampler.poisson { n = 100, q = 0.1, neighbours = "add_remove" }:event { sigma = 2, contribution = 1 }
     local replaced = pn.sampler.poisson { n = 100, q = 0.1 }:event { sigma = 2, contribution = 1 }

@@ -421,15 +421,9 @@ static void test_contents(void)
 /* Every number of a file may be any number; under -fsanitize=undefined no sum of two of them may overflow. */
 static void test_extreme_numbers(void)
 {
-    static const uint64_t extremes[] = { 0,
-                                         1,
-                                         (uint64_t)1 << 31,
-                                         (uint64_t)1 << 32,
-                                         (uint64_t)1 << 48,
-                                         (uint64_t)1 << 62,
-                                         INT64_MAX,
-                                         (uint64_t)INT64_MAX + 1,
-                                         UINT64_MAX };
+    static const uint64_t extremes[] = {
+        0, 1, 1ULL << 31, 1ULL << 32, 1ULL << 48, 1ULL << 62, INT64_MAX, 1ULL << 63, UINT64_MAX,
+    };
 
     for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
         unsigned char *image = NULL, *changed;

@@ -24,7 +24,8 @@ static void sums_and_products(void)
 
 static void numbers(void)
 {
-    static const double others[] = { -1.0, -0x1p-1000, 0.5, 0x1p48 + 1.0, 0x1p63, 0x1p64, 1e30, 1e300, INFINITY, -INFINITY, NAN };
+    static const double others[] = { -1.0, -0x1p-1000, 0.5,      0x1p48 + 1.0, 0x1p63, 0x1p64,
+                                     1e30, 1e300,      INFINITY, -INFINITY,    NAN };
     size_t out = 7;
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)

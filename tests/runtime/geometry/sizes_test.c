@@ -18,7 +18,9 @@
 
 #include "check.h"
 
-static const size_t huge[] = { PN_SIZE_MAX + 1, (size_t)1 << 61, (size_t)1 << 62, INT64_MAX, SIZE_MAX / 4 + 1, SIZE_MAX };
+static const size_t huge[] = {
+    PN_SIZE_MAX + 1, (size_t)1 << 61, (size_t)1 << 62, INT64_MAX, SIZE_MAX / 4 + 1, SIZE_MAX
+};
 
 #define COUNT (sizeof huge / sizeof huge[0])
 
@@ -55,8 +57,9 @@ static void product_that_wrapped(void)
     pn_err err;
 
     CHECK(pn_set_product(&made, &large, &large, &err) == PN_EINVAL && !made);
-    CHECK(strcmp(err.message, "C:product: the dimensions of both sets, 9223372036854775807 + 9223372036854775807, must be at "
-                              "most 2^48") == 0);
+    CHECK(strcmp(err.message,
+                 "C:product: the dimensions of both sets, 9223372036854775807 + 9223372036854775807, must be at "
+                 "most 2^48") == 0);
 }
 
 static pn_status identity(void *self, double *x, size_t n, pn_err *err)
@@ -99,7 +102,9 @@ static void matrices(void)
     pn_potential *potential = NULL;
 
     for (size_t i = 0; i < 2; i++) {
-        pn_arg args[8] = { { .given = true, .count = side }, { .given = true, .count = side }, { .given = true, .real = 1.0 } };
+        pn_arg args[8] = { { .given = true, .count = side },
+                           { .given = true, .count = side },
+                           { .given = true, .real = 1.0 } };
         pn_set *made = NULL;
 
         CHECK(pn_set_new(&made, sets[i], args, NULL) == PN_EINVAL && !made);
@@ -140,7 +145,7 @@ static void crooked_rows(void)
     column[1] = 2;
     CHECK(pn_dataset_from_csr(&made, &X, y, NULL, NULL) == PN_EDIM && !made);
     column[1] = 1;
-    start[1] = 3;
+    start[1] = 3; /* the second row then ends before its start */
     CHECK(pn_dataset_from_csr(&made, &X, y, NULL, NULL) != PN_OK && !made);
     start[1] = 1;
     start[0] = 1;

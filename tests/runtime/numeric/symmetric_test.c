@@ -101,7 +101,8 @@ static void test_packed(void)
 
     CHECK(pn_packed_size(0) == 0 && pn_packed_size(1) == 1 && pn_packed_size(54) == 1485 && pn_packed_size(55) == 1540);
     CHECK(pn_packed_size(SIZE_MAX) == 0 && pn_packed_size((size_t)1 << 40) == 0);
-    CHECK(pn_packed_size((size_t)1 << 24) == ((size_t)1 << 47) + ((size_t)1 << 23) && pn_packed_size((size_t)1 << 25) == 0);
+    CHECK(pn_packed_size((size_t)1 << 24) == ((size_t)1 << 47) + ((size_t)1 << 23) &&
+          pn_packed_size((size_t)1 << 25) == 0);
     for (size_t k = 0; k < 4; k++) {
         size_t n = orders[k];
         double plain = 0.0, packed = 0.0;

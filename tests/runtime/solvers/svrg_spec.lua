@@ -409,6 +409,14 @@ describe("svrg refuses", function()
     refused("batch = 101 is larger than the 100 records", on(pn.loss.logistic()), {privacy = false, batch = 101})
   end)
 
+  it("epochs that double beyond what an int can count", function()
+    for _, epochs in ipairs {41, (1 << 31) - 1, 1 << 31, 1 << 32, 1 << 48} do
+      local ok, err = pcall(pn.solve.svrg_pp.plan, on(pn.loss.logistic()), {privacy = false, epochs = epochs})
+      assert.is_false(ok)
+      assert.matches("epochs = " .. epochs .. "; at most 40", tostring(err), 1, true)
+    end
+  end)
+
   it("steps beyond the theory's, and theory without strong convexity", function()
     local obj = on(pn.loss.logistic())
     local limit = 1 / (24 * obj.bounds.smoothness)
