@@ -137,7 +137,8 @@ local names = {}
 for name, row in pairs(reference) do
   local class, kind, member = name:match "^(pn%.[%w_]+)([.:])([%w_]+)$"
   if class and row.kind ~= "meta" then
-    classes[class] = classes[class] or { fields = {}, methods = {} }
+    classes[class] = classes[class] or { fields = {}, methods = {}, points = {} }
+    if row.signature:find "^%w+:[%w_]+%([vg][,)]" then table.insert(classes[class].points, member) end
     table.insert(row.kind == "field" and classes[class].fields or classes[class].methods, member)
   end
   if row.kind == "function" or row.kind == "method" or instead[name] then
@@ -199,8 +200,9 @@ local function arguments(signature)
   return out
 end
 
--- Objects of which numbers are used afterwards: counts that fit no int, no unsigned, and the largest; and the reals at the ends.
-local used_counts, used_reals = { [4] = true, [5] = true, [6] = true }, { [10] = true, [11] = true }
+-- Objects of which numbers are used afterwards: counts that fit no int, and the reals at the ends.
+local used_counts = { [4] = true, [5] = true, [6] = true, [7] = true, [8] = true, [9] = true }
+local used_reals = { [10] = true, [11] = true }
 
 local function is_plain(value) return type(value) == "table" and not getmetatable(value) end
 
@@ -307,22 +309,29 @@ local function prepare()
     elseif base then
       ok, why = pcall(base.f, table.unpack(base, 1, base.n))
     end
+    local small = why
     if not ok then
       wrong[#wrong + 1] = ("%s: no valid call could be made: %s"):format(name, tostring(why))
     elseif not excused[name] then
       succeeded = succeeded + 1
       base = assert(capture(name))
-      bases[#bases + 1] = { name = name, paths = paths_of(name, base) }
-      local rho = takes_rho(name)
+      bases[#bases + 1] = { name = name, paths = paths_of(name, base), small = type(small) == "userdata" and small }
+      local rho, counts = takes_rho(name), {}
       for k, path in ipairs(bases[#bases].paths) do
         local key = path[#path]
         local by_rho = rho and key ~= "epsilon" and key ~= "delta"
         local used = is_count(name, path, base) and used_counts or used_reals
         for v = 1, #values do
           if not spares(name, used == used_reals, v) then
-            cases[#cases + 1] = { name = name, path = path, value = v, used = used[v], first = k == 1 and v == 1, rho = by_rho }
+            cases[#cases + 1] = { name = name, path = path, also = {}, value = v, used = used[v], first = k == 1 and v == 1,
+              rho = by_rho, base = bases[#bases] }
           end
         end
+        if used == used_counts then counts[#counts + 1] = path end
+      end
+      for v = 4, #counts > 1 and 9 or 0 do -- all counts at once: their products wrap around
+        cases[#cases + 1] = { name = name, path = counts[1], also = { table.unpack(counts, 2) }, value = v, used = true, rho = rho,
+          base = bases[#bases] }
       end
     end
   end
@@ -333,7 +342,8 @@ local function prepare()
 end
 
 local function describe(case)
-  return ("%s[%s] = %s"):format(case.name, table.concat(case.path, "."), values[case.value])
+  return ("%s[%s%s] = %s"):format(case.name, table.concat(case.path, "."), #case.also > 0 and " and all counts" or "",
+    values[case.value])
 end
 
 local ready -- the call of the case that comes
@@ -354,6 +364,7 @@ function exported.ready(i)
   ready = assert(capture(case.name))
   if case.rho then price_by_rho(ready) end
   put(ready, case.path, values[case.value])
+  for _, other in ipairs(case.also) do put(ready, other, values[case.value]) end
 end
 -- Limited: makes the call -> whether it answered.
 function exported.attempt()
@@ -370,6 +381,7 @@ end
 function exported.late_step(i)
   local late = late_steps[cases[i].class]
   late[reached] = (late[reached] or 0) + 1
+  cases[i].heavy = true
 end
 -- Unlimited: judges what came of it, and returns how many steps there are to be made with the object that was answered.
 local steps = {}
@@ -384,7 +396,7 @@ function exported.judge(i)
     if type(meta) == "table" and meta.__name and case.used and not case.class then
       case.class = meta.__name
       late_steps[case.class] = late_steps[case.class] or {}
-      for _, step in ipairs(steps_of(object, meta.__name)) do steps[#steps + 1] = step end
+      for _, step in ipairs(steps_of(object, meta.__name, case.base.small)) do steps[#steps + 1] = step end
     end
   end
   return #steps
@@ -406,7 +418,11 @@ end
 -- ---- the curator's ----
 
 
-local function key_text(key) return math.type(key) and tostring(key) or ("%q"):format(key) end
+local function path_text(path)
+  local keys = {}
+  for k, key in ipairs(path) do keys[k] = math.type(key) and tostring(key) or ("%q"):format(key) end
+  return "{" .. table.concat(keys, ",") .. "}"
+end
 
 -- The script for cases from ... to, those left out that are late unless there is but one.
 function exported.script(from, to)
@@ -416,26 +432,27 @@ function exported.script(from, to)
     local case = cases[i]
     local only_base = case.late and from < to
     if not only_base or case.first then
+      local used = case.used and case.class and not case.heavy
       if not needed[case.name] then
         needed[case.name] = true
         out[#out + 1] = ("examples[%q] = function() %s end\n"):format(case.name, texts[case.name])
         local member = method_of[case.name]
         if member then out[#out + 1] = ("method_of[%q] = %q\n"):format(case.name, member) end
       end
-      local path = {}
-      for k, key in ipairs(case.path) do path[k] = key_text(key) end
-      if case.used and case.class and not own_classes[case.class] then
+      local also = {}
+      for k, other in ipairs(case.also) do also[k] = path_text(other) end
+      if used and not own_classes[case.class] then
         own_classes[case.class] = true
-        local about = classes[case.class] or { fields = {}, methods = {} }
+        local about = classes[case.class] or { fields = {}, methods = {}, points = {} }
         local late = {}
         for k in pairs(late_steps[case.class]) do late[#late + 1] = ("[%d]=true"):format(k) end
         local function quoted(list_of) return ("%q,"):rep(#list_of):format(table.unpack(list_of)) end
-        out[#out + 1] = ("classes[%q] = { fields = {%s}, methods = {%s} } late[%q] = {%s}\n"):format(case.class,
-          quoted(about.fields), quoted(about.methods), case.class, table.concat(late, ","))
+        out[#out + 1] = ("classes[%q] = { fields = {%s}, methods = {%s}, points = {%s} } late[%q] = {%s}\n"):format(case.class,
+          quoted(about.fields), quoted(about.methods), quoted(about.points), case.class, table.concat(late, ","))
       end
-      list[#list + 1] = ("{%q, {%s}, %d, %s, %s, %s, %s, %s},\n"):format(case.name, table.concat(path, ","), case.value,
-        case.class and ("%q"):format(case.class) or "false", tostring(case.used and case.class ~= nil),
-        tostring(case.first == true), tostring(case.rho), tostring(only_base or false))
+      list[#list + 1] = ("{%q, %s, %d, %s, %s, %s, %s, %s, {%s}},\n"):format(case.name, path_text(case.path), case.value,
+        case.class and ("%q"):format(case.class) or "false", tostring(used or false),
+        tostring(case.first == true), tostring(case.rho), tostring(only_base or false), table.concat(also, ","))
     end
   end
   if #list == 0 then return "" end

@@ -111,9 +111,35 @@ local operators = {
 local last = { close = true, retire = true }
 local never = { save = true, serve = true, data = true, run = true, barrier = true }
 
+local points = { { 0.5 }, { 0.5, 0.25 }, { 0.5, 0.25, 1 }, { 0.5, 0.25, 1, 2 } }
+
+-- Asks what such a method made about points that are short: an object whose size has wrapped around takes one of them for its own.
+local function ask_about(made, methods)
+  if type(made) ~= "userdata" then return end
+  pcall(tostring, made)
+  for _, name in ipairs(methods) do
+    for _, point in ipairs(points) do pcall(function() return made[name](made, point) end) end
+  end
+end
+
+-- The object with itself, twice as large each time, and each of them with the small one that the valid call answers.
+local function doubled(object, small, name, methods)
+  local made = object
+  for _ = 1, 17 do
+    for _, pair in ipairs { { made, small }, { small, made } } do
+      local ok, more = pcall(function() return pair[1][name](pair[1], pair[2]) end)
+      ask_about(ok and more, methods)
+    end
+    local ok, more = pcall(function() return made[name](made, made) end)
+    if not ok or type(more) ~= "userdata" then return end
+    made = more
+    ask_about(made, methods)
+  end
+end
+
 -- Everything that can be asked of an object without thinking, in steps.
-local function steps_of(object, class)
-  local steps, about = {}, classes[class] or { fields = {}, methods = {} }
+local function steps_of(object, class, small)
+  local steps, about = {}, classes[class] or { fields = {}, methods = {}, points = {} }
   local function step(f, other)
     steps[#steps + 1] = function()
       local results = table.pack(pcall(f, object, other))
@@ -136,6 +162,7 @@ local function steps_of(object, class)
     end
   end
   step(function() return tostring(object) end)
+  step(function() return ask_about(object, about.points) end)
   for _, name in ipairs(about.fields) do step(function() return object[name] end) end
   for _, ends in ipairs { false, true } do
     for _, name in ipairs(about.methods) do
@@ -144,16 +171,7 @@ local function steps_of(object, class)
         step(function() return ask() end)
         if not ends then
           for _, other in ipairs { object, { 0.5, 0.25 }, 1, "l1" } do step(ask, other) end
-          step(function() -- twice as large each time: sizes that wrap around do so here
-            local made = object
-            for _ = 1, 17 do
-              local ok, more = pcall(made[name], made, made)
-              if not ok or type(more) ~= "userdata" then break end
-              made = more
-              pcall(function() return made:support { 0.5, 0.25 } end)
-              pcall(tostring, made)
-            end
-          end)
+          step(function() return doubled(object, small, name, about.points) end)
         end
       end
     end

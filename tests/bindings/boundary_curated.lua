@@ -15,12 +15,14 @@ end
 local analysts = "is not available to analysts"
 local tally = { bases = 0, denied = 0, failed = "", answered = 0, refused = 0, denied_calls = 0 }
 proxied = proxy(pn, "")
+local small -- what the valid call answers
 for _, case in ipairs(cases) do
-  local name, path, value, class, used, fresh, rho, only_base = table.unpack(case, 1, 8)
+  local name, path, value, class, used, fresh, rho, only_base, also = table.unpack(case, 1, 9)
   if fresh then
     local call, why = capture(name)
     local ok = call ~= nil
     if ok then ok, why = pcall(call.f, table.unpack(call, 1, call.n)) end
+    small = ok and why
     if ok then tally.bases = tally.bases + 1
     elseif string.find(tostring(why), analysts) then tally.denied = tally.denied + 1
     else tally.failed = tally.failed .. name .. ": " .. tostring(why) .. "\n" end
@@ -29,12 +31,13 @@ for _, case in ipairs(cases) do
   if call then
     if rho then price_by_rho(call) end
     put(call, path, values[value])
+    for _, other in ipairs(also) do put(call, other, values[value]) end
     local results = table.pack(pcall(call.f, table.unpack(call, 1, call.n)))
     if results[1] then
       tally.answered = tally.answered + 1
       for i = 2, used and results.n or 0 do
         if type(results[i]) == "userdata" then
-          for k, step in ipairs(steps_of(results[i], class)) do
+          for k, step in ipairs(steps_of(results[i], class, small)) do
             if not late[class][k] then step() end
           end
           break

@@ -252,7 +252,7 @@ static void run_curated(curated *at, long first, long last)
 static void in_a_curator(lua_State *L, long cases)
 {
     pnl_host_options limits = { .memory_bytes = (size_t)128 << 20,
-                                .seconds = 1.0 * SLOWER,
+                                .seconds = 2.0 * SLOWER,
                                 .instructions = 1000000000,
                                 .threads = 1,
                                 .log = ignore };
