@@ -127,8 +127,10 @@ static int from_values(lua_State *L)
     if (y.n != rows)
         return pnl_error(L, "data.from: X has %zu rows, y has %zu labels", rows, y.n);
     slot = pnl_new_data(L);
+    pn_vault_enter();
     status = sparse ? pn_dataset_from_csr(slot, &sparse->csr, y.data, "data", &err)
                     : pn_dataset_from_dense(slot, dense.data, dense.rows, dense.cols, y.data, "data", &err);
+    pn_vault_leave();
     return pnl_data_made(L, slot, status, &err);
 }
 

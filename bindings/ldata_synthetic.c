@@ -1,5 +1,6 @@
 /* ldata_synthetic.c -- pn.data.synthetic: data with a known truth.
  * Depends on: ldata.h, progress.h, data/dataset.h.  Used by: ldata_load.c. */
+#include "core/vault.h"
 #include "ldata.h"
 #include "pnl.h"
 #include "progress.h"
@@ -91,7 +92,7 @@ static int synthetic(lua_State *L, const char *owner, const pn_param *params, sy
     truth = pnl_new_vec(L, options.p);
     slot = pnl_new_data(L);
     begin(L, owner);
-    return hand_over(L, slot, make(slot, &options, truth, &err), &err);
+    return hand_over(L, slot, PN_WITH_RECORDS(make(slot, &options, truth, &err)), &err);
 }
 
 static int synthetic_lasso(lua_State *L)
@@ -141,7 +142,7 @@ static int synthetic_classification(lua_State *L)
     truth = pnl_new_mat(L, options.classes, options.p);
     slot = pnl_new_data(L);
     begin(L, owner);
-    return hand_over(L, slot, pn_synthetic_classification(slot, &options, truth, &err), &err);
+    return hand_over(L, slot, PN_WITH_RECORDS(pn_synthetic_classification(slot, &options, truth, &err)), &err);
 }
 
 enum { RANK_ROWS, RANK_COLS, RANK_N, RANK_RANK, RANK_NOISE, RANK_SIGNAL, RANK_COUNT };
@@ -180,7 +181,7 @@ static int synthetic_low_rank(lua_State *L)
     truth = pnl_new_mat(L, options.rows, options.cols);
     slot = pnl_new_data(L);
     begin(L, owner);
-    return hand_over(L, slot, pn_synthetic_low_rank(slot, &options, truth, &err), &err);
+    return hand_over(L, slot, PN_WITH_RECORDS(pn_synthetic_low_rank(slot, &options, truth, &err)), &err);
 }
 
 /* ---- the library ---- */

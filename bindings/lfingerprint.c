@@ -2,6 +2,7 @@
  * Depends on: ldata.h, lnumbers.h, data/fingerprint.h.  Used by: ldata_load.c. */
 #include <math.h>
 
+#include "core/vault.h"
 #include "data/fingerprint.h"
 #include "ldata.h"
 #include "lnumbers.h"
@@ -157,7 +158,7 @@ static int dataset(lua_State *L)
     pn_dataset **slot = pnl_new_data(L);
     pn_err err;
 
-    return pnl_data_made(L, slot, pn_fingerprint_dataset(slot, code, user, &err), &err);
+    return pnl_data_made(L, slot, PN_WITH_RECORDS(pn_fingerprint_dataset(slot, code, user, &err)), &err);
 }
 
 static int consensus(lua_State *L)

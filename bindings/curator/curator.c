@@ -204,9 +204,11 @@ static bool is_there(char path[PATH_MAX], const char *folder)
 char *pnl_find_program(void)
 {
     char folder[PATH_MAX], path[PATH_MAX];
-    Dl_info about;
+    Dl_info about = { 0 };
+    bool known = dladdr((void *)(size_t)&pnl_find_program, &about) != 0 && about.dli_fname[0] == '/';
 
-    if (dladdr((void *)(size_t)&pnl_find_program, &about) == 0 || !realpath(about.dli_fname, folder))
+    /* A program is known by what it was called as, in a folder that may be another by now. */
+    if (!realpath(known ? about.dli_fname : "/proc/self/exe", folder))
         return NULL;
     for (int level = 0; level < MOST_LEVELS; level++) {
         char *slash = strrchr(folder, '/');
