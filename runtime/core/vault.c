@@ -10,7 +10,15 @@
 #include "core/size.h"
 #include "core/vault.h"
 
-/* Blocks lie one behind another in an address range of their own, so that one call locks all of them. */
+/* Blocks lie one behind another in an address range of their own, so that one call locks all of them; on large pages where the system
+ * has them, for what a call costs goes with the number of pages. */
+#define LARGE_PAGE ((size_t)2 << 20)
+
+static size_t round_up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
 typedef struct block {
     size_t at, bytes;    /* in the range; whole pages */
     pn_account *account; /* that pays for it, or NULL */
@@ -36,13 +44,18 @@ static struct vault {
     size_t block_count, block_room;
 } vault;
 
+static void protect_range(bool open)
+{
+    if (vault.top > 0)
+        (void)mprotect(vault.range, round_up(vault.top, LARGE_PAGE), open ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
 /* Pages that the system does not unlock end the process at the first read, as they should. */
 static void protect_all(bool open)
 {
     for (size_t i = 0; i < vault.region_count; i++)
         (void)mprotect(vault.regions[i].pages, vault.regions[i].bytes, open ? PROT_READ : PROT_NONE);
-    if (vault.top > 0)
-        (void)mprotect(vault.range, vault.top, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+    protect_range(open);
 }
 
 void pn_vault_enter(void)
@@ -80,7 +93,7 @@ void pn_vault_leave(void)
 
 void pn_vault_arm(size_t room, void (*on_enter)(void))
 {
-    vault.room = room;
+    vault.room = round_up(room, LARGE_PAGE);
     vault.on_enter = on_enter;
     vault.armed = true;
     protect_all(false);
@@ -113,7 +126,20 @@ static size_t pages_for(size_t count, size_t size)
 
     if (!pn_size_multiply(&bytes, count, size))
         return 0;
-    return bytes == 0 ? page : (bytes + page - 1) / page * page;
+    return bytes == 0 ? page : round_up(bytes, page);
+}
+
+static bool reserve_range(void)
+{
+    void *range = mmap(NULL, vault.room + LARGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (range == MAP_FAILED)
+        return false;
+    vault.range = (char *)round_up((size_t)range, LARGE_PAGE);
+#ifdef MADV_HUGEPAGE
+    (void)madvise(vault.range, vault.room, MADV_HUGEPAGE); /* a hint */
+#endif
+    return true;
 }
 
 /* One that was freed and has this very size, or a new one at the top; NULL when memory is short. */
@@ -132,13 +158,8 @@ static block *find_block(size_t bytes)
         vault.blocks = more;
         vault.block_room = room;
     }
-    if (!vault.range) {
-        void *range = mmap(NULL, vault.room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-        if (range == MAP_FAILED)
-            return NULL;
-        vault.range = range;
-    }
+    if (!vault.range && !reserve_range())
+        return NULL;
     if (bytes > vault.room - vault.top)
         return NULL;
     vault.blocks[vault.block_count] = (block){ .at = vault.top, .bytes = bytes };
@@ -150,8 +171,10 @@ static void *take_block(size_t bytes, pn_account *account)
 {
     block *found = find_block(bytes);
 
-    if (!found || (vault.inside && mprotect(vault.range + found->at, bytes, PROT_READ | PROT_WRITE) != 0))
+    if (!found)
         return NULL;
+    if (vault.inside)
+        protect_range(true);
     found->used = true;
     found->account = account;
     return vault.range + found->at;
