@@ -164,7 +164,8 @@ static shown noise_of(records r, pn_terms terms)
     request = round_of(&terms, 1, NULL, (double[N]){ 1.0, -1.0, 0.5, 0.25 });
     CHECK(party_scores_of(party, &request, &scores, NULL, NULL) == PN_OK);
     CHECK(party_choose(party, 1, &scores, &made, NULL) == PN_OK);
-    out.choice = made.score + scores.score[made.code > 0 ? 2 * (made.code - 1) + 1 : 2 * (-made.code - 1)] / scores.unit;
+    out.choice =
+        made.score + scores.score[made.code > 0 ? 2 * (made.code - 1) + 1 : 2 * (-made.code - 1)] / scores.unit;
     CHECK(party_feature(party, 0, false, out.feature, NULL) == PN_OK);
     for (int l = 0; l < N; l++)
         out.feature[l] -= r.x[l * C];
