@@ -193,7 +193,8 @@ static pn_status choose_paper(pn_party *party, uint64_t round, const party_score
     }
     for (size_t k = 1; k < scores->sampled; k++)
         best = fabs(noisy[k]) > fabs(noisy[best]) ? k : best;
-    reply->code = code_of(scores, 2 * best + (noisy[best] > 0.0));
+    if (status == PN_OK)
+        reply->code = code_of(scores, 2 * best + (noisy[best] > 0.0));
     pn_free(noisy);
     return status;
 }

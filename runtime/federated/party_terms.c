@@ -135,8 +135,21 @@ static pn_status multiply(pn_party *party, pn_task *task, pn_err *err)
                            : pn_sketch_columns(run->sketch, data->dense, c, run->sketched, task, err);
 }
 
+static void feed_columns(crypto_generichash_state *hash, const party_data *data)
+{
+    size_t c = data->columns;
+
+    if (!data->is_sparse) {
+        feed(hash, data->dense, c * data->n * sizeof(double));
+        return;
+    }
+    feed(hash, data->sparse.start, (c + 1) * sizeof *data->sparse.start);
+    feed(hash, data->sparse.column, data->sparse.start[c] * sizeof *data->sparse.column);
+    feed(hash, data->sparse.value, data->sparse.start[c] * sizeof *data->sparse.value);
+}
+
 /* Keyed, because it is of records.  Noise at an address belongs to these numbers to the last bit: neither other data nor another
- * processor's rounding may get it. */
+ * processor's rounding may get it.  By records scores come from columns and labels themselves, which sketch and products do not determine. */
 static void digest_run(pn_party *party)
 {
     const party_data *data = &party->data;
@@ -145,15 +158,11 @@ static void digest_run(pn_party *party)
 
     (void)crypto_generichash_init(&hash, party->key.bytes, sizeof party->key.bytes, PN_DIGEST_BYTES);
     feed(&hash, party->run.products, c * sizeof(double));
-    if (party->run.sketched) {
+    feed(&hash, data->y, data->n * sizeof(double));
+    if (party->run.sketched)
         feed(&hash, party->run.sketched, c * m * sizeof(double));
-    } else if (data->is_sparse) {
-        feed(&hash, data->sparse.start, (c + 1) * sizeof *data->sparse.start);
-        feed(&hash, data->sparse.column, data->sparse.start[c] * sizeof *data->sparse.column);
-        feed(&hash, data->sparse.value, data->sparse.start[c] * sizeof *data->sparse.value);
-    } else {
-        feed(&hash, data->dense, c * data->n * sizeof(double));
-    }
+    if (!party->run.sketched || party_by_records(&party->terms))
+        feed_columns(&hash, data);
     (void)crypto_generichash_final(&hash, party->run.digest, PN_DIGEST_BYTES);
 }
 

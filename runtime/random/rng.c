@@ -133,6 +133,9 @@ static void store_little_endian(unsigned char bytes[8], uint64_t x)
         bytes[i] = (unsigned char)(x >> (8 * i));
 }
 
+/* A hash leaves its state, which is the key, below on the stack. */
+#define HASH_STACK 4096
+
 /* BLAKE2b-256 under a personal string that no other use shares. */
 static void hash_key(unsigned char key[PN_KEY_BYTES], const unsigned char *message, size_t n, const char *purpose)
 {
@@ -140,6 +143,7 @@ static void hash_key(unsigned char key[PN_KEY_BYTES], const unsigned char *messa
 
     memcpy(personal, purpose, strlen(purpose));
     (void)crypto_generichash_blake2b_salt_personal(key, PN_KEY_BYTES, message, n, NULL, 0, NULL, personal);
+    sodium_stackzero(HASH_STACK);
 }
 
 static void key_from(pn_rng *rng, const unsigned char *message, size_t n, const char *purpose)
@@ -269,6 +273,7 @@ void pn_rng_address(pn_rng *rng, const pn_address_key *key, const uint64_t addre
         store_little_endian(message + 8 * i, address[i]);
     (void)crypto_generichash_blake2b_salt_personal(keys, sizeof keys, message, sizeof message, key->bytes,
                                                    sizeof key->bytes, NULL, (const unsigned char *)purpose);
+    sodium_stackzero(HASH_STACK);
     sodium_memzero(rng->buffer + rng->next, PN_REFILL_BYTES - rng->next);
     sodium_memzero(rng->extra + rng->next_extra, PN_EXTRA_BYTES - rng->next_extra);
     memcpy(rng->key, keys, PN_KEY_BYTES);

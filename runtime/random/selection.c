@@ -202,7 +202,8 @@ __extension__ typedef __int128 wide;
 static wide laplace_wide(pn_rng *rng, uint64_t num, pn_u128 den)
 {
     bool negative = laplace_is_negative(rng, num, den);
-    wide magnitude = (wide)((laplace_whole(rng, den) + laplace_fraction(rng, den)) / num);
+    pn_u128 whole = laplace_whole(rng, den); /* drawn in this order by every compiler */
+    wide magnitude = (wide)((whole + laplace_fraction(rng, den)) / num);
 
     return negative ? -1 - magnitude : magnitude;
 }

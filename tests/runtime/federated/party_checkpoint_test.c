@@ -126,6 +126,43 @@ static void copies_and_earlier_ones_are_refused(const records *r)
     pn_message_clear(&reply);
 }
 
+/* A checkpoint from before `back` releases of one kind is put back where the file system keeps no mark. */
+static void put_back(const records *r, uint64_t back, bool features, pn_status want)
+{
+    pn_terms terms = real_terms();
+    pn_party *party = open_party(r, ledger_path, checkpoint, PN_OK);
+    pn_message reply = { 0 };
+
+    CHECK(ask_terms(party, &terms, &reply) == PN_MESSAGE_READY);
+    memset(party->state, PARTY_CHOSEN, C);
+    CHECK(ask(party, round_of(&terms, 1, NULL, NULL), &reply) == PN_MESSAGE_CHOICE);
+    shell("cp %s %s", checkpoint, copy);
+    for (uint64_t i = 0; i < back; i++) {
+        if (features)
+            CHECK(ask_feature(party, &terms, 1, (uint32_t)i, &reply) == PN_MESSAGE_FEATURE);
+        else
+            CHECK(ask(party, round_of(&terms, 2 + i, NULL, NULL), &reply) == PN_MESSAGE_CHOICE);
+    }
+    pn_party_free(party);
+    shell("cat %s > %s", copy, checkpoint);
+    (void)removexattr(checkpoint, "user.penumbra.stream");
+    party = open_party(r, ledger_path, checkpoint, want);
+    CHECK(want == PN_OK ? party != NULL : party == NULL && strstr(message_text, "an earlier copy of the checkpoint"));
+    pn_party_free(party);
+    pn_message_clear(&reply);
+    shell("rm -f %s/*%s", directory, "");
+}
+
+static void one_release_may_be_missing_and_two_may_not(const records *r)
+{
+    for (int features = 0; features < 2; features++) {
+        put_back(r, 0, features, PN_OK);
+        put_back(r, 1, features, PN_OK);
+        put_back(r, 2, features, PN_EPRIVACY);
+        put_back(r, 3, features, PN_EPRIVACY);
+    }
+}
+
 /* One release back is what a crash leaves, too, where the file system keeps no mark: nothing is to be had from it. */
 static void the_same_question_has_the_same_answer_whatever_was_put_back(const records *r)
 {
@@ -325,6 +362,7 @@ static pn_status short_run(void *self, pn_err *err)
 int main(void)
 {
     static void (*const tests[])(const records *) = {
+        one_release_may_be_missing_and_two_may_not,
         the_same_question_has_the_same_answer_whatever_was_put_back,
         another_question_has_other_noise,
         a_party_goes_on_after_it_was_closed,

@@ -259,8 +259,46 @@ static void test_quantiles(void)
     }
 }
 
+/* Straight from the definition, by counting: a candidate c is off by how far q n is from the ranks that c may have, #{v < c} to #{v <= c},
+ * and by nothing in between.  q n is not rounded: with n of 2 to 4, most of these are between two ranks. */
+static void check_ranks(const table *data, double q)
+{
+    static const double candidates[] = { -1.0, 0.0, 0.5, 2.0 };
+    static const size_t label = 0;
+    const pn_query query = {
+        .kind = PN_QUERY_QUANTILE, .columns = &label, .count = 1, .points = candidates, .point_count = 4, .quantile = q
+    };
+    double got[4];
+
+    exact(got, &query, data, PN_REPLACE_ONE);
+    for (size_t c = 0; c < 4; c++) {
+        double below = 0.0, upto = 0.0, target = q * (double)data->n;
+
+        for (size_t i = 0; i < data->n; i++) {
+            below += data->y[i] < candidates[c];
+            upto += data->y[i] <= candidates[c];
+        }
+        CHECK_CLOSE(got[c], target < below ? target - below : target > upto ? upto - target : 0.0, 1e-15);
+    }
+}
+
+static void test_ranks_are_counted_from_q_times_n(void)
+{
+    static const double q[] = { 0.0, 0.1, 0.25, 1.0 / 3.0, 0.5, 0.7, 0.99, 1.0 }, v[] = { -2.0, 0.0, 0.25, 0.5, 3.0 };
+
+    for (size_t i = 0; i < sizeof q / sizeof q[0]; i++) {
+        for (size_t code = 0; code < 625; code++) {
+            table data = { .y = { v[code % 5], v[code / 5 % 5], v[code / 25 % 5], v[code / 125] }, .p = 1 };
+
+            for (data.n = 2; data.n <= 4; data.n++)
+                check_ranks(&data, q[i]);
+        }
+    }
+}
+
 int main(void)
 {
+    test_ranks_are_counted_from_q_times_n();
     test_sums_and_counts();
     test_histograms();
     test_quantiles();

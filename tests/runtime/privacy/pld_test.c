@@ -10,6 +10,7 @@
 #include "privacy/gaussian.h"
 #include "privacy/pld.h"
 #include "privacy/pld_law.h"
+#include "privacy/pld_side.h"
 
 static double real_delta(const pn_pair *pair, double loss)
 {
@@ -158,6 +159,86 @@ static void test_laws_enclose_the_record(void)
         check_laws(&p[0], h, false, &coarse);
         check_laws(&p[0], h, true, &fine);
     }
+}
+
+/* ---- mass that the lattice does not reach ---- */
+
+/* With a tail cut so early that every bit of it shows: the upper law has all of P's mass, and its hockey stick is above the pair's from far
+ * left of the knots to far right of them; the lower law's is below. */
+static void check_cut(const pn_pair *pair, double h, bool mirrored, double tail)
+{
+    pn_cells cells;
+    pn_law upper, lower;
+    long double mass;
+
+    if (!CHECK(pn_cells_new(&cells, pair, h, tail, NULL) == PN_OK))
+        return;
+    CHECK(pn_law_new(&upper, &cells, true, mirrored, 1.0, NULL) == PN_OK);
+    CHECK(pn_law_new(&lower, &cells, false, mirrored, 1.0, NULL) == PN_OK);
+    mass = (long double)upper.infinite;
+    for (size_t j = 0; j < upper.n; j++)
+        mass += (long double)upper.p[j];
+    CHECK_CLOSE((double)mass, 1.0, 1e-12);
+    CHECK(lower.infinite == 0.0);
+    for (double at = -8.0; at < 12.0; at += 0.0617) {
+        pn_tails t;
+        double exact;
+
+        pair->tails(pair, mirrored ? -at : at, &t);
+        exact = mirrored ? t.q_below - exp(at) * t.p_below : t.p_above - exp(at) * t.q_above;
+        CHECK(law_delta(&upper, at) >= exact - 4e-15 * fmax(1.0, exp(at)));
+        CHECK(law_delta(&lower, at) <= exact + 4e-15 * fmax(1.0, exp(at)));
+    }
+    pn_law_clear(&upper);
+    pn_law_clear(&lower);
+    pn_cells_clear(&cells);
+}
+
+static void test_mass_that_is_cut_stays_in_the_upper_law(void)
+{
+    for (double tail = 0.1; tail > 1e-6; tail *= 0.03) {
+        for (int mirrored = 0; mirrored < 2; mirrored++) {
+            pn_pair p[2];
+
+            pn_pair_gaussian(&p[0], 0.9);
+            check_cut(&p[0], 0.02, mirrored, tail);
+            pn_pair_laplace(&p[0], 0.9);
+            check_cut(&p[0], 1.8 / 64, mirrored, tail);
+            check_cut(&p[0], 0.031, mirrored, tail);
+            pn_pair_bounded_range(&p[0], 0.5);
+            check_cut(&p[0], 0.01, mirrored, tail);
+            pn_pair_fixed(&p[0], 0.1, 0.8);
+            check_cut(&p[0], 0.01, mirrored, tail);
+            pn_pair_poisson(p, 0.05, 0.8);
+            check_cut(&p[0], 0.01, mirrored, tail);
+            check_cut(&p[1], 0.01, mirrored, tail);
+        }
+    }
+}
+
+/* Of `count` events at least one has it with chance 1 - (1 - m)^count, and then no epsilon is large enough. */
+static void test_infinite_mass_is_composed(void)
+{
+    pn_law laws[2];
+    pn_cells cells;
+    pn_side side;
+    pn_pair pair;
+    double left, most;
+
+    pn_pair_gaussian(&pair, 0.9);
+    CHECK(pn_cells_new(&cells, &pair, 0.02, 1e-3, NULL) == PN_OK);
+    CHECK(pn_law_new(&laws[0], &cells, true, false, 40.0, NULL) == PN_OK);
+    CHECK(pn_law_new(&laws[1], &cells, true, true, 3.0, NULL) == PN_OK);
+    CHECK(laws[0].infinite > 1e-5 && laws[1].infinite > 1e-5);
+    left = pow(1.0 - laws[0].infinite, 40.0) * pow(1.0 - laws[1].infinite, 3.0);
+    most = fmax(laws[0].infinite, laws[1].infinite);
+    pn_side_init(&side, laws, 2, true);
+    CHECK(side.infinite >= 40.0 * laws[0].infinite * 0.9 && side.infinite > most);
+    CHECK_CLOSE(side.infinite, 1.0 - left, 1e-12);
+    pn_side_clear(&side);
+    for (int i = 0; i < 2; i++)
+        pn_law_clear(&laws[i]);
+    pn_cells_clear(&cells);
 }
 
 /* ---- composition ---- */
@@ -319,6 +400,8 @@ int main(void)
     test_pairs();
     test_bounded_range_envelope();
     test_laws_enclose_the_record();
+    test_mass_that_is_cut_stays_in_the_upper_law();
+    test_infinite_mass_is_composed();
     test_exact_gaussian_is_inside();
     test_optimal_composition_is_inside();
     test_both_ways_agree();
