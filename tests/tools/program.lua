@@ -77,7 +77,7 @@ end
 function program.with_busy()
   local config, flags = read_all(program.tree .. "/config.mk"), read_all(program.tree .. "/flags")
   local function setting(name) return config:match(name .. " :?= ?([^\n]*)") or "" end
-  local objects = ("$(ls %s/bindings/*.o)"):format(program.tree)
+  local objects = ("$(ls %s/bindings/*.o %s/bindings/curator/*.o)"):format(program.tree, program.tree)
   return build("penumbra_busy", table.concat({
     os.getenv "PN_CC" or "cc", "-std=c17 -g", flags:match "%-fsanitize=%S+" or "", "-Iruntime -Ibindings",
     setting "LUA_CFLAGS", "-pthread -Wl,--wrap=luaopen_penumbra_core -o OUT tests/tools/busy.c", objects,
