@@ -1,5 +1,5 @@
--- stopped_runs_spec.lua -- a run that somebody stops states what holds wherever he stops it.  Runs that were stopped once stated the
--- price of the steps taken, which holds only for a number of steps that was fixed before the first.
+-- stopped_runs_spec.lua -- a run that somebody stops states what holds wherever he stops it.  Runs that were stopped once stated
+-- the price of the steps taken, which holds only for a number of steps that was fixed before the first.
 local pn = require "penumbra"
 
 local data = pn.data.synthetic.lasso { n = 400, p = 3, seed = 1 }:clip_rows("linf", 1):clip_labels(-1, 1)
@@ -23,8 +23,8 @@ local function kernel_of(mu)
   return weights, reach
 end
 
--- max over stopping times t of E (1 - exp(stated[t] - L_t))_+, L_t the loss of the first t steps: the hockey-stick divergence between
--- all that the one who stops has seen, at the epsilon that is stated to him.  By backward induction over the loss so far.
+-- max over stopping times t of E (1 - exp(stated[t] - L_t))_+, L_t the loss of the first t steps: the hockey-stick divergence
+-- between all that the one who stops has seen, at the epsilon that is stated to him.  By backward induction over the loss so far.
 local function worst_divergence(mu, stated)
   local weights, reach = kernel_of(mu)
   local value = {}
@@ -47,8 +47,8 @@ local function worst_divergence(mu, stated)
 end
 
 describe("the epsilon of a run that is stopped when its releases are telling", function()
-  -- Exact, so without false alarms.  Every step is one Gaussian release of the same mu (charged_rho is t mu^2/2), and the iterates tell
-  -- all of it.  The grid is right to 0.2%: .00999 at the plan's epsilon, whatever the rule, and .0317 at the price of the steps taken.
+  -- Exact, so without false alarms.  Every step is one Gaussian release of the same mu (charged_rho is t mu^2/2), and the iterates
+  -- tell all of it.  The grid is right to 0.2%: .00999 at the plan's epsilon, whatever the rule, and .0317 at the price of the steps.
   local steps, delta = 30, 0.01
 
   it("holds at every stopping time, and the price of the steps taken does not", function()
