@@ -24,7 +24,7 @@ local function kernel_of(mu)
 end
 
 -- max over stopping times t of E (1 - exp(stated[t] - L_t))_+, L_t the loss of the first t steps: the hockey-stick divergence
--- between all that the one who stops has seen, at the epsilon that is stated to him.  By backward induction over the loss so far.
+-- of all that the one who stops has seen, at the epsilon that is stated to him.  By backward induction over the loss so far.
 local function worst_divergence(mu, stated)
   local weights, reach = kernel_of(mu)
   local value = {}
@@ -48,7 +48,7 @@ end
 
 describe("the epsilon of a run that is stopped when its releases are telling", function()
   -- Exact, so without false alarms.  Every step is one Gaussian release of the same mu (charged_rho is t mu^2/2), and the iterates
-  -- tell all of it.  The grid is right to 0.2%: .00999 at the plan's epsilon, whatever the rule, and .0317 at the price of the steps.
+  -- tell all of it.  The grid is right to 0.2%: .00999 at the plan's epsilon, whatever the rule; .0317 at the price of the steps.
   local steps, delta = 30, 0.01
 
   it("holds at every stopping time, and the price of the steps taken does not", function()
