@@ -27,7 +27,9 @@ static bool was_stopped(const pn_fit *fit, const pn_model_about *about)
 static void say_stop(const pn_fit *fit, const pn_model_about *about, char *text, size_t size)
 {
     text[0] = '\0';
-    if (was_stopped(fit, about))
+    if (about->version && was_stopped(fit, about) && isinf(isnan(fit->epsilon) ? fit->rho : fit->epsilon))
+        (void)snprintf(text, size, "\n           its file knows no bound for a run that was stopped");
+    else if (was_stopped(fit, about))
         (void)snprintf(text, size,
                        "\n           this %s is the whole plan's, because whoever stopped the run"
                        "\n           could see what it had released",
