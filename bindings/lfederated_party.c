@@ -32,7 +32,7 @@ static pnl_party *party_of(lua_State *L)
 
 /* ---- making ---- */
 
-enum { DATA, LEDGER, NONPRIVATE, RNG, TIMEOUT, RANKS, OWN };
+enum { DATA, LEDGER, PERSON_EPSILON, NONPRIVATE, RNG, TIMEOUT, RANKS, OWN };
 
 static const char *const data_class[] = { "pn.dataset", NULL };
 static const char *const ledger_class[] = { "pn.ledger", NULL };
@@ -47,6 +47,10 @@ static const pn_param own_params[] = {
       "bounds" },
     { "ledger", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, ledger_class,
       "its own budget, which every release is charged to before it is drawn; with checkpoint it needs a file" },
+    { "person_epsilon", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "the most that all parties together may spend on one person, at the delta of its ledger: terms that allow more "
+      "are refused.  It counts what honest parties with this party's terms release; how many they are, and that the "
+      "others got such terms, is the server's word" },
     { "nonprivate", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL, "agree to runs without any noise" },
     { "rng", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, rng_class,
       "where the key of its noise is drawn from; a seeded one is for teaching and agrees to simulated runs only" },
@@ -166,6 +170,7 @@ static int make_party(lua_State *L)
     options.data = args[DATA].object;
     options.ledger = (pn_ledger *)(size_t)args[LEDGER].object;
     options.rng = (pn_rng *)(size_t)args[RNG].object;
+    options.person_epsilon = args[PERSON_EPSILON].real;
     options.nonprivate = args[NONPRIVATE].flag;
     pnl_status(L, pn_party_new(&self->party, &options, &err), &err);
     lua_settop(L, box);
@@ -211,6 +216,12 @@ static void add_privacy(lua_State *L, const pn_party_report *report)
         set_number(L, "nominal_epsilon", report->epsilon);
         set_number(L, "nominal_rho", report->rho);
     }
+    set_number(L, "charged_epsilon", report->charged_epsilon);
+    set_number(L, "charged_rho", report->charged_rho);
+    if (isfinite(report->person_epsilon))
+        set_number(L, "person_epsilon", report->simulated ? INFINITY : report->person_epsilon);
+    if (report->simulated)
+        set_number(L, "nominal_person_epsilon", report->person_epsilon);
     lua_pushboolean(L, report->simulated);
     lua_setfield(L, -2, "simulated");
 }
@@ -221,8 +232,9 @@ static int party_report(lua_State *L)
     pn_party_report report;
 
     pn_party_report_of(self->party, &report);
-    lua_createtable(L, 0, 14);
+    lua_createtable(L, 0, 20);
     set_text(L, "phase", phase_names[report.phase]);
+    set_integer(L, "parties", report.parties);
     set_integer(L, "rounds", report.round);
     set_integer(L, "selections", report.selections);
     set_integer(L, "features", report.features);
@@ -317,10 +329,15 @@ static const pnl_row party_rows[] = {
       "than "
       "timeout; a ledger or checkpoint that cannot be written." },
     { "report", party_report, PNL_METHOD, PNL_PAID | PNL_PROCESSES, "party:report() -> table",
-      "{phase=, rounds=, selections=, features=, scores=, epsilon=, delta=, rho=, simulated=}: what was released, each "
-      "paid for "
-      "once, and what this party's releases cost (infinite with seeded noise, beside nominal_epsilon and nominal_rho): "
-      "as charged, of which the run's terms set the most.  "
+      "{phase=, parties=, rounds=, selections=, features=, scores=, epsilon=, delta=, rho=, simulated=}: what was "
+      "released, "
+      "each paid for once.  epsilon and rho are what all that the terms let this party release costs, which holds "
+      "wherever "
+      "the run ends (0 before its first release; infinite with seeded noise, beside nominal_epsilon and nominal_rho); "
+      "charged_epsilon and charged_rho the price of what it has released, as its ledger was charged, which is no "
+      "guarantee; "
+      "person_epsilon the most that honest parties with such terms, as many as these name, release together about one "
+      "person.  "
       "After the run theta: its part of the model.  When the run was refused reason and status, as \"EBUDGET\"." },
     { "phase", party_phase, PNL_FIELD, PNL_PAID | PNL_PROCESSES, "party.phase -> string",
       "\"new\", \"ready\" (the terms fit its data and budget), \"running\", \"done\" or \"refused\"." },
@@ -353,8 +370,8 @@ void pnl_open_party(lua_State *L)
     lua_setfield(L, -2, "party");
     pnl_reference(
         L, "federated", "party", PNL_NOTHING | PNL_PROCESSES,
-        "pn.federated.party{connect=, server=, keys=, data=, ledger=, name=, checkpoint=, alignment=, timeout=, "
-        "nonprivate=, rng=, log=, ranks=} -> party",
+        "pn.federated.party{connect=, server=, keys=, data=, ledger=, person_epsilon=, name=, checkpoint=, alignment=, "
+        "timeout=, nonprivate=, rng=, log=, ranks=} -> party",
         "A party of a run: it keeps its columns, and releases noisy choices among them and sketches of chosen columns "
         "with "
         "noise, each "

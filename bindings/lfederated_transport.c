@@ -137,6 +137,8 @@ static void add_own(lua_State *L, const pn_party *party)
         set_number(L, "nominal_epsilon", report.epsilon);
         set_number(L, "nominal_rho", report.rho);
     }
+    set_number(L, "charged_epsilon", report.charged_epsilon);
+    set_number(L, "charged_rho", report.charged_rho);
 }
 
 static void push_peer(lua_State *L, const pn_transport *self, size_t k)
@@ -265,10 +267,11 @@ static const pnl_row transport_rows[] = {
       "One row a party: name, columns, bytes_up, scalars_up, messages_up, bytes_down, scalars_down, messages_down; of "
       "parties in this process also selections, features (distinct columns whose sketch was uploaded) and what this "
       "party's own "
-      "releases cost: epsilon and delta, or rho (infinite with seeded noise, beside nominal_epsilon and "
-      "nominal_rho).  That is what was charged: how many features there are follows from the records, so what is "
-      "proven is "
-      "the plan's." },
+      "releases cost: epsilon and delta, and rho, of all that its terms let it release, which holds wherever the run "
+      "ends "
+      "(infinite with seeded noise, beside nominal_epsilon and nominal_rho), and charged_epsilon and charged_rho of "
+      "what it "
+      "has released, as charged.  Of a person, who is at every party, what is proven is the plan's." },
     { "data", transport_data, PNL_METHOD, PNL_NOTHING | PNL_PROCESSES, "transport:data{progress=} -> data",
       "Wait until every party is there; a data set of their records and columns without any entry: its sizes and "
       "bounds "

@@ -404,10 +404,14 @@ static const pnl_row fit_rows[] = {
       "1e-8), "
       "and beside it the bound on its expectation that the plan's theorem gives.  Computed from the exact data." },
     { "privacy", fit_privacy, PNL_FIELD, PNL_NOTHING, "fit.privacy -> table or nil",
-      "{epsilon=, delta=, rho=, neighbours=, accountant=, simulated=, private=} for what was released; nil without "
+      "{epsilon=, delta=, rho=, neighbours=, accountant=, simulated=, private=}: what holds of the run; nil without "
       "privacy. "
-      "Of runs whose end depends on what they release epsilon and rho are the plan's, and charged_epsilon and "
-      "charged_rho what a ledger was charged. "
+      "Wherever a run ends before its last step, by itself, by on_step, Ctrl-C, a limit or walk:fit(), epsilon and rho "
+      "are "
+      "the whole plan's, because who ended it may have seen what it released; they are 0 when nothing was.  Beside "
+      "them "
+      "charged_epsilon and charged_rho are the price of the releases that were made, which a ledger was charged: they "
+      "are no guarantee. "
       "Of seeded noise epsilon is infinite and nominal_epsilon is what secure noise would have given." },
     { "seconds", fit_seconds, PNL_FIELD, PNL_RAW | PNL_CLOCK, "fit.seconds -> number",
       "Time inside the solver.  It is not private: how long a minimum takes depends on the records." },

@@ -11,11 +11,34 @@
 #define SPARK_COLUMNS 32
 #define STEEP         30.0 /* times the least value */
 
+/* Whether somebody else than the solver ended the run, after it had released something. */
+static bool was_stopped(const pn_fit *fit, const pn_model_about *about)
+{
+    const char *why = fit->stopped;
+    double price = isnan(fit->epsilon) ? fit->rho : fit->epsilon;
+
+    if (!fit->is_private || !(price > 0.0) || fit->steps >= about->iterations)
+        return false;
+    return !why || strcmp(why, "interrupted") == 0 || strcmp(why, "limit") == 0 ||
+           (strcmp(why, "budget") == 0 && !about->adaptive);
+}
+
+/* Why a run of few steps states the price of all. */
+static void say_stop(const pn_fit *fit, const pn_model_about *about, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (about->version && was_stopped(fit, about) && isinf(isnan(fit->epsilon) ? fit->rho : fit->epsilon))
+        (void)snprintf(text, size, "\n           its file knows no bound for a run that was stopped");
+    else if (was_stopped(fit, about))
+        (void)snprintf(text, size,
+                       "\n           this %s is the whole plan's, because whoever stopped the run"
+                       "\n           could see what it had released",
+                       isnan(fit->epsilon) ? "rho" : "epsilon");
+}
+
 /* What the guarantee is, in words, without promising anything that does not hold. */
 static void say_privacy(const pn_fit *fit, const pn_model_about *about, char *text, size_t size)
 {
-    bool whole = about->adaptive || fit->charged_epsilon < fit->epsilon || fit->charged_rho < fit->rho;
-    const char *early = fit->steps < about->iterations && !whole ? " for these steps" : "";
     const char *relation = pn_neighbours_names[fit->neighbours];
 
     if (!fit->is_private)
@@ -27,10 +50,10 @@ static void say_privacy(const pn_fit *fit, const pn_model_about *about, char *te
         (void)snprintf(text, size, "seeded noise: no privacy (secure: epsilon %.4g, delta %.3g)", fit->epsilon,
                        fit->delta);
     else if (isnan(fit->epsilon))
-        (void)snprintf(text, size, "rho = %.4g zCDP%s, %s: holds", fit->rho, early, relation);
+        (void)snprintf(text, size, "rho = %.4g zCDP, %s: holds", fit->rho, relation);
     else
-        (void)snprintf(text, size, "epsilon = %.4g, delta = %.3g%s, %s: holds (%s)", fit->epsilon, fit->delta, early,
-                       relation, about->accountant);
+        (void)snprintf(text, size, "epsilon = %.4g, delta = %.3g, %s: holds (%s)", fit->epsilon, fit->delta, relation,
+                       about->accountant);
 }
 
 /* A coarse tolerance lets saddles pass: said where the released curvature is negative and nothing proves that it is all noise. */
@@ -198,12 +221,13 @@ int pnl_fit_tostring(lua_State *L)
 {
     const pn_fit *fit = pnl_check(L, 1, &pnl_fit_class);
     pn_model_about about;
-    char privacy[200], certificate[420];
+    char privacy[200], stop[160], certificate[420];
     double *numbers;
     luaL_Buffer text;
 
     pnl_fit_about(L, &about);
     say_privacy(fit, &about, privacy, sizeof privacy);
+    say_stop(fit, &about, stop, sizeof stop);
     say_certificate(fit, certificate, sizeof certificate);
     numbers = lua_newuserdatauv(L, (fit->rows + 1) * sizeof *numbers, 0);
     luaL_buffinit(L, &text);
@@ -211,7 +235,7 @@ int pnl_fit_tostring(lua_State *L)
     if (!pnl_curated(L) && !isnan(fit->seconds))
         pnl_add_format(&text, " in %.3g s", fit->seconds);
     pnl_add_format(&text, "%s%s", fit->stopped ? ", stopped: " : "", fit->stopped ? fit->stopped : "");
-    pnl_add_format(&text, "\n  privacy  %s", privacy);
+    pnl_add_format(&text, "\n  privacy  %s%s", privacy, stop);
     if (!pnl_curated(L)) /* where values of the records are not there either */
         add_trace(&text, fit, &about, numbers);
     add_theta(&text, fit);

@@ -225,7 +225,10 @@ static const pnl_row plan_rows[] = {
     { "run", plan_run, PNL_METHOD, PNL_PAID, "plan:run{progress=, on_step=, ledger=, rng=} -> fit",
       "Run to the end. on_step(state) is called after each step and may return false to stop. Without a ledger the "
       "plan's own "
-      "cost is the budget; without an rng the noise is secure. Ctrl-C ends the run with the partial result." },
+      "cost is the budget; without an rng the noise is secure. Ctrl-C ends the run with the partial result. A run that "
+      "was "
+      "stopped has charged its ledger for what it released; fit.privacy states the whole plan's epsilon, because who "
+      "stopped it could see that." },
     { "steps", plan_steps, PNL_METHOD, PNL_PAID, "for state in plan:steps{ledger=, rng=} do ... end",
       "Walk the algorithm one step at a time; state has step, atom, step_size, gradients and theta. The walk's fit() "
       "gives "

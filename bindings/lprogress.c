@@ -164,7 +164,8 @@ static void describe(char *out, size_t size, const run *self, const pn_progress 
     if (!isnan(progress->value))
         add_part(out, size, "  value %.4g", progress->value);
     if (progress->unit && !isnan(progress->spent))
-        add_part(out, size, "  %s %.3g/%.3g", progress->unit, progress->spent, progress->budget);
+        add_part(out, size, "  charged %.3g/%.3g%s%s", progress->spent, progress->budget, roomy ? " " : "",
+                 roomy ? progress->unit : "");
 }
 
 static bool in_forked_child(const run *self)

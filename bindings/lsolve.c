@@ -22,7 +22,9 @@ static const pn_param run_options[RUN_OPTIONS] = {
     { "rng", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "pn.rng", NULL },
       "the stream of the noise; by default a secure one, a seeded one makes the run a simulation" },
     { "progress", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "function or a boolean", NULL },
-      "false: no bar on the terminal; a function is called now and then with done, total, label, value, spent" },
+      "false: no bar on the terminal; a function is called now and then with done, total, label, value, spent, which "
+      "is what the "
+      "run has charged so far" },
     { "on_step", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, (const char *const[]){ "function", NULL },
       "called with the state after each step; stops the run by returning false" },
 };

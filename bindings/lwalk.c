@@ -279,7 +279,9 @@ static const pnl_row walk_rows[] = {
       "point, where the gradient was "
       "taken, and estimate, what was released of it." },
     { "fit", walk_fit, PNL_METHOD, PNL_PAID, "walk:fit() -> fit",
-      "The result of the steps made so far; the walk may go on." },
+      "The result of the steps made so far; the walk may go on.  Before the last step fit.privacy states the whole "
+      "plan's "
+      "epsilon: who looks at steps may stop because of what they show." },
     { "__call", walk_step, PNL_META, PNL_PAID, "for state in plan:steps() do ... end", "As walk:step()." },
     { "__tostring", walk_tostring, PNL_META, PNL_NOTHING, "tostring(walk)",
       "One line: the solver and its planned steps." },

@@ -32,7 +32,7 @@ local function log(level, format, ...)
   end
 end
 
-local quiet = { joined = true, back = true, ready = true, connected = true }
+local quiet = { joined = true, back = true, ready = true, connected = true, terms = true }
 
 -- The log function of a transport.
 -- The first two lines of an object's text as one, and where its file is: the rest is for a screen.
@@ -214,19 +214,17 @@ local function open_party(place, cfg)
     connect = cfg.connect, server = public_key(place, cfg.server, "server"), name = cfg.name,
     keys = config.readable(path_of(place, cfg, "keys"), place, "keys"),
     data = data, ledger = ledger, checkpoint = path_of(place, cfg, "checkpoint"), alignment = digest,
-    timeout = cfg.timeout, nonprivate = cfg.nonprivate, rng = cfg.rng, log = log_event,
+    person_epsilon = cfg.person_epsilon, timeout = cfg.timeout, nonprivate = cfg.nonprivate, rng = cfg.rng, log = log_event,
   }
 end
 
--- What was paid, for the log.
-local function paid(report)
+-- What a party's part has cost, for the log: what holds of it wherever the run ends, and what its ledger was charged.
+local function cost(report)
   local parts = {}
   if report.simulated then parts[1] = "seeded noise, no privacy;" end
   local epsilon = report.nominal_epsilon or report.epsilon
   if epsilon and report.delta then
-    parts[#parts + 1] = ("epsilon %.4g at delta %.3g"):format(epsilon, report.delta)
-  elseif report.nominal_rho or report.rho then
-    parts[#parts + 1] = ("rho %.4g"):format(report.nominal_rho or report.rho)
+    parts[#parts + 1] = ("epsilon %.4g at delta %.3g (charged %.4g)"):format(epsilon, report.delta, report.charged_epsilon)
   else
     parts[#parts + 1] = "nothing that a budget counts"
   end
@@ -234,8 +232,8 @@ local function paid(report)
 end
 
 local function party_ended(place, cfg, report)
-  log("info", "%s after %d rounds; released %d selections and %d features; paid %s", report.phase, report.rounds,
-    report.selections, report.features, paid(report))
+  log("info", "%s after %d rounds; released %d selections and %d features; cost %s", report.phase, report.rounds,
+    report.selections, report.features, cost(report))
   if report.phase == "refused" then
     log("error", "%s", report.reason)
     return (report.status == "ECANCELLED" or report.status == "EIO") and LOST or REFUSED
@@ -258,8 +256,8 @@ local function run_party(place, cfg, check_only)
   log("info", "%s with %d columns connects to %s", party.name, party.columns, cfg.connect)
   local function so_far()
     local at = party:report()
-    return ("%s, round %d; released %d selections and %d features; paid %s"):format(at.phase, at.rounds, at.selections,
-      at.features, paid(at))
+    return ("%s, round %d; released %d selections and %d features; cost %s"):format(at.phase, at.rounds, at.selections,
+      at.features, cost(at))
   end
   local report
   report, status = try({}, party.serve, party, { progress = progress_every(cfg.progress or 5, so_far) })

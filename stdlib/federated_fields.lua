@@ -63,6 +63,8 @@ local party_fields = common_fields {
   { name = "clip", kinds = "table", fields = clip_fields, doc = "bounds to enforce: {features=, labels={low, high}}" },
   { name = "alignment", kinds = "table", fields = alignment_fields,
     doc = "sort the records by a keyed hash of an identifier: {key=, column=}" },
+  { name = "person_epsilon", kinds = "positive",
+    doc = "refuse terms that let all parties together spend more than this on one person, at the ledger's delta" },
   { name = "nonprivate", kinds = "boolean", doc = "true agrees to runs without any noise" },
 }
 

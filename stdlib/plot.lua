@@ -187,7 +187,7 @@ define("histogram", {
 define("trace", {
   signature = "pn.plot.trace(fit, ..., {x=, reference=, labels=, title=, file=}) -> path, string or nothing",
   doc = "The objective along the runs, fit.trace, against steps or gradient evaluations; the excess over reference= " ..
-    "when given, on a logarithmic axis.  The legend says what each run has spent.  The values of a private run are " ..
+    "when given, on a logarithmic axis.  The legend says what each run states to have cost.  The values of a private run are " ..
     "not released and not in its trace: an error; runs by a seeded stream (simulations) and without privacy have " ..
     "them.",
   from = "penumbra.plot_privacy", read = things_then_options { what = "fits" },

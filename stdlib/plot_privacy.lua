@@ -16,7 +16,7 @@ end
 
 -- ---- traces ----
 
--- The solver and what its run has spent; of a simulation, what the same run with secret noise would have.
+-- The solver and the cost that its run states; of a simulation, what the same run with secret noise would have.
 local function budget_of(fit)
   local privacy, plan = fit.privacy, fit.plan
   if not privacy then return plan.solver .. ", not private" end

@@ -12,6 +12,7 @@ return {
   alignment = { key = "run/people.key", column = "patient" },     -- shared with the other clinic, not with the server
 
   ledger = { path = "run/clinic_a.ledger", epsilon = 4, delta = 1e-6 },
+  person_epsilon = 3.5, -- over both clinics; terms that allow more are refused
   checkpoint = "run/clinic_a.state",
   model = "run/clinic_a.npy",
 }

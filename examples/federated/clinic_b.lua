@@ -12,6 +12,7 @@ return {
   alignment = { key = "run/people.key", column = "patient" },
 
   ledger = { path = "run/clinic_b.ledger", epsilon = 4, delta = 1e-6 },
+  person_epsilon = 3.5,
   checkpoint = "run/clinic_b.state",
   model = "run/clinic_b.npy",
 }

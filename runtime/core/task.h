@@ -16,9 +16,10 @@ typedef struct pn_task pn_task;
 typedef struct pn_progress {
     const char *label; /* "frank_wolfe", "reading a9a.gz"; borrowed for the call */
     double done, total;
-    double value;         /* of what is being minimised or estimated, as far as the work has it anyway; not private */
-    double spent, budget; /* what this run has charged by now, of how much */
-    const char *unit;     /* static: of both, "epsilon" or "rho" */
+    double value; /* of what is being minimised or estimated, as far as the work has it anyway; not private */
+    double spent,
+        budget;       /* what this run has charged by now, of how much: no guarantee of a run that is stopped here */
+    const char *unit; /* static: of both, "epsilon" or "rho" */
 } pn_progress;
 
 /* Called on the thread that started the work, at most every few milliseconds.  A status other than PN_OK stops the work

@@ -12,6 +12,11 @@
  * Whenever a party is opened, what it has yet to release gets addresses of its own, so that a copy draws no noise twice; a seeded party's
  * stay, so that the same seed gives the same run.
  *
+ * A person is at every party.  What all of them release about one is beyond what a party can see: it knows the terms that it was sent, how
+ * many parties these name, and that each honest one keeps to its own.  So `person_epsilon` is the price of K times what its terms let a
+ * party release, every round with a new column at parties whose columns it does not know.  That there are K, and that the others got
+ * the same noise and rounds, is the server's word.
+ *
  * A released score is <ghat_k, s> of the chosen vertex s: less is better; it and <ghat_k, x_k> are in units of the round's sensitivity.
  * Depends on: message.h, data, privacy, random.  Used by: transports, bindings.  Source: Lou, Cheung (2018), corrected. */
 #ifndef PN_FEDERATED_PARTY_H
@@ -35,6 +40,9 @@ typedef struct pn_party_options {
     const char *checkpoint; /* NULL, or a path; needs a ledger that has a file */
     const unsigned char *alignment; /* [PN_DIGEST_BYTES] or NULL */
     bool nonprivate;                /* agrees to terms that are not private */
+    double
+        person_epsilon; /* 0, or the most that terms may let all parties together spend on one person (below), at the delta of
+                              its ledger; terms beyond are refused */
 } pn_party_options;
 
 /** Errors: PN_EPRIVACY where the data enforces no linf or label bound; PN_EINVAL; PN_EPARSE, PN_EIO, PN_EPRIVACY for the checkpoint;
@@ -65,10 +73,16 @@ typedef struct pn_party_report {
     pn_party_phase phase;
     uint64_t round;                        /* last answered */
     uint64_t selections, features, scores; /* released, each paid for once */
-    double epsilon,
-        delta; /* charged for what this party has released, at its ledger's delta; NaN when not private.  How many features that
-                              is was read off the releases: what is proven of the run is the price of all that its terms allow */
-    double rho;
+    double epsilon, delta,
+        rho; /* of all that the terms let this party release, at its ledger's delta; 0 before it has released
+                                   anything; NaN when not private.  That holds wherever a run ends: how many features are
+                                   released, and in which round it stops, is read off releases */
+    double charged_epsilon, charged_rho; /* of what it has released, at least what its ledger was charged: no guarantee */
+    double
+        person_epsilon; /* most that `parties` honest parties with terms like its own release about one person, at `delta`;
+                              infinite where nothing is proven; NaN before there are terms */
+    double person_cap; /* pn_party_options.person_epsilon */
+    uint64_t parties;  /* K of the terms: the server's word; 0 before there are any */
     bool simulated;
     const pn_message *last; /* DONE or REFUSED; NULL before.  Borrowed */
 } pn_party_report;

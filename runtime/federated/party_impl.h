@@ -60,6 +60,7 @@ struct pn_party {
     party_data data;
     double feature_bound, label_bound; /* enforced; 0: not */
     bool labels_binary, nonprivate;
+    double person_epsilon; /* the owner's cap; 0: none */
     unsigned char alignment[PN_DIGEST_BYTES], session[PN_SESSION_BYTES];
     pid_t owner;
     pn_address_key key;
@@ -101,6 +102,15 @@ double party_score_error(const pn_terms *terms, double pull, double gradient_err
 pn_status party_price(party_run *run, const pn_terms *terms, pn_err *err);
 /** counts[kind] releases of each kind as one event; NULL when there is nothing to pay.  Errors: PN_ENOMEM. */
 pn_status party_price_all(pn_event **out, const party_run *run, const uint64_t counts[PARTY_KINDS], pn_err *err);
+
+/** The most that the terms let this party release: of each kind. */
+void party_most(const pn_terms *terms, uint64_t counts[PARTY_KINDS]);
+/** Likewise all parties together, where others have columns that nobody counts: a new one in each round. */
+void party_most_of_all(const pn_terms *terms, uint64_t counts[PARTY_KINDS]);
+/** The delta of epsilons that a ledger does not fix: its own, or its odometer's. */
+double party_delta(const pn_party *party);
+/** What all parties together may spend on a person, as the terms have it; infinite where they prove nothing.  Errors: PN_ENOMEM. */
+pn_status party_person_epsilon(double *out, const pn_party *party, pn_err *err);
 
 /* ---- party_open.c ---- */
 

@@ -129,6 +129,11 @@ static pn_status check_options(const pn_party_options *options, size_t *columns,
         return pn_fail(err, PN_EINVAL,
                        "party: columns %zu to %zu are asked for; the data have %zu columns and %zu records",
                        options->first + 1, options->first + *columns, data->p, data->n);
+    if (!(options->person_epsilon >= 0.0))
+        return pn_fail(err, PN_EINVAL, "party: person_epsilon must be positive, or 0 for none, got %g",
+                       options->person_epsilon);
+    if (options->person_epsilon > 0.0 && !options->ledger)
+        return pn_fail(err, PN_EINVAL, "party: person_epsilon is a cap at the delta of a ledger; give a ledger");
     if (!options->ledger && !options->nonprivate)
         return pn_fail(err, PN_EINVAL, "party: it needs a ledger (nonprivate = true agrees to runs without noise)");
     if (options->checkpoint && options->ledger && !pn_ledger_path(options->ledger))
@@ -172,6 +177,7 @@ static pn_status open_party(pn_party *party, const pn_party_options *options, si
     party->label_bound = enforced_label(bounds);
     party->labels_binary = bounds->labels_binary;
     party->nonprivate = options->nonprivate;
+    party->person_epsilon = options->person_epsilon;
     if (options->alignment)
         memcpy(party->alignment, options->alignment, sizeof party->alignment);
     party->accounts[0].ledger = options->ledger ? pn_ledger_keep(options->ledger) : NULL;
@@ -252,29 +258,53 @@ void pn_party_model(const pn_party *party, double *x)
     memcpy(x, party->model, party->data.columns * sizeof *x);
 }
 
+typedef struct cost {
+    double epsilon, rho; /* 0 for nothing */
+} cost;
+
+static pn_status cost_of(cost *out, const pn_party *party, const uint64_t counts[PARTY_KINDS], double delta)
+{
+    pn_event *event = NULL;
+    pn_status status = party_price_all(&event, &party->run, counts, NULL);
+
+    if (status == PN_OK)
+        *out = event ? (cost){ pn_event_epsilon(event, 1, delta, NULL), event->ops->zcdp(event) } : (cost){ 0.0, 0.0 };
+    pn_event_free(event);
+    return status;
+}
+
 /* Nothing released costs nothing; nothing is proven of mode "paper". */
 static void report_cost(const pn_party *party, pn_party_report *out)
 {
-    const pn_ledger *ledger = party->accounts[0].ledger;
-    pn_event *event = NULL;
+    const uint64_t *made = party->count;
+    uint64_t most[PARTY_KINDS];
+    double delta;
+    cost whole, charged;
 
-    out->epsilon = out->delta = out->rho = NAN;
-    if (!party->terms.is_private || !ledger || party->phase == PN_PARTY_NEW || party->terms.mode == PN_FEDERATED_PAPER)
+    out->epsilon = out->delta = out->rho = out->charged_epsilon = out->charged_rho = out->person_epsilon = NAN;
+    if (!party->terms.is_private || !party->accounts[0].ledger || party->phase == PN_PARTY_NEW ||
+        party->terms.mode == PN_FEDERATED_PAPER || !party->run.products)
         return;
-    if (!party->run.products || party_price_all(&event, &party->run, party->count, NULL) != PN_OK)
+    party_most(&party->terms, most);
+    delta = party_delta(party);
+    if (cost_of(&charged, party, made, delta) != PN_OK || cost_of(&whole, party, most, delta) != PN_OK ||
+        party_person_epsilon(&out->person_epsilon, party, NULL) != PN_OK)
         return;
-    out->delta = pn_ledger_budget(ledger)->delta;
-    if (!isnan(pn_ledger_budget(ledger)->rho)) /* a budget without one: as its odometer reads */
-        out->delta = pn_ledger_odometer_default(ledger).delta;
-    out->epsilon = event ? pn_event_epsilon(event, 1, out->delta, NULL) : 0.0;
-    out->rho = event ? event->ops->zcdp(event) : 0.0;
-    pn_event_free(event);
+    if (made[PARTY_SELECTION] == 0)
+        whole = charged;
+    out->delta = delta;
+    out->epsilon = whole.epsilon;
+    out->rho = whole.rho;
+    out->charged_epsilon = charged.epsilon;
+    out->charged_rho = charged.rho;
 }
 
 void pn_party_report_of(const pn_party *party, pn_party_report *out)
 {
     memset(out, 0, sizeof *out);
     out->phase = party->phase;
+    out->parties = party->phase == PN_PARTY_NEW ? 0 : party->terms.parties;
+    out->person_cap = party->person_epsilon;
     out->round = party->rounds;
     out->selections = party->count[PARTY_SELECTION];
     out->features = party->count[PARTY_FEATURE];

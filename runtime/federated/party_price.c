@@ -6,11 +6,13 @@
  * By records the computed weights are the definition: each depends on its own record and public numbers only, so just the sum rounds.
  * Depends on: party_impl.h, release.h.  Used by: party*.c.  Spec: distributed-frank-wolfe.md section 3, noise.md section 3. */
 #include <float.h>
+#include <math.h>
 
 #include "federated/party_impl.h"
 #include "federated/release.h"
 #include "geometry/upper.h"
 #include "numeric/blas.h"
+#include "privacy/accountant.h"
 
 #define BLOCK  1024
 #define UNIT   0x1p-53
@@ -118,5 +120,47 @@ pn_status party_price_all(pn_event **out, const party_run *run, const uint64_t c
         status = pn_event_compose(out, parts, found, err);
     while (found > 0)
         pn_event_free(parts[--found]);
+    return status;
+}
+
+/* ---- what terms allow ---- */
+
+void party_most(const pn_terms *terms, uint64_t counts[PARTY_KINDS])
+{
+    counts[PARTY_SELECTION] = counts[PARTY_SCORE] = terms->iterations;
+    counts[PARTY_FEATURE] = terms->columns < terms->iterations ? terms->columns : terms->iterations;
+}
+
+void party_most_of_all(const pn_terms *terms, uint64_t counts[PARTY_KINDS])
+{
+    uint64_t others = ((uint64_t)terms->parties - 1) * terms->iterations;
+
+    party_most(terms, counts);
+    for (int kind = 0; kind < PARTY_KINDS; kind++)
+        counts[kind] += others;
+}
+
+double party_delta(const pn_party *party)
+{
+    const pn_ledger *ledger = party->accounts[0].ledger;
+    const pn_budget *budget = pn_ledger_budget(ledger);
+
+    return budget->delta > 0.0 ? budget->delta : pn_ledger_odometer_default(ledger).delta;
+}
+
+pn_status party_person_epsilon(double *out, const pn_party *party, pn_err *err)
+{
+    uint64_t counts[PARTY_KINDS];
+    pn_event *event = NULL;
+    pn_status status;
+
+    *out = INFINITY;
+    if (!party->terms.is_private || party->terms.mode == PN_FEDERATED_PAPER || !party->accounts[0].ledger)
+        return PN_OK;
+    party_most_of_all(&party->terms, counts);
+    status = party_price_all(&event, &party->run, counts, err);
+    if (status == PN_OK)
+        *out = event ? pn_event_epsilon(event, 1, party_delta(party), NULL) : 0.0;
+    pn_event_free(event);
     return status;
 }

@@ -1,5 +1,6 @@
 /* party_terms.c -- a run begins: are the terms ones that this party can keep, does its ledger cover them; then J A and A^T y, once.
  * Depends on: party_impl.h, libsodium.  Used by: party.c. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -203,14 +204,13 @@ static pn_status make_run(pn_party *party, pn_task *task, pn_err *err)
 static pn_status cover(const pn_party *party, const party_account *account, bool reserve, pn_err *err)
 {
     const pn_terms *terms = &party->terms;
-    uint64_t counts[PARTY_KINDS] = { terms->iterations,
-                                     terms->columns < terms->iterations ? terms->columns : terms->iterations,
-                                     terms->iterations };
+    uint64_t counts[PARTY_KINDS];
     pn_event *event = NULL;
     pn_status status;
 
     if (!account->ledger)
         return PN_OK;
+    party_most(terms, counts);
     for (int kind = 0; kind < PARTY_KINDS; kind++) {
         uint64_t paid = party->count[kind] + (account->there[kind] > account->known[kind]);
 
@@ -221,6 +221,30 @@ static pn_status cover(const pn_party *party, const party_account *account, bool
         status = reserve ? pn_ledger_reserve(account->ledger, event, 1, err)
                          : pn_ledger_covers(account->ledger, event, 1, err);
     pn_event_free(event);
+    return status;
+}
+
+/* Terms beyond the owner's cap for a person, before anything is charged. */
+static pn_status check_person(const pn_party *party, pn_err *err)
+{
+    const pn_terms *t = &party->terms;
+    double epsilon = NAN;
+    pn_status status;
+
+    if (!(party->person_epsilon > 0.0))
+        return PN_OK;
+    if (!t->is_private || t->mode == PN_FEDERATED_PAPER)
+        return pn_fail(err, PN_EPRIVACY,
+                       "party: the terms prove no epsilon for a person, and its person_epsilon is %g; the server must "
+                       "plan with noise and a mode that is proven, or the party opened without person_epsilon",
+                       party->person_epsilon);
+    status = party_person_epsilon(&epsilon, party, err);
+    if (status == PN_OK && !(epsilon <= party->person_epsilon))
+        return pn_fail(err, PN_EBUDGET,
+                       "party: the terms let %lu parties spend epsilon %.6g at delta %g on one person, and its "
+                       "person_epsilon is %g; the server must plan fewer rounds or more noise, or the party raise "
+                       "person_epsilon",
+                       (unsigned long)t->parties, epsilon, party_delta(party), party->person_epsilon);
     return status;
 }
 
@@ -238,6 +262,8 @@ pn_status party_prepare(pn_party *party, pn_task *task, pn_err *err)
         status = pn_fail(err, PN_EPRIVACY,
                          "party: its data, or what this machine computes of them, are not those that "
                          "this run began with: their noise must not be drawn again for others");
+    if (status == PN_OK)
+        status = check_person(party, err);
     if (status == PN_OK && party->terms.is_private)
         status = cover(party, &party->accounts[0], true, err);
     if (status == PN_OK && party->terms.is_private)

@@ -28,7 +28,7 @@ pn_status pn_curve_read(const char *path, pn_curve_keys *keys, pn_err *err);
 pn_status pn_curve_public(const char *text_or_path, char key[PN_CURVE_TEXT], pn_err *err);
 
 typedef struct pn_zeromq_event { /* for logs: public */
-    const char *what;            /* "joined", "back", "lost", "refused" ... static */
+    const char *what;            /* "joined", "back", "lost", "refused", "terms" ... static */
     const char *who;             /* party's name, or an address */
     const char *why;             /* or NULL */
 } pn_zeromq_event;

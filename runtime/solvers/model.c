@@ -109,6 +109,7 @@ static void pack_privacy(parcel *p, const pn_fit *fit, const pn_model_about *abo
     p->privacy.charged_rho = fit->charged_rho;
     p->privacy.neighbours = (uint32_t)fit->neighbours;
     p->privacy.simulated = fit->simulated;
+    p->privacy.has_anytime = p->privacy.anytime = true;
     p->privacy.accountant = name_in(p->accountant, about->accountant);
     p->model.privacy = &p->privacy;
 }

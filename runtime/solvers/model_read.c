@@ -210,6 +210,21 @@ static void read_about(reading *r)
     };
 }
 
+/* Whether the epsilon of a file is a bound.  Files that were written before runs which are stopped stated their whole plan hold the price
+ * of the steps taken, which is none. */
+static bool is_bound(const Penumbra__Model *m)
+{
+    const char *why = m->stopped;
+    bool by_others = !why || strcmp(why, "interrupted") == 0 || strcmp(why, "limit") == 0 || strcmp(why, "budget") == 0;
+
+    return m->privacy->anytime || m->adaptive || m->steps >= m->iterations || !by_others;
+}
+
+static double bound_of(const Penumbra__Model *m, double stated)
+{
+    return is_bound(m) || !(stated > 0.0) ? stated : INFINITY;
+}
+
 static void read_privacy(reading *r)
 {
     const Penumbra__Privacy *p = r->model->privacy;
@@ -220,9 +235,9 @@ static void read_privacy(reading *r)
         return;
     fit->is_private = true;
     fit->simulated = p->simulated;
-    fit->epsilon = p->epsilon;
+    fit->epsilon = bound_of(r->model, p->epsilon);
     fit->delta = p->delta;
-    fit->rho = p->rho;
+    fit->rho = bound_of(r->model, p->rho);
     fit->charged_epsilon = p->charged_epsilon;
     fit->charged_rho = p->charged_rho;
     fit->neighbours = (pn_neighbours)p->neighbours;

@@ -256,6 +256,17 @@ static pn_status price_of_spent(const pn_walk *walk, price *out, pn_err *err)
     return PN_OK;
 }
 
+/* Whether it was public from the start where the run ends: with the last step of its plan. */
+static bool ended_as_planned(const pn_walk *walk)
+{
+    const pn_state *state = walk->state;
+
+    return !walk->plan->solver->adaptive && !state->finished && state->step >= walk->plan->iterations;
+}
+
+/* The price of the first k steps holds for a k that was chosen before anything was released.  Who ends a run early, be it the solver, a
+ * function of the caller's, Ctrl-C, a limit or a ledger that others charge, may have seen what it released; the run up to there is a
+ * post-processing of all of it, so the plan's whole budget holds wherever it ends. */
 static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
 {
     const pn_plan *plan = walk->plan;
@@ -275,12 +286,21 @@ static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
         fit->delta = plan->delta;
     fit->rho = fit->charged_rho = charged.rho;
     fit->epsilon = fit->charged_epsilon = charged.epsilon;
-    if ((plan->solver->adaptive || walk->state->finished) && charged.any) {
-        /* when to end was read off the releases: only the whole budget is a bound */
+    if (charged.any && !ended_as_planned(walk)) {
         fit->rho = plan->worthless ? INFINITY : plan->rho;
         fit->epsilon = request_epsilon(plan);
     }
     return PN_OK;
+}
+
+/* Of a run that ended by itself before its plan did; NULL of any other. */
+static const char *own_reason(const pn_walk *walk)
+{
+    const pn_state *state = walk->state;
+
+    if (!state->finished)
+        return NULL;
+    return state->stopped ? state->stopped : state->step < walk->plan->iterations ? "converged" : NULL;
 }
 
 pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *err)
@@ -305,7 +325,7 @@ pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *
     fit->steps = walk->state->step;
     fit->gradients = walk->state->gradients;
     fit->seconds = walk->seconds;
-    fit->stopped = stopped;
+    fit->stopped = stopped ? stopped : own_reason(walk);
     if (walk->plan->solver->certify)
         walk->plan->solver->certify(walk->state, &fit->certificate);
     status = state_privacy(walk, fit, err);
@@ -351,7 +371,7 @@ static pn_status tell(teller *self, const pn_walk *walk, pn_task *task, pn_err *
     return pn_task_tell(task, &self->now, err);
 }
 
-/* Steps until done; *stopped says why the run ended early without an error. */
+/* Steps until done; *stopped says why it was ended early without an error. */
 static pn_status walk_to_end(pn_walk *walk, const pn_run_options *options, const char **stopped, pn_err *err)
 {
     const pn_plan *plan = walk->plan;
@@ -384,10 +404,6 @@ static pn_status walk_to_end(pn_walk *walk, const pn_run_options *options, const
         if (*stopped)
             return PN_OK;
     }
-    if (walk->state->finished && walk->state->stopped)
-        *stopped = walk->state->stopped;
-    else if (walk->state->finished && walk->state->step < plan->iterations)
-        *stopped = "converged";
     return PN_OK;
 }
 

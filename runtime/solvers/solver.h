@@ -259,9 +259,12 @@ typedef struct pn_fit {
     double seconds;
     const char *stopped; /* NULL, or why it ended early: "interrupted", "limit" (of time), "converged", ... static */
     bool is_private, simulated, proven;
-    double epsilon, delta, rho; /* of what was released; of adaptive solvers the plan's; NaN when non-private */
+    double epsilon, delta,
+        rho; /* what holds of the run: the plan's, wherever and why it ended; epsilon and rho are 0 when
+                                   nothing was released; NaN when non-private */
     double charged_epsilon,
-        charged_rho; /* what ledgers were charged: the same, or less where an adaptive run ended early */
+        charged_rho; /* the price of what was released, as ledgers were charged: the same, or less where a run ended early;
+                        then it is no guarantee, since where it ended may depend on what was released */
     pn_neighbours neighbours;
     pn_certificate certificate; /* status NULL: none */
 } pn_fit;
@@ -275,12 +278,13 @@ pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *
 /** One step; *done becomes true after the last.  Errors leave the walk usable for pn_walk_fit; PN_EINVAL from inside of its own step. */
 pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err);
 const double *pn_walk_theta(pn_walk *walk); /* [p], valid until the next step */
-/** What has been reached; the caller owns the fit. */
+/** What has been reached; the caller owns the fit.  Before the last step its epsilon is the whole plan's. */
 pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *err);
 void pn_walk_free(pn_walk *walk);
 
 /**
- * Run to the end; options are borrowed, NULL for none of them.  A cancelled task is not an error: the fit holds what was reached and paid for, stopped = "interrupted", or "limit".
+ * Run to the end; options are borrowed, NULL for none of them.  A cancelled task is not an error: the fit holds what was reached and paid for, stopped = "interrupted", or "limit";
+ * it states the whole plan's epsilon, since who stops a run may have seen what it released.
  * Errors: PN_EBUDGET before anything is computed; PN_ECALLBACK; what a step returns.
  */
 pn_status pn_run(pn_fit **out, const pn_plan *plan, const pn_run_options *options, pn_err *err);

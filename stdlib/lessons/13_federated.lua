@@ -278,11 +278,11 @@ sim.theta, sim.value, solve.exact(obj).value]], check = kit.looked("t", "sim") }
 
     { id = "charges", text = [[
 Columns 2 and 7 were found, one at each clinic. Each party keeps its own
-ledger, and is told what it paid:]],
+ledger, and is told what that was charged:]],
       code = [[
 for k, party in ipairs(t:report()) do
   print(k, party.selections, party.features, party.bytes_up,
-    party.nominal_epsilon)
+    party.charged_epsilon)
 end]] },
 
     { id = "picture", text = [[

@@ -61,7 +61,7 @@ method("pn.plan", PLAN, {
 })
 method("pn.walk", PLAN, {
   step = "walk = plan:steps()\n    state = walk:step()\n    print(state.step, state.theta)",
-  fit = "walk = plan:steps()\n    walk:step()\n    print(walk:fit())    -- what one step reached and cost",
+  fit = "walk = plan:steps()\n    walk:step()\n    print(walk:fit())    -- what one step reached; its epsilon is the whole plan's",
 })
 method("pn.fit", PLAN .. "    fit = plan:run()\n", {
   excess = "print(fit:excess())    -- above the exact minimum: not private",

@@ -20,11 +20,13 @@ describe("the progress bar", function()
     assert.truthy(screen:find "\r +\rdone$")
   end)
 
-  it("shows the value that is reached and what has been spent, of how much", function()
+  it("shows the value that is reached and what has been charged so far, of how much", function()
     local screen = watch "pn.busy{ms = 600, label = 'zeroth_order', value = 0.12345, spent = 0.25}"
-    assert.truthy(screen:find "zeroth_order  %[=+> +%]  +%d+%%  %d[%d.]*/s  %d+:%d%d left  value 0.1235  epsilon 0.25/1")
+    assert.truthy(screen:find "zeroth_order  %[=+> +%]  +%d+%%  %d[%d.]*/s  %d+:%d%d left  value 0.1235  charged 0.25/1")
     screen = watch("pn.busy{ms = 600, total = 0, value = -2}", 200)
-    assert.truthy(screen:find "busy  %d+ done  %d[%d.]*/s  %d+:%d%d  value %-2" and not screen:find "epsilon")
+    assert.truthy(screen:find "busy  %d+ done  %d[%d.]*/s  %d+:%d%d  value %-2" and not screen:find "charged")
+    screen = watch("pn.busy{ms = 600, label = 'zeroth_order', spent = 0.25}", 200)
+    assert.truthy(screen:find "charged 0.25/1 epsilon")
   end)
 
   it("makes room for what is printed meanwhile", function()

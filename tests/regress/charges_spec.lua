@@ -24,8 +24,9 @@ describe("a ledger shared by two walks", function()
     end
     assert.error_matches(function() walks[1]:step() end, "Requested rho 0.02")
     assert.near(7 * one_step(plan), ledger.spent, 1e-12)
-    assert.near(3 * one_step(plan), walks[1]:fit().privacy.rho, 1e-12)
-    assert.near(4 * one_step(plan), walks[2]:fit().privacy.rho, 1e-12)
+    assert.near(3 * one_step(plan), walks[1]:fit().privacy.charged_rho, 1e-12)
+    assert.near(4 * one_step(plan), walks[2]:fit().privacy.charged_rho, 1e-12)
+    assert.same({ plan.rho, plan.rho }, { walks[1]:fit().privacy.rho, walks[2]:fit().privacy.rho })
   end)
 
   it("stays charged for what was released before an error, and stays usable", function()

@@ -44,15 +44,16 @@ clip = { features = 1, labels = { -1, 1 } }
 ledger = { path = %q, epsilon = %s, delta = 1e-3, teaching = true }
 checkpoint, model, timeout, progress = %q, %q, %s, 1
 rng = pn.rng.seeded(%d):split(%d)
+person_epsilon = %s
 ]]
 
--- changes: epsilon, keys
+-- changes: epsilon, keys, person_epsilon
 local function write_party(k, changes)
   changes = changes or {}
   local name = name_of(k)
   program.write_all(("%s/%s.lua"):format(folder, name), party_config:format(address, keys.server,
     changes.keys or name .. ".key", name, name .. ".csv", name .. ".ledger", changes.epsilon or 6, name .. ".state",
-    name .. ".npy", 300, SEED, k - 1))
+    name .. ".npy", 300, SEED, k - 1, changes.person_epsilon or "nil"))
 end
 
 local function write_server(steps, more)
@@ -252,6 +253,23 @@ describe("penumbra server and penumbra party", function()
     group:stop() -- ledgers are locked while a party runs
     for k = 1, PARTIES do assert.same({ selection = 0, feature = 0, other = 0 }, charges(name_of(k))) end
   end)
+
+  it("refuse terms that let all parties spend more on a person than one's owner admits, and say of others what they allow",
+    function()
+      write_party(1, { person_epsilon = 100 })
+      write_party(3, { person_epsilon = 5 })
+      write_server(20)
+      start_all()
+      assert.is_true(group:wait { "server", "party_3" }, logs())
+      assert.equal(3, group:ended "party_3", logs())
+      assert.equal(3, group:ended "server", logs())
+      assert.matches("terms refused: party: the terms let 4 parties spend epsilon 12%.%d+ at delta 0%.001 on one person, and "
+        .. "its person_epsilon is 5;", group:log "party_3", logs())
+      assert.matches("terms: seeded noise, no privacy; 4 parties, which together may spend epsilon 12%.%d+ at delta 0%.001 "
+        .. "on one person, within person_epsilon 100", group:log "party_1", logs())
+      group:stop()
+      for k = 1, PARTIES do assert.same({ selection = 0, feature = 0, other = 0 }, charges(name_of(k))) end
+    end)
 end)
 
 describe("the configuration of a party or a server", function()

@@ -23,11 +23,13 @@ static void shell(const char *format, const char *a, const char *b)
     CHECK(system(command) == 0);
 }
 
+static double person_epsilon; /* of the parties that are opened; 0: none */
+
 static pn_party *open_party(const records *r, const char *ledger, const char *from, pn_status want)
 {
     const pn_budget budget = { .epsilon = NAN, .rho = 1e6 };
     pn_dataset *data = dataset_of(r, true);
-    pn_party_options options = { .data = data, .checkpoint = from };
+    pn_party_options options = { .data = data, .checkpoint = from, .person_epsilon = person_epsilon };
     pn_party *party = NULL;
     pn_err err = { .message = "" };
 
@@ -105,6 +107,34 @@ static void a_party_goes_on_after_it_was_closed(const records *r)
     pn_message_clear(&reply);
     pn_message_clear(&again);
     pn_message_clear(&hello);
+}
+
+/* With the terms again and without. */
+static void a_lower_cap_ends_a_run_that_went_on(const records *r)
+{
+    const pn_terms terms = real_terms();
+    pn_party *party = open_party(r, ledger_path, checkpoint, PN_OK);
+    pn_message reply = { 0 };
+    pn_party_report report;
+
+    CHECK(ask_terms(party, &terms, &reply) == PN_MESSAGE_READY);
+    answer(party, &terms, 1, 2, &reply);
+    pn_party_report_of(party, &report);
+    CHECK(isfinite(report.person_epsilon) && report.person_epsilon > report.charged_epsilon);
+    pn_party_free(party);
+    person_epsilon = 0.99 * report.person_epsilon;
+    party = open_party(r, ledger_path, checkpoint, PN_OK);
+    person_epsilon = 0.0;
+    CHECK(ask(party, round_of(&terms, 3, NULL, NULL), &reply) == PN_MESSAGE_REFUSED &&
+          refused(&reply, "person_epsilon"));
+    CHECK(ask_terms(party, &terms, &reply) == PN_MESSAGE_REFUSED && refused(&reply, "person_epsilon"));
+    CHECK(charged(party->accounts[0].ledger, ": selection") == 2);
+    pn_party_free(party);
+    party = open_party(r, ledger_path, checkpoint, PN_OK);
+    answer(party, &terms, 3, 4, &reply);
+    CHECK(charged(party->accounts[0].ledger, ": selection") == 4);
+    pn_party_free(party);
+    pn_message_clear(&reply);
 }
 
 static void copies_and_earlier_ones_are_refused(const records *r)
@@ -366,6 +396,7 @@ int main(void)
         the_same_question_has_the_same_answer_whatever_was_put_back,
         another_question_has_other_noise,
         a_party_goes_on_after_it_was_closed,
+        a_lower_cap_ends_a_run_that_went_on,
         copies_and_earlier_ones_are_refused,
         another_ledger_is_refused,
         other_data_get_no_noise_that_was_drawn,

@@ -150,8 +150,10 @@ static void the_ledger_counts_what_was_released(void)
     CHECK(report.selections == T && report.features == h.uploads && report.scores == 0 && report.round == T);
     CHECK(report.phase == PN_PARTY_RUNNING && report.simulated && report.last == NULL);
     rho = T * 0.5 * 0.5 / 8.0 + (double)h.uploads * pow(s.party->run.feature_sensitivity / 2.0, 2) / 2.0;
-    CHECK_CLOSE(report.rho / rho, 1.0, 1e-6);
-    CHECK(report.delta == 1e-6 && report.epsilon > rho && report.epsilon < rho + 2.0 * sqrt(rho * log(1e6)));
+    CHECK_CLOSE(report.charged_rho / rho, 1.0, 1e-6);
+    CHECK(report.delta == 1e-6 && report.charged_epsilon > rho &&
+          report.charged_epsilon < rho + 2.0 * sqrt(rho * log(1e6)));
+    CHECK(report.rho >= report.charged_rho && report.epsilon >= report.charged_epsilon);
     CHECK_CLOSE(pn_ledger_spent(s.ledger) / rho, 1.0, 1e-6);
     for (size_t i = 0; i < C; i++)
         moved += fabs(h.x[i]);

@@ -474,7 +474,8 @@ describe("a private run of accelerated mirror descent", function()
     local ledger = pn.ledger {epsilon = 1, delta = 1e-6}
     local stopped = plan:run {ledger = ledger, on_step = function(state) return state.step < 5 end}
     assert.equal(5, #stopped.trace)
-    assert.is_true(stopped.privacy.epsilon < 0.6)
+    assert.is_true(stopped.privacy.charged_epsilon < 0.6)
+    assert.equal(plan.epsilon, stopped.privacy.epsilon) -- who stopped it had seen five steps
     assert.is_true(ledger.remaining > 0.3)
     local a, b = plan:run {rng = pn.rng.seeded(1)}, plan:run {rng = pn.rng.seeded(1)}
     assert.is_true(a.theta == b.theta)

@@ -70,7 +70,8 @@ describe("a step that fails after its noise was drawn", function()
     trouble.calls, trouble.at = 0, 1
     assert.is_false((pcall(walk)))
     assert.is_near(plan.rho / steps * 2, 1 - ledger.remaining, 1e-12)
-    assert.is_near(plan.rho / steps * 2, walk:fit().privacy.rho, 1e-12)
+    assert.is_near(plan.rho / steps * 2, walk:fit().privacy.charged_rho, 1e-12)
+    assert.equal(plan.rho, walk:fit().privacy.rho)
   end)
 
   it("ends a whole run with the caller's error and what was drawn charged", function()

@@ -331,7 +331,8 @@ describe("what private Frank-Wolfe spends", function()
     local fit = plan:run { on_step = function(state) return state.step < 4 end }
     assert.equal("interrupted", fit.stopped)
     assert.equal(4, fit.steps)
-    close(0.4, fit.privacy.rho, 1e-5)
+    close(0.4, fit.privacy.charged_rho, 1e-5)
+    assert.equal(plan.rho, fit.privacy.rho)
     close(0.6, ledger.remaining, 1e-5)
   end)
 

@@ -347,7 +347,8 @@ describe("what gradient_descent charges and shows", function()
     local stopped = plan:run {ledger = ledger, on_step = function(state) return state.step < 5 end}
     assert.equal(5, #stopped.trace)
     assert.equal(5 * 300, stopped.gradients)
-    assert.is_true(stopped.privacy.epsilon < 0.6)
+    assert.is_true(stopped.privacy.charged_epsilon < 0.6)
+    assert.equal(plan.epsilon, stopped.privacy.epsilon) -- who stopped it had seen five steps
     assert.is_true(ledger.remaining > 0.3)
     refused("Requested", function() plan:run {ledger = ledger} end)
     local rest = solve(obj, {ledger = ledger, iterations = 3})

@@ -233,6 +233,49 @@ static void lies_are_refused(void)
 }
 
 /* What other readers of Protocol Buffers would pass over: a field that is not known, and one that is given twice. */
+/* rho as it is read from the model, of a file that does not say that it holds wherever the run ended. */
+static double rho_without_word(Penumbra__Model *m, uint64_t steps, char *stopped)
+{
+    static unsigned char bytes[MOST];
+    pn_fit *fit = NULL;
+    pn_model_about *about = NULL;
+    double rho;
+
+    m->steps = steps;
+    m->stopped = stopped;
+    CHECK(pn_model_decode(&fit, &about, bytes, penumbra__model__pack(m, bytes), "there", NULL) == PN_OK);
+    rho = fit ? fit->rho : NAN;
+    CHECK(fit && fit->charged_rho == m->privacy->charged_rho && isnan(fit->epsilon));
+    pn_fit_free(fit);
+    pn_model_about_free(about);
+    return rho;
+}
+
+static void prices_of_steps_taken_are_no_bounds(void)
+{
+    static char interrupted[] = "interrupted", limit[] = "limit", diverged[] = "diverged";
+    static unsigned char bytes[MOST];
+    Penumbra__Model *m;
+    run of = { 0 };
+    size_t size;
+    double rho;
+
+    CHECK(make(&of, true, NULL) == PN_OK);
+    CHECK(pn_model_save(path, of.fit, of.plan, NULL, NULL) == PN_OK);
+    m = unpack_saved(&size, bytes);
+    if (CHECK(m != NULL && m->privacy->has_anytime && m->privacy->anytime)) {
+        rho = m->privacy->rho;
+        CHECK(rho_without_word(m, STEPS - 1, interrupted) == rho);
+        m->privacy->has_anytime = m->privacy->anytime = false;
+        CHECK(rho_without_word(m, STEPS, NULL) == rho && rho_without_word(m, STEPS - 1, diverged) == rho);
+        CHECK(isinf(rho_without_word(m, STEPS - 1, interrupted)) && isinf(rho_without_word(m, STEPS - 1, limit)));
+        CHECK(isinf(rho_without_word(m, STEPS - 1, NULL)));
+        m->stopped = NULL;
+        penumbra__model__free_unpacked(m, NULL);
+    }
+    clear(&of);
+}
+
 static void loose_encodings_are_refused(void)
 {
     static const unsigned char unknown[] = { 0xa0, 0x01, 0x01 }, twice[] = { 0x68, STEPS }; /* field 20; steps */
@@ -301,6 +344,7 @@ int main(void)
     if (!open_folder("model_lies_test"))
         return check_summary();
     lies_are_refused();
+    prices_of_steps_taken_are_no_bounds();
     loose_encodings_are_refused();
     noise_is_survived();
     close_folder();

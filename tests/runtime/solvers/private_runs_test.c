@@ -111,7 +111,7 @@ static void test_any_number_of_threads_gives_the_same(const char *solver)
     pn_dataset_free(data);
 }
 
-/* ---- a cancel ---- */
+/* ---- stopping ---- */
 
 static pn_status cancel_after_two(void *self, const pn_trace_row *row, const double *theta, size_t p, pn_err *err)
 {
@@ -123,8 +123,19 @@ static pn_status cancel_after_two(void *self, const pn_trace_row *row, const dou
     return PN_OK;
 }
 
-/* Two steps were made, paid for as they are and stated, and no third one. */
-static void test_a_cancel_leaves_what_was_paid_for(const char *solver)
+/* A limit of time that is over by the next look at it. */
+static pn_status end_the_time_after_two(void *self, const pn_trace_row *row, const double *theta, size_t p, pn_err *err)
+{
+    (void)theta;
+    (void)p;
+    (void)err;
+    if (row->step == 2)
+        pn_task_govern(self, 1e-9);
+    return PN_OK;
+}
+
+/* Two steps were made and paid for, and no third one. */
+static void test_a_stop_leaves_what_was_paid_for(const char *solver, pn_step_fn stop, const char *why)
 {
     pn_dataset *data = NULL;
     pn_objective *objective = NULL;
@@ -137,13 +148,13 @@ static void test_a_cancel_leaves_what_was_paid_for(const char *solver)
     CHECK(make(&data, &objective, 300, NULL) == PN_OK && plan_of(&plan, solver, objective, NULL) == PN_OK);
     CHECK(pn_task_new(&task, 1, NULL) == PN_OK && pn_rng_seeded(&rng, 11, NULL) == PN_OK);
     CHECK(pn_run(&fit, plan,
-                 &(pn_run_options){
-                     .ledger = ledger, .rng = rng, .task = task, .on_step = cancel_after_two, .on_step_self = task },
+                 &(pn_run_options){ .ledger = ledger, .rng = rng, .task = task, .on_step = stop, .on_step_self = task },
                  NULL) == PN_OK);
-    CHECK(fit->steps == 2 && fit->stopped && strcmp(fit->stopped, "interrupted") == 0);
+    CHECK(fit->steps == 2 && fit->stopped && strcmp(fit->stopped, why) == 0);
     CHECK(charges(ledger) == due(solver, 2));
-    CHECK_CLOSE(fit->rho, plan->rho * (double)due(solver, 2) / (double)due(solver, STEPS), 1e-12);
-    CHECK_CLOSE(1.0 - pn_ledger_remaining(ledger), fit->rho, 1e-12);
+    CHECK_CLOSE(fit->charged_rho, plan->rho * (double)due(solver, 2) / (double)due(solver, STEPS), 1e-12);
+    CHECK_CLOSE(1.0 - pn_ledger_remaining(ledger), fit->charged_rho, 1e-12);
+    CHECK(fit->rho == (due(solver, 2) > 0 ? plan->rho : 0.0)); /* who stopped it could see what it had released */
     pn_fit_free(fit);
     pn_rng_free(rng);
     pn_task_free(task);
@@ -229,7 +240,8 @@ static void test_short_memory_costs_no_noise(const char *solver)
 static void test(const char *solver)
 {
     test_any_number_of_threads_gives_the_same(solver);
-    test_a_cancel_leaves_what_was_paid_for(solver);
+    test_a_stop_leaves_what_was_paid_for(solver, cancel_after_two, "interrupted");
+    test_a_stop_leaves_what_was_paid_for(solver, end_the_time_after_two, "limit");
     test_short_memory_costs_no_noise(solver);
 }
 

@@ -364,8 +364,9 @@ describe("a run of sgd", function()
     local stopped = plan:run {ledger = ledger, on_step = function(state) return state.step < 10 end}
     assert.equal(10, #stopped.trace)
     assert.equal(10, ledger:report().entries and ledger:report().entries[1].count or ledger:report()[1].count)
-    assert.is_near(ledger.spent, stopped.privacy.epsilon, 1e-9)
-    assert.is_true(stopped.privacy.epsilon < 0.7)
+    assert.is_near(ledger.spent, stopped.privacy.charged_epsilon, 1e-9)
+    assert.is_true(stopped.privacy.charged_epsilon < 0.7)
+    assert.equal(plan.epsilon, stopped.privacy.epsilon)
     local a, b = plan:run {rng = pn.rng.seeded(1)}, plan:run {rng = pn.rng.seeded(1)}
     assert.is_true(a.theta == b.theta)
     assert.is_false(a.theta == plan:run({rng = pn.rng.seeded(2)}).theta)
@@ -375,7 +376,7 @@ describe("a run of sgd", function()
     assert.is_false(a.privacy.private)
   end)
 
-  it("pays a ledger's file for a 64th of the run at a time, and states what it paid", function()
+  it("pays a ledger's file for a 64th of the run at a time, and says what it paid", function()
     local path = os.tmpname()
     os.remove(path)
     local ledger <close> = pn.ledger {epsilon = 1, delta = 1e-6, path = path}
@@ -383,8 +384,9 @@ describe("a run of sgd", function()
     local fit = plan:run {ledger = ledger, on_step = function(state) return state.step < 25 end}
     local paid = pn.event.repeated(pn.event.fixed_sampled {batch = 20, n = 500,
       event = pn.event.gaussian {sigma = 20 * plan.sigma, sensitivity = 2}}, 30) -- 25 steps are three tens
-    assert.is_near((paid:epsilon(1e-6)), fit.privacy.epsilon, 1e-7)
-    assert.is_near(ledger.spent, fit.privacy.epsilon, 1e-9)
+    assert.is_near((paid:epsilon(1e-6)), fit.privacy.charged_epsilon, 1e-7)
+    assert.is_near(ledger.spent, fit.privacy.charged_epsilon, 1e-9)
+    assert.equal(plan.epsilon, fit.privacy.epsilon)
     ledger:close()
     os.remove(path)
     os.remove(path .. ".key")

@@ -275,11 +275,13 @@ describe("a private svrg", function()
     assert.are.equal(0, walk:fit().privacy.nominal_epsilon)
     walk()
     walk()
-    local half = walk:fit().privacy.nominal_epsilon
+    local half = walk:fit().privacy.charged_epsilon
+    assert.are.equal(plan.epsilon, walk:fit().privacy.nominal_epsilon) -- wherever the walk is left
     assert.is_true(half > 0.5 and half < 0.95)
     walk()
     walk()
     assert.are.equal(plan.epsilon, walk:fit().privacy.nominal_epsilon)
+    assert.is_nil(walk:fit().privacy.charged_epsilon)
   end)
 
   it("pays once and beforehand by the loss distribution", function()

@@ -356,7 +356,8 @@ static void test_what_a_failed_step_has_paid_is_stated(void)
     CHECK(pn_walk_new(&walk, plan, &(pn_run_options){ 0 }, NULL) == PN_OK);
     CHECK(pn_walk_step(walk, &row, &done, NULL) == PN_ECALLBACK);
     CHECK(pn_walk_fit(walk, NULL, &fit, NULL) == PN_OK);
-    CHECK_CLOSE(fit->rho, plan->rho / 2.0, 1e-12); /* the first of two passes */
+    CHECK_CLOSE(fit->charged_rho, plan->rho / 2.0, 1e-12); /* the first of two passes */
+    CHECK(fit->rho == plan->rho);
     CHECK(fit->theta[0] == 0.0 && fit->gradients == 0);
     pn_fit_free(fit);
     pn_walk_free(walk);

@@ -223,7 +223,8 @@ describe("the price of zeroth_order", function()
         assert.is_near(all / 3, (spend(16)), 1e-12)
         assert.is_near(all * 2 / 3, (spend(17)), 1e-12)
         local fit = plan:run {on_step = function(state) return state.step < 17 end}
-        assert.is_near(all * 2 / 3, fit.privacy.rho, 1e-12)
+        assert.is_near(all * 2 / 3, fit.privacy.charged_rho, 1e-12)
+        assert.equal(plan.rho, fit.privacy.rho)
       else
         assert.is_true(plan.epsilon <= 1 and plan.epsilon > 0.999)
         assert.is_true(spend(16) < spend(17) and spend(17) < all)
