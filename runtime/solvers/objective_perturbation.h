@@ -36,7 +36,8 @@ typedef struct op_problem {
     double reach;   /* max ||theta - start||_2 over the set; +inf without */
     bool by_gap;    /* over a set whose projection has no known error: the certificate is the gap, else a norm */
     double split;
-    double tau; /* given tolerance, or 0 */
+    double tau;    /* given tolerance, or 0 */
+    double slopes; /* what rounding in the slopes and in a typed regulariser may add to the gradient of the sum, l2 */
 } op_problem;
 
 /* What follows from one choice. */
