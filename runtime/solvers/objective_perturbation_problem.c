@@ -169,7 +169,6 @@ static void describe(op_problem *at, const char *name, const pn_objective *objec
                         .lipschitz = bounds->lipschitz[PN_L2],
                         .beta = isnan(l2) ? INFINITY : fmax(bounds->loss.curvature.high, 0.0) * l2 * l2 * (1.0 + 1e-12),
                         .split = MOST_SPLIT };
-    at->slopes = at->n * at->lipschitz * 0x1p-46;
     at->regular = at->n * fmax(bounds->reg.strong_convexity, 0.0) * (1.0 - 1e-12);
     if (!pn_objective_regulariser(objective))
         at->regular = 0.0;
@@ -227,7 +226,7 @@ static pn_status measure_loss_rounding(op_problem *at, pn_err *err)
         return status;
     if (!(error <= MOST_ROUNDING * slope))
         return too_rough(at, "loss", loss->name, error, "use a loss of pn.loss", err);
-    at->slopes = fmax(at->slopes, at->n * error * records->norm[PN_L2] * (1.0 + 1e-12));
+    at->rough = at->n * error * records->norm[PN_L2] * (1.0 + 1e-12);
     return PN_OK;
 }
 
@@ -247,7 +246,7 @@ static pn_status measure_regulariser_rounding(op_problem *at, pn_err *err)
     if (!(sqrt(at->p) * error <= MOST_ROUNDING * at->lipschitz))
         return too_rough(at, "regulariser", reg->row->name, error,
                          at->set ? "use one of pn.reg" : "give set=, or use one of pn.reg", err);
-    at->slopes += at->n * sqrt(at->p) * error * (1.0 + 1e-12);
+    at->rough_reg = at->n * sqrt(at->p) * error * (1.0 + 1e-12);
     return PN_OK;
 }
 
@@ -306,10 +305,11 @@ static double gradient_error(const op_problem *at, double reach, double sigma, d
     double size = reach + norm2(at->start, at->p);
     double pass = at->n * sqrt(at->p) * pn_objective_gradient_error(at->objective);
     double margins = at->n * at->beta * (at->p + 4.0) * 0x1p-53 * size;
+    double slopes = fmax(at->n * at->lipschitz * 0x1p-46, at->rough) + at->rough_reg;
     double rest = weight * size + 13.01 * sqrt(at->p) * sigma + at->n * at->lipschitz + at->pull +
                   at->n * at->bounds->reg.smoothness * size;
 
-    return (isfinite(pass) ? pass : 0.0) + margins + at->slopes + 8.0 * 0x1p-53 * rest;
+    return (isfinite(pass) ? pass : 0.0) + margins + slopes + 8.0 * 0x1p-53 * rest;
 }
 
 /* max ||grad J||_2 over the set. */
