@@ -250,7 +250,7 @@ static void warn_about_bound(pn_plan *plan)
     const pn_bounds *bounds = pn_objective_bounds(plan->objective);
     double trivial = INFINITY;
 
-    for (int norm = 0; set && norm < PN_LP_COUNT; norm++) {
+    for (int norm = 0; set && bounds->loss.continuous && norm < PN_LP_COUNT; norm++) {
         double diameter = set->ops->diameter(set, (pn_lp)norm);
 
         if (isfinite(bounds->lipschitz[norm]) && isfinite(diameter))
