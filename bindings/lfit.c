@@ -127,7 +127,7 @@ double pnl_fit_evaluate(lua_State *L)
         return about.value;
     }
     pnl_run_begin(L, true);
-    status = pn_objective_evaluate(plan->objective, fit->theta, &value, NULL, pnl_task(L), &err);
+    status = pn_objective_evaluate(pn_plan_objective(plan), fit->theta, &value, NULL, pnl_task(L), &err);
     pnl_run_end(L);
     pnl_status(L, status, &err);
     return value;
@@ -153,7 +153,7 @@ static int fit_excess(lua_State *L)
         return pnl_error(L, "fit:excess: a fit that was loaded has no objective; obj:value(fit.theta) of the objective "
                             "made again, less pn.solve.exact(obj).value, is its excess risk");
     pnl_run_begin(L, true);
-    status = pn_solve_exact(plan->objective, tol, 100000, theta, &best, &gap, pnl_task(L), &err);
+    status = pn_solve_exact(pn_plan_objective(plan), tol, 100000, theta, &best, &gap, pnl_task(L), &err);
     pnl_run_end(L);
     pnl_status(L, status, &err);
     lua_pushnumber(L, pnl_fit_evaluate(L) - best);

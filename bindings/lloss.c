@@ -312,8 +312,9 @@ const pnl_class pnl_loss_class = {
 static const pnl_row library_rows[] = {
     { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.loss.names() -> {string, ...}", "The names of the known losses." },
     { "glm", pnl_loss_glm, PNL_FUNCTION, PNL_NOTHING, "pn.loss.glm(function(z, y) ... end, {labels=, name=}) -> loss",
-      "A loss typed as a formula of the margin z = <x, theta> and the label y.  The function is called once, with "
-      "symbols; its "
+      "A loss typed as a formula of the margin z = <x, theta> and the label y.  The function is called with symbols, "
+      "and "
+      "with a few numbers to see that it is the same for them: Lua takes z == 0 for false without asking; its "
       "expression is simplified, differentiated, bounded and compiled, and runs as fast as a built-in loss.  Use the "
       "operators "
       "+ - * / ^, pn.exp log log1p expm1 sqrt abs sign min max clamp relu tanh sigmoid softplus erf sin cos, and "
@@ -324,7 +325,8 @@ static const pnl_row library_rows[] = {
       " For example pn.loss.glm(function(z, y) "
       "return pn.log1p((z-y)^2) end, {labels={lo=-1, hi=1}}).  l.slope_formula and l:range show what was derived "
       "and "
-      "certified; where no bound is found the message says why, and clip= of pn.objective enforces one.  Errors name "
+      "certified; a slope that is no number counts as 0, brought into the certified range; where no bound is found the "
+      "message says why, and clip= of pn.objective enforces one.  Errors name "
       "what came back from the function, with the place of the mistake." },
     { "black_box", pnl_loss_black_box, PNL_FUNCTION, PNL_RAW | PNL_CALLS_BACK,
       "pn.loss.black_box{value=function(theta, x, y, row) ... end, values=, lipschitz=, dim=, name=} -> loss",

@@ -98,6 +98,7 @@ int pnl_loss_glm(lua_State *L)
     read_labels(L, 2, &labels);
     name = pnl_loss_name(L, 2, "loss.glm");
     root = pnl_trace(L, 1, "loss.glm", names, 2, &graph);
+    pnl_refuse_equality(L, 1, -1);
     slot = pnl_newbox(L, &pnl_loss_class);
     pnl_status(L, pn_loss_from_graph((pn_loss **)slot, graph, root, &labels, &err), &err);
     if (name)

@@ -71,7 +71,8 @@ void pnl_objective_describe_bounds(const pn_objective *self, char *text, size_t 
     const pn_bounds *bounds = pn_objective_bounds(self);
 
     if (bounds->source == PN_BOUND_CERTIFIED)
-        (void)snprintf(text, size, "certified: |slope| <= %.4g, curvature %.4g%s", bounds->slope, bounds->curvature,
+        (void)snprintf(text, size, "certified: |slope| <= %.4g%s, curvature %.4g%s", bounds->slope,
+                       bounds->loss.continuous ? "" : " but for jumps of the loss", bounds->curvature,
                        bounds->convex ? "" : ", not convex");
     else if (bounds->source == PN_BOUND_CLIPPED)
         (void)snprintf(text, size, "clipped: each record's gradient to l2 norm %.4g", pn_objective_clip(self));

@@ -263,7 +263,8 @@ static const pnl_row plan_rows[] = {
       "What priced the run: rdp, gaussian (its exact curve), pld (as a whole) or zcdp." },
     { "solver", plan_solver, PNL_FIELD, PNL_NOTHING, "plan.solver -> string", "The solver's name." },
     { "event", plan_event, PNL_FIELD, PNL_NOTHING, "plan.event -> pn.event or nil",
-      "What the whole run is charged as." },
+      "What the whole run is charged as; nil when nothing is: without privacy, or where no record has a part in the "
+      "answer (sensitivity 0), and epsilon is 0." },
     { "objective", plan_objective, PNL_FIELD, PNL_NOTHING, "plan.objective -> pn.objective", "The objective." },
     { "lines", plan_lines, PNL_FIELD, PNL_NOTHING, "plan.lines -> table",
       "The rows of the printed table as {name=, value=, formula=}, and by name." },

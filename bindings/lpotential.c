@@ -85,6 +85,7 @@ static int separable(lua_State *L)
             return pnl_error(L, "potential.separable: domain must be an interval {lo, hi}, got a list of values");
     }
     root = pnl_trace(L, 1, "potential.separable", variables, 1, &graph);
+    pnl_refuse_equality(L, 1, -1);
     slot = pnl_newbox(L, &pnl_potential_class);
     pnl_status(L, pn_potential_separable((pn_potential **)slot, graph, root, domain.range, pnl_task(L), &err), &err);
     return 1;

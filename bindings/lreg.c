@@ -41,6 +41,7 @@ static int separable(lua_State *L)
 
     lua_settop(L, 1);
     root = pnl_trace(L, 1, "reg.separable", variables, 1, &graph);
+    pnl_refuse_equality(L, 1, -1);
     slot = pnl_newbox(L, &pnl_reg_class);
     pnl_status(L, pn_regulariser_from_graph((pn_regulariser **)slot, graph, root, &err), &err);
     return 1;
@@ -253,7 +254,9 @@ static const pnl_row library_rows[] = {
     { "names", names, PNL_FUNCTION, PNL_NOTHING, "pn.reg.names() -> {string, ...}",
       "The names of the known regularisers." },
     { "separable", separable, PNL_FUNCTION, PNL_NOTHING, "pn.reg.separable(function(w) ... end) -> reg",
-      "r(w) = sum_j f(w_j) with a typed f.  The function is called once, with a symbol; its expression is simplified, "
+      "r(w) = sum_j f(w_j) with a typed f.  The function is called with a symbol, and with a few "
+      "numbers to see that it is the same for them (Lua takes w == 0 for false without asking); its expression is "
+      "simplified, "
       "differentiated, bounded and compiled like a built-in one.  Write it as for pn.loss.glm." },
     PNL_ROW_END,
 };

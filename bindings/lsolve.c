@@ -163,7 +163,7 @@ int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index
     pnl_run_end(L);
     pnl_status(L, status, &err);
     lua_pop(L, 1);
-    if ((*slot)->request.kind == PN_NONPRIVATE)
+    if ((*slot)->request.kind == PN_NONPRIVATE && !(*slot)->without_records)
         pnl_refuse_analyst(L, owner,
                            "privacy = false shows values that were not released; give epsilon and delta, or rho");
     return 1;

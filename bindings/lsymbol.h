@@ -25,6 +25,13 @@ pn_node pnl_trace(lua_State *L, int function, const char *owner, const char *con
                   pn_graph **graph);
 
 /**
+ * Ask the function at `function` for a few numbers and refuse it where it gives others than the expression at `expression` that was
+ * traced of it: Lua takes z == 0 for false when z is a symbol, without asking.  For what is certified: losses, regularisers,
+ * potentials.  Of more than two variables nothing is asked.  Errors: raised; those of the function as pnl_trace's.
+ */
+void pnl_refuse_equality(lua_State *L, int function, int expression);
+
+/**
  * The names of the parameters of the function at `function`, borrowed from it.  0 for a function without (vararg or C) and for
  * one stripped of its names.  Raises when there are more than PN_GRAPH_VARS_MAX.
  */

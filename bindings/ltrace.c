@@ -172,6 +172,59 @@ static void refuse_forgotten(lua_State *L, const pnl_expression *self)
     }
 }
 
+/* ---- comparisons that Lua decides by itself ---- */
+
+#define LOOKS_MOST 2 /* variables of functions that are looked at */
+
+static const double looked_at[] = { 0.0, 1.0, -1.0 };
+
+/* The function of numbers against its expression; pushes nothing.  What is no finite number says nothing. */
+static bool agrees(lua_State *L, int function, const pnl_expression *self, const pn_program *program, const double *at,
+                   unsigned count)
+{
+    const double *inputs[LOOKS_MOST] = { &at[0], &at[1] };
+    double traced, got;
+    int status;
+
+    pn_program_run(program, 1, inputs, &(double *){ &traced });
+    lua_pushvalue(L, function);
+    for (unsigned v = 0; v < count; v++)
+        lua_pushnumber(L, at[v]);
+    status = lua_pcall(L, (int)count, 1, 0);
+    if (status != LUA_OK)
+        hand_on(L, self->owner, status);
+    got = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : NAN;
+    lua_pop(L, 1);
+    return !(fabs(got - traced) > 1e-6 * (1.0 + fabs(got) + fabs(traced))) || isinf(got) || isinf(traced);
+}
+
+/* Lua asks nobody what z == 0 is when z is a symbol and 0 a number: it is false, and its branch is not in the expression.  So the function
+ * is asked for a few numbers, too. */
+void pnl_refuse_equality(lua_State *L, int function, int expression)
+{
+    pnl_expression *self = pnl_check(L, expression, &pnl_expression_class);
+    unsigned count = pn_graph_variables(self->graph);
+    const pn_program *program;
+    const size_t points = sizeof looked_at / sizeof looked_at[0];
+
+    function = lua_absindex(L, function);
+    if (count == 0 || count > LOOKS_MOST)
+        return;
+    luaL_checkstack(L, LUA_MINSTACK, self->owner);
+    program = pnl_expression_program(L, self);
+    for (size_t i = 0; i < (count == 1 ? points : points * points); i++) {
+        const double at[LOOKS_MOST] = { looked_at[i % points], looked_at[i / points] };
+
+        if (!agrees(L, function, self, program, at, count))
+            pnl_error(
+                L,
+                "%s: where %s = %g the function gives another number than the expression that was traced: Lua "
+                "decides == and ~= of a symbol and a number without asking, as if they were never equal; choose by "
+                "pn.where(pn.le(pn.abs(%s - c), 0), a, b), and use nothing that changes from call to call",
+                self->owner, self->names[0], at[0], self->names[0]);
+    }
+}
+
 /* ---- the trace ---- */
 
 /* The expression stands at the top. */

@@ -251,15 +251,20 @@ local function budget_of(ledger)
   local function event_of(of, who)
     local fine, event = pcall(function() return of.event end) -- a plan's or a mechanism's
     if fine and type(event) == "userdata" then return event end
+    if fine and event == nil and type(of) == "userdata" then return nil end -- a plan that releases nothing about records
     if type(of) ~= "userdata" then error(say("budget:%s: expected an event, a plan or a mechanism", who), 3) end
     return of
   end
   local methods = {
     price = function(_, of, count)
-      return finish("budget:price", pcall(ledger.price, ledger, event_of(of, "price"), count))
+      local event = event_of(of, "price")
+      if not event then return 0.0 end
+      return finish("budget:price", pcall(ledger.price, ledger, event, count))
     end,
     covers = function(_, of, count)
-      return finish("budget:covers", pcall(ledger.covers, ledger, event_of(of, "covers"), count))
+      local event = event_of(of, "covers")
+      if not event then return true end
+      return finish("budget:covers", pcall(ledger.covers, ledger, event, count))
     end,
   }
   return setmetatable({}, {

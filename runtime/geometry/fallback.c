@@ -157,7 +157,9 @@ static pn_status bracket(const pn_set *set, const double *x, double *point, doub
     if (isfinite(radius))
         *low = *high * (1.0 - 1e-11);
     for (*low = isfinite(radius) ? *low : 0.0;;) {
-        status = multiple_contains(set, x, *high, point, &inside, err);
+        status = pn_stop_asked(err);
+        if (status == PN_OK)
+            status = multiple_contains(set, x, *high, point, &inside, err);
         if (status != PN_OK || inside)
             break;
         if (!(*high < last)) {
@@ -172,7 +174,9 @@ static pn_status bracket(const pn_set *set, const double *x, double *point, doub
             *high = 0.0;
             return PN_OK;
         }
-        status = multiple_contains(set, x, 0.5 * *high, point, &inside, err);
+        status = pn_stop_asked(err);
+        if (status == PN_OK)
+            status = multiple_contains(set, x, 0.5 * *high, point, &inside, err);
         *low = inside ? 0.0 : 0.5 * *high;
         *high = inside ? 0.5 * *high : *high;
     }

@@ -10,21 +10,28 @@
 #define FACTOR_LEAST 0x1p-1000 /* smaller ones would lose digits when they are scaled */
 #define FACTOR_MOST  0x1p500
 
-/* low for NaN.  Comparisons, not fmin and fmax: those are calls on the baseline processor, one for each record. */
-static inline double clamped(double x, double low, double high)
+/* A slope that is no number, such as 0 inf where exact ones are finite, counts as 0, brought into the range: no vote for either end, and
+ * within what the sensitivity is made of. */
+static inline double of_no_number(double low, double high)
 {
-    return !(x >= low) ? low : x > high ? high : x;
+    return low > 0.0 ? low : high < 0.0 ? high : 0.0;
+}
+
+/* `none` for NaN.  Comparisons, not fmin and fmax: those are calls on the baseline processor, one for each record. */
+static inline double clamped(double x, double low, double high, double none)
+{
+    return x < low ? low : x > high ? high : x >= low ? x : none;
 }
 
 /* The certified sensitivity is that of clamped slopes: a vector function that is off by an ulp cannot exceed it. */
 static void clamp_slopes(const pn_bounds *bounds, size_t count, double *slope)
 {
-    double low = bounds->loss.slope.low, high = bounds->loss.slope.high;
+    double low = bounds->loss.slope.low, high = bounds->loss.slope.high, none = of_no_number(low, high);
 
     if (bounds->source != PN_BOUND_CERTIFIED && !(isfinite(low) && isfinite(high)))
         return;
     for (size_t r = 0; r < count; r++)
-        slope[r] = clamped(slope[r], low, high);
+        slope[r] = clamped(slope[r], low, high, none);
 }
 
 void pn_clamp_bends(const pn_bounds *bounds, size_t count, const double *along, double *weight)
@@ -34,9 +41,9 @@ void pn_clamp_bends(const pn_bounds *bounds, size_t count, const double *along, 
     if (!(isfinite(low) && isfinite(high)))
         return;
     for (size_t r = 0; r < count; r++) {
-        double a = low * along[r], b = high * along[r];
+        double a = low * along[r], b = high * along[r], none = a < b ? of_no_number(a, b) : of_no_number(b, a);
 
-        weight[r] = a < b ? clamped(weight[r], a, b) : clamped(weight[r], b, a);
+        weight[r] = a < b ? clamped(weight[r], a, b, none) : clamped(weight[r], b, a, none);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "expr/compiled.h"
+#include "expr/rounding.h"
 #include "objective/formula_loss.h"
 
 enum { Z = 0, Y = 1 };
@@ -94,6 +95,23 @@ static pn_status formula_certify(pn_loss *loss, pn_interval margin, pn_interval 
     for (int norm = 0; norm < PN_LP_COUNT; norm++)
         out->slope_norm[norm] = pn_interval_magnitude(shape.slope);
     return PN_OK;
+}
+
+static const pn_loss_ops formula_ops;
+
+pn_status pn_loss_rounding(pn_loss *loss, pn_interval margin, pn_interval y, double enough, double *out, pn_err *err)
+{
+    formula_loss *self = (formula_loss *)loss;
+    pn_domain domains[2] = { [Z] = { margin, NULL, 0 } };
+    double values[PN_LABEL_VALUES_MAX];
+    pn_status status;
+
+    *out = enough;
+    if (loss->ops != &formula_ops)
+        return PN_OK;
+    status = label_domain(&domains[Y], loss, y, values, err);
+    return status == PN_OK ? pn_rounding_of(out, self->f.graph, self->f.slope_root, domains, enough, NULL, err)
+                           : status;
 }
 
 static const pn_loss_ops formula_ops = {

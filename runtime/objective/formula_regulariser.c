@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "expr/compiled.h"
+#include "expr/rounding.h"
 #include "numeric/blas.h"
 #include "objective/formula_regulariser.h"
 
@@ -232,6 +233,18 @@ pn_status pn_formula_regulariser_new(pn_regulariser **out, const pn_regulariser_
 double pn_formula_regulariser_number(const pn_regulariser *regulariser, size_t i)
 {
     return ((const formula_regulariser *)regulariser)->number[i];
+}
+
+pn_status pn_regulariser_rounding(const pn_regulariser *regulariser, pn_interval coordinate, double enough, double *out,
+                                  pn_err *err)
+{
+    const formula_regulariser *self = (const formula_regulariser *)regulariser;
+    const pn_domain domain = { coordinate, NULL, 0 };
+
+    *out = enough;
+    if (regulariser->ops != &formula_ops)
+        return PN_OK;
+    return pn_rounding_of(out, self->f.graph, self->f.slope_root, &domain, enough, NULL, err);
 }
 
 pn_graph *pn_regulariser_graph(const pn_regulariser *regulariser, pn_node *root)

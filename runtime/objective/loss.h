@@ -118,6 +118,13 @@ pn_status pn_loss_rename(pn_loss *loss, const char *name, pn_err *err);
 /** The graph and root of a formula loss, else NULL. */
 pn_graph *pn_loss_graph(const pn_loss *loss, pn_node *root);
 
+/**
+ * *out >= |dl/dz as computed - dl/dz| over the same ranges: of the formula's program, certified (expr/rounding.h; a bound of at
+ * most `enough` is not improved on), +inf where rounding cannot be bounded.  Losses that are no formula state `enough`, their own claim.
+ * Errors: as pn_loss_certify.
+ */
+pn_status pn_loss_rounding(pn_loss *loss, pn_interval margin, pn_interval y, double enough, double *out, pn_err *err);
+
 /** As ops->certify after checks: PN_EINVAL when an interval has low > high or NaN, or when no admissible label lies in y;
  *  PN_EUNSUPPORTED for a black box; PN_EDOMAIN when the loss is undefined on part of it.  Unbounded is no error: see `missing`. */
 pn_status pn_loss_certify(pn_loss *loss, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err);

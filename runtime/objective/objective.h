@@ -98,7 +98,8 @@ typedef struct pn_batch {
  * One fused, threaded pass: value (may be NULL) and gradient[dim] (may be NULL) of f at theta[dim], r included; at kinks of r the
  * subgradient of smallest norm.
  * The sum over records is taken in a fixed order, whatever the number of threads.  Each record's slope is clamped to the
- * certified range, so the certified sensitivity holds for the numbers that are really computed; with `clip` its gradient is scaled
+ * certified range, one that is no number counts as 0 brought into it, so the certified sensitivity holds for the numbers that are really
+ * computed; with `clip` its gradient is scaled
  * down, and then the result is not the gradient of f.  There a slope that is no number counts as 0 and an infinite one as 2^500,
  * and one below 2^-1000 in size, or what scaling makes so small, as 0.
  * Errors: PN_EDOMAIN for a non-finite theta; PN_EUNSUPPORTED for the gradient of a black box; what a black box's callback

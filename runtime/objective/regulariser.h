@@ -91,6 +91,9 @@ pn_status pn_regulariser_prox(const pn_regulariser *regulariser, pn_prox **out, 
 /** sum_j f(theta_j) for f in the only variable of `graph` (kept).  Errors: PN_EINVAL for a graph of several variables; as
  *  pn_loss_from_graph. */
 pn_status pn_regulariser_from_graph(pn_regulariser **out, pn_graph *graph, pn_node root, pn_err *err);
+/** *out >= |df/dw as computed - df/dw| for w in `coordinate`, of a regulariser that is a formula: as pn_loss_rounding. */
+pn_status pn_regulariser_rounding(const pn_regulariser *regulariser, pn_interval coordinate, double enough, double *out,
+                                  pn_err *err);
 /** The graph and root of a separable regulariser, else NULL. */
 pn_graph *pn_regulariser_graph(const pn_regulariser *regulariser, pn_node *root);
 

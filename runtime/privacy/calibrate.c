@@ -44,19 +44,22 @@ static bool too_costly(void *self, double epsilon)
     return cost(goal, epsilon) > goal->total;
 }
 
+/* x or the first below it that is admissible: a few last bits, and by longer and longer steps should these not do. */
+static double admissible(target *goal, double x)
+{
+    for (int i = 0; x > 0.0 && too_costly(goal, x); i++) /* evaluated afresh; also sets the order */
+        x *= i < 1000 ? 1.0 - 1e-15 : 0.5;
+    return x;
+}
+
 /* Largest admissible epsilon, starting from one that is admissible up to rounding. */
 static double largest(target *goal, double start)
 {
-    double low = start, high = start, answer;
+    double low = admissible(goal, start), high = start;
 
-    while (too_costly(goal, low))
-        low *= 1.0 - 1e-15;
     while (high < 1e6 && !too_costly(goal, high))
         high *= 2.0;
-    answer = pn_bisect(too_costly, goal, low, high);
-    while (too_costly(goal, answer)) /* evaluated afresh; also sets the order */
-        answer *= 1.0 - 1e-15;
-    return answer;
+    return admissible(goal, pn_bisect(too_costly, goal, low, high));
 }
 
 double pn_calibrate_exponential(double epsilon, double delta, size_t count, bool bounded_range, double *order)

@@ -246,8 +246,7 @@ double pn_zcdp_rho(double epsilon, double delta)
     /* The logarithms give back at most about 37, at a delta next to 1. */
     rho = pn_bisect(too_costly, &wanted, 0.0, 2.0 * epsilon + 40.0);
     /* The search behind pn_zcdp_epsilon wavers in its last bits. */
-    do
-        rho *= 1.0 - 1e-10;
-    while (rho > 0.0 && too_costly(&wanted, rho));
+    for (int i = 0; i == 0 || (rho > 0.0 && too_costly(&wanted, rho)); i++)
+        rho *= i < 1000 ? 1.0 - 1e-10 : 0.5;
     return rho;
 }

@@ -182,9 +182,11 @@ double pn_scale_for(pn_charged_sensitivity charged, double sensitivity, size_t n
 {
     double low = sensitivity / ratio, high = low;
 
+    if (!(low >= 0x1p-900 && low <= 0x1p900)) /* also 0 and NaN, which no doubling brings anywhere */
+        return NAN;
     while (high <= 0x1p900 && !(charged(sensitivity, high, n, bound, 1) / high <= ratio))
         high *= 2.0;
-    if (!(low >= 0x1p-900 && high <= 0x1p900))
+    if (!(high <= 0x1p900))
         return NAN;
     for (int i = 0; i < 60; i++) {
         double middle = low + (high - low) / 2.0;

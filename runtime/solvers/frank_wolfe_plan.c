@@ -305,6 +305,12 @@ static pn_status measure_scores(fw_problem *at, pn_err *err)
     at->delta_q = polytope
                       ? contributions(at->request->neighbours) * largest_score(at->objective) / at->n * (1.0 + 1e-14)
                       : INFINITY;
+    if (at->delta_q < 0x1p-900 || (at->delta_q > 0x1p900 && isfinite(at->delta_q)))
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "solve.frank_wolfe: one record moves scores by at most %g, and noise is drawn for 2^-900 to 2^900; scale "
+            "the set, or the loss",
+            at->delta_q);
     return check_problem(at, err);
 }
 

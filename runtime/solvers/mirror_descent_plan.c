@@ -238,7 +238,7 @@ static pn_status choose_step(problem *at, const pn_arg *own, pn_err *err)
     plan->step = own[MD_STEP].given
                      ? own[MD_STEP].real
                      : plan->potential->strong_convexity * sqrt(2.0 * at->geometry.D2 / (T * at->M * at->M));
-    if (at->M == 0.0)
+    if (at->M == 0.0 || at->geometry.D2 == 0.0) /* every step is as good; the second: a set of one point, or as small */
         plan->step = own[MD_STEP].given ? own[MD_STEP].real : 1.0;
     if (!isfinite(plan->step) || !(plan->step > 0.0))
         return pn_fail(err, PN_EINVAL, "solve.mirror_descent: no step size follows from what is known (%s); give step=",

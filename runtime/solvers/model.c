@@ -26,17 +26,18 @@ static bool ends_in_bias(const pn_dataset *data)
 
 void pn_model_about_of(pn_model_about *out, const pn_plan *plan)
 {
-    const pn_loss *loss = pn_objective_loss(plan->objective);
-    const pn_dataset *data = pn_objective_data(plan->objective);
+    const pn_loss *loss = pn_objective_loss(pn_plan_objective(plan));
+    const pn_dataset *data = pn_objective_data(pn_plan_objective(plan));
 
     *out = (pn_model_about){
         .solver = plan->solver->name,
         .loss = loss->name,
-        .accountant = plan->request.kind == PN_NONPRIVATE ? NULL
-                      : isnan(plan->epsilon)              ? "zcdp"
-                      : plan->accountant                  ? plan->accountant
-                      : plan->order == 0.0                ? "gaussian"
-                                                          : "rdp",
+        .accountant = plan->without_records                 ? "nothing released"
+                      : plan->request.kind == PN_NONPRIVATE ? NULL
+                      : isnan(plan->epsilon)                ? "zcdp"
+                      : plan->accountant                    ? plan->accountant
+                      : plan->order == 0.0                  ? "gaussian"
+                                                            : "rdp",
         .iterations = plan->iterations,
         .records = data->n,
         .margins = loss->margins,

@@ -84,6 +84,10 @@ static double tight_at_large_epsilon(const pn_gradient_noise *noise, const pn_re
 
     want->rho = pn_zcdp_rho(request->epsilon, 0.499 * request->delta) * (1.0 - 1e-6);
     sigma = pn_calibrate_gaussian_releases(want);
+    /* A price falls as sigma grows: where the last has none that fits, as at a delta below what the tails of drawn noise take, the
+     * others need no asking. */
+    if (!(price(noise, request, steps, fmin(sigma * 3e8, 0x1p900)) <= request->epsilon)) /* 1.05^400 < 3e8 */
+        return NAN;
     for (int i = 0; i < 400 && sigma <= 0x1p900; i++) {
         if (price(noise, request, steps, sigma) <= request->epsilon)
             return sigma;
@@ -169,7 +173,7 @@ double pn_gradient_noise_least(const pn_gradient_noise *noise, const pn_request 
     }
     if (!one_release_fits(noise, request, high))
         return INFINITY;
-    while (high > low * 1.001) {
+    for (int i = 0; high > low * 1.001 && i < 64; i++) { /* low is a quarter of high at least */
         double middle = sqrt(low * high);
 
         if (one_release_fits(noise, request, middle))

@@ -37,6 +37,8 @@ typedef struct op_problem {
     bool by_gap;    /* over a set whose projection has no known error: the certificate is the gap, else a norm */
     double split;
     double tau; /* given tolerance, or 0 */
+    /* What rounding in the slopes of a typed loss, and in a typed regulariser, may add to the gradient of the sum, l2; 0 for others. */
+    double rough, rough_reg;
 } op_problem;
 
 /* What follows from one choice. */

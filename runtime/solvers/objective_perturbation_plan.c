@@ -356,6 +356,8 @@ static pn_status plan_nonprivate(op_plan *plan, op_problem *at, const pn_arg *ow
     pn_status status = PN_OK;
     op_choice made;
 
+    if (plan->base.request.without_records && !own[OP_LAMBDA].given && !(at->regular > 0.0))
+        weight = at->n; /* the minimum must exist, and any will do */
     if (!(weight + at->regular > 0.0))
         return pn_fail(err, PN_EINVAL,
                        "%s: without noise give lambda > 0, or a strongly convex regulariser: the minimum must exist",

@@ -178,6 +178,85 @@ static void describe(op_problem *at, const char *name, const pn_objective *objec
     at->rank = at->request->neighbours == PN_REPLACE_ONE && at->p > 1.0 ? 2 : 1;
 }
 
+/* ---- rounding in what a user typed ---- */
+
+#define FAR           0x1p200 /* margins without a set, which op_tolerance keeps below that */
+#define MOST_ROUNDING 0x1p-20 /* of the bound on slopes: beyond, noise that hides it would be all that is released */
+
+static pn_status too_rough(const op_problem *at, const char *what, const char *name, double error, const char *instead,
+                           pn_err *err)
+{
+    if (!isfinite(error))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: how far rounding takes the slope of the %s %s could not be certified; write it without "
+                       "differences of large numbers, %s, or use gradient_descent",
+                       at->owner, what, name, instead);
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "%s: rounding may take the slope of the %s %s off by %.3g, too far for a certificate; write it "
+                   "without differences of large numbers, %s, or use gradient_descent",
+                   at->owner, what, name, error, instead);
+}
+
+/* Of a private run, and of a formula of the user's: its rounding is not known beforehand. */
+static bool is_typed(const op_problem *at)
+{
+    const pn_loss *loss = pn_objective_loss(at->objective);
+
+    return at->request->kind != PN_NONPRIVATE && loss->row == loss->ops;
+}
+
+/* Slopes as computed, of a formula that may cancel: what the certificate of the minimum leaves room for.  Points a rounding outside
+ * of the set have margins that are a little larger. */
+static pn_status measure_loss_rounding(op_problem *at, pn_err *err)
+{
+    pn_loss *loss = pn_objective_loss(at->objective);
+    const pn_record_bounds *records = &pn_objective_data(at->objective)->bounds;
+    pn_interval margin = at->bounds->margin, labels = { records->label_low, records->label_high };
+    double slope = at->bounds->slope, error;
+    pn_status status;
+
+    if (!is_typed(at))
+        return PN_OK;
+    if (!(isfinite(labels.low) && isfinite(labels.high)))
+        labels = (pn_interval){ -INFINITY, INFINITY };
+    margin.low = fmax(margin.low - 0x1p-10 * fabs(margin.low), -FAR);
+    margin.high = fmin(margin.high + 0x1p-10 * fabs(margin.high), FAR);
+    status = pn_loss_rounding(loss, margin, labels, 0x1p-46 * slope, &error, err);
+    if (status != PN_OK)
+        return status;
+    if (!(error <= MOST_ROUNDING * slope))
+        return too_rough(at, "loss", loss->name, error, "use a loss of pn.loss", err);
+    at->rough = at->n * error * records->norm[PN_L2] * (1.0 + 1e-12);
+    return PN_OK;
+}
+
+static pn_status measure_regulariser_rounding(op_problem *at, pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(at->objective);
+    double radius = at->set ? at->set->ops->radius(at->set, PN_LINF) * (1.0 + 0x1p-10) : INFINITY, error = INFINITY;
+    pn_status status = PN_OK;
+
+    if (!reg || reg->row != reg->ops)
+        return PN_OK;
+    if (at->set)
+        status = pn_regulariser_rounding(reg, (pn_interval){ -radius, radius }, 0x1p-50 * at->lipschitz / sqrt(at->p),
+                                         &error, err);
+    if (status != PN_OK)
+        return status;
+    if (!(sqrt(at->p) * error <= MOST_ROUNDING * at->lipschitz))
+        return too_rough(at, "regulariser", reg->row->name, error,
+                         at->set ? "use one of pn.reg" : "give set=, or use one of pn.reg", err);
+    at->rough_reg = at->n * sqrt(at->p) * error * (1.0 + 1e-12);
+    return PN_OK;
+}
+
+static pn_status measure_rounding(op_problem *at, pn_err *err)
+{
+    pn_status status = measure_loss_rounding(at, err);
+
+    return status == PN_OK && at->request->kind != PN_NONPRIVATE ? measure_regulariser_rounding(at, err) : status;
+}
+
 static pn_status measure(op_problem *at, pn_err *err)
 {
     pn_status status = measure_pull(at, err);
@@ -201,7 +280,8 @@ pn_status op_gather(op_problem *at, const op_plan *plan, const pn_arg *common, c
         at->split = own[OP_SPLIT].real;
     if (own[OP_TOLERANCE].given)
         at->tau = own[OP_TOLERANCE].real;
-    if ((status = check_loss(at, err)) != PN_OK || (status = check_rest(at, common, err)) != PN_OK)
+    if ((status = check_loss(at, err)) != PN_OK || (status = check_rest(at, common, err)) != PN_OK ||
+        (status = measure_rounding(at, err)) != PN_OK)
         return status;
     return measure(at, err);
 }
@@ -218,14 +298,14 @@ static double reach_of_minimum(const op_problem *at, double strong, double sigma
     return fmin(at->reach, fmin(by_gradient, by_value) * (1.0 + 1e-9));
 }
 
-/* Public bound on the l2 error of the gradient of the sum as it is computed: that of the pass, of margins p 2^-53 off, of slopes to
- * 2^-46, and of adding the public terms. */
+/* Public bound on the l2 error of the gradient of the sum as it is computed: that of the pass, of margins p 2^-53 off, of slopes
+ * (to 2^-46 for losses of the table, certified for typed ones), and of adding the public terms. */
 static double gradient_error(const op_problem *at, double reach, double sigma, double weight)
 {
     double size = reach + norm2(at->start, at->p);
     double pass = at->n * sqrt(at->p) * pn_objective_gradient_error(at->objective);
     double margins = at->n * at->beta * (at->p + 4.0) * 0x1p-53 * size;
-    double slopes = at->n * at->lipschitz * 0x1p-46;
+    double slopes = fmax(at->n * at->lipschitz * 0x1p-46, at->rough) + at->rough_reg;
     double rest = weight * size + 13.01 * sqrt(at->p) * sigma + at->n * at->lipschitz + at->pull +
                   at->n * at->bounds->reg.smoothness * size;
 
@@ -321,6 +401,11 @@ pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err)
                                 : reach_of_minimum(at, made->strong, made->noise.sigma) + norm2(at->start, at->p);
     made->noise.bound = (made->noise.bound + made->noise.offset) * (1.0 + 1e-6);
     made->most_steps = worst_case(at, made);
+    if (is_typed(at) && !at->set &&
+        pn_objective_data(at->objective)->bounds.norm[PN_L2] * sqrt(at->p) * made->noise.bound > 0.5 * FAR)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the minimum may be as far as %.3g; give a larger lambda, or set=", at->owner,
+                       made->noise.bound);
     return PN_OK;
 }
 

@@ -51,7 +51,10 @@ static void put_guarantee(sink *out, const pn_plan *plan)
     const pn_request *request = &plan->request;
     char text[512];
 
-    if (request->kind == PN_NONPRIVATE)
+    if (plan->without_records)
+        (void)snprintf(text, sizeof text, "%s = 0: the answer is the same whatever the records are",
+                       isnan(plan->epsilon) ? "rho" : "epsilon");
+    else if (request->kind == PN_NONPRIVATE)
         (void)snprintf(text, sizeof text, "none: privacy=false, %s",
                        plan->draws ? "and what is drawn guarantees nothing" : "the exact data is used");
     else if (plan->worthless)
@@ -99,8 +102,8 @@ static void put_line(sink *out, const pn_plan_line *line)
 
 int pn_plan_print(const pn_plan *plan, char *text, size_t size)
 {
-    const pn_dataset *data = pn_objective_data(plan->objective);
-    const pn_set *set = pn_objective_set(plan->objective);
+    const pn_dataset *data = pn_objective_data(pn_plan_objective(plan));
+    const pn_set *set = pn_objective_set(pn_plan_objective(plan));
     sink out = { text, size, 0 };
     char where[128] = "unconstrained";
 
@@ -108,8 +111,8 @@ int pn_plan_print(const pn_plan *plan, char *text, size_t size)
         text[0] = '\0';
     if (set)
         pn_set_describe(set, where, sizeof where);
-    put(&out, "plan: %s, %s loss on %zu x %zu records\n", plan->solver->name, pn_objective_loss(plan->objective)->name,
-        data->n, data->p);
+    put(&out, "plan: %s, %s loss on %zu x %zu records\n", plan->solver->name,
+        pn_objective_loss(pn_plan_objective(plan))->name, data->n, data->p);
     put(&out, "%-*s", NAME_WIDTH, "  over");
     put_wrapped(&out, where, NAME_WIDTH);
     put_guarantee(&out, plan);

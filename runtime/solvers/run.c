@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "random/shared_stream.h"
 #include "solvers/solver.h"
+#include "solvers/without_records.h"
 
 struct pn_walk {
     const pn_plan *plan;
@@ -191,6 +192,8 @@ pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err
         return status;
     row->step = ++walk->state->step;
     row->gradients = walk->state->gradients;
+    if (walk->plan->without_records) /* those of the stand-in */
+        row->value = row->gap = NAN;
     *done = walk->state->finished || walk->state->step >= walk->plan->iterations;
     if (*done || row->step % walk->stride == 0) {
         walk->trace[walk->rows] = *row;
@@ -278,7 +281,14 @@ static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
     fit->simulated = walk->simulated;
     fit->proven = plan->proven;
     fit->neighbours = plan->request.neighbours;
-    if (!fit->is_private)
+    if (plan->without_records) {
+        fit->is_private = true;
+        fit->delta = plan->delta;
+        fit->rho = fit->charged_rho = plan->rho;
+        fit->epsilon = fit->charged_epsilon = plan->epsilon;
+        fit->certificate = (pn_certificate){ 0 }; /* of the stand-in */
+    }
+    if (!fit->is_private || plan->without_records)
         return PN_OK;
     if ((status = price_of_spent(walk, &charged, err)) != PN_OK)
         return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "solvers/solver.h"
+#include "solvers/without_records.h"
 
 /* clang-format off: one solver, one line */
 extern const pn_solver_ops pn_solver_frank_wolfe, pn_solver_frank_wolfe_convex, pn_solver_mirror_descent,
@@ -142,6 +143,11 @@ void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole)
         plan->settings[plan->setting_count++] = (pn_plan_setting){ name, value, whole };
 }
 
+pn_objective *pn_plan_objective(const pn_plan *plan)
+{
+    return plan->without_records ? plan->without_records->objective : plan->objective;
+}
+
 size_t pn_plan_charges(const pn_plan *plan)
 {
     return plan->charges ? plan->charges : plan->iterations;
@@ -151,8 +157,11 @@ void pn_plan_free(pn_plan *plan)
 {
     if (!plan)
         return;
+    pn_without_records *without = plan->without_records;
+
     pn_event_free(plan->event);
     plan->solver->destroy_plan(plan);
+    pn_without_records_free(without);
 }
 
 /* ---- from options to a request ---- */
@@ -241,7 +250,7 @@ static void warn_about_bound(pn_plan *plan)
     const pn_bounds *bounds = pn_objective_bounds(plan->objective);
     double trivial = INFINITY;
 
-    for (int norm = 0; set && norm < PN_LP_COUNT; norm++) {
+    for (int norm = 0; set && bounds->loss.continuous && norm < PN_LP_COUNT; norm++) {
         double diameter = set->ops->diameter(set, (pn_lp)norm);
 
         if (isfinite(bounds->lipschitz[norm]) && isfinite(diameter))
@@ -316,6 +325,22 @@ static pn_status check_private(const char *owner, const pn_solver_ops *solver, c
     return PN_OK;
 }
 
+/* Noise is drawn on lattices of 2^-900 to 2^900 and follows the sensitivity, in which n and the size of the set have a part; and plans
+ * square it. */
+static pn_status check_drawable(const char *owner, const pn_solver_ops *solver, const pn_objective *objective,
+                                const pn_request *request, pn_err *err)
+{
+    double slope = pn_objective_bounds(objective)->lipschitz[PN_L2];
+
+    if (request->kind == PN_NONPRIVATE || solver->clips_values || solver->remote || !isfinite(slope))
+        return PN_OK;
+    if (slope >= 0x1p-400 && slope <= 0x1p400)
+        return PN_OK;
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "%s: a record's gradient is at most %g, and noise is drawn for 2^-400 to 2^400; scale the loss",
+                   owner, slope);
+}
+
 pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, pn_err *err)
 {
     pn_event *event = NULL;
@@ -372,6 +397,7 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
     pn_request request = { .ledger = ledger, .task = task };
     pn_plan *plan = NULL;
     char owner[64];
+    const char *why;
     pn_status status;
 
     if (!solver)
@@ -383,7 +409,12 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
         (status = pn_args_check(owner, solver->params, own, err)) != PN_OK ||
         (status = check_start(owner, &common[PN_OPT_START], objective, err)) != PN_OK ||
         (status = read_request(owner, solver, common, &request, err)) != PN_OK ||
-        (status = check_private(owner, solver, objective, &request, err)) != PN_OK ||
+        (status = check_private(owner, solver, objective, &request, err)) != PN_OK)
+        return status;
+    why = request.kind != PN_NONPRIVATE ? pn_without_records_why(solver, objective) : NULL;
+    if (why)
+        return pn_without_records_plan(out, solver, objective, &request, common, own, why, err);
+    if ((status = check_drawable(owner, solver, objective, &request, err)) != PN_OK ||
         (status = solver->plan(&plan, objective, &request, common, own, err)) != PN_OK)
         return status;
     plan->request.task = NULL;

@@ -19,6 +19,7 @@
 
 typedef struct pn_plan pn_plan;
 typedef struct pn_state pn_state;
+typedef struct pn_without_records pn_without_records;
 typedef struct pn_solver_ops pn_solver_ops;
 
 /* ---- the plan: everything computed, nothing spent ---- */
@@ -52,6 +53,7 @@ typedef struct pn_request {
     pn_ledger
         *ledger;   /* or NULL; borrowed: with a ledger and no epsilon or rho, the plan is made for all that remains */
     pn_task *task; /* while the plan is made: widths may take long; NULL after */
+    bool without_records; /* PN_NONPRIVATE because no record has a part in the answer (without_records.h) */
 } pn_request;
 
 struct pn_plan {
@@ -59,7 +61,10 @@ struct pn_plan {
     pn_objective *objective; /* kept: must outlive the plan */
     pn_request request;
     size_t iterations;
-    pn_event *event; /* of one charge; owned; NULL when non-private */
+    pn_without_records
+        *without_records; /* owned; NULL unless the sensitivity is 0: a private run that releases nothing about
+                                            the records.  request and objective are then those of its stand-in */
+    pn_event *event;      /* of one charge; owned; NULL when non-private */
     size_t
         charges; /* how often a whole run takes it; 0: once a step.  A solver whose steps differ has the whole run as one
                         composed event here, and says in `spent` what a part of it costs */
@@ -94,6 +99,8 @@ void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole);
 /** Does `ledger` cover what a run would charge, all of the plan or what is left of a run that goes on?  `reserve`: fix its orders for
  *  that (pn_ledger_reserve).  Errors: as pn_ledger_covers, and as the solver's `left`. */
 pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, pn_err *err);
+/** The objective that was asked for: plan->objective, but for plans without records. */
+pn_objective *pn_plan_objective(const pn_plan *plan);
 /** How often a whole run takes plan->event. */
 size_t pn_plan_charges(const pn_plan *plan);
 /** Drop the plan and everything that it owns; NULL allowed. */

@@ -272,6 +272,8 @@ static pn_status read_constants(tr_problem *at, pn_err *err)
         status = find_reachable(at, err);
     if (status != PN_OK)
         return status;
+    if (at->plan->base.request.without_records && !at->own[TR_TOLERANCE_GRADIENT].given)
+        at->reachable = 0x1p-20; /* any can be reached, and none was asked for */
     if (!at->own[TR_TOLERANCE_GRADIENT].given && !(at->reachable > 0.0))
         return pn_fail(err, PN_EINVAL, "%s: without noise every tolerance can be reached; give tolerance={gradient=}",
                        owner);

@@ -53,6 +53,8 @@ static void test_calibration_refuses_nonsense(void)
 {
     double order = 0.0;
 
+    CHECK(isnan(pn_calibrate_gaussian_releases(&(pn_gaussian_releases){ 1.0, 1e-6, NAN, 0.0, 1.0, 3, 2 })));
+    CHECK(isnan(pn_calibrate_gaussian_releases(&(pn_gaussian_releases){ 1.0, 1e-6, 0.5, 0.0, 1.0, 3, 2 })));
     CHECK(isnan(pn_calibrate_exponential(0.0, 1e-6, 1, true, NULL)));
     CHECK(isnan(pn_calibrate_exponential(NAN, 1e-6, 1, true, NULL)));
     CHECK(isnan(pn_calibrate_exponential(1.0, 1.0, 1, true, NULL)));

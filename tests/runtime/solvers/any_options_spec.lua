@@ -205,7 +205,7 @@ local function wrong_with_fit(case, plan, fit, again)
     if not (math.abs(fit.theta[i]) < 1 / 0) then return "a coordinate that is not finite" end
   end
   if not inside(case.parts, fit.theta) then return "a model outside the set" end
-  local asked, paid = plan.epsilon, fit.privacy and fit.privacy.nominal_epsilon
+  local asked, paid = plan.epsilon, fit.privacy and (fit.privacy.nominal_epsilon or fit.privacy.epsilon)
   if case.options.epsilon and not case.options.rho and case.options.privacy ~= false then
     local worthless = case.options.eigen == "matrix_free" and asked == 1 / 0 -- whose rounding no budget pays for
     if case.options.calibration ~= "paper" and not worthless and not (plan.epsilon <= case.options.epsilon * (1 + 1e-9)) then
