@@ -11,7 +11,7 @@
  * two G_t, and twice the error e of the floating-point sum inside, when it is at most e steps for every w that noise can make (it is cut
  * at 13 sigma).  The D in w - D adds an error in proportion to |D|, so to gain instead.  All in all
  *     || shifts || <= (gain + relative sqrt(T)) || D ||,  || D || <= s / step + sqrt(d) (1 + A 2^-52),
- * plus sqrt(d (T - 1)) (1 + 2 e): what pn_toeplitz_price writes into the method's head.
+ * plus sqrt(d (T - 1)) (1 + 2 e), which holds for leaves of any size A: what pn_toeplitz_price writes into the method's head.
  * Depends on: prefix_impl.h, toeplitz.h.  Used by: banded_prefix.c, blt_prefix.c, tests. */
 #ifndef PN_CONTINUAL_TOEPLITZ_PREFIX_H
 #define PN_CONTINUAL_TOEPLITZ_PREFIX_H
