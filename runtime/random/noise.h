@@ -20,7 +20,8 @@
 #define PN_GAUSSIAN_ETA  0x1p-76
 #define PN_GAUSSIAN_TAIL 0x1p-125
 #define PN_GAUSSIAN_CUT  13.0 /* standard deviations */
-#define PN_LAPLACE_ETA   0x1p-90
+/* Of Laplace, 2^-90 for the comparisons, and for curves of the continuous law 2 ln cosh(2^-41) < 2^-82: event_pure.c, steps. */
+#define PN_LAPLACE_ETA 0x1p-82
 
 /** out[n]: independent K with P(K = k) proportional to exp(-k^2 / 2^81), cut at |k| <= 13 * 2^40.  The same seed gives the
  *  same integers on every platform and however a vector is cut into calls.  Source: rejection by a table of exact weights, of the library. */
