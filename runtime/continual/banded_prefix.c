@@ -209,9 +209,10 @@ static void banded_push(const pn_prefix_method *method, void *state, const pn_pr
     const banded_method *self = (const banded_method *)method;
     const size_t length = self->bands - 1;
     double *ring = state, *mixed = step->work[0], *last = step->work[1];
+    bool far;
 
     pn_prefix_noise(step, 0, step->t, step->noise);
-    pn_prefix_round(step, method->step, step->whole);
+    far = !pn_prefix_round(step, method->step, step->whole) && pn_prefix_has_far(step, step->whole);
     mix(self, ring, step, mixed);
     if (length > 0)
         last = ring + (size_t)((step->t - 1) % length) * step->stride;
@@ -219,7 +220,8 @@ static void banded_push(const pn_prefix_method *method, void *state, const pn_pr
         int64_t w = pn_toeplitz_increment(step->noise[k], mixed[k]);
 
         last[k] = pn_toeplitz_double(w);
-        step->prefix[k] += (double)pn_wrap_add(step->whole[k], w) * method->step;
+        step->prefix[k] +=
+            far ? pn_toeplitz_far(step, method->step, k, w) : (double)pn_wrap_add(step->whole[k], w) * method->step;
     }
 }
 

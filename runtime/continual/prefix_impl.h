@@ -119,6 +119,13 @@ void pn_prefix_noise(const pn_prefix_step *step, uint64_t level, uint64_t index,
 /** whole[step->count]: the leaf in steps, rounded once (pn_lattice_round at 2^62).  Whether all are below 2^50 in absolute value; they
  *  may be so otherwise too. */
 bool pn_prefix_round(const pn_prefix_step *step, double length, int64_t *whole);
+/** Whether one of whole[step->count] stands for more than it can say: its entry of the leaf is to be taken from pn_prefix_far. */
+bool pn_prefix_has_far(const pn_prefix_step *step, const int64_t *whole);
+/** Entry j of the leaf in steps, as far as `limit` of them. */
+static inline pn_prefix_wide pn_prefix_far(const pn_prefix_step *step, double length, double limit, size_t j)
+{
+    return pn_lattice_round_far(step->leaf[j], length, limit);
+}
 
 /* ---- designs (prefix_design.c) ---- */
 

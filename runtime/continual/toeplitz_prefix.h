@@ -70,6 +70,12 @@ static inline int64_t pn_toeplitz_increment(int64_t noise, double mixed)
     return pn_wrap_subtract(noise, pn_wrap_subtract(bits, origin));
 }
 
+/** The measurement of entry k, m + w, where m is not in step->whole. */
+static inline double pn_toeplitz_far(const pn_prefix_step *step, double length, size_t k, int64_t w)
+{
+    return pn_sums_double(pn_prefix_far(step, length, PN_LATTICE_FARTHEST, k) + w) * length;
+}
+
 /** The same way back: (double)w for |w| < 2^51. */
 static inline double pn_toeplitz_double(int64_t w)
 {
