@@ -103,7 +103,8 @@ const pn_event_ops pn_event_laplace_ops = {
  * faster than along the curve of Laplace noise, dp/dt = -min(p, 1-p), which is L_t(p) = e^-t p below 1/2, 1 - e^t (1-p) above, and
  * e^-t / (4 (1-p)) where it crosses 1/2.  That holds for every set: the pair of Laplace noise at distance e dominates.
  *
- * Whole steps, D of them in the sensitivity, r = e/(2D) a step.  Each step takes p to at least g(p) = max(e^-r p, 1 - e^r (1-p)), and 2D
+ * Whole steps, D of them in the sensitivity, r = e/(2D) a step: P(K > k) >= e^-r P(K >= k) on both sides, and for maxima as for single
+ * noises, ties included (1 - prod(1 - a_i) is concave along a).  So each step takes p to at least g(p) = max(e^-r p, 1 - e^r (1-p)), and 2D
  * of them to g^2D(p).  That is L_r on either side of 1/2, so what is below the curve of e comes from the one step that crosses:
  *     L_r(p) / g(p) <= (1 + e^-r)^2 / (4 e^-r) = cosh(r/2)^2,      worst at p = 1/(1 + e^-r).
  * So the pair of Laplace noise at distance e + 2 ln cosh(r/2) dominates, for every D; and e bounds the loss as it always does. */

@@ -19,13 +19,13 @@ double pn_lattice_step(double scale)
 
 /* ---- sensitivity ----
  * A rounded quotient is off by at most 1/2 + |quotient| 2^-53, for each of two neighbours and each rounding on the way; from 2^62 on
- * by at most 1, which is less than the 512 that are paid for there. */
+ * by at most 1, which is less than the 512 that are paid for there.  Roundings on the way go on growing: they need a public bound. */
 
 static double steps_moved(double scale, double bound, int roundings)
 {
-    double largest = fmin(bound / pn_lattice_step(scale), NEAR);
+    double largest = bound / pn_lattice_step(scale), carried = fmin(largest, PN_LATTICE_FARTHEST);
 
-    return 1.0 + (double)roundings * largest * 0x1p-52;
+    return 1.0 + (fmin(largest, NEAR) + (double)(roundings - 1) * carried) * 0x1p-52;
 }
 
 /* Several roundings include those of public constants, which sensitivity then has to cover: noise.md section 3. */
@@ -118,7 +118,9 @@ static pn_steps uncapped(pn_rng *rng, const noise_law *law, int64_t k)
 {
     pn_steps size = k < 0 ? -(pn_steps)k : k;
 
-    for (int64_t more = law->cap; law->cap > 0 && (size >= law->cap && more == law->cap);) {
+    int64_t more = law->cap;
+
+    while (law->cap > 0 && size >= law->cap && more == law->cap) {
         do
             law->draw(rng, 1, &more);
         while (more < 0);

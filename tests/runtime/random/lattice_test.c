@@ -230,6 +230,8 @@ static void sensitivities_are_rounded_upward(void)
     CHECK_CLOSE(pn_lattice_l2(1.0, 1.0, 1, INFINITY, 1) - 1.0, step * 1025.0, 1e-14);
     CHECK_CLOSE(pn_lattice_l2(1.0, 1.0, 1, 1e300, 1) - 1.0, step * 1025.0, 1e-14);
     CHECK_CLOSE(pn_lattice_l2(3.0, 2.0, 4, 0.0, 1) - 3.0, 4.0 * step, 1e-14);
+    /* sums that were rounded on the way err in proportion to their bound, however far that is */
+    CHECK_CLOSE(pn_lattice_l2(1.0, 1.0, 1, 0x1p40, 4), 1.0 + (1025.0 + 3.0 * 0x1p28) * step, 1e-14);
     CHECK(pn_lattice_l2(0x1p-800, 0x1p-900, 1, 0.0, 1) > 0x1p-800);
 }
 
