@@ -358,9 +358,9 @@ static const pnl_row tree_rows[] = {
       "\"tree\" "
       "to the ledger that the tree was made with, or to a budget of exactly what it was made for.  Who makes the leaf "
       "sees to it that one record changes it by at most the sensitivity in l2; sensitivity: what this leaf was clipped "
-      "to, public, refused when it is more than the tree was made for.  Without bound= entries beyond 2^62 steps of "
-      "the "
-      "lattice, 2^22 sigma and more, count as that.  Errors, which change nothing and cost nothing: a leaf of another "
+      "to, public, refused when it is more than the tree was made for.  Without bound= entries of any size are "
+      "carried, up to 2^85 sigma, in binary trees 2^84 sigma over the horizon (2^74 with scale \"node\"), beyond "
+      "which they count as that.  Errors, which change nothing and cost nothing: a leaf of another "
       "length, not finite, or beyond bound=; such a sensitivity; a push past the horizon or after t:save; a ledger "
       "that "
       "does not cover it.  Source: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011)." },

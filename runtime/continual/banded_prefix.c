@@ -27,11 +27,21 @@ static void banded_destroy(pn_prefix_method *self)
 
 /* ---- the price ---- */
 
-/* Sums of n = bands - 1 products, each of at most |c_j| times the largest w. */
+/* Sums of bands - 1 products are made of sums of SUMMED: the first of n products are off by at most n + 2 roundings of
+ * sum |c_j| max |w|, the outer one by another for each part. */
+#define SUMMED ((size_t)256)
+
+static double roundings(size_t products)
+{
+    size_t inner = products < SUMMED ? products : SUMMED, parts = products > SUMMED ? products / SUMMED + 1 : 0;
+
+    return (double)(inner + 2 + parts);
+}
+
 static pn_status price(banded_method *self, const pn_prefix_options *options, const double *c, pn_err *err)
 {
     const double *r = self->shared.variances;
-    double growth = 0.0, sum = 0.0, unit = (double)(self->bands + 1) * 0x1p-53, sensitivity;
+    double growth = 0.0, sum = 0.0, unit = roundings(self->bands - 1) * 0x1p-53, sensitivity;
     pn_status status;
 
     for (size_t t = 0; t < options->horizon; t++)
@@ -172,9 +182,11 @@ static size_t banded_words(const pn_prefix_method *self, uint64_t t)
     return ((const banded_method *)self)->bands - 1;
 }
 
-/* mixed = sum_j c_j w_{t-j}: the ring's rows that are there, times c in their order. */
+/* mixed = sum_j c_j w_{t-j}: the ring's rows that are there, times c in their order, SUMMED at a time. */
 static void mix(const banded_method *self, const double *ring, const pn_prefix_step *step, double *mixed)
 {
+    const pn_simd *simd = pn_simd_best();
+    double *part = step->work[1];
     const uint64_t length = self->bands - 1, before = step->t - 1;
     const size_t rows = (size_t)(before < length ? before : length);
     /* row i holds w_{t-j}, j = (before - i) mod length or length, and turns[x] = c_j for j = length - x mod length */
@@ -182,7 +194,14 @@ static void mix(const banded_method *self, const double *ring, const pn_prefix_s
 
     memset(mixed, 0, step->stride * sizeof *mixed);
     if (rows > 0)
-        pn_simd_best()->dense_add_transposed(ring, rows, step->stride, c, mixed);
+        simd->dense_add_transposed(ring, rows < SUMMED ? rows : SUMMED, step->stride, c, mixed);
+    for (size_t row = SUMMED; row < rows; row += SUMMED) {
+        memset(part, 0, step->stride * sizeof *part);
+        simd->dense_add_transposed(ring + row * step->stride, rows - row < SUMMED ? rows - row : SUMMED, step->stride,
+                                   c + row, part);
+        for (size_t k = 0; k < step->stride; k++)
+            mixed[k] += part[k];
+    }
 }
 
 static void banded_push(const pn_prefix_method *method, void *state, const pn_prefix_step *step)
@@ -190,9 +209,10 @@ static void banded_push(const pn_prefix_method *method, void *state, const pn_pr
     const banded_method *self = (const banded_method *)method;
     const size_t length = self->bands - 1;
     double *ring = state, *mixed = step->work[0], *last = step->work[1];
+    bool far;
 
     pn_prefix_noise(step, 0, step->t, step->noise);
-    pn_prefix_round(step, method->step, step->whole);
+    far = !pn_prefix_round(step, method->step, step->whole) && pn_prefix_has_far(step, step->whole);
     mix(self, ring, step, mixed);
     if (length > 0)
         last = ring + (size_t)((step->t - 1) % length) * step->stride;
@@ -200,7 +220,8 @@ static void banded_push(const pn_prefix_method *method, void *state, const pn_pr
         int64_t w = pn_toeplitz_increment(step->noise[k], mixed[k]);
 
         last[k] = pn_toeplitz_double(w);
-        step->prefix[k] += (double)pn_wrap_add(step->whole[k], w) * method->step;
+        step->prefix[k] +=
+            far ? pn_toeplitz_far(step, method->step, k, w) : (double)pn_wrap_add(step->whole[k], w) * method->step;
     }
 }
 

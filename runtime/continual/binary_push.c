@@ -48,6 +48,27 @@ static pn_exact_sums sums_at(void *state, const pn_prefix_step *step, size_t wor
     return (pn_exact_sums){ low, low + step->stride };
 }
 
+/* Where a leaf is cut, in steps: the sum of all leaves has room. */
+static double leaf_limit(const binary_tree *tree)
+{
+    return 0x1p124 / fmin((double)tree->base.horizon, (double)PN_PREFIX_LONGEST);
+}
+
+/* sums += the leaf. */
+static void add_rounded(const binary_tree *tree, const pn_prefix_step *step, pn_exact_sums sums)
+{
+    const double length = tree->base.step;
+
+    if (pn_prefix_round(step, length, step->whole) || !pn_prefix_has_far(step, step->whole)) {
+        pn_sums_add_whole(sums, step->whole, step->count);
+        return;
+    }
+    if (!pn_sums_far(sums))
+        pn_sums_mark(sums, step->count);
+    for (size_t j = 0; j < step->count; j++)
+        pn_sums_set(sums, j, pn_wrap_add_wide(pn_sums_at(sums, j), pn_prefix_far(step, length, leaf_limit(tree), j)));
+}
+
 /* ---- plain, equal nodes ---- */
 
 static int64_t *noise_sum(void *state, const pn_prefix_step *step, unsigned level)
@@ -131,8 +152,7 @@ static void push_integers(const binary_tree *tree, void *state, const pn_prefix_
     } else {
         total = extend(tree, state, step);
     }
-    (void)pn_prefix_round(step, tree->base.step, step->whole);
-    pn_sums_add_whole(sum, step->whole, step->count);
+    add_rounded(tree, step, sum);
     release_integers(step, sum, total, tree->base.step);
 }
 
@@ -203,16 +223,6 @@ static void measure(const binary_tree *tree, const pn_prefix_step *step, unsigne
     }
 }
 
-/* In steps of the finest node over 1024 there is not always room in 64 bits for what 2^62 of that node's own steps are. */
-static pn_prefix_wide round_far(double x, double length, double limit)
-{
-    double steps = x / length;
-
-    if (fabs(steps) < 0x1p62)
-        return pn_lattice_round(x, length, 0x1p62);
-    return (pn_prefix_wide)fmax(-limit, fmin(limit, steps)); /* whole already */
-}
-
 /* step->sums: the leaf alone. */
 static void round_leaf(const binary_tree *tree, const pn_prefix_step *step)
 {
@@ -224,8 +234,8 @@ static void round_leaf(const binary_tree *tree, const pn_prefix_step *step)
             seen |= pn_sums_seen(step->sums.low[j]);
     }
     pn_sums_end(step->sums, step->count, seen);
-    for (size_t j = 0; tree->node_multiple && pn_sums_far(step->sums) && j < step->count; j++)
-        pn_sums_set(step->sums, j, round_far(step->leaf[j], length, 0x1p72));
+    for (size_t j = 0; pn_sums_far(step->sums) && j < step->count; j++)
+        pn_sums_set(step->sums, j, pn_prefix_far(step, length, leaf_limit(tree), j));
 }
 
 static void keep_measurement(const binary_tree *tree, void *state, const pn_prefix_step *step, unsigned level,

@@ -179,7 +179,8 @@ static size_t blt_words(const pn_prefix_method *self, uint64_t t)
 }
 
 /* One pass for a number of buffers that the compiler knows: all of a coordinate stays in registers. */
-static inline void push_known(const blt_method *self, size_t m, double *restrict q, const pn_prefix_step *step)
+static inline void push_known(const blt_method *self, size_t m, bool far, double *restrict q,
+                              const pn_prefix_step *step)
 {
     const size_t stride = step->stride, count = step->count;
     const int64_t *restrict noise = step->noise, *restrict whole = step->whole;
@@ -201,7 +202,8 @@ static inline void push_known(const blt_method *self, size_t m, double *restrict
         w = pn_toeplitz_double(increment);
         for (size_t i = 0; i < m; i++)
             q[i * stride + k] = theta[i] * q[i * stride + k] + w;
-        prefix[k] += (double)pn_wrap_add(whole[k], increment) * length;
+        prefix[k] +=
+            far ? pn_toeplitz_far(step, length, k, increment) : (double)pn_wrap_add(whole[k], increment) * length;
     }
 }
 
@@ -210,25 +212,28 @@ static void blt_push(const pn_prefix_method *method, void *state, const pn_prefi
     const blt_method *self = (const blt_method *)method;
 
     pn_prefix_noise(step, 0, step->t, step->noise);
-    pn_prefix_round(step, method->step, step->whole);
+    if (!pn_prefix_round(step, method->step, step->whole) && pn_prefix_has_far(step, step->whole)) {
+        push_known(self, self->m, true, state, step);
+        return;
+    }
     switch (self->m) {
     case 1:
-        push_known(self, 1, state, step);
+        push_known(self, 1, false, state, step);
         break;
     case 2:
-        push_known(self, 2, state, step);
+        push_known(self, 2, false, state, step);
         break;
     case 3:
-        push_known(self, 3, state, step);
+        push_known(self, 3, false, state, step);
         break;
     case 4:
-        push_known(self, 4, state, step);
+        push_known(self, 4, false, state, step);
         break;
     case 5:
-        push_known(self, 5, state, step);
+        push_known(self, 5, false, state, step);
         break;
     default:
-        push_known(self, self->m, state, step);
+        push_known(self, self->m, false, state, step);
     }
 }
 

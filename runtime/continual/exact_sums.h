@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 2^48 leaves of up to 2^62 steps, and room for the sub-steps of unequal nodes. */
+/* T leaves of up to 2^124 / T steps, and room for noise. */
 __extension__ typedef __int128 pn_prefix_wide;
 __extension__ typedef unsigned __int128 pn_prefix_wide_bits;
 

@@ -201,11 +201,18 @@ static size_t whole_count(double count)
     return count < 0x1p62 ? (size_t)ceil(count) : (size_t)1 << 62;
 }
 
+/* What rounding adds to mu whatever sigma is: a step is sigma 2^-40. */
+static double settled_mu(const pn_prefix_method *method)
+{
+    return sqrt((double)method->dim) * method->settled * pn_lattice_step(1.0) * (1.0 + 0x1p-50);
+}
+
 static double charged_shift(const pn_prefix_method *method, const pn_prefix_design *design)
 {
     size_t rounded = whole_count(method->moved * (double)method->dim);
+    double shift = pn_lattice_l2(moved_by(method, design), method->sigma, rounded, bound_of(method, design), 1);
 
-    return pn_lattice_l2(moved_by(method, design), method->sigma, rounded, bound_of(method, design), 1);
+    return method->settled > 0.0 ? (shift + settled_mu(method) * method->sigma) * (1.0 + 0x1p-51) : shift;
 }
 
 double pn_prefix_charged(const pn_prefix_method *method, const pn_prefix_design *design)
@@ -221,7 +228,8 @@ static void set_sigma(pn_prefix_method *method, double sigma)
 
 pn_status pn_prefix_calibrate(pn_prefix_method *method, const pn_prefix_design *design, double mu, pn_err *err)
 {
-    pn_gaussian_releases want = { .rho = mu * mu / 2.0,
+    double left = method->settled > 0.0 ? mu * (1.0 - 0x1p-49) - settled_mu(method) : mu;
+    pn_gaussian_releases want = { .rho = fmax(0.0, left) * left / 2.0,
                                   .sensitivity = moved_by(method, design),
                                   .bound = bound_of(method, design),
                                   .dim = whole_count(method->moved * (double)method->dim),
@@ -231,7 +239,7 @@ pn_status pn_prefix_calibrate(pn_prefix_method *method, const pn_prefix_design *
     if (!(sigma >= SMALLEST && sigma <= LARGEST))
         return pn_fail(err, PN_EBUDGET,
                        "prefix: no noise on the lattice gives rho %g with sensitivity %g, dim %zu and horizon %llu",
-                       want.rho, design->sensitivity, method->dim, (unsigned long long)method->horizon);
+                       mu * mu / 2.0, design->sensitivity, method->dim, (unsigned long long)method->horizon);
     set_sigma(method, sigma);
     return PN_OK;
 }

@@ -76,7 +76,7 @@ struct pn_prefix_ops {
 };
 
 /* The head of every method: comes first in its struct.
- * Privacy of one epoch: mu = pn_lattice_l2(gain * sensitivity, sigma, moved * dim, bound * reach, 1) / sigma. */
+ * Privacy of one epoch: mu = pn_lattice_l2(gain * sensitivity, sigma, moved * dim, bound * reach, 1) / sigma + sqrt(dim) settled 2^-40. */
 struct pn_prefix_method {
     const pn_prefix_ops *ops;
     uint64_t horizon; /* UINT64_MAX: none */
@@ -84,7 +84,9 @@ struct pn_prefix_method {
     double
         gain; /* l2 norm of what one record moves in all measurements, each in units of its noise, for leaves of sensitivity 1 and sigma 1 */
     double
-        moved; /* (l2 norm of what rounding adds to that, in steps and for one coordinate)^2: a tree gain^2; Toeplitz: toeplitz_prefix.h */
+        moved; /* (l2 norm of what rounding the leaf adds to that, in steps and for one coordinate)^2, but for its size: gain^2 */
+    double
+        settled; /* l2 norm of what other rounding adds, whose size is known: in steps, for one coordinate; 0 for trees, toeplitz_prefix.h */
     double
         reach; /* largest |entry| that is rounded, for leaves with entries up to 1 (1: only leaves are rounded); INFINITY: unknown */
     double draws;       /* scalar draws, of one coordinate, in measurements that one record can move */
@@ -117,6 +119,13 @@ void pn_prefix_noise(const pn_prefix_step *step, uint64_t level, uint64_t index,
 /** whole[step->count]: the leaf in steps, rounded once (pn_lattice_round at 2^62).  Whether all are below 2^50 in absolute value; they
  *  may be so otherwise too. */
 bool pn_prefix_round(const pn_prefix_step *step, double length, int64_t *whole);
+/** Whether one of whole[step->count] stands for more than it can say: its entry of the leaf is to be taken from pn_prefix_far. */
+bool pn_prefix_has_far(const pn_prefix_step *step, const int64_t *whole);
+/** Entry j of the leaf in steps, as far as `limit` of them. */
+static inline pn_prefix_wide pn_prefix_far(const pn_prefix_step *step, double length, double limit, size_t j)
+{
+    return pn_lattice_round_far(step->leaf[j], length, limit);
+}
 
 /* ---- designs (prefix_design.c) ---- */
 

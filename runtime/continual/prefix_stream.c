@@ -61,6 +61,16 @@ bool pn_prefix_round(const pn_prefix_step *step, double length, int64_t *whole)
     return false;
 }
 
+bool pn_prefix_has_far(const pn_prefix_step *step, const int64_t *whole)
+{
+    const int64_t most = (int64_t)1 << 62;
+    bool far = false;
+
+    for (size_t j = 0; j < step->count; j++)
+        far |= whole[j] >= most || whole[j] <= -most;
+    return far;
+}
+
 /* ---- paying ---- */
 
 static pn_status check_owner(const pn_prefix *stream, pn_err *err)

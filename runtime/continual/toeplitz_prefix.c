@@ -53,11 +53,11 @@ void pn_toeplitz_price(pn_toeplitz_method *self, const pn_prefix_options *option
 {
     const double horizon = (double)options->horizon, times = (double)options->participations;
     const double relative = error.relative * fmin(times, horizon) * sqrt(horizon);
-    double sum = 0.0, rows;
+    double sum = 0.0;
 
     self->base.gain = (sensitivity + relative) * OUTWARD;
-    rows = self->base.gain + sqrt(horizon - 1.0) * (1.0 + 2.0 * error.steps);
-    self->base.moved = rows * rows * OUTWARD;
+    self->base.moved = self->base.gain * self->base.gain * OUTWARD;
+    self->base.settled = sqrt(horizon - 1.0) * (1.0 + 2.0 * error.steps) * OUTWARD;
     self->base.reach = 1.0;
     self->base.draws = horizon;
     for (size_t t = 0; t < options->horizon; t++) {

@@ -11,7 +11,7 @@
  * two G_t, and twice the error e of the floating-point sum inside, when it is at most e steps for every w that noise can make (it is cut
  * at 13 sigma).  The D in w - D adds an error in proportion to |D|, so to gain instead.  All in all
  *     || shifts || <= (gain + relative sqrt(T)) || D ||,  || D || <= s / step + sqrt(d) (1 + A 2^-52),
- * plus sqrt(d (T - 1)) (1 + 2 e): what pn_toeplitz_price writes into the method's head.
+ * plus sqrt(d (T - 1)) (1 + 2 e), which holds for leaves of any size A: what pn_toeplitz_price writes into the method's head.
  * Depends on: prefix_impl.h, toeplitz.h.  Used by: banded_prefix.c, blt_prefix.c, tests. */
 #ifndef PN_CONTINUAL_TOEPLITZ_PREFIX_H
 #define PN_CONTINUAL_TOEPLITZ_PREFIX_H
@@ -68,6 +68,12 @@ static inline int64_t pn_toeplitz_increment(int64_t noise, double mixed)
     memcpy(&bits, &shifted, sizeof bits);
     memcpy(&origin, &zero, sizeof origin);
     return pn_wrap_subtract(noise, pn_wrap_subtract(bits, origin));
+}
+
+/** The measurement of entry k, m + w, where m is not in step->whole. */
+static inline double pn_toeplitz_far(const pn_prefix_step *step, double length, size_t k, int64_t w)
+{
+    return pn_sums_double(pn_prefix_far(step, length, PN_LATTICE_FARTHEST, k) + w) * length;
 }
 
 /** The same way back: (double)w for |w| < 2^51. */

@@ -21,7 +21,6 @@ typedef struct additive {
     double scale;       /* sigma or b: of the event and of the draw */
     double sensitivity; /* of the exact query */
     double charged;     /* of the rounded one */
-    double limit;       /* steps at which the lattice clamps */
 } additive;
 
 /* What a row asks for, once its own parameters have become a scale. */
@@ -81,7 +80,7 @@ static void additive_describe(const pn_mechanism *base, char *text, size_t size)
                    base->ops->name, self->law, self->scale, base->dim == 1 ? "" : "each of ", base->dim,
                    base->dim == 1 ? "" : "s", cost, pure, base->event->ops->zcdp(base->event),
                    pn_mechanism_protects(base->event->neighbours), self->charged - self->sensitivity, self->sensitivity,
-                   bounded ? base->domain : self->limit * pn_lattice_step(self->scale),
+                   bounded ? base->domain : PN_LATTICE_FARTHEST * pn_lattice_step(self->scale),
                    bounded ? "refused" : "clamped");
 }
 
@@ -136,7 +135,6 @@ static pn_status additive_new(pn_mechanism **out, const request *want, pn_err *e
     self->scale = want->scale;
     self->sensitivity = want->sensitivity;
     self->charged = charged_by(want->gaussian)(want->sensitivity, want->scale, want->dim, want->bound, 1);
-    self->limit = want->gaussian ? 0x1p62 : 0x1p61;
     status = make_event(self, want, err);
     if (status != PN_OK) {
         additive_destroy(&self->base);

@@ -32,7 +32,7 @@ struct pn_batch_release {
     bool teaching;      /* every ledger that paid takes simulated noise */
     bool whole_set;     /* whole holds a vector */
     pid_t owner;        /* one payment is for the draws of one process */
-    int64_t *whole;     /* [dim] steps; NULL without */
+    pn_steps *whole;    /* [dim] steps; NULL without */
 };
 
 /* Not in the table: a step of a solver stands between its draws. */
@@ -299,7 +299,7 @@ pn_status pn_batch_release_set_whole(pn_batch_release *self, const double *whole
     if (status != PN_OK)
         return status;
     for (size_t j = 0; j < self->options.dim; j++)
-        self->whole[j] = pn_lattice_round(whole[j], step, PN_LATTICE_HALF);
+        self->whole[j] = pn_lattice_round_far(whole[j], step, PN_LATTICE_FARTHEST);
     self->whole_set = true;
     return PN_OK;
 }

@@ -98,11 +98,45 @@ const pn_event_ops pn_event_laplace_ops = {
     .pairs = pn_pairs_laplace,
 };
 
+/* Continuous noise.  A set of candidates wins when its largest noisy score is above the largest of the others.  The two maxima move
+ * by 2 sensitivity against each other, and both have hazard rates of at most 1/b, as their noises do: so p = P(the set wins) falls no
+ * faster than along the curve of Laplace noise, dp/dt = -min(p, 1-p), which is L_t(p) = e^-t p below 1/2, 1 - e^t (1-p) above, and
+ * e^-t / (4 (1-p)) where it crosses 1/2.  That holds for every set: the pair of Laplace noise at distance e dominates.
+ *
+ * Whole steps, D of them in the sensitivity, r = e/(2D) a step: P(K > k) >= e^-r P(K >= k) on both sides, and for maxima as for single
+ * noises, ties included (1 - prod(1 - a_i) is concave along a).  So each step takes p to at least g(p) = max(e^-r p, 1 - e^r (1-p)), and 2D
+ * of them to g^2D(p).  That is L_r on either side of 1/2, so what is below the curve of e comes from the one step that crosses:
+ *     L_r(p) / g(p) <= (1 + e^-r)^2 / (4 e^-r) = cosh(r/2)^2,      worst at p = 1/(1 + e^-r).
+ * So the pair of Laplace noise at distance e + 2 ln cosh(r/2) dominates, for every D; and e bounds the loss as it always does. */
+static double dominating_level(const pn_event *self)
+{
+    double e = level(self), steps = ((const pn_leaf *)self)->values[2], x;
+
+    if (!(steps >= 1.0))
+        return e;
+    x = e / (4.0 * steps);
+    return (e + fmin(x * x, 2.0 * (x + log1p(exp(-2.0 * x)) - 0.69314718055994517))) * (1.0 + 0x1p-51);
+}
+
+static double noisy_max_rdp(const pn_event *self, double alpha)
+{
+    return fmin(pn_curve_laplace(dominating_level(self), alpha), pn_curve_pure(level(self), alpha));
+}
+
+static size_t noisy_max_pairs(const pn_event *self, bool attained, pn_pair pairs[2])
+{
+    (void)attained;
+    pn_pair_laplace(&pairs[0], dominating_level(self));
+    return 1;
+}
+
 static const pn_param noisy_max_params[] = {
     { "scale", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL,
       "scale b of the exponential or Laplace noise, unit of a score" },
     { "sensitivity", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL,
       "largest change of any one score between neighbours" },
+    { "steps", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "Laplace noise in whole steps: how many of them sensitivity has; continuous noise when absent" },
     PN_PARAM_END,
 };
 
@@ -117,16 +151,17 @@ const pn_event_ops pn_event_report_noisy_max_ops = {
     .name = "report_noisy_max",
     .doc = "One selection by exponential noise (permute and flip) or Laplace noise on scores that each move by at most "
            "sensitivity between the event's neighbours: e-DP with e = 2 sensitivity/scale, charged as the Laplace "
-           "mechanism with that e; it is not of bounded range e.",
+           "mechanism with that e, and with e^2/(16 steps^2) more where the noise comes in steps; it is not of bounded "
+           "range e.",
     .source = "Dwork, Roth (2014), section 3.3; McKenna, Sheldon (2020): the noise's hazard rate is at most 1/scale",
     .params = noisy_max_params,
     .create = noisy_max_create,
     .destroy = pn_leaf_destroy,
     .args = pn_leaf_args,
-    .rdp = laplace_rdp,
+    .rdp = noisy_max_rdp,
     .zcdp = pure_zcdp,
     .describe = pn_leaf_describe,
-    .pairs = pn_pairs_laplace,
+    .pairs = noisy_max_pairs,
 };
 
 /* ---- pure ---- */
@@ -246,7 +281,7 @@ pn_status pn_event_exponential(pn_event **out, double epsilon, pn_neighbours nei
 
 pn_status pn_event_report_noisy_max(pn_event **out, double scale, double sensitivity, pn_neighbours n, pn_err *err)
 {
-    pn_arg args[3] = { { .given = true, .real = scale }, { .given = true, .real = sensitivity }, { 0 } };
+    pn_arg args[4] = { { .given = true, .real = scale }, { .given = true, .real = sensitivity }, { 0 }, { 0 } };
 
     return pn_event_new(out, "report_noisy_max", args, n, err);
 }

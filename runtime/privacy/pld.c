@@ -133,6 +133,9 @@ static pn_status compose(problem *self, pn_side sides[2], bool *fits, pn_err *er
     pn_status status = PN_OK;
 
     *fits = points <= MAX_POINTS && fabs(low) / self->h <= FARTHEST; /* false for NaN and infinity too */
+    if (!*fits && isfinite(points)) /* a coarser lattice will do: search tries one, unless the step was asked for */
+        return pn_fail(err, PN_EUNSUPPORTED, "accountant.pld: a step of %g needs %.0f points, at most %.0f are allowed",
+                       self->h, points, MAX_POINTS);
     if (!*fits)
         return PN_OK;
     self->points += points;
@@ -149,9 +152,14 @@ static pn_status compose(problem *self, pn_side sides[2], bool *fits, pn_err *er
 
 /* ---- roots ---- */
 
+static double window_start(const pn_side *side)
+{
+    return side->offset + (double)side->first * side->h;
+}
+
 static double window_low(const pn_side *side)
 {
-    return fmax(0.0, side->offset + (double)side->first * side->h);
+    return fmax(0.0, window_start(side));
 }
 
 static double window_high(const pn_side *side)
@@ -206,6 +214,20 @@ static double solve_lower(const pn_side *side, double delta, double upper)
 
 /* ---- one direction ---- */
 
+/* delta at self->epsilon, which rounding has moved by at most `shift`.  Hockey sticks are defined left of 0 too, where the window
+ * begins when the question is epsilon = 0; and they fall, so that beyond the window its end is an upper bound, and 0 a lower one. */
+static pn_pld_bounds delta_at(const problem *self, const pn_side sides[2], double shrink, double grow)
+{
+    double above = fmin(self->epsilon - self->shift, window_high(&sides[0])), below = self->epsilon + self->shift;
+    pn_pld_bounds found = { 0.0, 1.0 };
+
+    if (above >= window_start(&sides[0]))
+        found.high = fmin(1.0, pn_side_delta(&sides[0], above) * grow);
+    if (below >= window_start(&sides[1]) && below <= window_high(&sides[1]))
+        found.low = pn_side_delta(&sides[1], below) * shrink;
+    return found;
+}
+
 static void take(problem *self, const pn_side sides[2])
 {
     double shrink = 1.0 - fmin(1.0, self->factor), grow = 1.0 + self->factor;
@@ -216,24 +238,22 @@ static void take(problem *self, const pn_side sides[2])
         found.low = solve_lower(&sides[1], self->delta * grow, found.high) - self->shift;
         found.high += self->shift;
     } else {
-        double at = self->epsilon;
-        bool inside = at - self->shift >= window_low(&sides[0]) && at + self->shift <= window_high(&sides[0]);
-
-        found.high = inside ? pn_side_delta(&sides[0], at - self->shift) * grow : 1.0;
-        found.low = inside ? pn_side_delta(&sides[1], at + self->shift) * shrink : 0.0;
+        found = delta_at(self, sides, shrink, grow);
     }
     self->answer.high = fmax(self->answer.high, found.high);
     self->answer.low = fmax(self->answer.low, found.low);
 }
 
-/* The window has to hold the epsilon that is asked about, or positive ones at least. */
+/* The window has to hold the epsilon that is asked about, as far as there are losses, or positive ones at least. */
 static void widen(const problem *self, pn_side *side)
 {
     if (self->delta > 0.0) {
         side->highest = fmax(side->highest, 2.0 * self->h);
     } else {
-        side->lowest = fmin(side->lowest, self->epsilon - 2.0 * self->h - self->shift);
-        side->highest = fmax(side->highest, self->epsilon + 2.0 * self->h + self->shift);
+        double at = fmin(self->epsilon, side->highest), room = 2.0 * self->h + self->shift;
+
+        side->lowest = fmin(side->lowest, at - room);
+        side->highest = fmax(side->highest, at + room);
     }
 }
 

@@ -36,12 +36,26 @@ static int exponent_above(double x)
     return frexp(x, &exponent) == 0.5 ? exponent - 1 : exponent;
 }
 
+/* a + b, rounded upward. */
+static double sum_above(double a, double b)
+{
+    double sum = a + b, part = sum - a, error = (a - (sum - part)) + (b - part);
+
+    return error > 0.0 ? nextafter(sum, INFINITY) : sum;
+}
+
+/* Computed scores of neighbours are at most sensitivity + 2 score_error apart, and no more than twice their bound: their floors
+ * at most D = ceil(that / u).  The unit follows the error only as far as D stays large: the noise of few steps costs more. */
 static void choose_lattice(selection_mechanism *self, double score_error)
 {
-    double unit = fmax(self->sensitivity * 0x1p-20, fmax(2.0 * score_error, self->score_bound * 0x1p-52));
+    double follows = fmin(2.0 * score_error, self->sensitivity * 0x1p-12);
+    double unit = fmax(self->sensitivity * 0x1p-20, fmax(follows, self->score_bound * 0x1p-52));
+    double apart = fmin(sum_above(self->sensitivity, 2.0 * score_error), 2.0 * self->score_bound);
+    double shift;
 
     self->unit_exponent = exponent_above(unit);
-    self->shift = (uint64_t)ceil(ldexp(self->sensitivity, -self->unit_exponent)) + 1;
+    shift = ceil(ldexp(self->sensitivity, -self->unit_exponent)) + 1.0;
+    self->shift = (uint64_t)fmax(shift, ceil(ldexp(apart, -self->unit_exponent)));
     if (PN_MUTANT("sensitivity_half"))
         self->shift = (self->shift + 1) / 2;
 }
@@ -187,11 +201,15 @@ static double scale_for(double sensitivity, double epsilon)
 static pn_status make_event(selection_mechanism *self, pn_neighbours neighbours, pn_err *err)
 {
     double epsilon = pn_dyadic_value(self->epsilon);
+    uint64_t most = UINT64_C(1) << 30, steps = self->shift < most ? self->shift : most; /* more would cost less */
+    pn_arg args[4] = { { .given = true, .real = scale_for(self->sensitivity, epsilon) },
+                       { .given = true, .real = self->sensitivity },
+                       { .given = self->law == PN_SELECT_LAPLACE, .count = (size_t)steps },
+                       { 0 } };
 
     if (self->law == PN_SELECT_EXPONENTIAL)
         return pn_event_exponential(&self->base.event, epsilon, neighbours, err);
-    return pn_event_report_noisy_max(&self->base.event, scale_for(self->sensitivity, epsilon), self->sensitivity,
-                                     neighbours, err);
+    return pn_event_new(&self->base.event, "report_noisy_max", args, neighbours, err);
 }
 
 pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options *options, pn_err *err)

@@ -20,7 +20,8 @@
 #define PN_GAUSSIAN_ETA  0x1p-76
 #define PN_GAUSSIAN_TAIL 0x1p-125
 #define PN_GAUSSIAN_CUT  13.0 /* standard deviations */
-#define PN_LAPLACE_ETA   0x1p-90
+/* Of Laplace, 2^-90 for the comparisons, and for curves of the continuous law 2 ln cosh(2^-41) < 2^-82: event_pure.c, steps. */
+#define PN_LAPLACE_ETA 0x1p-82
 
 /** out[n]: independent K with P(K = k) proportional to exp(-k^2 / 2^81), cut at |k| <= 13 * 2^40.  The same seed gives the
  *  same integers on every platform and however a vector is cut into calls.  Source: rejection by a table of exact weights, of the library. */
@@ -39,21 +40,30 @@ int64_t pn_discrete_gaussian(pn_rng *rng, uint32_t num, uint32_t den);
 
 /* ---- the lattice ---- */
 
+__extension__ typedef __int128 pn_steps; /* a whole number of steps */
+
+/* Where releases cut their values: 2^85 standard deviations, where a double has long lost sight of the noise.  Two of them and noise
+ * fit pn_steps. */
+#define PN_LATTICE_FARTHEST 0x1p125
+
 /** scale * 2^-40; scale in [2^-900, 2^900]. */
 double pn_lattice_step(double scale);
 
 /**
  * Sensitivity of the rounded query, rounded upward: what the accountant is charged.
  *   sensitivity  of the exact query, > 0, l2 (respectively l1).      scale  sigma (respectively b).
- *   n            number of values.                                   bound  public bound on every |value|; INFINITY for none,
- *                                                                    then the clamp at 2^62 steps bounds it.
+ *   n            number of values.                                   bound  public bound on every |value|; INFINITY for none:
+ *                                                                    from 2^62 steps on rounding is exact, and errs less.
  *   roundings    1 when the values come as doubles, 4 when they come from integer sums, which are converted, multiplied and divided on the way.
  */
 double pn_lattice_l2(double sensitivity, double scale, size_t n, double bound, int roundings);
 double pn_lattice_l1(double sensitivity, double scale, size_t n, double bound, int roundings);
 
-/** round(clamp(x / step, +-limit)), ties to even; `limit` is 2^62 for Gaussian and 2^61 for Laplace releases.  x is not NaN. */
+/** round(clamp(x / step, +-limit)), ties to even; limit <= 2^62.  x is not NaN. */
 int64_t pn_lattice_round(double x, double step, double limit);
+
+/** The same with a limit up to PN_LATTICE_FARTHEST: pn_lattice_round's number below 2^62, and from there on within 1 of x / step itself. */
+pn_steps pn_lattice_round_far(double x, double step, double limit);
 
 /**
  * out[j] = (round(x[j] / step) + K_j) step; K_j of pn_noise_gaussian, of its exact form, of pn_noise_laplace.  x[n], out[n] may be the same array; x holds no NaN (the caller has looked).
@@ -63,13 +73,11 @@ void pn_lattice_gaussian(pn_rng *rng, double sigma, const double *x, size_t n, d
 void pn_lattice_gaussian_exact(pn_rng *rng, double sigma, const double *x, size_t n, double *out);
 void pn_lattice_laplace(pn_rng *rng, double scale, const double *x, size_t n, double *out);
 
-#define PN_LATTICE_HALF 0x1p61 /* steps */
-
 /**
  * out[j] = (round(x[j] / step) + whole[j] + K_j) step: two queries under one noise, each rounded by itself, so that neither moves the
- * rounding of the other.  whole[n]: pn_lattice_round(., step, PN_LATTICE_HALF); x is clamped there too.
+ * rounding of the other.  whole[n]: pn_lattice_round_far(., step, PN_LATTICE_FARTHEST).
  * Privacy: the sensitivities of both, each with its own rounding.
  */
-void pn_lattice_gaussian_sum(pn_rng *rng, double sigma, const double *x, const int64_t *whole, size_t n, double *out);
+void pn_lattice_gaussian_sum(pn_rng *rng, double sigma, const double *x, const pn_steps *whole, size_t n, double *out);
 
 #endif

@@ -8,10 +8,9 @@
 #include "core/mutant.h"
 #include "random/noise.h"
 
-#define BLOCK          2048
-#define GAUSSIAN_LIMIT 0x1p62
-#define LAPLACE_LIMIT  0x1p61
-#define UPWARD         (1.0 + 0x1p-50) /* more than the eight roundings behind it */
+#define BLOCK  2048
+#define NEAR   0x1p62          /* quotients below it are those of doubles */
+#define UPWARD (1.0 + 0x1p-50) /* more than the eight roundings behind it */
 
 double pn_lattice_step(double scale)
 {
@@ -19,13 +18,14 @@ double pn_lattice_step(double scale)
 }
 
 /* ---- sensitivity ----
- * A rounded quotient is off by at most 1/2 + |quotient| 2^-53, for each of two neighbours and each rounding on the way. */
+ * A rounded quotient is off by at most 1/2 + |quotient| 2^-53, for each of two neighbours and each rounding on the way; from 2^62 on
+ * by at most 1, which is less than the 512 that are paid for there.  Roundings on the way go on growing: they need a public bound. */
 
 static double steps_moved(double scale, double bound, int roundings)
 {
-    double largest = fmin(bound / pn_lattice_step(scale), GAUSSIAN_LIMIT);
+    double largest = bound / pn_lattice_step(scale), carried = fmin(largest, PN_LATTICE_FARTHEST);
 
-    return 1.0 + (double)roundings * largest * 0x1p-52;
+    return 1.0 + (fmin(largest, NEAR) + (double)(roundings - 1) * carried) * 0x1p-52;
 }
 
 /* Several roundings include those of public constants, which sensitivity then has to cover: noise.md section 3. */
@@ -69,6 +69,25 @@ int64_t pn_lattice_round(double x, double step, double limit)
     return llrint(steps > -limit ? steps : -limit);
 }
 
+/* A quotient q of doubles leaves the remainder x - q step, which is a double too (a multiple of step's last bit, below half of q's last
+ * bit times step): 2^125, 2^72 and 2^19 steps, and the last is rounded to the nearest. */
+pn_steps pn_lattice_round_far(double x, double step, double limit)
+{
+    double steps = x / step;
+    pn_steps sum = 0;
+
+    if (fabs(steps) < NEAR)
+        return pn_lattice_round(x, step, fmin(limit, NEAR));
+    if (!(fabs(steps) < limit))
+        return steps < 0.0 ? -(pn_steps)limit : (pn_steps)limit;
+    for (int part = 0; part < 3; part++) {
+        steps = nearbyint(x / step);
+        sum += (pn_steps)steps;
+        x = fma(-steps, step, x);
+    }
+    return sum;
+}
+
 /* Faults for the tests to find, see core/mutant.h. */
 static void sabotage(int64_t *noise, size_t first, size_t count)
 {
@@ -82,8 +101,7 @@ static void sabotage(int64_t *noise, size_t first, size_t count)
 
 typedef struct noise_law {
     void (*draw)(pn_rng *rng, size_t n, int64_t *out);
-    double limit;      /* of the rounded values */
-    int64_t sum_limit; /* of the sums, which fit: |values| + |noise| < 2^63 */
+    int64_t cap; /* what it returns for numbers of this size and beyond; 0 where there are none */
 } noise_law;
 
 static void laplace_noise(pn_rng *rng, size_t n, int64_t *out)
@@ -91,10 +109,25 @@ static void laplace_noise(pn_rng *rng, size_t n, int64_t *out)
     pn_noise_laplace(rng, 1, n, out);
 }
 
-static const noise_law gaussian = { pn_noise_gaussian, GAUSSIAN_LIMIT, INT64_MAX };
-static const noise_law gaussian_of_two = { pn_noise_gaussian, PN_LATTICE_HALF, INT64_MAX };
-static const noise_law gaussian_exact = { pn_noise_gaussian_exact, GAUSSIAN_LIMIT, INT64_MAX };
-static const noise_law laplace = { laplace_noise, LAPLACE_LIMIT, (int64_t)1 << 61 };
+static const noise_law gaussian = { pn_noise_gaussian, 0 };
+static const noise_law gaussian_exact = { pn_noise_gaussian_exact, 0 };
+static const noise_law laplace = { laplace_noise, (int64_t)1 << 62 };
+
+/* Beyond its cap a Laplace number goes on like one that is not negative: it has no memory. */
+static pn_steps uncapped(pn_rng *rng, const noise_law *law, int64_t k)
+{
+    pn_steps size = k < 0 ? -(pn_steps)k : k;
+
+    int64_t more = law->cap;
+
+    while (law->cap > 0 && size >= law->cap && more == law->cap) {
+        do
+            law->draw(rng, 1, &more);
+        while (more < 0);
+        size += more;
+    }
+    return k < 0 ? -size : size;
+}
 
 /* ---- a block of small numbers, which nearly all blocks are: loops that compile to vectors, with the results of the others ---- */
 
@@ -143,20 +176,19 @@ static void add_small(const double *steps, const int64_t *noise, double step, si
     }
 }
 
-static void add_any(const double *x, const int64_t *noise, const int64_t *whole, const noise_law *law, double step,
-                    size_t count, double *out)
+static void add_any(pn_rng *rng, const double *x, const int64_t *noise, const pn_steps *whole, const noise_law *law,
+                    double step, size_t count, double *out)
 {
     for (size_t j = 0; j < count; j++) {
-        int64_t sum = pn_lattice_round(x[j], step, law->limit) + noise[j];
+        pn_steps sum = pn_lattice_round_far(x[j], step, PN_LATTICE_FARTHEST) + uncapped(rng, law, noise[j]);
 
         sum += whole ? whole[j] : 0;
-        sum = sum < law->sum_limit ? sum : law->sum_limit;
-        out[j] = (double)(sum > -law->sum_limit ? sum : -law->sum_limit) * step;
+        out[j] = (sum == (int64_t)sum ? (double)(int64_t)sum : (double)sum) * step;
     }
 }
 
 /* `whole`: NULL, or numbers of steps to add. */
-static void release(pn_rng *rng, const noise_law *law, double scale, const double *x, const int64_t *whole, size_t n,
+static void release(pn_rng *rng, const noise_law *law, double scale, const double *x, const pn_steps *whole, size_t n,
                     double *out)
 {
     const double step = pn_lattice_step(scale);
@@ -171,7 +203,7 @@ static void release(pn_rng *rng, const noise_law *law, double scale, const doubl
         if (!whole && quotients(x + first, step, count, steps) && all_small(noise, count))
             add_small(steps, noise, step, count, out + first);
         else
-            add_any(x + first, noise, whole ? whole + first : NULL, law, step, count, out + first);
+            add_any(rng, x + first, noise, whole ? whole + first : NULL, law, step, count, out + first);
     }
     sodium_memzero(noise, sizeof noise);
     sodium_memzero(steps, sizeof steps);
@@ -182,9 +214,9 @@ void pn_lattice_gaussian(pn_rng *rng, double sigma, const double *x, size_t n, d
     release(rng, &gaussian, sigma, x, NULL, n, out);
 }
 
-void pn_lattice_gaussian_sum(pn_rng *rng, double sigma, const double *x, const int64_t *whole, size_t n, double *out)
+void pn_lattice_gaussian_sum(pn_rng *rng, double sigma, const double *x, const pn_steps *whole, size_t n, double *out)
 {
-    release(rng, &gaussian_of_two, sigma, x, whole, n, out);
+    release(rng, &gaussian, sigma, x, whole, n, out);
 }
 
 void pn_lattice_gaussian_exact(pn_rng *rng, double sigma, const double *x, size_t n, double *out)

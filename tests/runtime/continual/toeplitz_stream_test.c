@@ -246,7 +246,7 @@ static void a_record_moves_no_more_than_is_charged(size_t index, size_t at, doub
     bare_make(&one, index, DIM, LEAVES);
     bare_make(&two, index, DIM, LEAVES);
     coefficients_of(index, LEAVES, c);
-    allowed = (sqrt(one.method->moved) - one.method->gain) / sqrt(LEAVES - 1.0);
+    allowed = one.method->settled / sqrt(LEAVES - 1.0);
     CHECK(allowed >= 1.0 && allowed < 3.1); /* steps: one for two roundings, the rest for sums under the worst noise */
     bytes = one.step.stride * one.method->ops->words(one.method, LEAVES) * sizeof(double);
     for (size_t k = 0; k < DIM; k++)
@@ -274,7 +274,7 @@ static void a_record_moves_no_more_than_is_charged(size_t index, size_t at, doub
         free(before);
     }
     for (size_t k = 0; k < DIM; k++)
-        CHECK(sqrt(shift[k]) <= one.method->gain * fabs(moved[k]) + sqrt(one.method->moved));
+        CHECK(sqrt(shift[k]) <= one.method->gain * fabs(moved[k]) + one.method->settled);
     CHECK(worst > 0.2 && worst < 1.05); /* rounding was seen */
     bare_free(&one);
     bare_free(&two);
@@ -300,7 +300,7 @@ static void the_sum_of_buffers_is_as_exact_as_charged(size_t horizon, double *er
 
     options.participations = options.separation = 1;
     CHECK(pn_prefix_blt.create(&method, &options, NULL) == PN_OK);
-    *charged = 0.5 * ((sqrt(method->moved) - method->gain) / sqrt((double)horizon - 1.0) - 1.0);
+    *charged = 0.5 * (method->settled / sqrt((double)horizon - 1.0) - 1.0);
     method->ops->destroy(method);
     CHECK(pn_toeplitz_blt_table(horizon, 4, &m, theta, omega));
     for (size_t t = 0; t < horizon; t++) { /* the response of the slowest buffer, backwards: every K adds to it */
@@ -401,6 +401,52 @@ static void variances_and_prices_are_those_of_the_coefficients(void)
         CHECK(isnan(pn_prefix_variance(design, LEAVES + 1)) && isnan(pn_prefix_variance(design, 0)));
         pn_prefix_design_free(design);
     }
+}
+
+/* No leaf's size enters what later rows round: the price of a long stream is that of its coefficients, bound or no bound. */
+static void rounding_costs_next_to_nothing_without_a_bound(void)
+{
+    static const size_t horizons[] = { 256, 257, 4096, 65536 };
+
+    for (size_t i = 0; i < sizeof horizons / sizeof *horizons; i++)
+        for (int bounded = 0; bounded < 2; bounded++) {
+            pn_prefix_options options = kind(0, 1000, horizons[i]);
+            pn_prefix_design *design;
+
+            options.sigma = 0.0;
+            options.rho = 0.5; /* mu = 1 */
+            options.bound = bounded ? 10.0 : 0.0;
+            design = design_of(options);
+            CHECK(pn_prefix_sigma(design) >= pn_prefix_gain(design) * options.sensitivity);
+            CHECK(pn_prefix_sigma(design) <= pn_prefix_gain(design) * options.sensitivity * (1.0 + 2e-5));
+            CHECK(pn_prefix_mu(design) <= 1.0 && pn_prefix_mu(design) > 1.0 - 1e-9);
+            pn_prefix_design_free(design);
+        }
+}
+
+/* The sum inside G_t under the noise that is worst for it, all of one sign and as large as noise can be, in 128 bits. */
+static void long_sums_are_as_exact_as_charged(void)
+{
+    enum { HORIZON = 3000 };
+    double c[HORIZON], charged;
+    long double exact = 0.0L;
+    uint64_t state = 5;
+    bare it;
+
+    bare_make(&it, 0, 1, HORIZON); /* sqrt */
+    pn_toeplitz_sqrt(HORIZON, c);
+    charged = 0.5 * (it.method->settled / sqrt(HORIZON - 1.0) - 1.0);
+    for (size_t j = 1; j < HORIZON; j++) { /* w_{t-j} is in row t - 1 - j of a ring that has not turned */
+        double w = floor(pn_toeplitz_reach(2.0) * (0.75 + 0.25 * uniform(&state)));
+
+        it.state[(HORIZON - 1 - j) * it.step.stride] = w;
+        exact += (long double)c[j] * (long double)w;
+    }
+    bare_push(&it, HORIZON);
+    /* one leaf: prefix - K = leaf - round(sum) */
+    CHECK(fabsl((long double)it.step.noise[0] - (long double)it.prefix[0] - exact) <= (long double)charged + 0.5L);
+    CHECK(charged < 4e3); /* 3002 roundings in a row would be 3.9e4 */
+    bare_free(&it);
 }
 
 static void several_participations_cost_what_their_columns_do(void)
@@ -540,6 +586,8 @@ int main(void)
     variances_are_those_of_the_releases(false);
     variances_are_those_of_the_releases(true);
     variances_and_prices_are_those_of_the_coefficients();
+    rounding_costs_next_to_nothing_without_a_bound();
+    long_sums_are_as_exact_as_charged();
     several_participations_cost_what_their_columns_do();
     says_what_it_is_and_what_it_keeps();
     refuses_what_it_cannot_do();

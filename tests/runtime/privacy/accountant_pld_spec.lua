@@ -181,6 +181,32 @@ describe("accountant.pld", function()
     assert.equal(0, accountant.pld {}:delta(0))
   end)
 
+  it("finds delta at epsilon 0 of composed events", function()
+    -- k answers of randomised response: sum_i C(k, i) (e^((k-i) e) - e^(i e))_+ / (1 + e^e)^k
+    for _, case in ipairs { { 0.1, 10 }, { 0.01, 200 }, { 1, 3 } } do
+      local e, k, exact, ways = case[1], case[2], 0, 1
+      for i = 0, k do
+        exact = exact + ways * math.max(0, math.exp((k - i) * e - k * math.log(1 + math.exp(e))) - math.exp(i * e - k * math.log(1 + math.exp(e))))
+        ways = ways * (k - i) / (i + 1)
+      end
+      local delta = accountant.pld {}:add(event.pure { epsilon = e }, k):delta(0)
+      assert.is_true(exact <= delta and delta <= exact * 1.01, ("%.9g for %.9g"):format(delta, exact))
+    end
+  end)
+
+  it("finds delta beyond the largest loss of one of its two directions", function()
+    -- whoever adds a record loses at most 10 ln(1/(1-q)) = 1e-5; delta is at most the chance 10 q that it is ever sampled
+    local delta = accountant.pld {}:add(poisson(1e-6, 0.05), 10):delta(0.5)
+    assert.is_true(0.99e-5 <= delta and delta <= 1.01e-5, ("%.9g"):format(delta))
+  end)
+
+  it("says when a step is too fine for the losses that were composed", function()
+    local acc = accountant.pld { discretization = 1e-5 }:add(event.exponential { epsilon = 3 }, 20)
+    local ok, message = pcall(acc.delta, acc, 20)
+    assert.is_false(ok)
+    assert.matches("a step of 1e%-05 needs %d+ points, at most 4194304 are allowed", message)
+  end)
+
   it("costs nothing where nothing is sampled", function()
     local low, high = interval(poisson(0, 1), 100, 1e-6)
     assert.equal(0, low)

@@ -124,11 +124,11 @@ describe("selection", function()
       assert.same(a, b)
     end)
 
-    it("of " .. name .. " gives the noise of a bigger unit when scores have errors", function()
-      -- score_error 1 makes the unit 2 and D = ceil(1/2) + 1 = 2: the exponent of a gap of 8 is epsilon 4/(2*2)
+    it("of " .. name .. " gives more noise when scores have errors", function()
+      -- scores in units of 2^-12 are up to 1 + 2 score_error apart: D = 3 2^12
       local m = make(name, 2, 1, { score_error = 1 })
-      assert.matches("multiples of 2^1\n", tostring(m), 1, true)
-      assert.matches("at most 2 units", tostring(m), 1, true)
+      assert.matches("multiples of 2^-12\n", tostring(m), 1, true)
+      assert.matches("at most 12288 units", tostring(m), 1, true)
     end)
   end
 

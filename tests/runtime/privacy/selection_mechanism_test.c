@@ -43,7 +43,6 @@ static void a_record_moves_an_integer_by_at_most_the_shift(void)
             furthest = moved > furthest ? moved : furthest;
         }
         CHECK((uint64_t)furthest <= self->shift);
-        CHECK(ldexp(1.0, self->unit_exponent) >= 2.0 * error);
         CHECK((double)quantise(self, bound) <= 0x1p52 && (double)quantise(self, -bound) >= -0x1p52);
         pn_mechanism_free(&self->base);
     }
@@ -59,9 +58,12 @@ static void the_unit_is_the_smallest_power_of_two_that_will_do(void)
     } cases[] = {
         { 1.0, 0.0, 1.0, -20, (1 << 20) + 1 },     /* sensitivity 2^-20 */
         { 1.5, 0.0, 1.0, -19, 3 * (1 << 18) + 1 }, /* 1.5 2^-20 rounded up to 2^-19 */
-        { 1.0, 3.0, 1.0, 3, 2 },                   /* 2 score_error = 6 */
-        { 1.0, 0.0, 0x1p40, -12, (1 << 12) + 1 },  /* score_bound 2^-52 */
-        { 0.75, 0x1p-3, 1.0, -2, 4 },              /* 0.75 / 0.25 + 1 */
+        { 1.0, 0x1p-17, 1.0, -16, (1 << 16) + 1 }, /* 2 score_error */
+        { 1.0, 0.5, 1.0, -12, 1 << 13 },           /* (1 + 2 score_error) 2^12: no further than sensitivity 2^-12 */
+        { 1.0, 3.0, 1.0, -12, 1 << 13 },           /* scores of +-1 are never more than 2 apart */
+        { 1.0, 3.0, 0x1p20, -12, 7 << 12 },        { 1.0, 0x1p800, 0x1p40, -12, UINT64_C(1) << 53 },
+        { 1.0, 0.0, 0x1p40, -12, (1 << 12) + 1 }, /* score_bound 2^-52 */
+        { 0.75, 0x1p-3, 1.0, -12, 1 << 12 },
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -70,6 +70,56 @@ static void neighbours_stay_neighbours_at_the_clamp(void)
     }
 }
 
+/* ---- far ---- */
+
+static double any_double(pn_rng *rng, int least, int most)
+{
+    return ldexp((double)(pn_rng_u64(rng) >> 11 | UINT64_C(1) << 52),
+                 least + (int)pn_rng_below(rng, (uint64_t)(most - least)) - 52);
+}
+
+/* For whole x and step, 128 bits know the quotient: within half a step and what nearbyint of a double leaves. */
+static void far_values_are_divided_exactly(void)
+{
+    pn_rng *rng = seeded(41);
+
+    for (int i = 0; i < 20000; i++) {
+        double step = (double)(1 + pn_rng_below(rng, UINT64_C(1) << 20)),
+               x = any_double(rng, 83, 125) * (i % 2 ? 1.0 : -1.0);
+        pn_steps off = pn_lattice_round_far(x, step, PN_LATTICE_FARTHEST) * (pn_steps)step - (pn_steps)x;
+
+        CHECK(2 * (off < 0 ? -off : off) <= (pn_steps)step);
+    }
+    CHECK(pn_lattice_round_far(0x1p62, 1.0, PN_LATTICE_FARTHEST) == (pn_steps)1 << 62);
+    CHECK(pn_lattice_round_far(-0x1p124, 1.0, PN_LATTICE_FARTHEST) == -((pn_steps)1 << 124));
+    CHECK(pn_lattice_round_far(1e300, 1.0, PN_LATTICE_FARTHEST) == (pn_steps)1 << 125);
+    CHECK(pn_lattice_round_far(-INFINITY, 1.0, 0x1p90) == -((pn_steps)1 << 90));
+    CHECK(pn_lattice_round_far(-1e300, pn_lattice_step(0x1p-900), 0x1p90) == -((pn_steps)1 << 90));
+    CHECK(pn_lattice_round_far(1e200, pn_lattice_step(0x1p600), PN_LATTICE_FARTHEST) ==
+          (pn_steps)ldexp(1e200, -560)); /* a power of two */
+    for (double x = 0.3; x < 0x1p62; x *= 1.7)
+        CHECK(pn_lattice_round_far(-x, 1.0, PN_LATTICE_FARTHEST) == pn_lattice_round(-x, 1.0, 0x1p62));
+    CHECK(pn_lattice_round_far(7.3, 1.0, 4.0) == 4);
+    pn_rng_free(rng);
+}
+
+/* What a record moves is what is charged, where doubles round most, where they stop, and far beyond. */
+static void far_neighbours_stay_neighbours(void)
+{
+    const double sigma = 0.3, step = pn_lattice_step(sigma);
+    pn_rng *rng = seeded(42);
+
+    for (int i = 0; i < 20000; i++) {
+        double x = any_double(rng, 60, i % 2 ? 64 : 110) * step, y = x * (1.0 + (double)pn_rng_below(rng, 9) * 0x1p-52);
+        double most = pn_lattice_l2(y - x, sigma, 1, INFINITY, 1) / step; /* y - x is exact */
+        pn_steps moved =
+            pn_lattice_round_far(y, step, PN_LATTICE_FARTHEST) - pn_lattice_round_far(x, step, PN_LATTICE_FARTHEST);
+
+        CHECK(moved >= 0 && (double)moved <= (y > x ? most : 0.0));
+    }
+    pn_rng_free(rng);
+}
+
 /* ---- releases ---- */
 
 typedef void (*release_fn)(pn_rng *rng, double scale, const double *x, size_t n, double *out);
@@ -162,7 +212,7 @@ static void every_release_is_sound(release_fn release, double limit, double mean
     outputs_are_whole_steps(release, limit);
     the_scale_is_the_one_asked_for(release, mean, variance);
     releases_are_independent(release);
-    extremes_do_not_overflow(release, limit);
+    extremes_do_not_overflow(release, PN_LATTICE_FARTHEST);
 }
 
 /* ---- what is charged ---- */
@@ -180,6 +230,8 @@ static void sensitivities_are_rounded_upward(void)
     CHECK_CLOSE(pn_lattice_l2(1.0, 1.0, 1, INFINITY, 1) - 1.0, step * 1025.0, 1e-14);
     CHECK_CLOSE(pn_lattice_l2(1.0, 1.0, 1, 1e300, 1) - 1.0, step * 1025.0, 1e-14);
     CHECK_CLOSE(pn_lattice_l2(3.0, 2.0, 4, 0.0, 1) - 3.0, 4.0 * step, 1e-14);
+    /* sums that were rounded on the way err in proportion to their bound, however far that is */
+    CHECK_CLOSE(pn_lattice_l2(1.0, 1.0, 1, 0x1p40, 4), 1.0 + (1025.0 + 3.0 * 0x1p28) * step, 1e-14);
     CHECK(pn_lattice_l2(0x1p-800, 0x1p-900, 1, 0.0, 1) > 0x1p-800);
 }
 
@@ -204,6 +256,39 @@ static void a_release_is_its_rounding_and_its_noise(void)
     }
 }
 
+/* The same from 2^55 to 2^100 steps, alone and with a second query under the same noise. */
+static void far_releases_carry_their_values(void)
+{
+    enum { SOME = 300 };
+    const double sigma = 0.7, step = pn_lattice_step(sigma);
+    double x[SOME], out[SOME];
+    int64_t noise[SOME];
+    pn_steps whole[SOME];
+
+    for (int with = 0; with < 2; with++) {
+        pn_rng *one = seeded(12), *other = seeded(12), *values = seeded(13);
+
+        for (size_t j = 0; j < SOME; j++) {
+            x[j] = any_double(values, 55, 100) * step * (j % 3 ? 1.0 : -1.0);
+            whole[j] = with ? -pn_lattice_round_far(x[j], step, PN_LATTICE_FARTHEST) + (pn_steps)j : 0;
+        }
+        pn_noise_gaussian(one, SOME, noise);
+        if (with)
+            pn_lattice_gaussian_sum(other, sigma, x, whole, SOME, out);
+        else
+            pn_lattice_gaussian(other, sigma, x, SOME, out);
+        for (size_t j = 0; j < SOME; j++) {
+            pn_steps sum = pn_lattice_round_far(x[j], step, PN_LATTICE_FARTHEST) + whole[j] + noise[j];
+
+            CHECK(out[j] == (double)sum * step);
+            CHECK(fabs(out[j] - (with ? (double)j * step : x[j])) <= 10.0 * sigma + 0x1p-51 * fabs(out[j]));
+        }
+        pn_rng_free(one);
+        pn_rng_free(other);
+        pn_rng_free(values);
+    }
+}
+
 int main(void)
 {
     const double half_normal = sqrt(2.0 / acos(-1.0));
@@ -211,6 +296,9 @@ int main(void)
     far_values_keep_their_sign();
     rounding_is_to_nearest_even();
     neighbours_stay_neighbours_at_the_clamp();
+    far_values_are_divided_exactly();
+    far_neighbours_stay_neighbours();
+    far_releases_carry_their_values();
     every_release_is_sound(pn_lattice_gaussian, 0x1p62, half_normal, 1.0 - half_normal * half_normal);
     every_release_is_sound(pn_lattice_gaussian_exact, 0x1p62, half_normal, 1.0 - half_normal * half_normal);
     every_release_is_sound(pn_lattice_laplace, 0x1p61, 1.0, 1.0);
