@@ -57,11 +57,11 @@ typedef struct pn_prefix_options {
     double sensitivity;          /* l2, of every leaf under replace_one, as computed; > 0 */
     const double *sensitivities; /* [horizon] leaf by leaf instead; borrowed for the call */
     double bound;                /* public bound on every |entry| of a leaf; 0: none */
-    bool clamp; /* entries beyond it are clamped to it, and a NaN to -bound; otherwise such a leaf is refused */
-    double rho; /* zCDP of the whole stream ... */
-    double epsilon, delta; /* ... or (epsilon, delta)-DP of it ... */
-    double sigma;          /* ... or the noise itself, on each coordinate of one node (tree) or of z (factorizations) */
-    bool noiseless;        /* ... or none at all: no event, no rng; for non-private runs */
+    double rho;                  /* zCDP of the whole stream ... */
+    double epsilon, delta;       /* ... or (epsilon, delta)-DP of it ... */
+    double sigma;   /* ... or the noise itself, on each coordinate of one node (tree) or of z (factorizations) */
+    bool noiseless; /* ... or none at all: no event, no rng; for non-private runs */
+    bool clamp; /* entries beyond the bound are clamped to it, and a NaN to -bound; otherwise such a leaf is refused */
     pn_neighbours neighbours; /* replace_one or zero_out */
     size_t participations;    /* leaves that one record may influence; 0: 1 */
     size_t separation;        /* leaves from one to the next of them, at least; 0: 1 */

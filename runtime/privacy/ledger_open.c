@@ -3,7 +3,9 @@
 #define _DEFAULT_SOURCE /* flock */
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -100,6 +102,22 @@ static pn_status lock(pn_store *store, pn_err *err)
     return pn_fail(err, PN_EIO, "ledger: %.300s: is locked by another process; wait until it ends", store->path);
 }
 
+/* Each charge puts a new head in the place of the old one: in that of the file, not of a link to it. */
+static pn_status follow_link(pn_store *store, pn_err *err)
+{
+    char whole[PATH_MAX], *path;
+    struct stat info;
+
+    if (lstat(store->head_path, &info) != 0 || !S_ISLNK(info.st_mode) || !realpath(store->head_path, whole))
+        return PN_OK;
+    path = pn_strdup(whole);
+    if (!path)
+        return pn_fail(err, PN_ENOMEM, "ledger: out of memory for a path");
+    pn_free(store->head_path);
+    store->head_path = path;
+    return PN_OK;
+}
+
 /* Who holds the lock replaces the head: it is opened behind the lock only. */
 static pn_status open_files(pn_store *store, bool create, pn_err *err)
 {
@@ -109,6 +127,8 @@ static pn_status open_files(pn_store *store, bool create, pn_err *err)
         status = lock(store, err);
     if (status == PN_OK)
         status = open_ours(&store->head, store->head_path, err);
+    if (status == PN_OK && store->head >= 0)
+        status = follow_link(store, err);
     if (status == PN_OK && store->head >= 0)
         pn_store_sign(store);
     return status;

@@ -45,10 +45,10 @@ struct pn_mechanism {
     const pn_mechanism_ops *ops;
     pn_event *event; /* owned: what one release costs, all rounding included */
     double
-        domain; /* of inputs: what is beyond +-domain is clamped to it or refused; INFINITY: clamped by the lattice alone */
-    bool clamps;  /* the former, by draw(); else refused before the charge */
+        domain;   /* of inputs: what is beyond +-domain is clamped or refused; INFINITY: clamped by the lattice alone */
     size_t dim;   /* number of inputs that the event is for; 0: any number */
     double scale; /* of the noise on each value: sigma or b, public; 0 where values are not released */
+    bool clamps;  /* what is beyond the domain is clamped to it, by draw(); else refused before the charge */
 };
 
 /** The table, ended by NULL. */

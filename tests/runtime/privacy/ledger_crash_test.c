@@ -178,6 +178,55 @@ static void test_every_window_of_the_beginning(void)
     }
 }
 
+/* Ledger and head as cp makes them. */
+static void copy_files(void)
+{
+    static const char *const ends[] = { "", ".head" };
+
+    for (size_t i = 0; i < 2; i++) {
+        char from[300], to[300], content[8192];
+        size_t size;
+        FILE *file;
+
+        (void)snprintf(to, sizeof to, "%s%s", path, ends[i]);
+        (void)snprintf(from, sizeof from, "%s.from", to);
+        CHECK(rename(to, from) == 0 && (file = fopen(from, "rb")) != NULL);
+        size = fread(content, 1, sizeof content, file);
+        (void)fclose(file);
+        CHECK((file = fopen(to, "wb")) != NULL && fwrite(content, 1, size, file) == size && fclose(file) == 0);
+        CHECK(unlink(from) == 0);
+    }
+}
+
+/* Whoever dies in telling a ledger that it was moved can tell it again, or need not. */
+static void test_every_window_of_a_move(void)
+{
+    for (size_t i = 0; i < WINDOWS; i++) {
+        pn_ledger *ledger = NULL;
+        int ended = 0;
+        pid_t child;
+        pn_err err;
+
+        remove_files();
+        CHECK(open_ledger(&ledger, true, NULL) == PN_OK && spend(ledger, 2, NULL) == PN_OK);
+        pn_ledger_free(ledger);
+        copy_files();
+        CHECK(open_ledger(&ledger, false, &err) == PN_EPRIVACY && strstr(err.message, "is a copy") != NULL);
+        child = fork();
+        if (child == 0) {
+            (void)setenv("PENUMBRA_MUTANT", windows[i].point, 1);
+            (void)pn_ledger_open_moved(&ledger, path, NULL, NULL, NULL);
+            _exit(1);
+        }
+        CHECK(waitpid(child, &ended, 0) == child && WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL);
+        if (open_ledger(&ledger, false, NULL) != PN_OK)
+            CHECK(pn_ledger_open_moved(&ledger, path, NULL, NULL, &err) == PN_OK);
+        CHECK(ledger && pn_ledger_spent(ledger) == 2.0 && spend(ledger, 1, NULL) == PN_OK);
+        pn_ledger_free(ledger);
+        CHECK(charged(NULL) == 3.0);
+    }
+}
+
 /* ---- kill -9 at any moment ---- */
 
 /* Releases as fast as it can; each is told to the parent after it has been released. */
@@ -600,6 +649,7 @@ int main(void)
     test_kills(150, 25000);
     test_every_window();
     test_every_window_of_the_beginning();
+    test_every_window_of_a_move();
     test_full_disk();
     test_order_of_writes();
     test_sync_that_fails();

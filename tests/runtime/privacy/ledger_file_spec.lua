@@ -620,7 +620,13 @@ describe("a ledger that is copied", function()
     for _, tail in ipairs(ends) do
       program.shell(("ln -s %s %s"):format(program.quote(copy .. tail), program.quote(path .. tail)))
     end
-    assert.equal(3 / 16, spent())
+    for _ = 1, 2 do
+      with({}, function(L)
+        L:spend(event.pure { epsilon = 1 / 16 }, "through the link")
+      end)
+    end
+    assert.equal(5 / 16, with({ path = copy }, function(L) return L.spent end))
+    assert.equal(5 / 16, spent())
   end)
 
   it("is moved where its owner says so, once, and records it", function()
