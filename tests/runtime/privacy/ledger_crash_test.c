@@ -185,15 +185,21 @@ static void copy_files(void)
 
     for (size_t i = 0; i < 2; i++) {
         char from[300], to[300], content[8192];
-        size_t size;
-        FILE *file;
+        size_t size = 0;
+        FILE *file = NULL;
 
         (void)snprintf(to, sizeof to, "%s%s", path, ends[i]);
         (void)snprintf(from, sizeof from, "%s.from", to);
-        CHECK(rename(to, from) == 0 && (file = fopen(from, "rb")) != NULL);
+        file = rename(to, from) == 0 ? fopen(from, "rb") : NULL;
+        if (!CHECK(file != NULL))
+            return;
         size = fread(content, 1, sizeof content, file);
         (void)fclose(file);
-        CHECK((file = fopen(to, "wb")) != NULL && fwrite(content, 1, size, file) == size && fclose(file) == 0);
+        file = fopen(to, "wb");
+        if (!CHECK(file != NULL))
+            return;
+        CHECK(fwrite(content, 1, size, file) == size);
+        CHECK(fclose(file) == 0);
         CHECK(unlink(from) == 0);
     }
 }
