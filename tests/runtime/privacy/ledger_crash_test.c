@@ -186,10 +186,10 @@ static void copy_files(void)
     for (size_t i = 0; i < 2; i++) {
         char from[300], to[300], content[8192];
         size_t size = 0;
-        FILE *file = NULL;
+        FILE *file;
 
         (void)snprintf(to, sizeof to, "%s%s", path, ends[i]);
-        (void)snprintf(from, sizeof from, "%s.from", to);
+        (void)snprintf(from, sizeof from, "%s%s.from", path, ends[i]);
         file = rename(to, from) == 0 ? fopen(from, "rb") : NULL;
         if (!CHECK(file != NULL))
             return;
