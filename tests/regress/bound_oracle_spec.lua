@@ -1,5 +1,6 @@
--- bound_oracle_spec.lua -- a bound that an analyst chose was an oracle: whether a value exceeded it was told by a refusal, for nothing, so a
--- few tens of calls read a sum exactly.  Values beyond a bound are clamped; the data's owner alone can ask for the refusal (strict).
+-- bound_oracle_spec.lua -- a bound that an analyst chose was an oracle: whether a value exceeded it was told by a refusal, for
+-- nothing, so a few tens of calls read a sum exactly.  Values beyond a bound are clamped; the data's owner alone can ask for the
+-- refusal (strict).
 local pn = require "penumbra"
 
 local secret = 37.25
