@@ -12,7 +12,7 @@ const char *const pnl_filter_names[] = { "renyi", "gaussian", NULL };
 static const char *const ledger_class[] = { "pn.ledger", NULL };
 static const char *const texts[] = { "path", "key", "name", NULL };
 
-enum { EPSILON, DELTA, RHO, ALPHA, FILTER, TEACHING, ORDERS, PARENT, PARAMS };
+enum { EPSILON, DELTA, RHO, ALPHA, FILTER, TEACHING, ORDERS, PARENT, MOVED, PARAMS };
 
 static const pn_param ledger_params[] = {
     { "epsilon", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "the total epsilon (or give rho)" },
@@ -27,6 +27,8 @@ static const pn_param ledger_params[] = {
       "Renyi orders of the filter, each greater than 1, to share delta; chosen when left out" },
     { "parent", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, ledger_class,
       "the budget above: charges need room in both and are charged to both" },
+    { "moved", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "with path: the files were copied here, and those they were copied from will not be opened again" },
     PN_PARAM_END,
 };
 
@@ -77,7 +79,9 @@ static pn_status open_file(pn_ledger **slot, const pn_arg *args, const pn_arg *r
                            const char *key, pn_err *err)
 {
     pn_budget budget = read_budget(args, relation);
-    pn_status status = pn_ledger_open(slot, path, key, has_budget(args) ? &budget : NULL, err);
+    const pn_budget *asked = has_budget(args) ? &budget : NULL;
+    pn_status status = args[MOVED].flag ? pn_ledger_open_moved(slot, path, key, asked, err)
+                                        : pn_ledger_open(slot, path, key, asked, err);
 
     if (status != PN_OK || has_budget(args))
         return status;
@@ -110,6 +114,8 @@ static int ledger_new(lua_State *L)
         return pnl_error(L, "ledger: a slice is kept in its parent's file; leave path out");
     if (key && !path)
         return pnl_error(L, "ledger: key is the key of a file; give path as well");
+    if (args[MOVED].flag && !path)
+        return pnl_error(L, "ledger: moved is about a file; give path as well");
     if (name && !*name)
         return pnl_error(L, "ledger: name is empty; leave it out for \"slice N\"");
     if (args[ORDERS].given && args[ORDERS].vector.n == 0)
@@ -137,7 +143,7 @@ void pnl_open_ledger(lua_State *L)
     pnl_reference(
         L, "", "ledger", PNL_NOTHING | PNL_BUDGETS,
         "pn.ledger{epsilon=, delta=} or {epsilon=} (pure), {rho=}, {alpha=, epsilon=}; filter=, orders=, "
-        "neighbours=, teaching=, path=, key=, parent=, name= -> ledger",
+        "neighbours=, teaching=, path=, key=, moved=, parent=, name= -> ledger",
         "Open a privacy budget for one neighbouring relation.  Every release is charged to it before its noise is "
         "drawn; what it does not cover is refused, and the ledger stays usable.  Releases may be chosen after "
         "seeing earlier ones: the filter is fully adaptive (L.theorem).  path: keep the charges in a file, made "
@@ -146,8 +152,22 @@ void pnl_open_ledger(lua_State *L)
         "anything is released, so whenever the process dies, all that was released is charged.  The file is text "
         "for people to read.  key: the file that authenticates it, path .. \".key\" when left out, made at the "
         "first opening.  Without the key nobody can change the ledger, or cut it short of what path .. \".head\" "
-        "says, and not be noticed.  Who reads the key can forge the ledger, and older copies of ledger and head "
-        "together, or the removal of both, are not noticed.  parent, name: a slice of another budget, such as a "
+        "says, and not be noticed.  Copies of the files are refused, and so are earlier contents that were put back "
+        "into "
+        "them; the files may be renamed together, within a file system.  moved: opens what was copied to another disk "
+        "or "
+        "machine, once; the ledger records it, and its owner answers for it that the files it was copied from will not "
+        "be "
+        "opened again.  What remains possible: who reads the key can forge the ledger; who may write the directory can "
+        "remove ledger and head, and the next opening with a budget begins a new one; who can put back an image of a "
+        "whole file "
+        "system or machine gets back what was charged since; who opens a copy with moved while the original lives has "
+        "two "
+        "budgets; and where the file system has neither times of birth nor extended attributes, or numbers files anew "
+        "at each "
+        "mount (FUSE, SMB), some copies are not noticed.  Key, ledger and head must belong to you or to root, and "
+        "nobody else "
+        "may read the key.  parent, name: a slice of another budget, such as a "
         "student's of a class's: charges need room in both, and the filter above bounds everything, whichever "
         "slices interleave.",
         "Feldman, Zrnic (2021); Lecuyer (2021); Smith, Thakurta (2022); Koskela, Tobaben, Honkela (2023)", params);

@@ -69,8 +69,11 @@ static const pnl_row mechanism_rows[] = {
       "to where it halted.  x: number, vector or table of finite numbers, the exact values, whose sensitivity the "
       "caller vouches for.  rng: the module's secure stream when absent; a seeded one is refused unless the ledger was "
       "opened with teaching = true.  label: what the ledger's report says.  Errors, all before the charge and the "
-      "first draw: no ledger, a budget that does not cover it, another number of values than dim, a NaN, an infinity "
-      "or a value beyond the bound (the message does not say which)." },
+      "first draw: no ledger, a budget that does not cover it, another number of values than dim; without a bound a "
+      "NaN or "
+      "an infinity; with strict=true a value beyond the bound (the message does not say which).  With a bound every "
+      "value is "
+      "taken: what is beyond is clamped, and a NaN counts as -bound.  Where queries come from others, give one." },
     { "open", pnl_mechanism_open, PNL_METHOD, PNL_PAID, "m:open{ledger=, rng=, label=} -> run, release",
       "Opens a run of sparse_vector (no other mechanism): charges m.event to the ledger, draws the threshold's noise, "
       "and returns a pn.sparse_run that answers values one by one, each chosen after the answers before, and a "
@@ -115,6 +118,7 @@ static int mechanism_new(lua_State *L)
     lua_settop(L, 1);
     pnl_options2(L, 1, owner, ops->params, args, pnl_neighbours_params, relation, NULL);
     pnl_status(L, pn_args_check(owner, pnl_neighbours_params, relation, &err), &err);
+    pnl_refuse_strict(L, owner, ops->params, args, "whether a value is refused depends on it, and costs nothing");
     slot = (pn_mechanism **)pnl_newbox(L, &pnl_mechanism_class);
     pnl_status(L, pn_mechanism_new(slot, ops->name, args, (pn_neighbours)relation[0].count, &err), &err);
     return 1;

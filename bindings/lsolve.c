@@ -95,16 +95,6 @@ static void keep_options(lua_State *L, int box, int options, const pn_param *par
     }
 }
 
-/* With strict=true a run ends at the first record whose loss is no number: that is told by whether it ends, and not paid for. */
-static void refuse_strict(lua_State *L, const char *owner, const pn_param *params, const pn_arg *own)
-{
-    size_t strict = pn_param_find(params, "strict");
-
-    if (strict < pn_param_count(params) && own[strict].given && own[strict].flag)
-        pnl_refuse_analyst(L, lua_pushfstring(L, "%s: strict = true", owner),
-                           "whether the run ends early depends on the records");
-}
-
 /* A plan of nothing but a ledger takes all that is left of it: from a curator's, which is given unasked, only on request. */
 static void need_price(lua_State *L, const char *owner, const pn_arg *common)
 {
@@ -138,7 +128,8 @@ int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index
                    owner, luaL_typename(L, objective_index));
     objective = pnl_check(L, objective_index, &pnl_objective_class);
     pnl_options2(L, options_index, owner, pn_solver_common, common, solver->params, own, pnl_run_option_names);
-    refuse_strict(L, owner, solver->params, own);
+    /* a run that ends at the first record whose loss is no number tells of it, unpaid */
+    pnl_refuse_strict(L, owner, solver->params, own, "whether the run ends early depends on the records");
     need_price(L, owner, common);
     ledger = ledger_option(L, options_index, owner);
     ledger_at = lua_gettop(L);

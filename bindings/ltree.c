@@ -295,7 +295,8 @@ static int get_memory(lua_State *L)
 static int to_string(lua_State *L)
 {
     pnl_tree *self = pnl_check(L, 1, &pnl_tree_class);
-    char method[200], text[480];
+    char method[200], limit[80] = "", text[600];
+    const pn_prefix_options *options;
     const pn_prefix_design *design;
     unsigned long long count;
 
@@ -305,11 +306,15 @@ static int to_string(lua_State *L)
     }
     design = pn_prefix_design_of(self->stream);
     count = (unsigned long long)pn_prefix_count(self->stream);
+    options = pn_prefix_options_of(design);
     pn_prefix_describe(design, method, sizeof method);
-    (void)snprintf(text, sizeof text, "pn.tree: %s; dim %zu, %llu lea%s, sigma %.6g, rho %.6g%s%s", method,
-                   pn_prefix_options_of(design)->dim, count, count == 1 ? "f" : "ves", pn_prefix_sigma(design),
+    if (options->bound > 0.0)
+        (void)snprintf(limit, sizeof limit, "; entries beyond +-%.9g are %s", options->bound,
+                       options->clamp ? "clamped" : "refused");
+    (void)snprintf(text, sizeof text, "pn.tree: %s; dim %zu, %llu lea%s, sigma %.6g, rho %.6g%s%s%s", method,
+                   options->dim, count, count == 1 ? "f" : "ves", pn_prefix_sigma(design),
                    pn_prefix_mu(design) * pn_prefix_mu(design) / 2.0,
-                   pn_prefix_is_paid(self->stream) ? "" : ", to be paid at the first push",
+                   pn_prefix_is_paid(self->stream) ? "" : ", to be paid at the first push", limit,
                    pn_prefix_simulated(self->stream) ? "; simulated: no privacy" : "");
     lua_pushstring(L, text);
     return 1;
@@ -358,10 +363,13 @@ static const pnl_row tree_rows[] = {
       "\"tree\" "
       "to the ledger that the tree was made with, or to a budget of exactly what it was made for.  Who makes the leaf "
       "sees to it that one record changes it by at most the sensitivity in l2; sensitivity: what this leaf was clipped "
-      "to, public, refused when it is more than the tree was made for.  Without bound= entries of any size are "
-      "carried, up to 2^85 sigma, in binary trees 2^84 sigma over the horizon (2^74 with scale \"node\"), beyond "
-      "which they count as that.  Errors, which change nothing and cost nothing: a leaf of another "
-      "length, not finite, or beyond bound=; such a sensitivity; a push past the horizon or after t:save; a ledger "
+      "to, public, refused when it is more than the tree was made for.  Entries beyond bound= count as it, and a "
+      "NaN as -bound; without bound= entries of any size are carried, up to 2^85 sigma, in binary trees 2^84 sigma "
+      "over "
+      "the horizon (2^74 with scale \"node\"), beyond which they count as that.  Errors, which change nothing and cost "
+      "nothing: a leaf of another length; one that is not finite, without bound=, or beyond it, with strict=true; such "
+      "a "
+      "sensitivity; a push past the horizon or after t:save; a ledger "
       "that "
       "does not cover it.  Source: Dwork, Naor, Pitassi, Rothblum (2010); Chan, Shi, Song (2011)." },
     { "value", value, PNL_METHOD, PNL_PAID, "t:value() -> vec",

@@ -11,7 +11,7 @@ static const char *const ledger_class[] = { "pn.ledger", NULL };
 static const char *const rng_class[] = { "pn.rng", NULL };
 static const char *const string_type[] = { "string", NULL };
 
-enum { DIM, HORIZON, RHO, EPSILON, DELTA, SIGMA, PARTICIPATIONS, SEPARATION, BOUND, OWN };
+enum { DIM, HORIZON, RHO, EPSILON, DELTA, SIGMA, PARTICIPATIONS, SEPARATION, BOUND, STRICT, OWN };
 
 static const pn_param own_params[] = {
     { "dim", PN_COUNT, PN_REQUIRED, PN_ANY, 0.0, NULL, "entries of a leaf" },
@@ -25,7 +25,10 @@ static const pn_param own_params[] = {
     { "participations", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL, "leaves that one record may influence" },
     { "separation", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL, "leaves from one of them to the next, at least" },
     { "bound", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
-      "public bound on every entry of a leaf, which is enforced; less is added for rounding then" },
+      "public bound on every |entry| of a leaf; what is beyond it is clamped to it; less is added for rounding then" },
+    { "strict", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "refuse a leaf with an entry beyond the bound instead: for the owner of the data, since a refusal tells that it "
+      "happened and costs nothing" },
     PN_PARAM_END,
 };
 
@@ -118,6 +121,9 @@ static pn_prefix_options read_options(lua_State *L, pn_arg *relation)
     pnl_options2(L, 1, "tree", both, args, pn_prefix_params, method, by_hand);
     pnl_status(L, pn_args_check("tree", both, args, &err), &err);
     pnl_status(L, pn_args_check("tree", pn_prefix_params, method, &err), &err);
+    pnl_refuse_strict(L, "tree", both, args, "whether a leaf is refused depends on it, and costs nothing");
+    if (args[STRICT].flag && !args[BOUND].given)
+        pnl_error(L, "tree: strict is about a bound; give bound as well");
     check_one_price(L, args);
     options.dim = args[DIM].count;
     options.horizon = args[HORIZON].given ? args[HORIZON].count : 0;
@@ -128,6 +134,7 @@ static pn_prefix_options read_options(lua_State *L, pn_arg *relation)
     options.participations = args[PARTICIPATIONS].given ? args[PARTICIPATIONS].count : 0;
     options.separation = args[SEPARATION].given ? args[SEPARATION].count : 0;
     options.bound = args[BOUND].given ? args[BOUND].real : 0.0;
+    options.clamp = args[BOUND].given && !args[STRICT].flag;
     options.neighbours = (pn_neighbours)args[OWN].count;
     pnl_tree_status(L, pn_prefix_read_options(&options, "tree", method, &err), &err);
     read_sensitivity(L, &options);

@@ -129,6 +129,8 @@ void pnl_push_function(lua_State *L, const char *place, const char *separator, c
 void pnl_curate_library(lua_State *L);
 /** Raise "what is not available to analysts: why" in a curated state; nothing elsewhere. */
 void pnl_refuse_analyst(lua_State *L, const char *what, const char *why);
+/** The same for the option `strict` where it is true: what it refuses depends on the data, and a refusal costs nothing. */
+void pnl_refuse_strict(lua_State *L, const char *owner, const pn_param *params, const pn_arg *args, const char *why);
 /** Push the option `ledger` of the table at `options` (nil when absent, or no table).  In a curated state: the curator's own. */
 void pnl_push_ledger(lua_State *L, int options, const char *owner);
 /** Push a box for an object that others own and that lives longer than the state. */

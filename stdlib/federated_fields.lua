@@ -13,6 +13,8 @@ local ledger_fields = {
   { name = "neighbours", kinds = "text", doc = "replace_one (default) or zero_out" },
   { name = "filter", kinds = "text", doc = "as in pn.ledger" },
   { name = "teaching", kinds = "boolean", doc = "accepts seeded noise, which protects nobody" },
+  { name = "moved", kinds = "boolean",
+    doc = "the ledger was copied here and the one it was copied from will not be opened again: for one start" },
 }
 
 local function common_fields(more)

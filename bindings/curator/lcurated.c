@@ -104,6 +104,14 @@ void pnl_refuse_analyst(lua_State *L, const char *what, const char *why)
     (void)raise_refusal(L);
 }
 
+void pnl_refuse_strict(lua_State *L, const char *owner, const pn_param *params, const pn_arg *args, const char *why)
+{
+    size_t strict = pn_param_find(params, "strict");
+
+    if (strict < pn_param_count(params) && args[strict].given && args[strict].flag)
+        pnl_refuse_analyst(L, lua_pushfstring(L, "%s: strict = true", owner), why);
+}
+
 /* upvalue 1: the words */
 static int refuse(lua_State *L)
 {

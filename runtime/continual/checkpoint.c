@@ -26,11 +26,13 @@
 
 static const pn_checkpoint_owner owner = { .name = "prefix", .what = "stream" };
 
+enum { NOISELESS = 1, CLAMP = 2 }; /* flags */
+
 /* The fixed part of what is written; arrays and the state follow. */
 typedef struct image {
     uint64_t bytes; /* of all */
 
-    uint64_t dim, horizon, noiseless, neighbours, participations, separation;
+    uint64_t dim, horizon, flags, neighbours, participations, separation;
     double sensitivity, bound, rho, epsilon, delta, sigma;
     char factorization[16];
     uint64_t estimator, memory, scale, keep_root, growth, bands, fit, buffers;
@@ -68,7 +70,7 @@ static void fill_options(image *to, const pn_prefix_options *from)
 {
     to->dim = from->dim;
     to->horizon = from->horizon;
-    to->noiseless = from->noiseless;
+    to->flags = (from->noiseless ? NOISELESS : 0) | (from->clamp ? CLAMP : 0);
     to->neighbours = (uint64_t)from->neighbours;
     to->participations = from->participations;
     to->separation = from->separation;
@@ -212,7 +214,8 @@ static pn_prefix_options read_options(const image *from, const unsigned char *ar
                              .epsilon = from->epsilon,
                              .delta = from->delta,
                              .sigma = from->sigma,
-                             .noiseless = from->noiseless != 0,
+                             .noiseless = (from->flags & NOISELESS) != 0,
+                             .clamp = (from->flags & CLAMP) != 0,
                              .neighbours = (pn_neighbours)from->neighbours,
                              .participations = (size_t)from->participations,
                              .separation = (size_t)from->separation,

@@ -32,7 +32,7 @@ typedef struct sector {
     char magic[16];
     uint64_t version, order, sequence, mode;
     unsigned char id[PN_CHECKPOINT_ID];
-    pn_checkpoint_place place;
+    pn_file_place place;
     uint64_t offset, size; /* of the state */
     unsigned char state[DIGEST];
     unsigned char rest[SECTOR - 16 - 4 * 8 - PN_CHECKPOINT_ID - 4 * 8 - 2 * 8 - 2 * DIGEST];
@@ -148,7 +148,7 @@ static int write_new(pn_checkpoint_file *file, const void *state)
     if (!error)
         error = lock(file->fd);
     if (!error)
-        error = pn_checkpoint_find(&file->now.place, file->fd);
+        error = pn_file_find(&file->now.place, file->fd);
     seal(&file->now);
     if (!error)
         error = pn_file_write(file->fd, state, (size_t)file->now.size, STATES);
@@ -157,7 +157,7 @@ static int write_new(pn_checkpoint_file *file, const void *state)
         error = pn_file_write(file->fd, &file->now, SECTOR, 0);
     if (!error)
         error = pn_file_write(file->fd, &file->now, SECTOR, SECTOR);
-    pn_checkpoint_mark(file->fd, file->now.id, file->now.sequence);
+    pn_file_mark(file->fd, PN_FILE_STREAM, file->now.id, file->now.sequence);
     if (!error)
         error = fsync(file->fd) == 0 ? 0 : errno;
     PN_CRASH("stream_crash_made");
@@ -257,11 +257,17 @@ static pn_status cannot_open(const pn_checkpoint_file *file, int error, pn_err *
 
 static pn_status open_locked(pn_checkpoint_file *file, pn_err *err)
 {
+    pn_status status = pn_file_check_link(file->owner->name, file->path, err);
     int error;
 
+    if (status != PN_OK)
+        return status;
     file->fd = pn_disk_open(file->path, false, 0);
     if (file->fd < 0)
         return cannot_open(file, errno, err);
+    status = pn_file_check_owner(file->fd, PN_FILE_SECRET, file->owner->name, file->path, err);
+    if (status != PN_OK)
+        return status;
     error = lock(file->fd);
     if (error == EWOULDBLOCK)
         return file_fail(
@@ -331,8 +337,8 @@ static pn_status choose(pn_checkpoint_file *file, const unsigned char *data, siz
 
 static pn_status check_use(const pn_checkpoint_file *file, pn_err *err)
 {
-    pn_checkpoint_place here;
-    int error = pn_checkpoint_find(&here, file->fd);
+    pn_file_place here;
+    int error = pn_file_find(&here, file->fd);
 
     if (error)
         return cannot(file, "read", error, err);
@@ -341,12 +347,12 @@ static pn_status check_use(const pn_checkpoint_file *file, pn_err *err)
                          "was resumed before; a second %s from the same state would reuse noise.  Go on with "
                          "the first, and save it again",
                          file->owner->what);
-    if (!pn_checkpoint_same(&here, &file->now.place))
+    if (!pn_file_same(&here, &file->now.place))
         return file_fail(err, file, PN_EPRIVACY,
                          "is a copy of the file that was written; a second %s from the same state would reuse "
                          "noise.  Resume the file itself (it may be renamed, not copied)",
                          file->owner->what);
-    if (file->now.sequence < pn_checkpoint_marked(file->fd, file->now.id))
+    if (file->now.sequence < pn_file_marked(file->fd, PN_FILE_STREAM, file->now.id))
         return file_fail(err, file, PN_EPRIVACY,
                          "an earlier copy was put back into it; a second %s from that state would reuse noise, "
                          "so this one is over (what it has released stays good)",
@@ -488,7 +494,7 @@ pn_status pn_checkpoint_commit(pn_checkpoint_file *file, pn_checkpoint_mode mode
     if (status != PN_OK)
         return status;
     file->now = next;
-    pn_checkpoint_mark(file->fd, next.id, next.sequence);
+    pn_file_mark(file->fd, PN_FILE_STREAM, next.id, next.sequence);
     if (mode == PN_CHECKPOINT_TAKEN) /* sums and key are nobody's business any more */
         (void)!ftruncate(file->fd, STATES);
     return PN_OK;

@@ -11,7 +11,7 @@
  * counts.  Should the disk tear it, the first one was synced before, with its state.  Both are damaged only by something else than
  * a crash, which is refused: going back to an older state would draw noise twice.
  *
- * A copy that is put back into the file is older than the mark beside the contents (checkpoint_mark.c), where the file system has extended
+ * A copy that is put back into the file is older than the mark beside the contents (core/file_place.h), where the file system has extended
  * attributes.
  *
  * The digests tell of damage, not of forgery: who can write the file can do as he likes.  What is not noticed either: a copy of the
@@ -23,9 +23,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/file_place.h"
 #include "core/status.h"
 
-#define PN_CHECKPOINT_ID 16
+#define PN_CHECKPOINT_ID PN_FILE_ID
 
 typedef enum pn_checkpoint_mode {
     PN_CHECKPOINT_PARKED = 1, /* saved: to be resumed once */
@@ -68,23 +69,5 @@ void pn_checkpoint_close(pn_checkpoint_file *file);
 const char *pn_checkpoint_path(const pn_checkpoint_file *file);
 const unsigned char *pn_checkpoint_id(const pn_checkpoint_file *file);
 pn_checkpoint_mode pn_checkpoint_mode_of(const pn_checkpoint_file *file);
-
-/* ---- checkpoint_mark.c ---- */
-
-/* Where a file is, as far as the system can tell.  A file that is moved keeps it, a copy does not. */
-typedef struct pn_checkpoint_place {
-    uint64_t inode, device;
-    uint64_t born, nanoseconds; /* 0 where the file system does not say */
-} pn_checkpoint_place;
-
-/** errno, or 0. */
-int pn_checkpoint_find(pn_checkpoint_place *out, int fd);
-bool pn_checkpoint_same(const pn_checkpoint_place *a, const pn_checkpoint_place *b);
-
-/** The file has come to `sequence` of the stream `id`: stays with the file whatever its contents become.  Where there are no extended
- *  attributes, nothing. */
-void pn_checkpoint_mark(int fd, const unsigned char id[PN_CHECKPOINT_ID], uint64_t sequence);
-/** The last of them; 0 when there is none. */
-uint64_t pn_checkpoint_marked(int fd, const unsigned char id[PN_CHECKPOINT_ID]);
 
 #endif

@@ -61,6 +61,7 @@ typedef struct pn_prefix_options {
     double epsilon, delta;       /* ... or (epsilon, delta)-DP of it ... */
     double sigma;   /* ... or the noise itself, on each coordinate of one node (tree) or of z (factorizations) */
     bool noiseless; /* ... or none at all: no event, no rng; for non-private runs */
+    bool clamp; /* entries beyond the bound are clamped to it, and a NaN to -bound; otherwise such a leaf is refused */
     pn_neighbours neighbours; /* replace_one or zero_out */
     size_t participations;    /* leaves that one record may influence; 0: 1 */
     size_t separation;        /* leaves from one to the next of them, at least; 0: 1 */
@@ -126,7 +127,7 @@ bool pn_prefix_is_paid(const pn_prefix *stream);
  * Leaf t + 1: leaf[dim]; out[dim] (may be leaf, or NULL) = the prefix sum that is released.  A failure changes nothing: the same push may
  * be made again, with the same noise.
  *   task  NULL: one thread.  It can be stopped before, not within.
- * Errors: PN_EBUDGET past the horizon; PN_EDOMAIN for a leaf that is not finite or beyond the bound (its position, not its value);
+ * Errors: PN_EBUDGET past the horizon; PN_EDOMAIN, where nothing clamps, for a leaf that is not finite or beyond the bound (its position, not its value);
  *         PN_EPRIVACY before it was paid for and in a forked child; PN_ENOMEM (unknown horizon).
  * Privacy: pn_prefix_event, once for all pushes.
  */

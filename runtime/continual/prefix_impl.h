@@ -98,7 +98,7 @@ struct pn_prefix_step {
     uint64_t t;         /* this leaf, from 1, <= horizon */
     size_t count;       /* coordinates, 1 .. PN_PREFIX_BLOCK */
     size_t stride;      /* of arrays in the state: count, rounded up to even */
-    const double *leaf; /* [count], finite */
+    const double *leaf; /* [count], finite, within the bound */
     double *prefix;     /* [count] */
 
     /* where noise comes from: pn_prefix_noise */
@@ -108,7 +108,7 @@ struct pn_prefix_step {
 
     /* scratch, PN_PREFIX_BLOCK of each, the worker's own; contents are lost between calls */
     int64_t *noise, *whole;
-    double *work[2];
+    double *work[2], *clamped; /* clamped: the stream's */
     pn_exact_sums sums;
 };
 

@@ -214,7 +214,7 @@ static size_t scratch_room(const pn_prefix *stream)
 
 static pn_status add_worker(pn_prefix *stream, pn_err *err)
 {
-    size_t bytes = sizeof(pn_prefix_worker) + 3 * scratch_room(stream) * sizeof(pn_prefix_wide);
+    size_t bytes = sizeof(pn_prefix_worker) + 4 * scratch_room(stream) * sizeof(pn_prefix_wide);
     pn_prefix_worker *worker = pn_alloc(1, bytes);
     pn_status status;
 
@@ -342,6 +342,7 @@ pn_prefix_step pn_prefix_step_of(const pn_prefix *stream, const pn_prefix_block 
         .noise = noise,
         .whole = noise + room,
         .work = { work, work + room },
+        .clamped = work + 2 * room,
         .sums = { sums, sums + room },
     };
 }

@@ -177,8 +177,11 @@ static size_t first_beyond(const double *x, size_t n, double bound)
 static pn_status check_leaf(const pn_prefix *stream, const double *leaf, pn_err *err)
 {
     const pn_prefix_options *options = &stream->design->options;
-    size_t bad = pn_first_nonfinite(leaf, options->dim);
+    size_t bad;
 
+    if (options->clamp && options->bound > 0.0)
+        return PN_OK;
+    bad = pn_first_nonfinite(leaf, options->dim);
     if (bad < options->dim)
         return pn_fail(err, PN_EDOMAIN, "prefix: leaf %llu is not finite at entry %zu",
                        (unsigned long long)stream->count + 1, bad + 1);
@@ -195,13 +198,22 @@ typedef struct push_call {
     double *out;        /* may be NULL or leaf */
 } push_call;
 
+/* To public limits, so that no two leaves get further apart. */
+static const double *clamp(const pn_prefix_step *step, const double *leaf, double bound)
+{
+    for (size_t j = 0; j < step->count; j++)
+        step->clamped[j] = fmin(fmax(leaf[j], -bound), bound);
+    return step->clamped;
+}
+
 static void push_block(void *self, size_t block, unsigned worker)
 {
     const push_call *call = self;
     pn_prefix *stream = call->stream;
+    const pn_prefix_options *options = &stream->design->options;
     pn_prefix_block view = pn_prefix_view(stream, block);
 
-    if (stream->design->options.noiseless) {
+    if (options->noiseless) {
         for (size_t j = 0; j < view.count; j++)
             view.prefix[j] += call->leaf[view.first + j];
     } else {
@@ -209,6 +221,8 @@ static void push_block(void *self, size_t block, unsigned worker)
 
         step.t++;
         step.leaf = call->leaf + view.first;
+        if (options->clamp && options->bound > 0.0)
+            step.leaf = clamp(&step, step.leaf, options->bound);
         stream->method->ops->push(stream->method, view.state, &step);
     }
     if (call->out && !stream->follower.pushed)

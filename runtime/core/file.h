@@ -43,6 +43,8 @@ typedef struct pn_file_draft {
 
 /** Begin: a new and empty file beside `path`, with mode `mode` less the mask.  0 or errno; then nothing needs an end. */
 int pn_file_begin(pn_file_draft *out, const char *path, unsigned mode);
+/** As pn_file_begin, for who has begun this very file before and begins it again and again: looks for nothing that was left behind. */
+int pn_file_begin_next(pn_file_draft *out, const char *path, unsigned mode);
 /** Give what was begun its name, which nobody may have (EEXIST), or with `replace` in place of what has it; durably.  0 or errno, and
  *  the file beside is gone.  *named (may be NULL): whether the name was given, which a failure to make it durable does not take back.
  *  fd stays open. */

@@ -95,12 +95,17 @@ static int open_draft(pn_file_draft *self, unsigned mode)
 
 int pn_file_begin(pn_file_draft *out, const char *path, unsigned mode)
 {
+    remove_leftovers(path);
+    return pn_file_begin_next(out, path, mode);
+}
+
+int pn_file_begin_next(pn_file_draft *out, const char *path, unsigned mode)
+{
     int error = EEXIST;
 
     *out = (pn_file_draft){ .path = path, .name = pn_alloc(strlen(path) + PN_FILE_SUFFIX + 1, 1), .fd = -1 };
     if (!out->name)
         return ENOMEM;
-    remove_leftovers(path);
     for (int attempt = 0; attempt < 100 && error == EEXIST; attempt++)
         error = open_draft(out, mode);
     if (error) {

@@ -11,6 +11,7 @@
 
 #include "core/alloc.h"
 #include "core/file.h"
+#include "core/file_place.h"
 #include "data/alignment.h"
 
 #define HASH 32
@@ -191,10 +192,17 @@ pn_status pn_alignment_key(const char *path, bool create, unsigned char key[PN_A
     pn_status status = create && access(path, F_OK) != 0 ? make_key(path, err) : PN_OK;
     int fd;
 
+    if (status == PN_OK)
+        status = pn_file_check_link("federated.align", path, err);
     if (status != PN_OK)
         return status;
     fd = pn_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     if (fd < 0)
         return file_failed(path, "opened", errno, err);
+    status = pn_file_check_owner(fd, PN_FILE_SECRET, "federated.align", path, err);
+    if (status != PN_OK) {
+        (void)close(fd);
+        return status;
+    }
     return read_key(fd, path, key, err);
 }

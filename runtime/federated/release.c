@@ -89,7 +89,7 @@ pn_status pn_release_feature(pn_mechanism **out, const pn_terms *terms, double s
                       { .given = true, .count = terms->sketch.m },
                       { .given = true, .real = sensitivity * (double)terms->records },
                       { .given = false },
-                      { .given = false } };
+                      { .given = true, .flag = true } /* strict: the bound is certified */ };
 
     return pn_mechanism_new(out, "gaussian", args, terms->neighbours, err);
 }

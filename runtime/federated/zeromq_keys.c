@@ -17,6 +17,7 @@
 
 #include "core/alloc.h"
 #include "core/file.h"
+#include "core/file_place.h"
 #include "federated/zeromq.h"
 
 #define KEY_TEXT  (PN_CURVE_TEXT - 1)
@@ -122,23 +123,23 @@ static const char *find_key(const char *text, const char *word)
 /* The text of a small regular file.  `secret`: nobody else may read it. */
 static pn_status read_file(const char *path, bool secret, char text[FILE_MAX + 1], pn_err *err)
 {
-    int fd = pn_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
+    pn_status status = pn_file_check_link("federated.keys", path, err);
     struct stat info = { 0 };
     ssize_t got = -1;
+    int fd;
 
+    if (status != PN_OK)
+        return status;
+    fd = pn_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     if (fd < 0)
         return cannot(path, "opened", errno, err);
-    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+    if (secret)
+        status = pn_file_check_owner(fd, PN_FILE_SECRET, "federated.keys", path, err);
+    if (status == PN_OK && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
         got = read(fd, text, FILE_MAX + 1);
     (void)close(fd);
-    if (got >= 0 && secret && (info.st_mode & (S_IRWXG | S_IRWXO))) {
-        sodium_memzero(text, FILE_MAX + 1);
-        return pn_fail(
-            err, PN_EIO,
-            "federated.keys: %.300s: others may read or write this secret key (mode %03o); make it yours: chmod "
-            "600",
-            path, (unsigned)(info.st_mode & 0777));
-    }
+    if (status != PN_OK)
+        return status;
     if (got < 0 || got > FILE_MAX)
         return pn_fail(err, PN_EPARSE, "federated.keys: %.300s: this is no file of a key", path);
     text[got] = '\0';

@@ -30,6 +30,7 @@ typedef struct request {
     const char *law;
     bool gaussian;
     double scale, sensitivity, bound; /* bound: INFINITY for none */
+    const pn_arg *bound_arg, *strict;
     size_t dim;
     pn_neighbours neighbours;
 } request;
@@ -51,7 +52,9 @@ static pn_status additive_draw(pn_mechanism *base, const double *input, size_t n
     double scale = PN_MUTANT("sensitivity_half") ? self->scale / 2.0 : self->scale;
 
     (void)err;
-    self->add(rng, scale, input, n, out->values);
+    for (size_t i = 0; base->clamps && i < n; i++)
+        out->values[i] = pn_mechanism_clamp(base, input[i]);
+    self->add(rng, scale, base->clamps ? out->values : input, n, out->values);
     return PN_OK;
 }
 
@@ -81,7 +84,7 @@ static void additive_describe(const pn_mechanism *base, char *text, size_t size)
                    base->dim == 1 ? "" : "s", cost, pure, base->event->ops->zcdp(base->event),
                    pn_mechanism_protects(base->event->neighbours), self->charged - self->sensitivity, self->sensitivity,
                    bounded ? base->domain : PN_LATTICE_FARTHEST * pn_lattice_step(self->scale),
-                   bounded ? "refused" : "clamped");
+                   bounded && !base->clamps ? "refused" : "clamped");
 }
 
 /* ---- making ---- */
@@ -129,13 +132,15 @@ static pn_status additive_new(pn_mechanism **out, const request *want, pn_err *e
     self = pn_calloc(1, sizeof *self);
     if (!self)
         return pn_fail(err, PN_ENOMEM, "mechanism.%s: out of memory", want->ops->name);
-    self->base = (pn_mechanism){ .ops = want->ops, .domain = want->bound, .dim = want->dim, .scale = want->scale };
+    self->base = (pn_mechanism){ .ops = want->ops, .dim = want->dim, .scale = want->scale };
     self->add = want->add;
     self->law = want->law;
     self->scale = want->scale;
     self->sensitivity = want->sensitivity;
     self->charged = charged_by(want->gaussian)(want->sensitivity, want->scale, want->dim, want->bound, 1);
-    status = make_event(self, want, err);
+    status = pn_mechanism_set_domain(&self->base, want->bound_arg, "bound", want->strict, err);
+    if (status == PN_OK)
+        status = make_event(self, want, err);
     if (status != PN_OK) {
         additive_destroy(&self->base);
         return status;
@@ -151,7 +156,7 @@ static pn_status additive_new(pn_mechanism **out, const request *want, pn_err *e
 #define BOUND_PARAM                                                                                                    \
     {                                                                                                                  \
         "bound", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,                                                         \
-            "public bound on every |value|, beyond which a query is refused; makes the charge for rounding smaller"    \
+            "public bound on every |value|; what is beyond it is clamped to it; makes the charge for rounding smaller" \
     }
 
 static double bound_of(const pn_arg *arg)
@@ -171,6 +176,7 @@ static const pn_param gaussian_params[] = {
     BOUND_PARAM,
     { "exact", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "draw by the slow reference algorithm, which has no table, no cut tail and no double in it" },
+    PN_STRICT_PARAM,
     PN_PARAM_END,
 };
 
@@ -185,6 +191,8 @@ static pn_status gaussian_create(pn_mechanism **out, const pn_arg *args, pn_neig
                      .scale = args[0].real,
                      .sensitivity = args[1].real,
                      .bound = bound_of(&args[3]),
+                     .bound_arg = &args[3],
+                     .strict = &args[5],
                      .dim = args[2].count,
                      .neighbours = neighbours };
 
@@ -215,6 +223,7 @@ static const pn_param analytic_params[] = {
     { "sensitivity", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "l2 sensitivity of the exact query" },
     DIM_PARAM,
     BOUND_PARAM,
+    PN_STRICT_PARAM,
     PN_PARAM_END,
 };
 
@@ -226,6 +235,8 @@ static pn_status analytic_create(pn_mechanism **out, const pn_arg *args, pn_neig
                      .gaussian = true,
                      .sensitivity = args[2].real,
                      .bound = bound_of(&args[4]),
+                     .bound_arg = &args[4],
+                     .strict = &args[5],
                      .dim = args[3].count,
                      .neighbours = neighbours };
 
@@ -270,6 +281,7 @@ static const pn_param laplace_params[] = {
       "l1 sensitivity of the exact query; what rounding adds is charged on top" },
     DIM_PARAM,
     BOUND_PARAM,
+    PN_STRICT_PARAM,
     PN_PARAM_END,
 };
 
@@ -294,6 +306,8 @@ static pn_status laplace_create(pn_mechanism **out, const pn_arg *args, pn_neigh
                      .scale = args[0].real,
                      .sensitivity = args[2].real,
                      .bound = bound_of(&args[4]),
+                     .bound_arg = &args[4],
+                     .strict = &args[5],
                      .dim = args[3].count,
                      .neighbours = neighbours };
 

@@ -51,7 +51,7 @@ static pn_status make_mechanism(pn_mechanism **out, const pn_batch_sparse_option
                       { .given = false },
                       { .given = false },
                       { .given = isfinite(options->bound), .real = options->bound },
-                      { .given = false } };
+                      { .given = true, .flag = isfinite(options->bound) } /* strict: the bound is certified */ };
 
     return pn_mechanism_new(out, "sparse_vector", args, options->neighbours, err);
 }

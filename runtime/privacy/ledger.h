@@ -73,10 +73,14 @@ pn_status pn_ledger_new(pn_ledger **out, const pn_budget *budget, pn_err *err);
  * A ledger kept in a file: opened when there is one, else started with `budget`.
  *   key     path of the key; NULL: path with ".key".
  *   budget  NULL: the file's own.  Otherwise it must be the file's.
- * Errors: PN_EINVAL when the budgets differ (names both); PN_EIO, PN_EPARSE as pn_store_open; as pn_ledger_new.
+ * Errors: PN_EINVAL when the budgets differ (names both); PN_EIO, PN_EPARSE, PN_EPRIVACY (a copy) as pn_store_open; as pn_ledger_new.
  * Only one ledger has a file open at a time; pn_ledger_free of the last reference lets go of it.
  */
 pn_status pn_ledger_open(pn_ledger **out, const char *path, const char *key, const pn_budget *budget, pn_err *err);
+/** As pn_ledger_open, for files that were copied to another place (another machine, another file system, a restored disk) and are the only
+ *  ones from now on: their owner answers for it, and the ledger records it.  Errors: PN_EINVAL where nothing was moved. */
+pn_status pn_ledger_open_moved(pn_ledger **out, const char *path, const char *key, const pn_budget *budget,
+                               pn_err *err);
 
 /**
  * A slice of `parent` with a budget of its own (any kind), whose charges need room in both and are charged to both.

@@ -13,6 +13,7 @@
 
 #include "core/alloc.h"
 #include "core/file.h"
+#include "core/file_place.h"
 #include "privacy/ledger_disk.h"
 
 /* ---- reading ---- */
@@ -67,34 +68,42 @@ static const char key_magic[] = "penumbra-key 1 ";
 
 #define KEY_TEXT (sizeof key_magic - 1 + 2 * PN_KEY_BYTES + 1) /* with the newline */
 
+static pn_status parse_key(unsigned char key[PN_KEY_BYTES], const char *text, ssize_t got, const char *path,
+                           pn_err *err)
+{
+    size_t length = 0;
+
+    if (got == (ssize_t)KEY_TEXT && memcmp(text, key_magic, sizeof key_magic - 1) == 0 &&
+        sodium_hex2bin(key, PN_KEY_BYTES, text + sizeof key_magic - 1, 2 * PN_KEY_BYTES, NULL, &length, NULL) == 0 &&
+        length == PN_KEY_BYTES)
+        return PN_OK;
+    return pn_fail(err, PN_EPARSE, "ledger: %.300s: this is no key of a ledger", path);
+}
+
 pn_status pn_disk_read_key(unsigned char key[PN_KEY_BYTES], const char *path, pn_err *err)
 {
-    int fd = pn_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     struct stat info;
     char text[KEY_TEXT + 2] = "";
     ssize_t got = -1;
-    size_t length = 0;
-    bool holds;
+    pn_status status = pn_file_check_link("ledger", path, err);
+    int fd;
 
+    if (status != PN_OK)
+        return status;
+    fd = pn_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     if (fd < 0)
         return pn_fail(err, PN_EIO,
                        "ledger: %.300s: the key cannot be opened: %s; without it nobody can tell whether the "
                        "ledger was changed",
                        path, strerror(errno));
-    holds = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-    if (holds)
+    status = pn_file_check_owner(fd, PN_FILE_SECRET, "ledger", path, err);
+    if (status == PN_OK && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
         got = read(fd, text, sizeof text - 1);
     (void)close(fd);
-    if (holds && (info.st_mode & S_IRWXO))
-        return pn_fail(err, PN_EIO,
-                       "ledger: %.300s: everybody may read or write this key (mode %03o); make it yours: chmod 600",
-                       path, (unsigned)(info.st_mode & 0777));
-    holds = got == (ssize_t)KEY_TEXT && memcmp(text, key_magic, sizeof key_magic - 1) == 0 &&
-            sodium_hex2bin(key, PN_KEY_BYTES, text + sizeof key_magic - 1, 2 * PN_KEY_BYTES, NULL, &length, NULL) == 0;
+    if (status == PN_OK)
+        status = parse_key(key, text, got, path, err);
     sodium_memzero(text, sizeof text);
-    return holds && length == PN_KEY_BYTES
-               ? PN_OK
-               : pn_fail(err, PN_EPARSE, "ledger: %.300s: this is no key of a ledger", path);
+    return status;
 }
 
 static int write_key(const unsigned char key[PN_KEY_BYTES], const char *path)

@@ -1,4 +1,4 @@
-/* ledger_file.c -- a file of authenticated lines that only grows: MACs, the head, appending.  Depends on: ledger_file.h, ledger_disk.h, libsodium, POSIX.
+/* ledger_file.c -- a file of authenticated lines that only grows: MACs, appending.  Depends on: ledger_store.h, libsodium, POSIX.
  * Used by: ledger_record.c. */
 #define _POSIX_C_SOURCE 200809L
 
@@ -54,105 +54,6 @@ bool pn_store_read_mac(unsigned char mac[PN_MAC_BYTES], const char *hex)
             return false;
     }
     return sodium_hex2bin(mac, PN_MAC_BYTES, hex, PN_MAC_HEX, NULL, &length, NULL) == 0 && length == PN_MAC_BYTES;
-}
-
-/* ---- the head ---- */
-
-static void slot_mac(const pn_store *store, unsigned char out[PN_MAC_BYTES], size_t count,
-                     const unsigned char mac[PN_MAC_BYTES])
-{
-    char text[64];
-
-    (void)snprintf(text, sizeof text, "head %zu %s", count, store->name);
-    pn_store_chain(store, out, mac, text, strlen(text));
-}
-
-int pn_store_write_head(const pn_store *store)
-{
-    unsigned char own[PN_MAC_BYTES];
-    char hex[(PN_MAC_HEX + 1)], own_hex[(PN_MAC_HEX + 1)], slot[PN_SLOT + 1];
-    int length, error;
-
-    slot_mac(store, own, store->count, store->mac);
-    (void)sodium_bin2hex(hex, sizeof hex, store->mac, PN_MAC_BYTES);
-    (void)sodium_bin2hex(own_hex, sizeof own_hex, own, PN_MAC_BYTES);
-    length = snprintf(slot, sizeof slot, "penumbra-head 1 %s %s %zu", hex, own_hex, store->count);
-    memset(slot + length, ' ', (size_t)(PN_SLOT - length));
-    slot[PN_SLOT - 1] = '\n';
-    if (PN_MUTANT("crash_in_head")) {
-        (void)pn_file_write(store->head, slot, PN_SLOT / 8, (store->count & 1) * PN_SLOT);
-        (void)raise(SIGKILL);
-    }
-    error = pn_file_write(store->head, slot, PN_SLOT, (store->count & 1) * PN_SLOT);
-    PN_CRASH("crash_before_head_sync");
-    return error ? error : pn_file_sync(store->head);
-}
-
-static void read_slot(const pn_store *store, const char *slot, pn_head *best)
-{
-    static const char start[] = "penumbra-head 1 ";
-    const size_t place = sizeof start - 1;
-    unsigned char mac[PN_MAC_BYTES], own[PN_MAC_BYTES], want[PN_MAC_BYTES];
-    unsigned long long count;
-
-    if (memcmp(slot, start, place) != 0 || !pn_store_read_mac(mac, slot + place) ||
-        !pn_store_read_mac(own, slot + place + PN_MAC_HEX + 1))
-        return;
-    count = strtoull(slot + place + 2 * (PN_MAC_HEX + 1), NULL, 10);
-    slot_mac(store, want, (size_t)count, mac);
-    if (sodium_memcmp(own, want, PN_MAC_BYTES) == 0 && count > best->count) {
-        best->count = (size_t)count;
-        memcpy(best->mac, mac, PN_MAC_BYTES);
-    }
-}
-
-pn_status pn_store_read_head(const pn_store *store, pn_head *best, pn_err *err)
-{
-    char *data;
-    size_t size;
-    pn_status status;
-
-    best->count = 0;
-    if (store->head < 0)
-        return PN_OK;
-    status = pn_disk_read(store->head, "ledger", store->head_path, &data, &size, err);
-    for (size_t i = 0; status == PN_OK && i < 2 && size >= (i + 1) * PN_SLOT; i++) {
-        data[(i + 1) * PN_SLOT - 1] = '\0';
-        read_slot(store, data + i * PN_SLOT, best);
-    }
-    pn_free(data);
-    return status;
-}
-
-/* Says who has the ledger, for the message of who finds it locked; nothing depends on it. */
-void pn_store_sign(const pn_store *store)
-{
-    char slot[PN_SLOT + 1];
-
-    (void)snprintf(slot, sizeof slot, "process %-502ld\n", (long)getpid());
-    (void)pn_file_write(store->head, slot, PN_SLOT, 2 * PN_SLOT);
-}
-
-pn_status pn_store_make_head(pn_store *store, pn_err *err)
-{
-    char blank[PN_HEAD_BYTES];
-    int error = 0;
-
-    memset(blank, ' ', sizeof blank);
-    if (store->head < 0) {
-        store->head = pn_disk_open(store->head_path, true, 0644);
-        error = store->head < 0 ? errno : 0;
-    }
-    if (!error)
-        error = pn_file_write(store->head, blank, sizeof blank, 0);
-    if (!error)
-        error = pn_store_write_head(store);
-    if (!error)
-        error = pn_file_sync_entry(store->head_path);
-    if (error)
-        return pn_fail(err, PN_EIO, "ledger: %.300s: cannot be written: %s", store->head_path, strerror(error));
-    pn_store_sign(store);
-    return PN_OK;
 }
 
 /* ---- appending ---- */
@@ -249,13 +150,56 @@ bool pn_store_in_place(const pn_store *store)
     return pn_file_in_place(store->fd, store->path);
 }
 
+/* The head that the record will have, under another name yet: nothing was written to the ledger. */
+static pn_status prepare_head(pn_store *store, pn_file_draft *draft, const unsigned char mac[PN_MAC_BYTES], pn_err *err)
+{
+    int error = pn_store_prepare_head(store, draft, store->count + 1, mac);
+
+    if (error == ENOMEM)
+        return pn_fail(err, PN_ENOMEM, "ledger: out of memory for a path");
+    return error ? pn_fail(err, PN_EIO, "ledger: %.300s: cannot be written: %s; nothing was charged or released",
+                           store->head_path, strerror(error))
+                 : PN_OK;
+}
+
+static pn_status confirm_head(pn_store *store, pn_file_draft *draft, pn_err *err)
+{
+    int error = store->count == 1 ? pn_file_sync_entry(store->path) : 0;
+
+    if (error) {
+        pn_file_end(draft);
+        return give_up(store, store->path, error, err);
+    }
+    error = pn_store_name_head(store, draft);
+    PN_CRASH("crash_after_head");
+    return error ? give_up(store, store->head_path, error, err) : PN_OK;
+}
+
+static pn_status append_line(pn_store *store, const char *line, size_t length, const unsigned char mac[PN_MAC_BYTES],
+                             pn_err *err)
+{
+    pn_file_draft draft;
+    pn_status status = prepare_head(store, &draft, mac, err);
+
+    if (status != PN_OK)
+        return status;
+    status = write_record(store, line, length, err);
+    if (status != PN_OK) {
+        pn_file_end(&draft);
+        return status;
+    }
+    memcpy(store->mac, mac, PN_MAC_BYTES);
+    store->end += length;
+    store->count++;
+    return confirm_head(store, &draft, err);
+}
+
 pn_status pn_store_append(pn_store *store, const char *record, pn_err *err)
 {
     unsigned char mac[PN_MAC_BYTES];
     size_t length;
     char *line;
     pn_status status;
-    int error;
 
     if (store->broken)
         return pn_fail(err, PN_EIO, "ledger: %.300s: takes no more charges: %s", store->path, store->broken);
@@ -268,20 +212,7 @@ pn_status pn_store_append(pn_store *store, const char *record, pn_err *err)
     line = compose_line(store, record, mac, &length);
     if (!line)
         return pn_fail(err, PN_ENOMEM, "ledger: out of memory for a record");
-    status = write_record(store, line, length, err);
+    status = append_line(store, line, length, mac, err);
     pn_free(line);
-    if (status != PN_OK)
-        return status;
-    memcpy(store->mac, mac, PN_MAC_BYTES);
-    store->end += length;
-    store->count++;
-    if (store->count == 1) {
-        error = pn_file_sync_entry(store->path);
-        status = error ? give_up(store, store->path, error, err) : pn_store_make_head(store, err);
-    } else {
-        error = pn_store_write_head(store);
-        status = error ? give_up(store, store->head_path, error, err) : PN_OK;
-    }
-    PN_CRASH("crash_after_head");
     return status;
 }

@@ -7,6 +7,7 @@
  *     3 spend 1 2 exponential(epsilon=0.1) 9.2,...;- "her choices"
  *     4 split 1 3
  *     5 retire -
+ *     6 moved -
  *
  * number, what, to whom ("-" the ledger itself, 2.1 the first slice of its second one), and for a charge: how many times, the
  * event, the Renyi orders that this charge fixed (in the slice; in the ledger above it; ...), the label. */
@@ -213,6 +214,16 @@ pn_status pn_record_retire(pn_ledger *ledger, pn_err *err)
     return end(&text, &numbers, ledger, status, err);
 }
 
+/* The owner said that the files were copied to another place. */
+static pn_status record_moved(pn_ledger *root, pn_err *err)
+{
+    plain_numbers numbers;
+    pn_text text;
+    pn_status status = begin(&text, &numbers, root, "moved", err);
+
+    return status == PN_OK ? end(&text, &numbers, root, status, err) : status;
+}
+
 /* ---- reading ---- */
 
 typedef struct reader {
@@ -382,9 +393,11 @@ static pn_status take_split(pn_ledger *node, const char *cursor, pn_err *err)
     return status;
 }
 
+enum { OPEN, SPEND, SLICE, SPLIT, RETIRE, MOVED, KINDS };
+
 static pn_status take_record(reader *self, size_t number, const char *record, pn_err *err)
 {
-    static const char *const kinds[] = { "open ", "spend ", "slice ", "split ", "retire " };
+    static const char *const kinds[] = { "open ", "spend ", "slice ", "split ", "retire ", "moved " };
     const char *cursor = record;
     pn_ledger *node = self->root;
     size_t said = 0, kind = 0;
@@ -392,24 +405,24 @@ static pn_status take_record(reader *self, size_t number, const char *record, pn
 
     if (status == PN_OK && (said != number || !skip(&cursor, " ")))
         status = pn_text_malformed(err, "its number", record);
-    while (kind < 5 && !skip(&cursor, kinds[kind]))
+    while (kind < KINDS && !skip(&cursor, kinds[kind]))
         kind++;
-    if (status == PN_OK && (kind == 5 || (kind == 0) != (number == 0)))
+    if (status == PN_OK && (kind == KINDS || (kind == OPEN) != (number == 0)))
         status = pn_text_malformed(err, "a record that can stand here", cursor);
     if (status == PN_OK)
         status = read_path(&node, &cursor, err);
     if (status != PN_OK)
         return status;
-    if (kind == 4) {
-        node->retired = true;
+    if (kind >= RETIRE) {
+        node->retired = node->retired || kind == RETIRE;
         return PN_OK;
     }
     if (!skip(&cursor, " "))
         return pn_text_malformed(err, "more of the record", cursor);
-    return kind == 0   ? take_open(self, cursor, err)
-           : kind == 1 ? take_spend(node, cursor, err)
-           : kind == 2 ? take_slice(node, cursor, err)
-                       : take_split(node, cursor, err);
+    return kind == OPEN    ? take_open(self, cursor, err)
+           : kind == SPEND ? take_spend(node, cursor, err)
+           : kind == SLICE ? take_slice(node, cursor, err)
+                           : take_split(node, cursor, err);
 }
 
 /* pn_store_take */
@@ -427,7 +440,8 @@ static pn_status take(void *self, size_t number, const char *record, pn_err *err
 
 /* ---- opening ---- */
 
-pn_status pn_ledger_open(pn_ledger **out, const char *path, const char *key, const pn_budget *budget, pn_err *err)
+static pn_status open_as(pn_ledger **out, const char *path, const char *key, const pn_budget *budget, unsigned how,
+                         pn_err *err)
 {
     reader self = { NULL };
     pn_store *store = NULL;
@@ -436,7 +450,7 @@ pn_status pn_ledger_open(pn_ledger **out, const char *path, const char *key, con
 
     *out = NULL;
     if (status == PN_OK)
-        status = pn_store_open(&store, path, key, budget != NULL, &is_new, err);
+        status = pn_store_open(&store, path, key, how | (budget ? PN_STORE_CREATE : 0), &is_new, err);
     if (status == PN_OK && !is_new) {
         pn_ledger_unmake(self.root); /* it only showed that the budget makes sense */
         self.root = NULL;
@@ -446,8 +460,8 @@ pn_status pn_ledger_open(pn_ledger **out, const char *path, const char *key, con
     }
     if (status == PN_OK) {
         self.root->store = store;
+        status = is_new ? pn_record_open(self.root, err) : pn_store_moved(store) ? record_moved(self.root, err) : PN_OK;
         store = NULL;
-        status = is_new ? pn_record_open(self.root, err) : PN_OK;
     }
     pn_store_close(store);
     if (status == PN_OK)
@@ -455,4 +469,14 @@ pn_status pn_ledger_open(pn_ledger **out, const char *path, const char *key, con
     else
         pn_ledger_free(self.root);
     return status;
+}
+
+pn_status pn_ledger_open(pn_ledger **out, const char *path, const char *key, const pn_budget *budget, pn_err *err)
+{
+    return open_as(out, path, key, budget, 0, err);
+}
+
+pn_status pn_ledger_open_moved(pn_ledger **out, const char *path, const char *key, const pn_budget *budget, pn_err *err)
+{
+    return open_as(out, path, key, budget, PN_STORE_MOVED, err);
 }

@@ -106,6 +106,8 @@ pn_status pn_mechanism_admits(const pn_mechanism *mechanism, const double *input
 {
     bool bounded = isfinite(mechanism->domain);
 
+    if (bounded && mechanism->clamps)
+        return PN_OK;
     if (bounded && !goes_beyond(input, n, mechanism->domain))
         return PN_OK;
     if (pn_first_nonfinite(input, n) != n)
@@ -115,6 +117,17 @@ pn_status pn_mechanism_admits(const pn_mechanism *mechanism, const double *input
         return pn_fail(err, PN_EDOMAIN,
                        "%s: the query goes beyond the bound %g that it was promised to keep; clip it first",
                        mechanism->ops->name, mechanism->domain);
+    return PN_OK;
+}
+
+pn_status pn_mechanism_set_domain(pn_mechanism *mechanism, const pn_arg *bound, const char *name, const pn_arg *strict,
+                                  pn_err *err)
+{
+    if (strict->flag && !bound->given)
+        return pn_fail(err, PN_EINVAL, "mechanism.%s: strict is about a bound; give %s as well", mechanism->ops->name,
+                       name);
+    mechanism->domain = bound->given ? bound->real : INFINITY;
+    mechanism->clamps = bound->given && !strict->flag;
     return PN_OK;
 }
 

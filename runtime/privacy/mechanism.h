@@ -36,7 +36,7 @@ typedef struct pn_mechanism_ops {
     void (*destroy)(pn_mechanism *self);
     /* Scratch for n inputs; called before the charge, so that short memory costs nothing. */
     pn_status (*prepare)(pn_mechanism *self, size_t n, pn_err *err);
-    /* Draw.  Inputs are finite and already paid for; work on scratch, publish on success. */
+    /* Draw.  Inputs are finite (unless `clamps`) and already paid for; work on scratch, publish on success. */
     pn_status (*draw)(pn_mechanism *self, const double *input, size_t n, pn_rng *rng, pn_release *out, pn_err *err);
     void (*describe)(const pn_mechanism *self, char *text, size_t size);
 } pn_mechanism_ops;
@@ -44,9 +44,11 @@ typedef struct pn_mechanism_ops {
 struct pn_mechanism {
     const pn_mechanism_ops *ops;
     pn_event *event; /* owned: what one release costs, all rounding included */
-    double domain;   /* inputs beyond +-domain are refused before the charge; INFINITY: clamped by the lattice alone */
-    size_t dim;      /* number of inputs that the event is for; 0: any number */
-    double scale;    /* of the noise on each value: sigma or b, public; 0 where values are not released */
+    double
+        domain;   /* of inputs: what is beyond +-domain is clamped or refused; INFINITY: clamped by the lattice alone */
+    size_t dim;   /* number of inputs that the event is for; 0: any number */
+    double scale; /* of the noise on each value: sigma or b, public; 0 where values are not released */
+    bool clamps;  /* what is beyond the domain is clamped to it, by draw(); else refused before the charge */
 };
 
 /** The table, ended by NULL. */
@@ -58,17 +60,19 @@ void pn_mechanism_free(pn_mechanism *mechanism);
 /* Rows of the table: exponential, permute_and_flip, report_noisy_max (selection_mechanism.c); gaussian, analytic_gaussian,
  * laplace (additive_mechanism.c); sparse_vector (sparse_vector.c).
  *
- * A bound that the user of a row states (`bound`, `score_bound`) is the domain: what lies beyond is refused, because a value
- * outside a promise means that the promised sensitivity is in doubt too.  The refusal happens before the charge and says
- * neither the value nor its position; that it happens at all depends on the data, so clip first. */
+ * A bound that the user of a row states (`bound`, `score_bound`) is the domain: what lies beyond is clamped to it, and a NaN counts as
+ * -bound.  Clamping to public limits moves no two values further apart, so the sensitivity holds as it was.  With `strict` what lies beyond
+ * is refused instead, because a value outside a promise means that the promised sensitivity is in doubt too.  The refusal happens before
+ * the charge and says neither the value nor its position; but that it happens at all depends on the data and costs nothing, so whoever
+ * chooses the bound could read a sum off it: it is for the owner of the data, who knows that it never happens. */
 
 /**
  * Charge, then draw, then publish.
  *   ledger  required.   label  what the report says; NULL: the mechanism's name.
  *   input[n]  the query's exact values (private).
  * Errors:  PN_EINVAL without a ledger or the buffer that the output needs; PN_EPRIVACY for a simulated rng on a ledger that
- *          is not teaching; PN_EDIM for n = 0 or another n than the event is for; PN_EDOMAIN for NaN, infinity or a value
- *          beyond the domain (the message has no value); PN_ENOMEM; PN_EBUDGET.  All before the charge and the first draw,
+ *          is not teaching; PN_EDIM for n = 0 or another n than the event is for; PN_EDOMAIN where nothing clamps, for NaN,
+ *          infinity or a value beyond the domain (the message has no value); PN_ENOMEM; PN_EBUDGET.  All before the charge and the first draw,
  *          so a failed release costs nothing, gives nothing and leaves the stream where it was.
  * Privacy: one mechanism->event. */
 pn_status pn_mechanism_release(pn_mechanism *mechanism, pn_ledger *ledger, const char *label, pn_rng *rng,

@@ -60,7 +60,7 @@ static void choose_lattice(selection_mechanism *self, double score_error)
         self->shift = (self->shift + 1) / 2;
 }
 
-/* |q| <= score_bound <= 2^52 u: the quotient is exact and its floor fits. */
+/* |q| <= score_bound <= 2^52 u: the quotient is exact and its floor fits.  A NaN, where scores are clamped, is the least. */
 static int64_t quantise(const selection_mechanism *self, double q)
 {
     double clamped = fmin(fmax(q, -self->score_bound), self->score_bound);
@@ -144,8 +144,8 @@ static void selection_describe(const pn_mechanism *base, char *text, size_t size
                    "  one record moves a rounded score by at most %llu units, and the law uses this number",
                    base->ops->name, laws[self->law], cost, pn_dyadic_value(self->epsilon),
                    pn_neighbours_names[base->event->neighbours], self->sensitivity,
-                   isfinite(base->domain) ? "refused" : "clamped", self->score_bound, self->unit_exponent,
-                   (unsigned long long)self->shift);
+                   isfinite(base->domain) && !base->clamps ? "refused" : "clamped", self->score_bound,
+                   self->unit_exponent, (unsigned long long)self->shift);
 }
 
 /* ---- making ---- */
@@ -244,7 +244,7 @@ pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options 
 /* ---- the table rows ---- */
 
 /* The rows of all three tables are in this order; the first is epsilon or scale. */
-enum { STRENGTH, SENSITIVITY, SCORE_BOUND, SCORE_ERROR };
+enum { STRENGTH, SENSITIVITY, SCORE_BOUND, SCORE_ERROR, STRICT };
 
 #define SCORE_PARAMS                                                                                                   \
     { "sensitivity",                                                                                                   \
@@ -260,7 +260,7 @@ enum { STRENGTH, SENSITIVITY, SCORE_BOUND, SCORE_ERROR };
           PN_POSITIVE,                                                                                                 \
           0.0,                                                                                                         \
           NULL,                                                                                                        \
-          "public bound on every |score|, beyond which scores are refused; clamped at sensitivity 2^40 when absent" }, \
+          "public bound on every |score|; what is beyond it is clamped to it; sensitivity 2^40 when absent" },         \
         { "score_error",                                                                                               \
           PN_REAL,                                                                                                     \
           PN_OPTIONAL,                                                                                                 \
@@ -268,7 +268,7 @@ enum { STRENGTH, SENSITIVITY, SCORE_BOUND, SCORE_ERROR };
           0.0,                                                                                                         \
           NULL,                                                                                                        \
           "public bound on the rounding error of every score" },                                                       \
-        PN_PARAM_END
+        PN_STRICT_PARAM, PN_PARAM_END
 
 static const pn_param epsilon_params[] = {
     { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL,
@@ -297,8 +297,13 @@ static pn_status create(pn_mechanism **out, pn_selection law, double epsilon, co
     pn_status status;
 
     status = pn_mechanism_selection(out, &options, err);
-    if (status == PN_OK && args[SCORE_BOUND].given)
-        (*out)->domain = options.score_bound;
+    if (status != PN_OK)
+        return status;
+    status = pn_mechanism_set_domain(*out, &args[SCORE_BOUND], "score_bound", &args[STRICT], err);
+    if (status != PN_OK) {
+        selection_destroy(*out);
+        *out = NULL;
+    }
     return status;
 }
 

@@ -69,7 +69,7 @@ static void draw_threshold(pn_sparse_run *run)
 
 static void begin(pn_sparse_run *run, const sparse_vector *self, pn_rng *rng)
 {
-    run->face = (pn_mechanism){ .ops = self->base.ops, .domain = self->base.domain };
+    run->face = (pn_mechanism){ .ops = self->base.ops, .domain = self->base.domain, .clamps = self->base.clamps };
     run->law = self->law;
     run->rng = rng;
     run->left = self->law.answers;
@@ -80,7 +80,8 @@ static void begin(pn_sparse_run *run, const sparse_vector *self, pn_rng *rng)
 
 static bool answer(pn_sparse_run *run, double value)
 {
-    int64_t m = pn_lattice_round(value, run->law.step, LIMIT);
+    int64_t m =
+        pn_lattice_round(run->face.clamps ? pn_mechanism_clamp(&run->face, value) : value, run->law.step, LIMIT);
     bool above = m + noise(run->rng, run->law.w) >= run->noisy_threshold;
 
     run->asked++;
@@ -140,7 +141,7 @@ static void sparse_describe(const pn_mechanism *base, char *text, size_t size)
         pn_lattice_step(self->scale), self->charged - self->sensitivity, self->sensitivity,
         self->monotone ? " (one direction)" : "",
         isfinite(base->domain) ? base->domain : LIMIT * pn_lattice_step(self->scale),
-        isfinite(base->domain) ? "refused" : "clamped");
+        isfinite(base->domain) && !base->clamps ? "refused" : "clamped");
 }
 
 /* ---- the adaptive form ---- */
@@ -204,7 +205,7 @@ void pn_sparse_free(pn_sparse_run *run)
 
 /* ---- making ---- */
 
-enum { EPSILON, SENSITIVITY, THRESHOLD, ANSWERS, MONOTONE, RESTART, BOUND };
+enum { EPSILON, SENSITIVITY, THRESHOLD, ANSWERS, MONOTONE, RESTART, BOUND, STRICT };
 
 static const pn_param sparse_params[] = {
     { "epsilon", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "cost of one whole run, not exceeded" },
@@ -218,7 +219,8 @@ static const pn_param sparse_params[] = {
       "one run of epsilon/answers for every positive answer, each with fresh threshold noise: cheaper than one long "
       "run under rho or delta when answers is large" },
     { "bound", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
-      "public bound on every |value|, beyond which a value is refused; makes the allowance for rounding smaller" },
+      "public bound on every |value|; what is beyond it is clamped to it; makes the allowance for rounding smaller" },
+    PN_STRICT_PARAM,
     PN_PARAM_END,
 };
 
@@ -326,15 +328,16 @@ static pn_status sparse_create(pn_mechanism **out, const pn_arg *args, pn_neighb
     self = pn_calloc(1, sizeof *self);
     if (!self)
         return pn_fail(err, PN_ENOMEM, "mechanism.sparse_vector: out of memory");
-    self->base =
-        (pn_mechanism){ .ops = &pn_mechanism_sparse_vector, .domain = args[BOUND].given ? args[BOUND].real : INFINITY };
+    self->base = (pn_mechanism){ .ops = &pn_mechanism_sparse_vector };
     self->law.answers = args[ANSWERS].count;
     self->law.restart = args[RESTART].flag;
     self->sensitivity = args[SENSITIVITY].real;
     self->threshold = args[THRESHOLD].real;
     self->monotone = args[MONOTONE].flag;
     epsilon = self->law.restart ? one_run(args[EPSILON].real, (double)self->law.answers) : args[EPSILON].real;
-    status = choose_law(self, args, epsilon, err);
+    status = pn_mechanism_set_domain(&self->base, &args[BOUND], "bound", &args[STRICT], err);
+    if (status == PN_OK)
+        status = choose_law(self, args, epsilon, err);
     if (status == PN_OK)
         status = make_event(self, epsilon, neighbours, err);
     if (status != PN_OK) {

@@ -332,7 +332,7 @@ pn_status pn_gradient_noise_open(pn_mechanism **out, const pn_gradient_noise *no
                       { .given = true, .count = noise->dim },
                       { .given = true, .real = noise->bound },
                       { .given = false },
-                      { .given = false } };
+                      { .given = true, .flag = true } /* strict: the bound is certified */ };
 
     *out = NULL;
     return noise->sigma > 0.0 ? pn_mechanism_new(out, "gaussian", args, noise->neighbours, err) : PN_OK;

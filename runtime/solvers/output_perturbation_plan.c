@@ -128,7 +128,7 @@ pn_status output_open(pn_mechanism **out, const output_plan *plan, pn_err *err)
                       { .given = true, .real = sqrt((double)noise->dim) * noise->sensitivity * (1.0 + 0x1p-50) },
                       { .given = true, .count = noise->dim },
                       { .given = true, .real = noise->bound },
-                      { .given = false } };
+                      { .given = true, .flag = true } /* strict: the bound is certified */ };
 
     if (!plan->laplace)
         return pn_gradient_noise_open(out, noise, err);

@@ -87,7 +87,7 @@ pn_status so_value_open(pn_mechanism **out, const so_plan *plan, double z, pn_er
                       { .given = true, .count = 1 },
                       { .given = true, .real = plan->value_bound },
                       { .given = false },
-                      { .given = false } };
+                      { .given = true, .flag = true } /* strict: the bound is certified */ };
 
     return pn_mechanism_new(out, "gaussian", args, plan->model.neighbours, err);
 }

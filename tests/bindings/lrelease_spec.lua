@@ -52,7 +52,7 @@ describe("a release of numbers", function()
 
   it("refuses what is no number before it charges, and says neither what nor where", function()
     local ledger = pn.ledger { epsilon = 1, delta = 1e-6 }
-    local m = pn.mechanism.gaussian { sigma = 20, sensitivity = 1, dim = 2, bound = 4 }
+    local m = pn.mechanism.gaussian { sigma = 20, sensitivity = 1, dim = 2, bound = 4, strict = true }
     for _, bad in ipairs { { 1, 0 / 0 }, { 1, math.huge }, { 1, 4.125 }, { 1, "77" }, { 1, {} } } do
       local message = refused(function() m:release(bad, { ledger = ledger }) end, "gaussian: the query")
       assert.is_nil(message:match "4%.125" or message:match "77" or message:match "entry")
@@ -182,7 +182,7 @@ describe("sparse vector", function()
   end)
 
   it("gives nothing but a boolean for what it is asked", function()
-    local run = make { bound = 300 }:open { ledger = teaching() }
+    local run = make { bound = 300, strict = true }:open { ledger = teaching() }
     local message = refused(function() run:above(777) end, "beyond the bound 300")
     assert.is_nil(message:match "777")
     refused(function() run:above(0 / 0) end, "NaN or infinity")
@@ -225,8 +225,10 @@ describe("additive mechanisms", function()
     assert.matches("draws=4", text, 1, true)
     assert.matches("rho 2", text, 1, true)
     assert.matches("are clamped", text, 1, true)
-    assert.matches("values beyond +-3 are refused",
+    assert.matches("values beyond +-3 are clamped",
       flat(pn.mechanism.laplace { scale = 1, sensitivity = 1, bound = 3 }), 1, true)
+    assert.matches("values beyond +-3 are refused",
+      flat(pn.mechanism.laplace { scale = 1, sensitivity = 1, bound = 3, strict = true }), 1, true)
   end)
 
   it("have rounding in the charge, less of it under a bound", function()

@@ -144,7 +144,7 @@ describe("the payment of a tree", function()
 
   it("is not made for a leaf that is refused", function()
     local ledger = teaching()
-    local t = seeded { ledger = ledger, bound = 4 }
+    local t = seeded { ledger = ledger, bound = 4, strict = true }
     refused("the leaf has 3 entries and the tree was made with dim = 2", t.push, t, { 1, 2, 3 })
     refused("leaf 1 is not finite at entry 2", t.push, t, { 1, 0 / 0 })
     refused("leaf 1 is not finite at entry 1", t.push, t, { math.huge, 0 })

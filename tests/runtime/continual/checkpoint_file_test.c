@@ -363,7 +363,7 @@ static void write_content(const unsigned char *data, size_t size)
 static bool has_attributes(void)
 {
     int fd = open(path, O_RDONLY);
-    bool has = pn_checkpoint_marked(fd, id) > 0;
+    bool has = pn_file_marked(fd, PN_FILE_STREAM, id) > 0;
 
     (void)close(fd);
     return has;

@@ -181,7 +181,7 @@ static const char *file_of(const char *text)
     FILE *file = fopen(path, "wb");
 
     CHECK(file && fwrite(text, 1, strlen(text), file) == strlen(text));
-    CHECK(file && fclose(file) == 0);
+    CHECK(file && fclose(file) == 0 && chmod(path, 0600) == 0);
     return path;
 }
 
@@ -209,10 +209,13 @@ static void refuses_a_file_that_holds_no_key(void)
     unsigned char key[PN_ALIGNMENT_KEY];
     people all = some();
     char text[100];
+    pn_err err;
 
     (void)snprintf(text, sizeof text, "%s\r\n", digits);
     CHECK(pn_alignment_key(file_of(text), false, key, NULL) == PN_OK && memcmp(key, all.key, sizeof key) == 0);
     CHECK(pn_alignment_key(file_of(digits), false, key, NULL) == PN_OK);
+    CHECK(chmod(path_of("file"), 0640) == 0);
+    CHECK(pn_alignment_key(path_of("file"), false, key, &err) == PN_EIO && strstr(err.message, "chmod 600") != NULL);
     CHECK(pn_alignment_key(file_of(""), true, key, NULL) == PN_EPARSE);
     CHECK(pn_alignment_key(file_of("\n"), false, key, NULL) == PN_EPARSE);
     CHECK(pn_alignment_key(file_of(digits + 1), false, key, NULL) == PN_EPARSE);

@@ -8,6 +8,7 @@
 #define give_up   ledger_give_up
 #define take_back ledger_take_back
 #include "privacy/ledger_file.c"
+#include "privacy/ledger_head.c"
 #undef cannot
 #undef take_back
 #undef give_up

@@ -305,6 +305,7 @@ static void a_refused_release_draws_nothing_gives_nothing_and_costs_nothing(void
     pn_ledger *poor = budget(0.1, true);
 
     for (size_t k = 0; k < 2; k++) {
+        mechanisms[k]->clamps = false; /* strict */
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
             double values[2] = { 77.0, 78.0 };
             pn_release out = { .values = values, .index = 9, .count = 9 };

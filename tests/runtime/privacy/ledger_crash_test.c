@@ -31,9 +31,11 @@ static int noted_sync(int fd)
     return disk.fail_sync > 0 && --disk.fail_sync == 0 ? 5 /* EIO */ : pn_file_sync(fd);
 }
 
+#include "core/file_draft.c"
 #define pn_file_write noted_write
 #define pn_file_sync  noted_sync
 #include "privacy/ledger_file.c"
+#include "privacy/ledger_head.c"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -107,9 +109,10 @@ typedef struct window {
 } window;
 
 static const window windows[] = {
+    { "crash_in_head", false, false },      { "crash_before_head_sync", false, false },
     { "crash_before_write", false, false }, { "crash_in_write", false, true },
     { "crash_before_sync", true, false },   { "crash_before_head", true, false },
-    { "crash_in_head", true, false },       { "crash_before_head_sync", true, false },
+    { "file_crash_written", true, false },  { "file_crash_named", true, false },
     { "crash_after_head", true, false },
 };
 
@@ -172,6 +175,61 @@ static void test_every_window_of_the_beginning(void)
         CHECK(ledger && spend(ledger, 1, NULL) == PN_OK);
         pn_ledger_free(ledger);
         CHECK(charged(NULL) == 1.0);
+    }
+}
+
+/* Ledger and head as cp makes them. */
+static void copy_files(void)
+{
+    static const char *const ends[] = { "", ".head" };
+
+    for (size_t i = 0; i < 2; i++) {
+        char from[300], to[300], content[8192];
+        size_t size = 0;
+        FILE *file;
+
+        (void)snprintf(to, sizeof to, "%s%s", path, ends[i]);
+        (void)snprintf(from, sizeof from, "%s%s.from", path, ends[i]);
+        file = rename(to, from) == 0 ? fopen(from, "rb") : NULL;
+        if (!CHECK(file != NULL))
+            return;
+        size = fread(content, 1, sizeof content, file);
+        (void)fclose(file);
+        file = fopen(to, "wb");
+        if (!CHECK(file != NULL))
+            return;
+        CHECK(fwrite(content, 1, size, file) == size);
+        CHECK(fclose(file) == 0);
+        CHECK(unlink(from) == 0);
+    }
+}
+
+/* Whoever dies in telling a ledger that it was moved can tell it again, or need not. */
+static void test_every_window_of_a_move(void)
+{
+    for (size_t i = 0; i < WINDOWS; i++) {
+        pn_ledger *ledger = NULL;
+        int ended = 0;
+        pid_t child;
+        pn_err err;
+
+        remove_files();
+        CHECK(open_ledger(&ledger, true, NULL) == PN_OK && spend(ledger, 2, NULL) == PN_OK);
+        pn_ledger_free(ledger);
+        copy_files();
+        CHECK(open_ledger(&ledger, false, &err) == PN_EPRIVACY && strstr(err.message, "is a copy") != NULL);
+        child = fork();
+        if (child == 0) {
+            (void)setenv("PENUMBRA_MUTANT", windows[i].point, 1);
+            (void)pn_ledger_open_moved(&ledger, path, NULL, NULL, NULL);
+            _exit(1);
+        }
+        CHECK(waitpid(child, &ended, 0) == child && WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL);
+        if (open_ledger(&ledger, false, NULL) != PN_OK)
+            CHECK(pn_ledger_open_moved(&ledger, path, NULL, NULL, &err) == PN_OK);
+        CHECK(ledger && pn_ledger_spent(ledger) == 2.0 && spend(ledger, 1, NULL) == PN_OK);
+        pn_ledger_free(ledger);
+        CHECK(charged(NULL) == 3.0);
     }
 }
 
@@ -329,7 +387,8 @@ static void test_full_disk(void)
     pn_ledger_free(ledger);
 }
 
-/* A charge returns after the record and then the head are on the disk; kill -9 would not show a sync that is missing. */
+/* A charge returns after the next head and then the record are on the disk, before the head gets its name; kill -9 would not show a
+ * sync that is missing. */
 static void test_order_of_writes(void)
 {
     pn_ledger *ledger = NULL;
@@ -337,12 +396,13 @@ static void test_order_of_writes(void)
     remove_files();
     CHECK(open_ledger(&ledger, true, NULL) == PN_OK);
     for (int i = 0; i < 3; i++) {
-        int record = ledger->store->fd, head = ledger->store->head;
+        int record = ledger->store->fd, before = ledger->store->head;
 
         disk.count = 0;
         CHECK(spend(ledger, 1, NULL) == PN_OK);
         CHECK(disk.count == 4 && memcmp(disk.step, "wsws", 4) == 0);
-        CHECK(disk.fd[0] == record && disk.fd[1] == record && disk.fd[2] == head && disk.fd[3] == head);
+        CHECK(disk.fd[2] == record && disk.fd[3] == record && disk.fd[0] == disk.fd[1]);
+        CHECK(disk.fd[0] != before && disk.fd[0] == ledger->store->head);
     }
     pn_ledger_free(ledger);
 }
@@ -357,6 +417,13 @@ static void test_sync_that_fails(void)
         CHECK(open_ledger(&ledger, true, NULL) == PN_OK && spend(ledger, 1, NULL) == PN_OK);
         disk.fail_sync = sync;
         CHECK(spend(ledger, 1, &err) == PN_EIO);
+        if (sync == 1) { /* of the next head, which has no name yet */
+            CHECK(strstr(err.message, "cannot be written: Input/output error; nothing was charged") != NULL);
+            CHECK(pn_ledger_spent(ledger) == 1.0 && spend(ledger, 1, &err) == PN_OK);
+            pn_ledger_free(ledger);
+            CHECK(charged(NULL) == 2.0);
+            continue;
+        }
         CHECK(strstr(err.message, "cannot be made durable: Input/output error; nothing was released, the charge counts "
                                   "as made, and this ledger takes no more") != NULL);
         CHECK(pn_ledger_spent(ledger) == 2.0 && spend(ledger, 1, &err) == PN_EBUDGET);
@@ -376,19 +443,27 @@ static void spoil(int fd, const char *file)
 
 static void test_disk_that_cannot_even_be_restored(void)
 {
+    char head[300], aside[300];
     pn_ledger *ledger = NULL;
     pn_err err;
 
-    for (int head = 0; head < 2; head++) {
+    (void)snprintf(head, sizeof head, "%s.head", path);
+    (void)snprintf(aside, sizeof aside, "%s.aside", path);
+    for (int named = 0; named < 2; named++) {
         remove_files();
         CHECK(open_ledger(&ledger, true, &err) == PN_OK && spend(ledger, 1, &err) == PN_OK);
-        spoil(head ? ledger->store->head : ledger->store->fd, ledger->store->path);
+        if (named) /* nothing can get the head's name */
+            CHECK(rename(head, aside) == 0 && mkdir(head, 0700) == 0);
+        else
+            spoil(ledger->store->fd, ledger->store->path);
         CHECK(spend(ledger, 1, &err) == PN_EIO);
         CHECK(strstr(err.message, "nothing was released") && strstr(err.message, "takes no more"));
         CHECK(pn_ledger_ended(ledger) != NULL && pn_ledger_remaining(ledger) == 0.0);
         CHECK(spend(ledger, 1, &err) == PN_EBUDGET);
         pn_ledger_free(ledger);
-        CHECK(charged(NULL) == (head ? 2.0 : 1.0)); /* the line was whole when the head failed */
+        if (named)
+            CHECK(rmdir(head) == 0 && rename(aside, head) == 0);
+        CHECK(charged(NULL) == (named ? 2.0 : 1.0)); /* the line was whole when the head failed */
     }
 }
 
@@ -580,6 +655,7 @@ int main(void)
     test_kills(150, 25000);
     test_every_window();
     test_every_window_of_the_beginning();
+    test_every_window_of_a_move();
     test_full_disk();
     test_order_of_writes();
     test_sync_that_fails();

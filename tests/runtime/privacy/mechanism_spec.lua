@@ -140,8 +140,8 @@ describe("selection", function()
     assert.is_true(chi_square(counts, law) < CHI2_2)
   end)
 
-  it("refuses scores beyond the bound that was given, without saying which", function()
-    local m, ledger = pn.mechanism.exponential { epsilon = 8, sensitivity = 0.01, score_bound = 1 }, teaching(8)
+  it("refuses scores beyond the bound that was given, where it is strict, without saying which", function()
+    local m, ledger = pn.mechanism.exponential { epsilon = 8, sensitivity = 0.01, score_bound = 1, strict = true }, teaching(8)
     for _, bad in ipairs { { 1, 1.5 }, { -1e300, 0 } } do
       refused(function() m:release(bad, { ledger = ledger }) end,
         "exponential: the query goes beyond the bound 1 that it was promised to keep; clip it first")
@@ -232,7 +232,7 @@ describe("a mechanism", function()
     assert.matches("exponential(epsilon=0.5)", text, 1, true)
     assert.matches("replace_one", text, 1, true)
     -- unit 2^-20 = sensitivity 2^-20, D = 2^20 + 1
-    assert.matches("refused beyond +-16, rounded down to multiples of 2^-20 ", text, 1, true)
+    assert.matches("clamped beyond +-16, rounded down to multiples of 2^-20 ", text, 1, true)
     assert.matches("at most 1048577 units", text, 1, true)
   end)
 

@@ -184,9 +184,13 @@ static void the_door_checks_before_it_charges(void)
     pn_rng_free(seeded);
 }
 
-static void a_row_that_states_a_bound_refuses_what_is_beyond(void)
+static void a_row_whose_bound_is_strict_refuses_what_is_beyond(void)
 {
-    pn_arg args[5] = { { .given = true, .real = 1.0 }, { .given = true, .real = 1.0 }, { .given = true, .real = 4.0 } };
+    pn_arg args[6] = { { .given = true, .real = 1.0 },
+                       { .given = true, .real = 1.0 },
+                       { .given = true, .real = 4.0 },
+                       { .given = false },
+                       { .given = true, .flag = true } };
     const double inside[2] = { 4.0, -4.0 }, beyond[2] = { 4.0, -4.5 };
     pn_ledger *ledger = budget(10.0, true, NULL);
     pn_release release = { .index = 99 };
@@ -233,7 +237,7 @@ int main(void)
     the_charge_is_never_below_what_is_drawn();
     options_outside_their_range_are_refused();
     the_door_checks_before_it_charges();
-    a_row_that_states_a_bound_refuses_what_is_beyond();
+    a_row_whose_bound_is_strict_refuses_what_is_beyond();
     the_table_knows_its_rows();
     for (pn_selection law = PN_SELECT_EXPONENTIAL; law <= PN_SELECT_LAPLACE; law++)
         fail_alloc_sweep(pn_selection_names[law], release_twice, &law);

@@ -423,6 +423,7 @@ static void what_is_refused_draws_nothing_and_costs_nothing(void)
     pn_release out = { .above = &above, .count = 9 };
     pn_err err;
 
+    self->base.clamps = false; /* strict */
     CHECK(pn_sparse_open(&run, &self->base, NULL, "x", rng, &err) == PN_EINVAL);
     CHECK(pn_sparse_open(&run, &self->base, poor, "x", rng, &err) == PN_EBUDGET);
     CHECK(pn_sparse_open(&run, &self->base, strict, "x", rng, &err) == PN_EPRIVACY);
