@@ -320,24 +320,6 @@ static pn_status arrive(nw_state *self, pn_err *err)
     return PN_OK;
 }
 
-#define OUTSIDE 0x1p-31 /* beyond the set's radii, which slopes leave room for (SLACK of newton_plan.c) */
-
-/* Differences of slopes rest on margins, and these on the radii of the set in l1, l2 and linf.  Iterative projections may end further outside
- * than rounding takes others: such a point, which is public, is drawn toward the origin until the radii hold. */
-static void keep_within(const pn_set *set, double *x, size_t dim)
-{
-    double over = 1.0;
-
-    for (int norm = 0; set && norm < PN_LP_COUNT; norm++) {
-        double radius = set->ops->radius(set, (pn_lp)norm), size = pn_lp_norm((pn_lp)norm, dim, x);
-
-        if (isfinite(radius) && size > radius * over)
-            over = size / radius;
-    }
-    for (size_t j = 0; over > 1.0 + OUTSIDE && j < dim; j++)
-        x[j] /= over;
-}
-
 static pn_status move(nw_state *self, pn_step_context *context, pn_trace_row *row, pn_err *err)
 {
     size_t dim = plan_of(self)->model.dim;
@@ -354,7 +336,7 @@ static pn_status move(nw_state *self, pn_step_context *context, pn_trace_row *ro
         nw_quadratic_minimise(&self->quadratic, set_of(self), self->w, self->along, self->next, context->task, err);
     if (status != PN_OK || pn_has_diverged(&self->base, self->next, dim)) /* the answer stays the point before */
         return status;
-    keep_within(set_of(self), self->next, dim);
+    nw_keep_within(set_of(self), self->next, dim);
     row->step_size = 1.0;
     return arrive(self, err);
 }

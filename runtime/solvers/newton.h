@@ -69,5 +69,7 @@ void nw_quadratic_times(nw_quadratic *self, const double *x, double *y);
  */
 pn_status nw_quadratic_minimise(nw_quadratic *self, const pn_set *set, const double *w, const double *g, double *next,
                                 pn_task *task, pn_err *err);
+/** x[dim] is drawn toward the origin until the set's radii hold for it, but for a little; NULL: left as it is. */
+void nw_keep_within(const pn_set *set, double *x, size_t dim);
 
 #endif

@@ -22,7 +22,7 @@ enum { GRADIENTS_AUTO = 0, GRADIENTS_FULL, GRADIENTS_DIFFERENCES };
 #define DRIFT         0.02 /* of B_H, by which a Hessian at the start is guessed to be off elsewhere, in Frobenius norm */
 #define PLAIN_STEPS   100
 #define STEPS_MOST    10000
-#define SLACK         1e-9 /* on slopes, for the rounding of their evaluation, and on radii: keep_within of newton.c */
+#define SLACK         1e-9 /* on slopes, for the rounding of their evaluation, and on radii: nw_keep_within */
 
 /* In the order of the NW_ constants. */
 const pn_param nw_params[] = {

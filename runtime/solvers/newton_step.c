@@ -132,3 +132,23 @@ pn_status nw_quadratic_minimise(nw_quadratic *self, const pn_set *set, const dou
         next[j] = w[j] - next[j];
     return PN_OK;
 }
+
+/* ---- in the set ---- */
+
+#define OUTSIDE 0x1p-31 /* beyond the set's radii, which slopes leave room for (SLACK of newton_plan.c) */
+
+/* Differences of slopes rest on margins, and these on the radii of the set in l1, l2 and linf.  Iterative projections may end further outside
+ * than rounding takes others: such a point, which is public, is drawn toward the origin until the radii hold. */
+void nw_keep_within(const pn_set *set, double *x, size_t dim)
+{
+    double over = 1.0;
+
+    for (int norm = 0; set && norm < PN_LP_COUNT; norm++) {
+        double radius = set->ops->radius(set, (pn_lp)norm), size = pn_lp_norm((pn_lp)norm, dim, x);
+
+        if (isfinite(radius) && size > radius * over)
+            over = size / radius;
+    }
+    for (size_t j = 0; over > 1.0 + OUTSIDE && j < dim; j++)
+        x[j] /= over;
+}

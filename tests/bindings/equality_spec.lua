@@ -1,4 +1,5 @@
--- equality_spec.lua -- Lua takes z == 0 for false when z is a symbol, without asking: a loss that compares so took one branch for good.
+-- equality_spec.lua -- Lua takes z == 0 for false when z is a symbol, without asking: a loss that compares so took one branch for
+-- good.
 local pn = require "penumbra"
 
 local function refused(f, ...)

@@ -1,5 +1,5 @@
--- no_number_spec.lua -- a loss that jumps was said to have a slope of 0 and no more; a delta that no noise pays for took seconds to be
--- refused; newton took points of iterative projections to be in the set.
+-- no_number_spec.lua -- a loss that jumps was said to have a slope of 0 and no more; a delta that no noise pays for took seconds to
+-- be refused; newton took points of iterative projections to be in the set.
 local pn = require "penumbra"
 
 local data = (pn.data.synthetic.logistic {n = 300, p = 4, sparsity = 1, seed = 1}):clip_rows("l2", 1)
