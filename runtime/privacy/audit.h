@@ -36,7 +36,7 @@ double pn_binomial_upper(size_t hits, size_t trials, double confidence);
 
 /**
  * Two-sample audit.  scores under the two data sets, n each (n >= 100); the cut and the direction are chosen on the first
- * half and tested on the second, with both Clopper-Pearson bounds at (1 + confidence)/2, so that the statement holds with
+ * half and tested on the second, where both counts together (audit_joint.c) are exact at level 1 - confidence, so that the statement holds with
  * `confidence`: if the mechanism were (epsilon', delta)-DP for an epsilon' below result.epsilon, scores like these had
  * probability at most 1 - confidence.  With `gaussian` the same counts bound mu >= quantile(p) - quantile(p'), and epsilon
  * is that of mu-Gaussian-DP at delta: sharper for small delta, and true only for mechanisms that are Gaussian-DP.
