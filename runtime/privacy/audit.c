@@ -224,7 +224,7 @@ pn_status pn_audit_two_sample(pn_audit_result *out, const double *first, const d
         status = learn(&e, scores, learned, options, err);
     if (status != PN_OK)
         return status;
-    *out = (pn_audit_result){ .threshold = e.threshold, .mu = NAN, .confidence = options->confidence };
+    *out = (pn_audit_result){ .threshold = e.threshold, .mu = NAN, .p_value = NAN, .confidence = options->confidence };
     out->below = e.below;
     out->likely = e.likely;
     out->trials = tested;

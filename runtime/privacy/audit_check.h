@@ -30,6 +30,9 @@ double pn_audit_joint(const pn_audit_counts *counts, double failure);
 /** The largest mu such that no mu-Gaussian-DP run guesses so well with chance `failure`; 0 when none. */
 double pn_audit_run_mu(const pn_guesses *guesses, double failure);
 
+/** The largest chance of guesses so good under that curve: 1 when nothing speaks against it. */
+double pn_audit_run_chance(const pn_guesses *guesses, const pn_audit_curve *curve);
+
 /** Errors: PN_EINVAL for delta, also 0 with gaussian, and confidence. */
 pn_status pn_audit_check(const pn_audit_options *options, pn_err *err);
 
