@@ -32,7 +32,7 @@ static const pn_param audit_params[] = {
     { "epsilon", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, NAN, NULL, "the claim, as a number; none when left out" },
     PN_PARAM_END,
 };
-static const char *const audit_extra[] = { "neighbours", "rng", "score", "progress", NULL };
+static const char *const audit_extra[] = { "neighbours", "rng", "score", "progress", "profile", NULL };
 
 /* ---- one call of the user's function, protected ---- */
 
@@ -310,6 +310,9 @@ static void check_forms(lua_State *L, const pn_arg *args, int neighbours, int sc
         pnl_error(L, "audit: gaussian needs a delta above 0: no Gaussian mechanism has a pure epsilon");
     if (!lua_isnil(L, neighbours) && lua_rawlen(L, neighbours) != 2)
         pnl_error(L, "audit: neighbours must hold two data sets, got %d", (int)lua_rawlen(L, neighbours));
+    if (lua_getfield(L, 2, "profile") != LUA_TNIL && !args[CANARIES].given)
+        pnl_error(L, "audit: profile is for canaries");
+    lua_pop(L, 1);
     if (args[EVENT].given && args[EPSILON].given)
         pnl_error(L, "audit: claim either an event or an epsilon, not both");
     if (args[TRIALS].count > MOST_SIZE || args[CANARIES].count > MOST_SIZE)
@@ -355,9 +358,11 @@ static int audit_run(lua_State *L)
     pn_arg args[OPTIONS];
     call self = { 0 };
     pn_audit_options options;
+    pn_audit_curve curve;
     const pn_rng *parent;
     pnl_audit *out;
     int at[KEEP + 1] = { 0 }, result;
+    bool has_curve;
     size_t guesses;
     pn_err err;
 
@@ -378,6 +383,8 @@ static int audit_run(lua_State *L)
     at[KEEP] = lua_gettop(L);
     out = push_result(L, args);
     result = lua_gettop(L);
+    lua_getfield(L, 2, "profile");
+    has_curve = pnl_audit_curve(L, lua_gettop(L), (pn_event *)(size_t)args[EVENT].object, &curve);
     parent = push_parent(L, out);
     (void)push_stream(L, parent, 1);
     at[RNG] = lua_gettop(L);
@@ -385,7 +392,7 @@ static int audit_run(lua_State *L)
     if (out->one_run)
         throw_coins(L, &self, parent);
     run(L, &self, at, out->one_run);
-    options = (pn_audit_options){ out->delta, args[CONFIDENCE].real, args[GAUSSIAN].flag };
+    options = (pn_audit_options){ out->delta, args[CONFIDENCE].real, args[GAUSSIAN].flag, has_curve ? &curve : NULL };
     guesses = args[GUESSES].given ? args[GUESSES].count : 0;
     pnl_status(L,
                out->one_run ? pn_audit_one_run(&out->result, self.scores, self.included, self.n, guesses - guesses / 2,
@@ -408,15 +415,22 @@ void pnl_open_audit(lua_State *L)
         "How private a mechanism can at most be: a lower bound on epsilon at delta that a mechanism which keeps "
         "(epsilon, delta)-DP exceeds with chance at most 1 - confidence.  The function runs `trials` times on each of "
         "two neighbouring data sets that the auditor makes up; an event that one of them makes more likely is chosen "
-        "on the first half of the runs and counted on the second, and exact binomial (Clopper-Pearson) bounds p1 from "
-        "below and p2 from above give epsilon >= ln((p1 - delta) / p2).  output: a number (the score itself); a whole "
+        "on the first half of the runs and counted on the second, and the least ln((p1 - delta) / p2) of all chances "
+        "p1 and "
+        "p2 that both counts together allow, by exact binomial laws, bounds epsilon.  output: a number (the score "
+        "itself); a whole "
         "number of at most 64 kinds, a boolean or a string (a category: its likelihood ratio is learned); a vector "
         "(projected on the difference of the means); score = function(output) -> number replaces this.  Or in one "
         "run: pn.audit(function(included, rng) ... return scores end, {canaries=m, delta=}): included holds m "
         "booleans, fair coins that say which canaries take part (neighbours add_remove); scores, larger for more "
         "likely present.  The function draws from a stream split from rng; without rng a seeded one, so releases need "
         "a teaching ledger: the law is that of secure noise, which rng = pn.rng.secure() gives.  event= or epsilon= is "
-        "a claim: result.violated says whether it is refuted.  Errors raised in the function reach the caller as they "
+        "a claim: result.violated says whether it is refuted.  In one run the claim may be a whole trade-off curve: "
+        "profile = "
+        "{{epsilon, delta}, ...}, all of which hold at once, or profile = true for that of event=; result.p_value is "
+        "the "
+        "largest chance of guesses so good under it, and violated that it is at most 1 - confidence.  Errors raised in "
+        "the function reach the caller as they "
         "are.",
         "Jagielski, Ullman, Oprea (2020); Nasr et al. (2023); Steinke, Nasr, Jagielski (2023), with a sharp "
         "bound; Mahloujifar, Melis, Chaudhuri (2025)",

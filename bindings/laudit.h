@@ -4,6 +4,7 @@
 
 #include "pnl.h"
 #include "privacy/audit.h"
+#include "privacy/event.h"
 
 typedef struct pnl_audit {
     pn_audit_result result;
@@ -13,5 +14,8 @@ typedef struct pnl_audit {
 } pnl_audit;
 
 extern const pnl_class pnl_audit_class;
+
+/* laudit_curve.c: from profile = {{epsilon, delta}, ...} or true at `index`, leaving what it is made of on the stack.  True if there is one. */
+bool pnl_audit_curve(lua_State *L, int index, pn_event *event, pn_audit_curve *out);
 
 #endif

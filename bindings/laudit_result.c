@@ -19,8 +19,16 @@ static int push_number(lua_State *L, double value)
     return 1;
 }
 
+/* Whether anything is claimed, and whether that is refuted. */
+static bool has_claim(const pnl_audit *self)
+{
+    return !isnan(self->claimed) || !isnan(self->result.p_value);
+}
+
 static bool violated(const pnl_audit *self)
 {
+    if (!isnan(self->result.p_value))
+        return self->result.p_value <= 1.0 - self->result.confidence;
     return self->result.epsilon > self->claimed;
 }
 
@@ -67,11 +75,16 @@ static int audit_violated(lua_State *L)
 {
     const pnl_audit *self = audit_of(L);
 
-    if (isnan(self->claimed))
-        lua_pushnil(L);
-    else
+    if (has_claim(self))
         lua_pushboolean(L, violated(self));
+    else
+        lua_pushnil(L);
     return 1;
+}
+
+static int audit_p_value(lua_State *L)
+{
+    return push_number(L, audit_of(L)->result.p_value);
 }
 
 static int audit_trials(lua_State *L)
@@ -124,7 +137,10 @@ static int audit_tostring(lua_State *L)
 
     (void)snprintf(head, sizeof head, "audit: epsilon >= %.4g at delta %.4g, with confidence %.10g", r->epsilon,
                    self->delta, r->confidence);
-    if (!isnan(self->claimed))
+    if (!isnan(r->p_value))
+        (void)snprintf(claim, sizeof claim, "\n  claimed  a trade-off curve: %s, p-value %.4g",
+                       violated(self) ? "VIOLATED" : "not refuted", r->p_value);
+    else if (!isnan(self->claimed))
         (void)snprintf(claim, sizeof claim, "\n  claimed  epsilon = %.4g: %s", self->claimed,
                        violated(self) ? "VIOLATED" : "not refuted");
     if (self->one_run)
@@ -154,7 +170,9 @@ static const pnl_row audit_rows[] = {
     { "claimed", audit_claimed, PNL_FIELD, PNL_NOTHING, "result.claimed -> number or nil",
       "The epsilon that was claimed, by event= (at delta, by the sharpest accountant) or epsilon=." },
     { "violated", audit_violated, PNL_FIELD, PNL_RAW, "result.violated -> boolean or nil",
-      "Whether the bound is above the claim; nil without a claim." },
+      "Whether the bound is above the claim, or p_value too small for the claimed curve; nil without a claim." },
+    { "p_value", audit_p_value, PNL_FIELD, PNL_RAW, "result.p_value -> number or nil",
+      "With profile=: the largest chance of guesses so good of any mechanism with the claimed trade-off curve." },
     { "trials", audit_trials, PNL_FIELD, PNL_NOTHING, "result.trials -> integer",
       "Runs per data set that tested the event (the second half), or canaries." },
     { "hits", audit_hits, PNL_FIELD, PNL_RAW, "result.hits -> {first, second}",

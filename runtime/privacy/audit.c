@@ -1,13 +1,12 @@
-/* audit.c -- two-sample audits: an event that one data set makes more likely, and two Clopper-Pearson bounds.
+/* audit.c -- two-sample audits: an event that one data set makes more likely, and what both counts of it say together.
  * (epsilon, delta)-DP says P(E) <= exp(epsilon) P'(E) + delta for every event E, so epsilon >= ln((P(E) - delta)/P'(E)).
- * Depends on: audit.h, gaussian.h, numeric/beta.h, numeric/root.h.  Used by: bindings/laudit.c. */
+ * Depends on: audit.h, audit_check.h, gaussian.h, numeric/beta.h.  Used by: bindings/laudit.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "numeric/beta.h"
-#include "numeric/root.h"
 #include "privacy/audit.h"
 #include "privacy/audit_check.h"
 #include "privacy/gaussian.h"
@@ -17,25 +16,9 @@
 
 /* ---- Clopper-Pearson ---- */
 
-typedef struct tail_question {
-    size_t hits, trials;
-    double failure;
-} tail_question;
-
-static bool plausible(void *self, double p)
-{
-    const tail_question *q = self;
-    double below, above;
-
-    pn_binomial_tails(q->hits, q->trials, p, &below, &above);
-    return above > q->failure;
-}
-
 double pn_binomial_lower(size_t hits, size_t trials, double confidence)
 {
-    tail_question q = { hits, trials, 1.0 - confidence };
-
-    return hits == 0 ? 0.0 : pn_bisect(plausible, &q, 0.0, 1.0);
+    return pn_audit_lower(hits, trials, 1.0 - confidence);
 }
 
 double pn_binomial_upper(size_t hits, size_t trials, double confidence)
@@ -50,8 +33,9 @@ static double epsilon_of(double low, double high, double delta)
     return low > delta && high > 0.0 ? fmax(0.0, log((low - delta) / high)) : 0.0;
 }
 
-static double mu_of(double low, double high)
+static double mu_of(double low, double high, double delta)
 {
+    (void)delta;
     return low > 0.0 && high < 1.0 ? fmax(0.0, pn_normal_quantile(low) - pn_normal_quantile(high)) : 0.0;
 }
 
@@ -86,7 +70,7 @@ static void consider(event *best, double threshold, const size_t at_least[2], si
                 continue;
             low = wilson((double)a, (double)n, -z);
             high = wilson((double)b, (double)n, z);
-            worth = options->gaussian ? mu_of(low, high) : epsilon_of(low, high, options->delta);
+            worth = options->gaussian ? mu_of(low, high, 0.0) : epsilon_of(low, high, options->delta);
             if (worth > best->worth)
                 *best = (event){ threshold, worth, below != 0, likely };
         }
@@ -186,12 +170,53 @@ static pn_status check(const double *const scores[2], size_t n, const pn_audit_o
     return status;
 }
 
+/* Of the first half the event happened that often: share the level as would have said most. */
+static void share_level(pn_audit_counts *counts, double failure)
+{
+    static const double weights[] = { 0.5, 0.25, 0.75, 0.0625, 0.9375 };
+    pn_audit_counts tried = *counts;
+    double most = -1.0;
+
+    tried.near = 0.01;
+    for (size_t i = 0; i < 2 * sizeof weights / sizeof *weights; i++) {
+        double worth;
+
+        tried.weight = weights[i / 2];
+        tried.apart = i % 2;
+        worth = pn_audit_joint(&tried, failure);
+        if (worth > most) {
+            counts->weight = tried.weight;
+            counts->apart = tried.apart;
+            most = worth;
+        }
+    }
+}
+
+/* What the second half shows, the first having chosen the event and how to share the level. */
+static double tested_worth(const pn_audit_result *found, const double *const scores[2], size_t learned, const event *e,
+                           const pn_audit_options *options)
+{
+    double failure = 1.0 - options->confidence;
+    pn_audit_counts counts = { .hits = count(scores[e->likely], learned, e),
+                               .others = count(scores[1 - e->likely], learned, e),
+                               .trials = learned,
+                               .delta = options->delta,
+                               .worth = options->gaussian ? mu_of : epsilon_of };
+
+    share_level(&counts, failure);
+    counts.near = 5e-4;
+    counts.hits = found->hits[e->likely];
+    counts.others = found->hits[1 - e->likely];
+    counts.trials = found->trials;
+    return pn_audit_joint(&counts, failure);
+}
+
 pn_status pn_audit_two_sample(pn_audit_result *out, const double *first, const double *second, size_t n,
                               const pn_audit_options *options, pn_err *err)
 {
     const double *scores[2] = { first, second };
     size_t learned = n / 2, tested = n - learned;
-    double each = (1.0 + options->confidence) / 2.0, low, high;
+    double least;
     event e = { 0 };
     pn_status status = check(scores, n, options, err);
 
@@ -199,18 +224,17 @@ pn_status pn_audit_two_sample(pn_audit_result *out, const double *first, const d
         status = learn(&e, scores, learned, options, err);
     if (status != PN_OK)
         return status;
-    *out = (pn_audit_result){ .threshold = e.threshold, .mu = NAN, .confidence = options->confidence };
+    *out = (pn_audit_result){ .threshold = e.threshold, .mu = NAN, .p_value = NAN, .confidence = options->confidence };
     out->below = e.below;
     out->likely = e.likely;
     out->trials = tested;
     for (int i = 0; i < 2; i++)
         out->hits[i] = count(scores[i] + learned, tested, &e);
-    low = pn_binomial_lower(out->hits[e.likely], tested, each);
-    high = pn_binomial_upper(out->hits[1 - e.likely], tested, each);
-    out->epsilon = epsilon_of(low, high, options->delta);
+    least = tested_worth(out, scores, learned, &e, options);
+    out->epsilon = least;
     if (options->gaussian) {
-        out->mu = mu_of(low, high);
-        out->epsilon = out->mu > 0.0 ? pn_gaussian_epsilon(out->mu, options->delta) : 0.0;
+        out->mu = least;
+        out->epsilon = least > 0.0 ? pn_gaussian_epsilon(least, options->delta) : 0.0;
     }
     return PN_OK;
 }

@@ -11,10 +11,18 @@
 
 #include "core/status.h"
 
+/* A trade-off curve as a claim: (epsilon[i], delta[i])-DP for every i at once.  Every symmetric one is the limit of such, and points of a
+ * privacy profile that are certified from above claim no more than what is true. */
+typedef struct pn_audit_curve {
+    const double *epsilon, *delta; /* [n], epsilon >= 0 and delta in [0, 1] */
+    size_t n;
+} pn_audit_curve;
+
 typedef struct pn_audit_options {
-    double delta;      /* in [0, 1) */
-    double confidence; /* in (0, 1) */
-    bool gaussian;     /* assume that the mechanism is mu-Gaussian-DP for some mu, and bound mu */
+    double delta;                /* in [0, 1) */
+    double confidence;           /* in (0, 1) */
+    bool gaussian;               /* assume that the mechanism is mu-Gaussian-DP for some mu, and bound mu */
+    const pn_audit_curve *curve; /* of one run: a claim to test; NULL: none */
 } pn_audit_options;
 
 typedef struct pn_audit_result {
@@ -27,7 +35,8 @@ typedef struct pn_audit_result {
     bool below;
     int likely;
     size_t hits[2];
-    size_t trials; /* runs per data set that were tested: the second half; one run: the number of canaries */
+    double p_value; /* of the claimed curve: how likely guesses so good are at most; NaN when there is none */
+    size_t trials;  /* runs per data set that were tested: the second half; one run: the number of canaries */
 } pn_audit_result;
 
 /** Clopper-Pearson bound on a probability after `hits` of `trials`: lower (upper) with the given one-sided confidence. */
@@ -36,7 +45,7 @@ double pn_binomial_upper(size_t hits, size_t trials, double confidence);
 
 /**
  * Two-sample audit.  scores under the two data sets, n each (n >= 100); the cut and the direction are chosen on the first
- * half and tested on the second, with both Clopper-Pearson bounds at (1 + confidence)/2, so that the statement holds with
+ * half and tested on the second, where both counts together (audit_joint.c) are exact at level 1 - confidence, so that the statement holds with
  * `confidence`: if the mechanism were (epsilon', delta)-DP for an epsilon' below result.epsilon, scores like these had
  * probability at most 1 - confidence.  With `gaussian` the same counts bound mu >= quantile(p) - quantile(p'), and epsilon
  * is that of mu-Gaussian-DP at delta: sharper for small delta, and true only for mechanisms that are Gaussian-DP.
@@ -52,6 +61,8 @@ pn_status pn_audit_two_sample(pn_audit_result *out, const double *first, const d
  *   scores[m], included[m] (0 or 1)   guesses: the `positive` highest scores "included", the `negative` lowest "not"; 0 and 0
  *   choose m/2 each.  Fix them before looking at `included`.  Neighbours: add_remove of one canary.
  * With `gaussian` the counts bound mu, and epsilon is that of mu-Gaussian-DP at delta: far sharper when delta is small.
+ * With `curve` result.p_value is a bound on the chance of as many right guesses of any mechanism with at least that trade-off curve: where
+ * it is at most 1 - confidence the claim is refuted, and a true claim is with at most that chance.
  * Errors: as above; PN_EDIM when m < 1 or positive + negative > m.
  * Source: after Steinke, Nasr, Jagielski (2023), with pn_audit_guess_tail in place of their Theorem 5.2; Mahloujifar, Melis,
  *         Chaudhuri (2025) for mu.

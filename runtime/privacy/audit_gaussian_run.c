@@ -1,4 +1,4 @@
-/* audit_gaussian_run.c -- how many canaries may be guessed right in one run of a mechanism that is Gaussian-DP.
+/* audit_gaussian_run.c -- how many canaries may be guessed right in one run of a mechanism with a given trade-off curve, a Gaussian's or any.
  * Depends on: audit_check.h, numeric/beta.h, numeric/root.h, numeric/special.h.  Used by: audit_one_run.c.
  *
  * As in audit_one_run.c let F_k = P(C = k) for the symmetric worst mechanism, T_j = P(C >= j), R_j = sum over k >= j of
@@ -19,15 +19,29 @@
 #include "privacy/audit_check.h"
 
 /* The smallest chance under the other data set of an event that has chance a: f-DP's A^-1. */
-typedef double (*least_fn)(const double *parameters, double a);
+typedef double (*least_fn)(const void *parameters, double a);
 
-static double gaussian_least(const double *mu, double a)
+static double gaussian_least(const void *mu, double a)
 {
-    return a < 1.0 ? exp(pn_log_normal_cdf(pn_normal_quantile(a) - *mu)) : 1.0;
+    return a < 1.0 ? exp(pn_log_normal_cdf(pn_normal_quantile(a) - *(const double *)mu)) : 1.0;
+}
+
+/* a <= exp(epsilon) w + delta of the event, and 1 - w <= exp(epsilon) (1 - a) + delta of its complement, rounded down. */
+static double curve_least(const void *parameters, double a)
+{
+    const pn_audit_curve *curve = parameters;
+    double most = 0.0;
+
+    for (size_t i = 0; i < curve->n; i++) {
+        double ratio = exp(curve->epsilon[i]), delta = curve->delta[i];
+
+        most = fmax(most, fmax((a - delta) / ratio, 1.0 - delta - ratio * (1.0 - a)) - 0x1p-50);
+    }
+    return fmin(most, a);
 }
 
 /* Could a run give `correct` or more right ones of `guesses` on m canaries with chance p? */
-static bool possible(const pn_guesses *g, double p, least_fn least, const double *parameters)
+static bool possible(const pn_guesses *g, double p, least_fn least, const void *parameters)
 {
     double r = (double)g->guesses, rate = r / (double)g->m, total = p, sum = 0.0;
 
@@ -62,4 +76,23 @@ double pn_audit_run_mu(const pn_guesses *guesses, double failure)
     gaussian_question q = { *guesses, failure };
 
     return guesses->correct == 0 || plausible(&q, 0.0) ? 0.0 : pn_bisect(plausible, &q, 0.0, 32.0);
+}
+
+typedef struct curve_question {
+    const pn_guesses *guesses;
+    const pn_audit_curve *curve;
+} curve_question;
+
+static bool impossible(void *self, double p)
+{
+    const curve_question *q = self;
+
+    return !possible(q->guesses, p, curve_least, q->curve);
+}
+
+double pn_audit_run_chance(const pn_guesses *guesses, const pn_audit_curve *curve)
+{
+    curve_question q = { guesses, curve };
+
+    return guesses->correct == 0 ? 1.0 : pn_bisect(impossible, &q, 0.0, 1.0);
 }

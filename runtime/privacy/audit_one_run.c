@@ -98,6 +98,13 @@ static pn_status check(const double *scores, size_t m, size_t positive, size_t n
 
     if (status == PN_OK && (m < 1 || positive > m || negative > m - positive))
         return pn_fail(err, PN_EDIM, "audit: %zu + %zu guesses do not fit %zu canaries", positive, negative, m);
+    for (size_t i = 0; status == PN_OK && options->curve && i < options->curve->n; i++) {
+        double epsilon = options->curve->epsilon[i], delta = options->curve->delta[i];
+
+        if (!(epsilon >= 0.0 && delta >= 0.0 && delta <= 1.0))
+            return pn_fail(err, PN_EINVAL, "audit: point %zu of the curve, (%g, %g), is no (epsilon, delta)", i + 1,
+                           epsilon, delta);
+    }
     return status == PN_OK ? pn_audit_check_scores(scores, m, err) : status;
 }
 
@@ -126,7 +133,9 @@ pn_status pn_audit_one_run(pn_audit_result *out, const double *scores, const uns
     for (size_t i = m - negative; i < m; i++)
         q.guesses.correct += included[order[i].index] == 0;
     q.guesses.guesses = positive + negative;
-    *out = (pn_audit_result){ .mu = NAN, .confidence = options->confidence, .trials = m };
+    *out = (pn_audit_result){ .mu = NAN, .p_value = NAN, .confidence = options->confidence, .trials = m };
+    if (options->curve)
+        out->p_value = pn_audit_run_chance(&q.guesses, options->curve);
     out->threshold = order[positive > 0 ? positive - 1 : m - negative].score;
     out->hits[0] = q.guesses.correct;
     out->hits[1] = q.guesses.guesses;

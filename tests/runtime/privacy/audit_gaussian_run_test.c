@@ -7,8 +7,9 @@
 #include "check.h"
 
 /* a = exp(epsilon) w + delta, or 1 - exp(-epsilon) (1 - delta - w) where that is less: the other side of the curve. */
-static double approximate_least(const double *parameters, double a)
+static double approximate_least(const void *self, double a)
 {
+    const double *parameters = self;
     double x = exp(parameters[0]), delta = parameters[1];
 
     return fmax(0.0, fmax((a - delta) / x, a * x - delta - (x - 1.0)));

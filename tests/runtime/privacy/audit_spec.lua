@@ -255,4 +255,38 @@ describe("pn.audit in one run", function()
       pn.audit(function() return {1, 2} end, {canaries = 10})
     end, "one score per canary, 10, got 2")
   end)
+
+  it("tests a whole trade-off curve in one run, of points or of an event", function()
+    local function telling(included)
+      local scores = {}
+      for i, is in ipairs(included) do scores[i] = is and 1 or -1 end
+      return scores
+    end
+    local function silent(included)
+      local scores = {}
+      for i = 1, #included do scores[i] = i % 7 end
+      return scores
+    end
+    local event = pn.event.gaussian { sigma = 1, sensitivity = 1 }
+    for _, profile in ipairs { { { 1, 0.01 } }, { { 0, 0.39 }, { 1, 0.13 }, { 2, 0.03 } }, true } do
+      local function audit(f)
+        return pn.audit(f, { canaries = 200, profile = profile, event = profile == true and event or nil, delta = 1e-6,
+          confidence = 0.95, rng = pn.rng.seeded(1) })
+      end
+      local told, kept = audit(telling), audit(silent)
+      assert.is_true(told.violated)
+      assert.is_true(told.p_value < 0.05)
+      assert.is_false(kept.violated)
+      assert.is_true(kept.p_value > 0.05)
+      assert.truthy(tostring(told):find("a trade%-off curve: VIOLATED"))
+    end
+    for _, wrong in ipairs { { { 1, 2 } }, { { -1, 0 } }, { 1 }, {}, true, "all" } do
+      assert.has_error(function()
+        pn.audit(silent, { canaries = 10, profile = wrong })
+      end)
+    end
+    assert.has_error(function()
+      pn.audit(silent, { neighbours = { 0, 1 }, profile = { { 1, 0 } } })
+    end)
+  end)
 end)
