@@ -6,16 +6,23 @@
 #include "core/size.h"
 #include "pnl.h"
 
-size_t pnl_check_count(lua_State *L, int index, const char *what)
+size_t pnl_check_word(lua_State *L, int index, const char *what)
 {
     int exact = 0;
     lua_Integer value = lua_tointegerx(L, index, &exact);
 
     if (lua_type(L, index) != LUA_TNUMBER || !exact || value < 1)
         luaL_error(L, "%s must be a whole number from 1, got %s", what, pnl_got(L, index));
-    if ((size_t)value > PN_SIZE_MAX)
-        luaL_error(L, "%s must be at most 2^48, got %s", what, pnl_got(L, index));
     return (size_t)value;
+}
+
+size_t pnl_check_count(lua_State *L, int index, const char *what)
+{
+    size_t value = pnl_check_word(L, index, what);
+
+    if (value > PN_SIZE_MAX)
+        luaL_error(L, "%s must be at most 2^48, got %s", what, pnl_got(L, index));
+    return value;
 }
 
 double pnl_check_finite(lua_State *L, int index, const char *what)

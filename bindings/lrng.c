@@ -28,7 +28,7 @@ static int rng_uniform(lua_State *L)
 static int rng_integer(lua_State *L)
 {
     pn_rng *rng = check_rng(L);
-    size_t n = pnl_check_count(L, 2, "rng:integer: n");
+    size_t n = pnl_check_word(L, 2, "rng:integer: n");
 
     lua_pushinteger(L, (lua_Integer)pn_rng_below(rng, n) + 1);
     return 1;

@@ -163,6 +163,8 @@ const char *pnl_text(lua_State *L, int index);
 int pnl_wrong_argument(lua_State *L, int index, const char *expected);
 /** A whole number from 1 to PN_SIZE_MAX; raises with the argument's name. */
 size_t pnl_check_count(lua_State *L, int index, const char *what);
+/** A whole number from 1 that is no size, up to 2^63 - 1; likewise. */
+size_t pnl_check_word(lua_State *L, int index, const char *what);
 /** A finite number. */
 double pnl_check_finite(lua_State *L, int index, const char *what);
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/file.h"
+#include "core/mutant.h"
 #include "core/stop.h"
 #include "curator/curator_impl.h"
 #include "curator/serve.h"
@@ -59,8 +60,18 @@ static double now(void)
 /* ---- starting ---- */
 
 /* What the program needs of the environment to compute as this process does, and nothing else of it. */
-static const char *const kept[] = { "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "PN_SIMD",         "LD_LIBRARY_PATH",
-                                    "ASAN_OPTIONS",      "UBSAN_OPTIONS",    "PENUMBRA_MUTANT", NULL };
+static const char *const kept[] = {
+    "OPENBLAS_CORETYPE",
+    "OPENBLAS_L2_SIZE",
+    "PN_SIMD",
+    "LD_LIBRARY_PATH",
+    "ASAN_OPTIONS",
+    "UBSAN_OPTIONS",
+#ifdef PN_MUTANTS
+    "PENUMBRA_MUTANT",
+#endif
+    NULL,
+};
 
 static char *setting(const char *name, const char *value)
 {

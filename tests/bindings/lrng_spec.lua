@@ -55,6 +55,9 @@ describe("rng", function()
     for _ = 1, 200 do seen[rng:integer(3)] = true end
     assert.same({ true, true, true }, seen)
     assert.equal(1, rng:integer(1))
+    local far = 0
+    for _ = 1, 64 do far = math.max(far, rng:integer(math.maxinteger)) end
+    assert.is_true(far > 1 << 60) -- n is no size: it is not capped as one (missed once in 2^192)
     local order = rng:permutation(50)
     table.sort(order)
     for i = 1, 50 do assert.equal(i, order[i]) end
