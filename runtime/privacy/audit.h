@@ -35,8 +35,8 @@ typedef struct pn_audit_result {
     bool below;
     int likely;
     size_t hits[2];
-    double p_value; /* of the claimed curve: how likely guesses so good are at most; NaN when there is none */
     size_t trials;  /* runs per data set that were tested: the second half; one run: the number of canaries */
+    double p_value; /* of the claimed curve: how likely guesses so good are at most; NaN when there is none */
 } pn_audit_result;
 
 /** Clopper-Pearson bound on a probability after `hits` of `trials`: lower (upper) with the given one-sided confidence. */

@@ -80,12 +80,18 @@ static void bounds_say_more_than_two_halves(void)
                                    .worth = epsilon_of,
                                    .weight = 0.5,
                                    .near = 1e-4 };
-        double together = pn_audit_joint(&counts, failures[i]), exact = log(0.7 / 0.25), halves;
+        double together = pn_audit_joint(&counts, failures[i]), exact = log(0.7 / 0.25), halves, own, rest;
 
         counts.apart = true;
         halves = epsilon_of(pn_audit_lower(counts.hits, LARGE, failures[i] / 2.0),
                             1.0 - pn_audit_lower(LARGE - counts.others, LARGE, failures[i] / 2.0), 0.0);
         CHECK(pn_audit_joint(&counts, failures[i]) >= halves);
+        own = 0.5 * failures[i]; /* both hold with chance 1 - alpha: not a bit more may fail */
+        rest = 1.0 - (1.0 - failures[i]) / (1.0 - own);
+        CHECK_CLOSE(pn_audit_joint(&counts, failures[i]),
+                    epsilon_of(pn_audit_lower(counts.hits, LARGE, own),
+                               1.0 - pn_audit_lower(LARGE - counts.others, LARGE, rest), 0.0),
+                    1e-9);
         CHECK(exact - together < 0.8 * (exact - halves));
     }
 }
