@@ -101,11 +101,7 @@ static pn_dataset *named_data(void)
     static const char names[] = "illness=rare\0illness=none";
     pn_dataset *raw = NULL, *data = NULL;
 
-<<<<<<< HEAD
-    CHECK(pn_dataset_from_dense(&raw, x, 3, 2, y, "clinic/illness.csv", NULL) == PN_OK);
-=======
     CHECK(pn_dataset_from_dense(&raw, x, 3, 2, y, "/secret/illness.csv", NULL) == PN_OK);
->>>>>>> h22e
     CHECK(pn_dataset_clip_rows(&data, raw, PN_L2, 1.0, NULL) == PN_OK);
     data->features = pn_alloc(sizeof names, 1);
     data->feature_bytes = sizeof names;
