@@ -4,6 +4,13 @@
 local pn = require "penumbra"
 local sandbox = require "penumbra.sandbox"
 
+-- What a configuration prints reaches terminals: control characters, but for tabs and ends of lines, as \xHH (as pnl_visible in C).
+local function visible(text)
+  local function show(c) return (string.gsub(c, ".", function(b) return string.format("\\x%02x", string.byte(b)) end)) end
+  text = string.gsub(text, "[^%C\n\t]", show)
+  return (string.gsub(text, "\xC2[\x80-\x9F]", show))
+end
+
 local guard = {}
 
 local STEPS = 10000000 -- instructions of Lua
@@ -78,7 +85,7 @@ local function surroundings(run)
   local show = outside(run, print)
   env.print = function(...)
     local said = table.pack(...)
-    for i = 1, said.n do said[i] = sandbox.visible(sandbox.text_of(said[i])) end
+    for i = 1, said.n do said[i] = visible(sandbox.text_of(said[i])) end
     show(table.unpack(said, 1, said.n))
   end
   run.strings = env.string

@@ -333,4 +333,4 @@ local function make(pn, data, ledger, said)
 end
 
 -- Besides make, what configurations share (penumbra.config_guard).
-return { make = make, basics = basics, refused = refused, text_of = text_of, visible = visible }
+return { make = make, basics = basics, refused = refused, text_of = text_of }

@@ -131,6 +131,7 @@ static size_t pages_for(size_t count, size_t size)
 
 static bool reserve_range(void)
 {
+    /* cppcheck-suppress invalidFunctionArg ; there is no file */
     void *range = mmap(NULL, vault.room + LARGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (range == MAP_FAILED)

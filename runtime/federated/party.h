@@ -77,7 +77,8 @@ typedef struct pn_party_report {
         rho; /* of all that the terms let this party release, at its ledger's delta; 0 before it has released
                                    anything; NaN when not private.  That holds wherever a run ends: how many features are
                                    released, and in which round it stops, is read off releases */
-    double charged_epsilon, charged_rho; /* of what it has released, at least what its ledger was charged: no guarantee */
+    double charged_epsilon,
+        charged_rho; /* of what it has released, at least what its ledger was charged: no guarantee */
     double
         person_epsilon; /* most that `parties` honest parties with terms like its own release about one person, at `delta`;
                               infinite where nothing is proven; NaN before there are terms */

@@ -1,6 +1,6 @@
--- curator_bench.lua -- what a process of its own adds to an analyst's script: alternating runs of the same script in the curator's process
--- and in one of its own, for a script that only answers and for one that trains; and a run on records of 100 MB, which are mapped, not
--- copied.  The limit is 20 ms a script.
+-- curator_bench.lua -- what a process of its own adds to an analyst's script: alternating runs of the same script in the
+-- curator's process and in one of its own, for a script that only answers and for one that trains; and a run on records of
+-- 100 MB, which are mapped, not copied.  The limit is 20 ms a script.
 local pn = require "penumbra"
 local seconds = require("penumbra.workers").seconds
 
@@ -40,6 +40,7 @@ for _, row in ipairs { { "that answers", small, "return 1" }, { "that trains on 
   local inside, own = measure(row[2], row[3])
   local over = own - inside > LIMIT
   fine = fine and not over
-  print(("%-40s %7.1f ms %7.1f ms %7.1f ms%s"):format(row[1], 1e3 * inside, 1e3 * own, 1e3 * (own - inside), over and "  OVER" or ""))
+  print(("%-40s %7.1f ms %7.1f ms %7.1f ms%s"):format(row[1], 1e3 * inside, 1e3 * own, 1e3 * (own - inside),
+    over and "  OVER" or ""))
 end
 os.exit(fine)

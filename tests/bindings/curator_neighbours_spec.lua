@@ -1,5 +1,5 @@
 -- What analysts are told besides noisy values is the same for all neighbours: texts, bounds, plans, errors and whether there is
--- one, shapes, numbers of steps, charges.  Neighbours differ in one record, replaced by awkward ones.  See bindings/curator/CURATOR.md.
+-- one, shapes, numbers of steps, charges.  Neighbours differ in one record, replaced by awkward ones.  See CURATOR.md.
 local pn = require "penumbra"
 
 -- Writes down all that is public of a data set under the name d, and of objectives and plans on what can be made of it.

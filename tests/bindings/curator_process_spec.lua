@@ -1,5 +1,5 @@
--- Scripts in processes of their own, with memory errors planted (tools/peek.c): what these reach, and what they cost.  Each is tried in the
--- curator's own process as well, where it must succeed: else the attack, not the defence, would be what failed.
+-- Scripts in processes of their own, with memory errors planted (tools/peek.c): what these reach, and what they cost.  Each is
+-- tried in the curator's own process as well, where it must succeed: else the attack, not the defence, would be what failed.
 local pn = require "penumbra"
 local build, busted_program = os.getenv("PN_BUILD") or "build", os.getenv "PENUMBRA"
 

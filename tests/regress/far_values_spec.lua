@@ -1,5 +1,5 @@
--- far_values_spec.lua -- values beyond 2^22 standard deviations were cut there, and nobody was told: the mechanisms answered 4194304 for
--- 1e7, and leaves of streams were cut alike.
+-- far_values_spec.lua -- values beyond 2^22 standard deviations were cut there, and nobody was told: the mechanisms answered
+-- 4194304 for 1e7, and leaves of streams were cut alike.
 local pn = require "penumbra"
 
 local far = { 1e7, -3e9, 1e12, 5e6, -1e15, 2e18 }

@@ -1,6 +1,7 @@
--- size_overflow_spec.lua -- sizes that wrap around when they are added or multiplied.  A product of two sets of 2^63 - 1 coordinates
--- each and a third of 4 had dimension 2, and its operations read memory at an offset that a script in the sandbox chose: other people's
--- records.  A hull of two balls of 2^62 coordinates took no memory for its numbers and wrote on what came after.
+-- size_overflow_spec.lua -- sizes that wrap around when they are added or multiplied.  A product of two sets of 2^63 - 1
+-- coordinates each and a third of 4 had dimension 2, and its operations read memory at an offset that a script in the sandbox
+-- chose: other people's records.  A hull of two balls of 2^62 coordinates took no memory for its numbers and wrote on what came
+-- after.
 local pn = require "penumbra"
 
 local HUGE = { 2 ^ 31 - 1, 2 ^ 31, 2 ^ 32, 2 ^ 32 + 1, 2 ^ 48 - 1, 2 ^ 48 }

@@ -1,6 +1,8 @@
--- peek.lua -- run by build/mutants/program: what scripts with planted memory errors reach, in the curator's process and in their own, as
--- a table of lines "name value".  KEY: bytes of the ledger's key, masked.  Usage: program peek.lua PROGRAM LEDGER KEY.  Depends on: tools/peek.c.
+-- peek.lua -- run by build/mutants/program: what scripts with planted memory errors reach, in the curator's process and in their
+-- own, as a table of lines "name value".  Usage: program peek.lua PROGRAM LEDGER KEY, with bytes of the ledger's key, masked.
+-- Depends on: tools/peek.c.
 -- Used by: tests/bindings/curator_process_spec.lua.
+local pn = require "penumbra"
 local program, path, key = arg[1], arg[2], arg[3]
 
 -- Bytes as the scripts are given them, who must not have them in memory themselves.
@@ -17,7 +19,8 @@ local d = pn.data.from(X, y):clip_rows("l2", 1)
 local ledger = pn.ledger { epsilon = 4, delta = 1e-6, path = path }
 
 local function curator(process)
-  return pn.curator { data = { d = d }, ledger = ledger, process = process, program = program, threads = 1, memory = 256, seconds = 60 }
+  return pn.curator { data = { d = d }, ledger = ledger, process = process, program = program, threads = 1, memory = 256,
+    seconds = 60 }
 end
 
 local function show(name, value) print(name, (tostring(value):gsub("\n", " "))) end
