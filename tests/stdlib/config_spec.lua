@@ -147,6 +147,12 @@ describe("a configuration", function()
     assert.equal(string, getmetatable("").__index)
   end)
 
+  it("prints, with control characters shown", function()
+    program.write_all(path, "print('a', 1, 'b\\27[2Jc', {}) x = 1")
+    local said = program.run { "-e", ("require('penumbra.config').read(%q)"):format(path) }
+    assert.equal("a\t1\tb\\x1b[2Jc\ttable\n", said)
+  end)
+
   it("tells its errors with their lines", function()
     assert.equal(path .. ":2: my own words", message_of "\nerror 'my own words'")
     assert.matches("error value: a table", message_of "error {}", 1, true)

@@ -163,17 +163,17 @@ static void bounds_hold_and_are_near(fill_fn fill, pn_audit_options options, dou
 
 static void audits_of_known_mechanisms_are_true_and_near(void)
 {
-    bounds_hold_and_are_near(randomised_response, (pn_audit_options){ 0.0, 0.9, false }, 1.0, 0.83);
+    bounds_hold_and_are_near(randomised_response, (pn_audit_options){ 0.0, 0.9, false, NULL }, 1.0, 0.83);
     /* mu = 1 has epsilon 1.5688777812338255 at 0.05, 4.37717809568122463 at 1e-5 (mpmath) */
-    bounds_hold_and_are_near(gaussian, (pn_audit_options){ 0.05, 0.9, false }, 1.5688777812338255, 0.66);
-    bounds_hold_and_are_near(gaussian, (pn_audit_options){ 0.05, 0.9, true }, 1.5688777812338255, 0.70);
-    bounds_hold_and_are_near(gaussian, (pn_audit_options){ 1e-5, 0.9, true }, 4.37717809568122463, 0.75);
+    bounds_hold_and_are_near(gaussian, (pn_audit_options){ 0.05, 0.9, false, NULL }, 1.5688777812338255, 0.66);
+    bounds_hold_and_are_near(gaussian, (pn_audit_options){ 0.05, 0.9, true, NULL }, 1.5688777812338255, 0.70);
+    bounds_hold_and_are_near(gaussian, (pn_audit_options){ 1e-5, 0.9, true, NULL }, 4.37717809568122463, 0.75);
 }
 
 static void the_event_and_its_counts_are_told(void)
 {
     double first[400], second[400];
-    pn_audit_options options = { 0.0, 0.95, false };
+    pn_audit_options options = { 0.0, 0.95, false, NULL };
     pn_audit_result result = { 0 };
 
     for (size_t i = 0; i < 400; i++) { /* scores 0 under the first; under the second 0 or 5: the event is >= 5 */
@@ -202,7 +202,7 @@ static void one_run_of_randomised_response_is_tight(void)
 
     CHECK(pn_rng_seeded(&rng, 5, NULL) == PN_OK);
     for (int run = 0; run < 200; run++) {
-        pn_audit_options options = { 1e-6, 0.9, false };
+        pn_audit_options options = { 1e-6, 0.9, false, NULL };
         pn_audit_result result = { 0 };
 
         for (size_t i = 0; i < CANARIES; i++) {
@@ -223,7 +223,7 @@ static void a_perfect_run_gives_the_closed_form(void)
 {
     double scores[100];
     unsigned char included[100];
-    pn_audit_options options = { 0.0, 0.95, false };
+    pn_audit_options options = { 0.0, 0.95, false, NULL };
     pn_audit_result result = { 0 };
     double root = pow(0.05, 1.0 / 100);
 
@@ -265,7 +265,7 @@ static pn_status both(void *self, pn_err *err)
     static const unsigned char included[200];
     static const size_t kinds[200];
     double a[200], b[200];
-    pn_audit_options options = { 0.0, 0.95, false };
+    pn_audit_options options = { 0.0, 0.95, false, NULL };
     pn_audit_result result;
     pn_status status = pn_audit_two_sample(&result, scores, scores, 200, &options, err);
 
@@ -281,8 +281,9 @@ static void wrong_calls_are_named(void)
 {
     double scores[200] = { 0 };
     unsigned char included[200] = { 0 };
-    pn_audit_options good = { 0.0, 0.95, false }, bad_delta = { 1.0, 0.95, false }, sure = { 0.0, 1.0, false };
-    pn_audit_options pure_gaussian = { 0.0, 0.95, true };
+    pn_audit_options good = { 0.0, 0.95, false, NULL }, bad_delta = { 1.0, 0.95, false, NULL },
+                     sure = { 0.0, 1.0, false, NULL };
+    pn_audit_options pure_gaussian = { 0.0, 0.95, true, NULL };
     pn_audit_result result;
     pn_err err;
 
