@@ -406,7 +406,7 @@ static pn_status take_end(talk *self, char **answer, pn_err *err)
     const char *text = pnl_get_text(&self->in, NULL);
     bool by_time = text && status == PN_ELIMIT && strstr(text, "second"), cancelled = is_cancelled(self->curator);
 
-    if (!pnl_frame_done(&self->in) || !text)
+    if (!pnl_frame_done(&self->in) || !text || (status == PN_OK && !self->ready)) /* no answer before the question */
         return strange(err);
     if (cancelled)
         return stopped(self, PN_ECANCELLED, err);

@@ -162,6 +162,41 @@ describe("the process of a script", function()
     os.remove(script)
   end)
 
+  it("is ended when it sends what no script's process sends, and tells, charges and breaks nothing", function()
+    local ready, output, ask, done = 5, 8, 6, 9 -- kinds of frames, wire.h
+    local function frame(kind, body, size) return string.pack("<I4I4", kind, size or #body) .. body end
+    local function text(bytes) return string.pack("<I8", #bytes) .. bytes .. "\0" end
+    local said = frame(output, string.pack("<I8", 0) .. text "leaked")
+    local begun = frame(ready, "")
+    for what, bytes in pairs {
+      ["noise"] = ("\xa5"):rep(64),
+      ["a frame that is too large"] = begun .. frame(output, "", 0xffffffff),
+      ["an end before the start"] = frame(done, string.pack("<I8", 0) .. text "forged"),
+      ["a text beyond its frame"] = begun .. frame(output, string.pack("<I8I8", 0, 1 << 40)),
+      ["a text without its end"] = begun .. frame(output, string.pack("<I8I8", 0, 3) .. "abcd"),
+      ["a channel that there is not"] = begun .. frame(output, string.pack("<I8", 7) .. text "x"),
+      ["a charge without an event"] = begun .. frame(ask, string.pack("<I8I8I8I8", 2, 1, -1, -1)) .. said,
+      ["a charge of nonsense"] = begun .. frame(ask, string.pack("<I8I8", 2, 1) .. text "gaussian(sigma=1e999" .. text "l"),
+      ["output and then silence"] = begun .. said,
+    } do
+      local path = os.tmpname()
+      local file = assert(io.open(path, "w"))
+      local octal = bytes:gsub(".", function(c) return ("\\%03o"):format(c:byte()) end)
+      file:write("#!/bin/sh\nprintf '", octal, "' >&3\n")
+      file:close()
+      os.execute("chmod +x " .. path)
+      local c = curator { program = path }
+      for _ = 1, 2 do -- it can be asked again
+        local r = c:run "return 1"
+        assert.is_false(r.ok, what)
+        assert.truthy(r.status == "EIO" or r.status == "EPARSE", what .. ": " .. tostring(r.status) .. " " .. r.error)
+        assert.equal("", r.output, what)
+        assert.equal(0, r.spent, what)
+      end
+      os.remove(path)
+    end
+  end)
+
   it("is nothing that a person can start", function()
     local pipe = io.popen(("'%s' --curated </dev/null 2>&1; echo $?"):format(busted_program))
     assert.equal("3\n", pipe:read "a")
