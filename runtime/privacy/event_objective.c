@@ -51,6 +51,18 @@ static double zcdp(const pn_event *self)
     return pn_perturbed_zcdp(((const pn_leaf *)self)->level, values(self)[JACOBIAN], rank(self));
 }
 
+/* Linear losses attain a Gaussian mechanism of the same s. */
+static size_t pairs(const pn_event *self, bool attained, pn_pair out[2])
+{
+    double s = ((const pn_leaf *)self)->level;
+
+    if (attained)
+        pn_pair_gaussian(&out[0], s);
+    else
+        pn_pair_perturbed(&out[0], s, values(self)[JACOBIAN], rank(self));
+    return 1;
+}
+
 /* The linear term moves by at most the sensitivity where the output stays, so the windows are off as for Gaussian noise. */
 static pn_slack slack(const pn_event *self)
 {
@@ -63,7 +75,8 @@ const pn_event_ops pn_event_objective_perturbation_ops = {
         "The exact minimiser of a sum of convex losses of one margin each plus strongly convex terms without data and "
         "a linear term drawn from a Gaussian law, for the event's neighbours. With s = sensitivity/sigma the privacy "
         "loss is at most jacobian + s^2/2 + s chi, chi the norm of a standard Gaussian in two dimensions (one under "
-        "zero_out), so Renyi divergence and zCDP are those of that bound; no pure epsilon. What a computer finds is "
+        "zero_out), so the privacy loss distribution, Renyi divergence and zCDP are those of that bound; no pure "
+        "epsilon. What a computer finds is "
         "not the exact minimiser: its distance must be masked by a second release.",
     .source = "Chaudhuri, Monteleoni, Sarwate (2011); Kifer, Smith, Thakurta (2012); Iyengar et al. (2019)",
     .params = params,
@@ -74,6 +87,7 @@ const pn_event_ops pn_event_objective_perturbation_ops = {
     .zcdp = zcdp,
     .describe = pn_leaf_describe,
     .slack = slack,
+    .pairs = pairs,
 };
 
 pn_status pn_event_objective_perturbation(pn_event **out, double sigma, double sensitivity, double jacobian, size_t dim,

@@ -1,11 +1,12 @@
 /* perturbation.c -- objective perturbation: charge once, draw the linear term, later draw the noise that masks the answer.
- * Depends on: perturbation.h, mechanism_row.h, random/noise.h.  Used by: solvers. */
+ * Depends on: perturbation.h, accountant.h, mechanism_row.h, random/noise.h.  Used by: solvers. */
 #include <math.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "privacy/accountant.h"
 #include "privacy/mechanism_row.h"
 #include "privacy/perturbation.h"
 #include "random/noise.h"
@@ -52,7 +53,8 @@ static pn_status check(const pn_perturbation_options *options, pn_err *err)
     return PN_OK;
 }
 
-pn_status pn_perturbation_event(pn_event **out, const pn_perturbation_options *options, pn_err *err)
+/* The events that add up. */
+static pn_status sum_of_both(pn_event **out, const pn_perturbation_options *options, pn_err *err)
 {
     pn_event *parts[2] = { NULL, NULL };
     size_t count = options->sigma_out != 0.0 ? 2 : 1;
@@ -71,6 +73,32 @@ pn_status pn_perturbation_event(pn_event **out, const pn_perturbation_options *o
         *out = pn_event_keep(parts[0]);
     pn_event_free(parts[0]);
     pn_event_free(parts[1]);
+    return status;
+}
+
+pn_status pn_perturbation_event(pn_event **out, const pn_perturbation_options *options, pn_err *err)
+{
+    pn_accountant *accountant = NULL;
+    pn_arg none[2] = { { 0 } };
+    pn_event *sum = NULL;
+    double epsilon = NAN;
+    pn_status status = sum_of_both(&sum, options, err);
+
+    *out = NULL;
+    if (status == PN_OK && options->delta == 0.0) {
+        *out = sum;
+        return PN_OK;
+    }
+    if (status == PN_OK)
+        status = pn_accountant_new(&accountant, "pld", none, err);
+    if (status == PN_OK)
+        status = pn_accountant_add(accountant, sum, 1, err);
+    if (status == PN_OK)
+        status = accountant->ops->epsilon(accountant, options->delta, &epsilon, NULL, err);
+    if (status == PN_OK)
+        status = pn_event_approximate(out, epsilon, options->delta, options->neighbours, err);
+    pn_accountant_free(accountant);
+    pn_event_free(sum);
     return status;
 }
 

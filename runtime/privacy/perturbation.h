@@ -28,12 +28,14 @@ typedef struct pn_perturbation_options {
     double sigma_out; /* of the noise on each entry of the answer; 0: none, no guarantee, simulated runs only */
     double bound;     /* on every |entry| of what is handed in, > 0 */
     pn_neighbours neighbours;
+    double delta; /* 0: events that add up with others; else one, the (epsilon, delta) of their loss distribution */
 } pn_perturbation_options;
 
 /** The l2 sensitivity that the second release is charged, the rounding to its lattice included. */
 double pn_perturbation_masked(const pn_perturbation_options *options);
 
-/** What both draws cost: compose(objective_perturbation, gaussian); the first alone without noise on the answer.
+/** What both draws cost: compose(objective_perturbation, gaussian); the first alone without noise on the answer.  With options->delta
+ *  that at its price by accountant "pld", as one event approximate.
  *  Errors: PN_EINVAL for numbers outside [2^-900, 2^900]; PN_EUNSUPPORTED under add_remove; PN_ENOMEM. */
 pn_status pn_perturbation_event(pn_event **out, const pn_perturbation_options *options, pn_err *err);
 

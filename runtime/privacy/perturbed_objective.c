@@ -1,4 +1,4 @@
-/* perturbed_objective.c -- delta, Renyi divergence and zCDP of the minimiser of a perturbed objective, all in closed form.
+/* perturbed_objective.c -- delta, loss pair, Renyi divergence and zCDP of the minimiser of a perturbed objective, all in closed form.
  * Depends on: perturbed_objective.h, gaussian.h, numeric/special.h, numeric/root.h.
  * Used by: event_objective.c, solvers.
  *
@@ -50,6 +50,47 @@ double pn_perturbed_delta(double epsilon, double s, double jacobian, int rank)
     if (rank == 1)
         return fmin(1.0, 2.0 * pn_gaussian_delta(s, e));
     return fmin(1.0, upward(s * root_half_pi * exp(-0.5 * r * r) * pn_erfcx((r + s) * sqrt_half)));
+}
+
+/* 1 - s m(y) for y >= s > 0, m(y) = Q(y)/phi(y).  With m(y) = 1/(y + K), K = 1/(y + 2/(y + 3/(y + ...))), it is (y - s + K)/(y + K),
+ * where nothing cancels; k levels leave about exp(-2 y sqrt k). */
+static double less_mills(double y, double s)
+{
+    double part = s * root_half_pi * pn_erfcx(y * sqrt_half), K = 0.0;
+
+    if (part <= 0.75)
+        return 1.0 - part;
+    for (double k = 4.0 + ceil(400.0 / (y * y)); k >= 1.0; k--)
+        K = k / (y + K);
+    return (y - s + K) / (y + K);
+}
+
+/* r = (loss - J - s^2/2)/s.  Under P the loss is X, and under Q it has exp(-X) of that mass; the rest of Q is at a loss of -inf. */
+static void perturbed_tails(const pn_pair *self, double loss, pn_tails *out)
+{
+    double s = self->parameters[0], jacobian = self->parameters[1], rank = self->parameters[2];
+    double r = fmax(0.0, (loss - jacobian - 0.5 * s * s) / s), y = r + s;
+
+    if (rank == 1.0) {
+        out->p_above = erfc(r * sqrt_half);
+        out->p_below = erf(r * sqrt_half);
+        out->q_above = exp(-jacobian) * erfc(y * sqrt_half);
+        out->q_below = -expm1(-jacobian) + exp(-jacobian) * erf(y * sqrt_half);
+    } else {
+        double peak = exp(-jacobian - 0.5 * y * y);
+
+        out->p_above = exp(-0.5 * r * r);
+        out->p_below = -expm1(-0.5 * r * r);
+        out->q_above = peak * less_mills(y, s);
+        out->q_below = -expm1(-jacobian - 0.5 * y * y) + peak * s * root_half_pi * pn_erfcx(y * sqrt_half);
+    }
+}
+
+void pn_pair_perturbed(pn_pair *out, double s, double jacobian, int rank)
+{
+    *out = (pn_pair){
+        .tails = perturbed_tails, .low = -INFINITY, .high = INFINITY, .parameters = { s, jacobian, (double)rank }
+    };
 }
 
 typedef struct question {

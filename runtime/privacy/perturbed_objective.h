@@ -12,10 +12,16 @@
 #ifndef PN_PRIVACY_PERTURBED_OBJECTIVE_H
 #define PN_PRIVACY_PERTURBED_OBJECTIVE_H
 
+#include "privacy/pair.h"
+
 /* Everywhere below: s > 0, jacobian = J >= 0, rank 1 or 2; epsilon >= 0; delta in (0, 1); else NaN. */
 
 /** E (1 - exp(epsilon - X))_+, which bounds the delta of the release; rounded upward by 1e-12 relative. */
 double pn_perturbed_delta(double epsilon, double s, double jacobian, int rank);
+
+/** The pair whose loss is X under P, and whose hockey stick is pn_perturbed_delta.  It bounds both orders of the neighbours, and what is
+ *  adapted to the minimiser composes with it: the loss of both is at most X and that of the rest, whatever X is. */
+void pn_pair_perturbed(pn_pair *out, double s, double jacobian, int rank);
 
 /** The largest s with pn_perturbed_delta(epsilon, s, jacobian, rank) <= delta; 0 when jacobian >= epsilon. */
 double pn_perturbed_s(double epsilon, double delta, double jacobian, int rank);

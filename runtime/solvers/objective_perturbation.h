@@ -36,6 +36,7 @@ typedef struct op_problem {
     double reach;   /* max ||theta - start||_2 over the set; +inf without */
     bool by_gap;    /* over a set whose projection has no known error: the certificate is the gap, else a norm */
     double split;
+    bool whole; /* priced by its loss distribution, and charged at once */
     double tau; /* given tolerance, or 0 */
     /* What rounding in the slopes of a typed loss, and in a typed regulariser, may add to the gradient of the sum, l2; 0 for others. */
     double rough, rough_reg;
@@ -67,7 +68,7 @@ pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err);
 pn_status op_follow(const op_problem *at, double s, op_choice *made, pn_err *err);
 
 extern const pn_param op_params[];
-enum { OP_LAMBDA = 0, OP_SPLIT, OP_TOLERANCE, OP_APPROXIMATE, OP_UNPROVEN };
+enum { OP_LAMBDA = 0, OP_SPLIT, OP_TOLERANCE, OP_APPROXIMATE, OP_UNPROVEN, OP_ACCOUNTANT };
 
 pn_status op_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err);

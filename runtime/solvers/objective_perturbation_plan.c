@@ -3,8 +3,8 @@
  * Source: mirror-descent.md section 3, beside each number.
  *
  * Everything is in sums over records: Lam is n times the zeta of the mean form.  Of the total mu^2-like cost the answer's noise gets
- * the share 1 - split: both releases are charged by one Renyi curve, where their squares add, which costs less than giving each a
- * part of epsilon and delta. */
+ * the share 1 - split: both releases are charged by one loss distribution, or one Renyi curve where other charges add to theirs,
+ * which costs less than giving each a part of epsilon and delta. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,11 +12,13 @@
 #include "core/alloc.h"
 #include "numeric/blas.h"
 #include "numeric/root.h"
+#include "privacy/calibrate_program.h"
 #include "privacy/perturbed_objective.h"
-#include "privacy/accountant.h"
 #include "solvers/objective_perturbation.h"
 
 static const char owner[] = "solve.objective_perturbation";
+
+static const char *const accountants[] = { "auto", "rdp", "pld", NULL };
 
 const pn_param op_params[] = {
     { "lambda", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, -1.0, NULL,
@@ -24,13 +26,16 @@ const pn_param op_params[] = {
       "favours" },
     { "split", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
       "share of the squared noise ratios that the objective's linear term gets, the answer's noise has the rest; by "
-      "default 0.99, over a set what the risk bound favours" },
+      "default 0.999, over a set what the risk bound favours" },
     { "tolerance", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "certified excess of the sum that is minimised; by default 2^-40 of its scale" },
     { "approximate", PN_FLAG, PN_OPTIONAL, PN_ANY, 1.0, NULL,
       "false: no noise on the answer, exact up to rounding, which is not private: simulated runs only" },
     { "unproven", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL,
       "true: take calibration=\"paper\" although its claim does not hold" },
+    { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountants,
+      "pld: least noise, charged as a whole; rdp: adds up with a ledger's other charges.  Default: pld, but rdp with "
+      "ledger= or rho=" },
     PN_PARAM_END,
 };
 
@@ -39,27 +44,20 @@ const pn_param op_params[] = {
 typedef struct search {
     const op_problem *at;
     op_choice *made;
-    pn_status status;
-    pn_err *err;
+    bool failed; /* to make an event, whatever the noise */
 } search;
 
-/* Whether noise of this s costs more than the budget. */
-static bool too_costly(void *self, double s)
+/* What both releases cost at s = 1/x: a pn_program. */
+static pn_status both_events(void *self, double x, pn_event **event, size_t *count, pn_err *err)
 {
-    search *at = self;
-    const pn_request *request = at->at->request;
-    pn_event *event = NULL;
-    bool over = true;
+    search *by = self;
+    pn_status status = op_follow(by->at, 1.0 / x, by->made, err);
 
-    if (at->status == PN_OK)
-        at->status = op_follow(at->at, s, at->made, at->err);
-    if (at->status == PN_OK)
-        at->status = pn_perturbation_event(&event, &at->made->noise, at->err);
-    if (at->status == PN_OK)
-        over = request->kind == PN_RHO ? !(event->ops->zcdp(event) <= request->rho)
-                                       : !(pn_event_epsilon(event, 1, request->delta, NULL) <= request->epsilon);
-    pn_event_free(event);
-    return over;
+    *count = 1;
+    if (status == PN_OK)
+        status = pn_perturbation_event(event, &by->made->noise, err);
+    by->failed = status != PN_OK;
+    return status;
 }
 
 /* An s that the objective alone could have: no less than what both together can. */
@@ -73,22 +71,29 @@ static double most_s(const op_problem *at, double jacobian)
     return left > 0.0 ? left / (at->rank == 1 ? 0.7978845608 : 1.2533141373) : 0.0;
 }
 
-static pn_status calibrate(const op_problem *at, op_choice *made, pn_err *err)
+/* The largest s that the budget covers, priced by `accountant`. */
+static pn_status calibrate(const op_problem *at, const char *accountant, op_choice *made, pn_err *err)
 {
-    search by = { at, made, PN_OK, err };
-    double high = most_s(at, made->jacobian), low = high;
+    const pn_request *request = at->request;
+    pn_run_budget budget = { .owner = owner,
+                             .accountant = accountant,
+                             .epsilon = request->epsilon,
+                             .delta = request->delta,
+                             .rho = request->kind == PN_RHO ? request->rho : NAN };
+    search by = { at, made, false };
+    pn_program program = { both_events, &by };
+    double x = NAN;
+    pn_status status = PN_EUNSUPPORTED;
 
-    while (low > high * 0x1p-20 && too_costly(&by, low) && by.status == PN_OK)
-        low /= 2.0;
-    if (by.status == PN_OK && !(low > high * 0x1p-20))
+    if (most_s(at, made->jacobian) > 0.0)
+        status = pn_calibrate_run(&x, NULL, &budget, &program, err);
+    if (status == PN_EUNSUPPORTED && !by.failed)
         return pn_fail(
             err, PN_EBUDGET,
             "%s: the budget is too small for lambda = %.4g: ln(1 + beta/Lam) = %.4g alone is of its size; give "
             "a larger lambda",
             owner, made->weight / at->n, made->jacobian);
-    if (by.status == PN_OK && low < high)
-        low = pn_bisect(too_costly, &by, low, high);
-    return by.status == PN_OK ? op_follow(at, low, made, err) : by.status;
+    return status == PN_OK ? op_follow(at, 1.0 / x, made, err) : status;
 }
 
 /* ---- the quadratic term ---- */
@@ -151,18 +156,19 @@ static double noise_risk(const op_problem *at, const op_choice *made, double wid
     return made->noise.sigma / at->n * width + made->noise.sigma_out * sqrt(at->p) * slope_of_mean(at);
 }
 
-/* Over a set, and by the gap above all, the offset shows, so the share of the noise that hides it is chosen by the risk bound. */
-static pn_status calibrate_split(op_problem *at, bool fixed, double width, op_choice *made, pn_err *err)
+/* Over a set, and by the gap above all, the offset shows, so the share of the noise that hides it is chosen by the risk bound; by Renyi
+ * curves, which take a thousandth of the time. */
+static pn_status choose_split(op_problem *at, double width, op_choice *made, pn_err *err)
 {
-    static const double shares[] = { 0.97, 0.93, 0.87, 0.8, 0.7, 0.6, 0.5 };
-    pn_status status = calibrate(at, made, err);
+    static const double shares[] = { 0.99, 0.97, 0.93, 0.87, 0.8, 0.7, 0.6, 0.5 };
+    pn_status status = calibrate(at, "rdp", made, err);
     op_choice other = *made;
 
-    for (size_t i = 0; status == PN_OK && at->set && !fixed && i < sizeof shares / sizeof shares[0]; i++) {
+    for (size_t i = 0; status == PN_OK && i < sizeof shares / sizeof shares[0]; i++) {
         double before = at->split;
 
         at->split = shares[i];
-        status = calibrate(at, &other, err);
+        status = calibrate(at, "rdp", &other, err);
         if (status == PN_OK && !(noise_risk(at, &other, width) < noise_risk(at, made, width))) {
             at->split = before;
             break;
@@ -195,7 +201,11 @@ static void explain_choice(pn_plan *plan, const op_problem *at, const op_choice 
         pn_plan_add(plan, "noise ratio s", made->s, "sensitivity/sigma, sigma = L sqrt(2 ln(1/delta))/epsilon");
     else
         pn_plan_add(plan, "noise ratio s", made->s,
-                    "largest whose cost, Jl + s^2/2 + s chi_%d and the answer's noise together, is covered", at->rank);
+                    "largest whose cost, Jl + s^2/2 + s chi_%d and the answer's noise together, is covered, by %s",
+                    at->rank,
+                    at->whole                     ? "its privacy loss distribution"
+                    : at->request->kind == PN_RHO ? "its zCDP"
+                                                  : "its Renyi curve");
     pn_plan_add(plan, "std of b, sigma/n", made->noise.sigma / at->n,
                 "sensitivity / (s n), of the linear term <b, theta>");
     pn_plan_add(plan, "tolerance tau", made->tau,
@@ -286,6 +296,7 @@ static pn_status choose(op_problem *at, const pn_arg *common, const pn_arg *own,
                         const char **rule, pn_err *err)
 {
     bool given = own[OP_LAMBDA].given;
+    pn_status status = PN_OK;
 
     if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0) {
         *rule = "max(2 beta/(n epsilon) - strong convexity, 0), the article's";
@@ -298,7 +309,22 @@ static pn_status choose(op_problem *at, const pn_arg *common, const pn_arg *own,
     if (!(made->strong > 0.0))
         return pn_fail(err, PN_EINVAL, "%s: lambda must be positive, since the regulariser is not strongly convex",
                        owner);
-    return calibrate_split(at, own[OP_SPLIT].given, width, made, err);
+    if (at->set && !own[OP_SPLIT].given)
+        status = choose_split(at, width, made, err);
+    return status == PN_OK ? calibrate(at, at->whole ? "pld" : "rdp", made, err) : status;
+}
+
+/* The run's price by its loss distribution is its whole (epsilon, delta), which is least where nothing else is charged. */
+static pn_status choose_accountant(op_problem *at, const pn_arg *accountant, bool paper, pn_err *err)
+{
+    const pn_request *request = at->request;
+    bool pld = accountant->count == 2;
+
+    if (pld && request->kind == PN_RHO)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", owner);
+    at->whole = !paper && (pld || (accountant->count == 0 && request->kind == PN_EPSILON_DELTA && !request->ledger));
+    return PN_OK;
 }
 
 static pn_status plan_private(op_plan *plan, op_problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
@@ -307,8 +333,10 @@ static pn_status plan_private(op_plan *plan, op_problem *at, const pn_arg *commo
     double width = NAN;
     const char *rule = NULL;
     op_choice made;
-    pn_status status = measure_width(at, &width, err);
+    pn_status status = choose_accountant(at, &own[OP_ACCOUNTANT], paper, err);
 
+    if (status == PN_OK)
+        status = measure_width(at, &width, err);
     if (!own[OP_APPROXIMATE].flag && at->request->ledger && !pn_ledger_budget(at->request->ledger)->teaching)
         return pn_fail(err, PN_EPRIVACY,
                        "%s: approximate=false is exact up to rounding only, which no real budget can pay for", owner);
@@ -318,6 +346,10 @@ static pn_status plan_private(op_plan *plan, op_problem *at, const pn_arg *commo
         return status;
     if (!own[OP_APPROXIMATE].flag)
         made.noise.sigma_out = 0.0;
+    if (at->whole) {
+        made.noise.delta = at->request->delta;
+        plan->base.accountant = "pld";
+    }
     adopt(plan, at, &made);
     plan->base.proven = !paper && own[OP_APPROXIMATE].flag;
     plan->base.worthless = !own[OP_APPROXIMATE].flag;

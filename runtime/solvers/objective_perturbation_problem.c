@@ -9,7 +9,7 @@
 
 static const char owner[] = "solve.objective_perturbation";
 
-#define MOST_SPLIT 0.99 /* by default the answer's noise costs half a per cent of s */
+#define MOST_SPLIT 0.999 /* by default the answer's noise costs a twentieth of a per cent of s */
 
 /* ---- assumptions ---- */
 

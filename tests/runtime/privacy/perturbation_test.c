@@ -107,6 +107,42 @@ static void test_the_event_is_both_draws(void)
     pn_event_free(event);
 }
 
+/* At once and whole: one event of the budget's delta, at the upper end of the loss distribution of both. */
+static void test_priced_by_the_loss_distribution(void)
+{
+    pn_perturbation_options whole = usual;
+    pn_event *event = NULL;
+    pn_accountant *accountant = NULL;
+    pn_arg none[2] = { { 0 } }, values[3];
+    pn_ledger *ledger;
+    pn_perturbation *release = NULL;
+    double linear[DIM], epsilon = NAN, price;
+    pn_rng *rng = NULL;
+
+    CHECK(pn_accountant_new(&accountant, "pld", none, NULL) == PN_OK);
+    CHECK(pn_perturbation_event(&event, &usual, NULL) == PN_OK);
+    CHECK(pn_accountant_add(accountant, event, 1, NULL) == PN_OK);
+    CHECK(accountant->ops->epsilon(accountant, 1e-6, &epsilon, NULL, NULL) == PN_OK);
+    pn_event_free(event);
+    pn_accountant_free(accountant);
+    whole.delta = 1e-6;
+    CHECK(pn_perturbation_event(&event, &whole, NULL) == PN_OK);
+    event->ops->args(event, values);
+    CHECK(strcmp(event->ops->name, "approximate") == 0 && values[0].real == epsilon && values[1].real == 1e-6);
+    price = pn_event_epsilon(event, 1, 1e-6, NULL);
+    CHECK(price >= epsilon && price < cost() * 0.97);
+    pn_event_free(event);
+
+    ledger = ledger_of(price * (1.0 + 1e-12), false);
+    CHECK(pn_rng_secure(&rng, NULL) == PN_OK);
+    CHECK(pn_perturbation_open(&release, &usual, ledger, NULL, rng, linear, NULL) == PN_EBUDGET);
+    CHECK(pn_perturbation_open(&release, &whole, ledger, NULL, rng, linear, NULL) == PN_OK);
+    pn_perturbation_free(release);
+    CHECK(pn_perturbation_open(&release, &whole, ledger, NULL, rng, linear, NULL) == PN_EBUDGET);
+    pn_rng_free(rng);
+    pn_ledger_free(ledger);
+}
+
 static void test_refusals_charge_nothing(void)
 {
     pn_ledger *real = ledger_of(10.0, false), *teaching = ledger_of(10.0, true);
@@ -196,6 +232,7 @@ int main(void)
     test_masked_sensitivity_of_the_specification();
     test_charged_once_for_both_draws();
     test_the_event_is_both_draws();
+    test_priced_by_the_loss_distribution();
     test_refusals_charge_nothing();
     test_laws_of_the_two_draws();
     test_a_child_does_not_release();

@@ -9,10 +9,9 @@
 #include "privacy/gaussian.h"
 #include "privacy/perturbed_objective.h"
 
-/* E g(chi) by Simpson's rule on [0, 40], chi of 1 or 2 dimensions. */
-static double mean_over_chi(double (*g)(double r, const double *with), const double *with, int rank)
+/* E g(chi) by Simpson's rule on `cells` parts of [0, 40], chi of 1 or 2 dimensions. */
+static double mean_over_cells(double (*g)(double r, const double *with), const double *with, int rank, int cells)
 {
-    const int cells = 400000;
     double width = 40.0 / cells, sum = 0.0;
 
     for (int i = 0; i <= cells; i++) {
@@ -22,6 +21,11 @@ static double mean_over_chi(double (*g)(double r, const double *with), const dou
         sum += weight * density * g(r, with);
     }
     return sum * width / 3.0;
+}
+
+static double mean_over_chi(double (*g)(double r, const double *with), const double *with, int rank)
+{
+    return mean_over_cells(g, with, rank, 400000);
 }
 
 static double loss_at(double r, const double *with) /* epsilon, s, jacobian */
@@ -34,6 +38,16 @@ static double beyond(double r, const double *with)
     double over = loss_at(r, with) - with[0];
 
     return over > 0.0 ? -expm1(-over) : 0.0;
+}
+
+static double beyond_loss(double r, const double *with)
+{
+    return loss_at(r, with) > with[0] ? 1.0 : 0.0;
+}
+
+static double other_beyond_loss(double r, const double *with)
+{
+    return loss_at(r, with) > with[0] ? exp(-loss_at(r, with)) : 0.0;
 }
 
 static double power(double r, const double *with)
@@ -103,6 +117,91 @@ static void test_delta_is_the_integral(void)
     CHECK(isnan(pn_perturbed_delta(1.0, 1.0, -0.1, 2)));
     CHECK(isnan(pn_perturbed_delta(-1.0, 1.0, 0.0, 2)));
     CHECK(isnan(pn_perturbed_delta(1.0, 1.0, 0.0, 3)));
+}
+
+/* Half a cell of 1e-4 is what the jump in the integrand costs: 1e-4 (density), and where the loss starts nothing is cut. */
+static void test_tails_are_the_integrals(void)
+{
+    static const double row[][3] = { { 1.0, 0.2, 0.1 },  { 0.1, 0.02, 0.03 }, { 0.5, 2.0, 0.0 },  { 40.0, 8.0, 0.2 },
+                                     { -1.0, 0.7, 1.0 }, { -1.0, 5.0, 0.0 },  { -1.0, 12.0, 0.3 } };
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        for (int rank = 1; rank <= 2; rank++) {
+            double p = mean_over_chi(beyond_loss, row[i], rank), q = mean_over_chi(other_beyond_loss, row[i], rank);
+            double near = row[i][0] < 0.0 ? 1e-7 : 1e-3;
+            pn_pair pair;
+            pn_tails t;
+
+            pn_pair_perturbed(&pair, row[i][1], row[i][2], rank);
+            pair.tails(&pair, row[i][0], &t);
+            CHECK_CLOSE(t.p_above / p, 1.0, near);
+            CHECK_CLOSE(t.q_above / q, 1.0, near);
+            CHECK_CLOSE(t.p_above + t.p_below, 1.0, 1e-15);
+            CHECK_CLOSE(t.q_above + t.q_below, 1.0, 1e-15);
+        }
+    }
+}
+
+/* H(e^epsilon) = P(X > epsilon) - e^epsilon E (exp(-X); X > epsilon), two closed forms that do not share a line. */
+static void test_the_pair_has_the_hockey_stick(void)
+{
+    for (double s = 1e-3; s < 20.0; s *= 2.3) {
+        for (double jacobian = 0.0; jacobian < 2.0; jacobian = jacobian * 6.0 + 0.01) {
+            for (double epsilon = 0.0; epsilon < 30.0; epsilon = epsilon * 1.8 + 0.01) {
+                for (int rank = 1; rank <= 2; rank++) {
+                    double delta = pn_perturbed_delta(epsilon, s, jacobian, rank);
+                    pn_pair pair;
+                    pn_tails t;
+
+                    pn_pair_perturbed(&pair, s, jacobian, rank);
+                    pair.tails(&pair, epsilon, &t);
+                    CHECK_CLOSE(t.p_above - exp(epsilon) * t.q_above, delta, 1.1e-12 * delta + 1e-14);
+                }
+            }
+        }
+    }
+}
+
+/* ---- with the answer's noise ---- */
+
+static double with_answer(double r, const double *with) /* epsilon, s, jacobian, mu */
+{
+    double left = with[0] - loss_at(r, with);
+
+    return left >= 0.0 ? pn_gaussian_delta(with[3], left)
+                       : -expm1(left) + exp(left) * pn_gaussian_delta(with[3], -left);
+}
+
+/* The accountant's epsilon of objective and answer at delta, against E H(exp(epsilon - X)) by Simpson's rule, H the hockey stick of the
+ * answer's Gaussian noise; below 1 it is 1 - e^l + e^l H(e^-l). */
+static void test_loss_distributions_compose(void)
+{
+    static const double row[][4] = { { 1.0, 0.19, 0.1, 0.02 },
+                                     { 0.1, 0.02, 0.01, 0.006 },
+                                     { 4.0, 0.6, 0.3, 0.2 },
+                                     { 9.0, 1.2, 1.0, 0.04 },
+                                     { 1.0, 0.2, 0.0, 0.1 } };
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        for (int rank = 1; rank <= 2; rank++) {
+            double delta = mean_over_cells(with_answer, row[i], rank, 20000), epsilon = NAN;
+            pn_neighbours relation = rank == 1 ? PN_ZERO_OUT : PN_REPLACE_ONE;
+            pn_event *parts[2] = { NULL, NULL };
+            pn_accountant *accountant = NULL;
+            pn_arg none[2] = { { 0 } };
+
+            CHECK(pn_event_objective_perturbation(&parts[0], 1.0, row[i][1], row[i][2], 2, relation, NULL) == PN_OK);
+            CHECK(pn_event_gaussian(&parts[1], 1.0, row[i][3], 2, relation, NULL) == PN_OK);
+            CHECK(pn_accountant_new(&accountant, "pld", none, NULL) == PN_OK);
+            for (int part = 0; part < 2; part++)
+                CHECK(pn_accountant_add(accountant, parts[part], 1, NULL) == PN_OK);
+            CHECK(accountant->ops->epsilon(accountant, delta, &epsilon, NULL, NULL) == PN_OK);
+            CHECK(epsilon >= row[i][0] * (1.0 - 1e-7) && epsilon < row[i][0] * (1.0 + 5e-4));
+            pn_accountant_free(accountant);
+            pn_event_free(parts[0]);
+            pn_event_free(parts[1]);
+        }
+    }
 }
 
 static void test_renyi_divergence_is_the_integral(void)
@@ -271,6 +370,9 @@ int main(void)
     test_s_of_the_specification();
     test_s_lies_between_its_closed_form_and_gaussian_noise();
     test_delta_is_the_integral();
+    test_tails_are_the_integrals();
+    test_the_pair_has_the_hockey_stick();
+    test_loss_distributions_compose();
     test_renyi_divergence_is_the_integral();
     test_renyi_divergence_grows_and_stays_below_zcdp();
     test_linear_losses_are_a_gaussian_mechanism();

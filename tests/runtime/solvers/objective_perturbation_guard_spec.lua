@@ -191,8 +191,9 @@ describe("the charge of objective perturbation over a set", function()
       assert.is_near(0.5, jl + s * s / 2 + s * math.sqrt(math.pi / 2) + mu * mu / 2, 2e-6)
       assert.is_true(mu * mu / 2 > 1e-3)
       plan:run()
-      assert.is_near(0.5, plan.rho, 1e-9)
-      assert.is_near(0, ledger.remaining, 1e-9)
+      assert.is_true(plan.rho <= 0.5)
+      assert.is_near(0.5, plan.rho, 1e-5) -- noise to 1e-5
+      assert.is_near(0, ledger.remaining, 1e-5)
     end
   end)
 end)

@@ -50,14 +50,18 @@ describe("the plan of objective perturbation", function()
 
   it("states L, beta, the Jacobian and the noise of a given lambda", function()
     -- L = 1, beta = 1/4, Lam = 1.  The exact integral of the objective alone gives 0.0119736997 (mirror-descent.md section
-    -- 5); the Renyi curve, which a ledger adds up, and the answer's noise take up to 8 per cent more.
+    -- 5).  The answer's noise takes half of 1 - split = 0.001 more, the search ends within 0.0003 and the lattice of the loss
+    -- distribution within 0.00004; the Renyi curve, which a ledger adds up, takes 4 to 8 per cent.
     local plan = solve.plan(f, merged(usual, { lambda = 1 / 1000 }))
     close(1, line(plan, "Lipschitz L"), 1e-12)
     close(0.25, line(plan, "curvature beta"), 1e-8)
     close(2, line(plan, "sensitivity"), 1e-12)
     close(math.log(1.25), line(plan, "Jacobian Jl"), 1e-8)
     local std = line(plan, "std of b, sigma/n")
-    assert.is_true(std > 0.0119736997 and std < 0.0119736997 * 1.08)
+    assert.is_true(std > 0.0119736997 and std < 0.0119736997 * 1.001)
+    local added = solve.plan(f, merged(usual, { lambda = 1 / 1000, accountant = "rdp" }))
+    local ratio = line(added, "std of b, sigma/n") / 0.0119736997
+    assert.is_true(ratio > 1.04 and ratio < 1.08)
     close(2 / (1000 * line(plan, "noise ratio s")), std, 1e-11)
     assert.equal(1, plan.iterations)
   end)
@@ -66,7 +70,7 @@ describe("the plan of objective perturbation", function()
     for _, epsilon in ipairs { 0.1, 1, 8 } do
       for _, options in ipairs { {}, { lambda = 0.01 }, { neighbours = "zero_out" }, { split = 0.5 } } do
         local plan = solve.plan(f, merged({ epsilon = epsilon, delta = 1e-6 }, options))
-        assert.is_true(plan.epsilon <= epsilon and plan.epsilon > epsilon * (1 - 1e-9))
+        assert.is_true(plan.epsilon <= epsilon and plan.epsilon > epsilon * (1 - 1e-3)) -- noise to 3e-4
         local ledger = pn.ledger { epsilon = epsilon, delta = 1e-6, neighbours = options.neighbours }
         local fit = plan:run { ledger = ledger }
         assert.equal(1, #ledger:report())
@@ -79,7 +83,7 @@ describe("the plan of objective perturbation", function()
     local plan = solve.plan(f, { rho = 0.5, lambda = 0.01 })
     local s, jl = line(plan, "noise ratio s"), line(plan, "Jacobian Jl")
     local rho = jl + s * s / 2 + s * math.sqrt(math.pi / 2)
-    assert.is_true(plan.rho <= 0.5 and plan.rho > 0.5 * (1 - 1e-9))
+    assert.is_true(plan.rho <= 0.5 and plan.rho > 0.5 * (1 - 2e-5)) -- noise to 1e-5
     assert.is_true(rho < 0.5 and rho > 0.4999)
   end)
 
@@ -306,6 +310,21 @@ describe("the charge of objective perturbation", function()
     solve(f, { ledger = ledger })
     assert.equal(1, #ledger:report())
     refused(function() solve(f, merged(usual, { ledger = ledger })) end, "Requested")
+  end)
+
+  it("adds up with a ledger's other charges, and is the price of its loss distribution without", function()
+    local f = logistic(400, 8)
+    local alone = solve.plan(f, usual)
+    assert.matches("charged as a whole", tostring(alone), 1, true)
+    local ledger = pn.ledger { epsilon = 3, delta = 1e-6 }
+    local summed = solve.plan(f, { epsilon = 1, delta = 1e-6, ledger = ledger })
+    assert.matches("Renyi accountant", tostring(summed), 1, true)
+    assert.is_true(line(alone, "noise ratio s") > 1.03 * line(summed, "noise ratio s"))
+    summed:run()
+    solve.plan(f, { epsilon = 1, delta = 1e-6, ledger = ledger }):run()
+    assert.equal(2, ledger:report()[1].count)
+    refused(function() alone:run { ledger = ledger } end, 'accountant="rdp" adds up')
+    refused(function() solve.plan(f, { rho = 0.1, accountant = "pld" }) end, "prices epsilon at a delta")
   end)
 
   it("keeps raw values out of a real trace", function()
