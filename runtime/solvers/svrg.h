@@ -90,6 +90,9 @@ double svrg_bound(const svrg_plan *plan);
 
 /* Of svrg_noise.c. */
 
+/** Contributions by which a record moves a sum in the event of its batch: two of a fixed size, one where a coin decides about it. */
+double svrg_moved(const svrg_plan *plan);
+
 /**
  * Noise, events and price for plan->shape, by the request; sets anchor.sigma, release.sigma, base.event, charges, proven.
  *   share   of the budget that the anchors get; 0: noise of plan->inflation times what they would need alone.      paper  the article's sigma with constant c.

@@ -1,6 +1,9 @@
 /* svrg_noise.c -- how much noise a run of SVRG needs, and what it costs.
  * Depends on: svrg.h, privacy/calibrate_program.h.  Used by: svrg_plan.c.  Spec: variance-reduced.md section 3, calibrations (a) to (c).
  *
+ * Batches are of a fixed size under replace_one, which moves their sum by two contributions; under zero_out each record has a coin of
+ * rate b/n, and the sum moves by one.  Either is priced as it is drawn.
+ *
  * Anchored: T releases of the mean gradient with noise sigma_a, of which the share of epsilon that anchors get decides, and M releases
  * of batch differences with noise z times their sensitivity, z from what is left, by the curve of both together.
  * Printed: M releases of both under one noise. */
@@ -11,20 +14,28 @@
 #include "privacy/calibrate_program.h"
 #include "solvers/svrg.h"
 
+double svrg_moved(const svrg_plan *plan)
+{
+    return plan->base.request.neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+}
+
 /* The release of one inner step for a batch of that size, but for its noise.  Anchored: in units of tau. */
 static pn_batch_release_options inner_release(const svrg_plan *plan, size_t batch)
 {
     pn_objective *objective = plan->base.objective;
+    bool fixed = plan->base.request.neighbours == PN_REPLACE_ONE;
+    size_t n = pn_objective_data(objective)->n, most = fixed ? batch : n; /* records in a sum */
     double b = (double)batch, reach = plan->printed ? 2.0 * plan->problem.lipschitz : 1.0;
-    double error = pn_objective_batch_error(objective, batch, reach);
-    pn_batch_release_options of = { .scheme = "fixed",
-                                    .n = pn_objective_data(objective)->n,
+    double error = pn_objective_batch_error(objective, most, reach);
+    pn_batch_release_options of = { .scheme = fixed ? "fixed" : "poisson",
+                                    .n = n,
                                     .batch = batch,
+                                    .q = b / (double)n,
                                     .neighbours = plan->base.request.neighbours,
                                     .dim = plan->problem.p,
                                     .contribution = reach,
                                     .error = error,
-                                    .bound = (b * reach + error) * (1.0 + 0x1p-30) };
+                                    .bound = ((double)most * reach + error) * (1.0 + 0x1p-30) };
 
     if (plan->printed) {
         /* v is multiplied by b in doubles: neighbours' products differ by 2^-53 of each, besides b times what v does. */
@@ -44,7 +55,7 @@ static pn_batch_release_options anchor_release(const svrg_plan *plan, double sig
                                        .n = pn_objective_data(plan->base.objective)->n,
                                        .neighbours = of->neighbours,
                                        .dim = of->dim,
-                                       .contribution = of->sensitivity / 2.0,
+                                       .contribution = of->sensitivity / svrg_moved(plan),
                                        .bound = of->bound,
                                        .sigma = sigma };
 }
@@ -85,7 +96,7 @@ static pn_status run_event(void *self, double z, pn_event **event, size_t *count
     pn_event *inner = NULL;
     pn_status status;
 
-    release.sigma = 2.0 * z * release.contribution;
+    release.sigma = svrg_moved(at->plan) * z * release.contribution;
     *count = 1;
     status = pn_batch_release_price(&inner, NULL, &release, err);
     if (status == PN_OK)
@@ -165,7 +176,7 @@ pn_status svrg_noise_of(const svrg_plan *plan, const svrg_shape *shape, double s
     }
     if (status == PN_OK)
         status = pn_calibrate_run(&z, &out->reached, &budget, &program, err);
-    out->inner = 2.0 * z * at.release.contribution;
+    out->inner = svrg_moved(plan) * z * at.release.contribution;
     pn_event_free(at.anchor);
     return status;
 }
@@ -183,12 +194,17 @@ static pn_status refuse(const svrg_plan *plan, pn_err *err)
     if (plan->whole_price && request->kind == PN_RHO)
         return pn_fail(err, PN_EUNSUPPORTED,
                        "solve.%s: accountant=\"pld\" prices epsilon at a delta; give them instead of rho", name);
-    if (request->neighbours != PN_REPLACE_ONE)
-        return pn_fail(
-            err, PN_EUNSUPPORTED,
-            "solve.%s: batches of a fixed size are priced for neighbours=\"replace_one\" only, got \"%s\"; solve.sgd "
-            "with sampling=\"poisson\" has the others",
-            name, pn_neighbours_names[request->neighbours]);
+    if (request->neighbours == PN_ADD_REMOVE)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; use "
+                       "\"replace_one\" or \"zero_out\"",
+                       name);
+    if (plan->printed && request->neighbours != PN_REPLACE_ONE)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.%s: form=\"printed\" and calibration=\"paper\" put one noise on a batch of a fixed size "
+                       "and all records, which is priced for neighbours=\"replace_one\" only, got \"%s\"; use "
+                       "form=\"anchored\"",
+                       name, pn_neighbours_names[request->neighbours]);
     return PN_OK;
 }
 

@@ -17,7 +17,8 @@ static const char *const accountants[] = { "auto", "rdp", "pld", NULL };
 const pn_param svrg_params[] = {
     { "epochs", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "T: gradients of all records; `iterations` is the same" },
     { "inner", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "m: steps in an epoch; svrg_pp: half of those in the first" },
-    { "batch", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "b: records of an inner step, without replacement" },
+    { "batch", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "b: records of an inner step: without replacement, under zero_out each by a coin of rate b/n" },
     { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "eta of the inner steps" },
     { "preset", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, presets,
       "practical: what works, with no claim; theory: eta and m for which an epoch provably halves the gap" },
@@ -132,7 +133,10 @@ static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs
     pn_plan_add(base, "epochs T", (double)shape->epochs, "%s", epochs);
     pn_plan_add(base, "inner steps m", (double)shape->inner, "%s%s",
                 own[SVRG_INNER].given ? "as given" : plan->why_inner, shape->doubling ? "; epoch s has m 2^s" : "");
-    pn_plan_add(base, "batch b", (double)shape->batch, "%s", own[SVRG_BATCH].given ? "as given" : plan->why_batch);
+    pn_plan_add(base, "batch b", (double)shape->batch, "%s%s",
+                base->request.kind == PN_NONPRIVATE || svrg_moved(plan) == 2.0 ? ""
+                                                                               : "expected, by coins of rate b/n; ",
+                own[SVRG_BATCH].given ? "as given" : plan->why_batch);
     pn_plan_add(base, "step eta", shape->step, "%s", own[SVRG_STEP].given ? "as given" : plan->why_step);
     if (base->request.kind != PN_NONPRIVATE)
         pn_plan_add(base, "releases", steps + (plan->printed ? 0.0 : (double)shape->epochs),
@@ -162,21 +166,22 @@ static void explain_laziness(svrg_plan *plan)
 static void explain_noise(svrg_plan *plan, double share)
 {
     pn_plan *base = &plan->base;
-    double n = plan->problem.n, G = plan->problem.lipschitz;
+    double n = plan->problem.n, G = plan->problem.lipschitz, moved = svrg_moved(plan);
 
     if (plan->printed) {
         pn_plan_add(base, "noise sigma", base->sigma, "per coordinate and inner step, of the batch mean + v");
         return;
     }
     pn_plan_add(base, "snapshot noise", plan->anchor.sigma,
-                "per coordinate; one record moves v by 2 G/n = %.4g; %.3g times %s", 2.0 * G / n,
+                "per coordinate; one record moves v by %g G/n = %.4g; %.3g times %s", moved, moved * G / n,
                 share > 0.0 ? share : plan->inflation,
                 share > 0.0 ? "the budget would pay for it" : "what it would be without inner steps");
-    pn_plan_add(base, "multiplier z", plan->release.sigma / 2.0,
-                "of inner steps, in units of their sensitivity 2 tau/b");
+    pn_plan_add(base, "multiplier z", plan->release.sigma / moved,
+                "of inner steps, in units of their sensitivity %g tau/b", moved);
     pn_plan_add(base, "noise sigma", base->sigma,
                 "of an inner step where tau = 2 G; tau = min(2 G, reach L ||x - y||), enforced: "
-                "2 z tau/b");
+                "%g z tau/b",
+                moved);
 }
 
 /* How noise and cost depend on the choices: other shapes, and what is predicted for them.  Their noise by Renyi orders, which take a

@@ -38,7 +38,8 @@ double svrg_theory_inner(double condition)
     return floor(192.0 * condition + 2.0 / 3.0) + 1.0;
 }
 
-/* Xiao and Zhang (2014), Theorem 3.1, with batches of b without replacement and noise: if the direction errs from the gradient by
+/* Xiao and Zhang (2014), Theorem 3.1, with batches of b without replacement (of coins (n - b)/(b n) is in place of (n - b)/(b (n - 1)), which
+ * is less) and noise: if the direction errs from the gradient by
  * mean squares of at most A (gap(x) + gap(y)) + V, an epoch takes the gap to at most
  *     rate gap(y) + eta V / (1 - eta A),   rate = (1/(mu eta m) + eta A (m + 1)/m) / (1 - eta A).
  * Noise of 2 z tau/b on each coordinate with tau <= L ||x - y|| adds 16 p (z L/b)^2 / mu to A, since ||x - y||^2 <= (4/mu)(gap(x) +

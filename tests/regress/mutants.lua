@@ -359,8 +359,8 @@ end
 
 -- The differences of 18 steps, of which the first is made at the snapshot and shows nothing: each record's is of length 2 tau
 -- before it is clipped, and then 1.96 tau from its neighbour's.
-local function differences(solver, batch, sides, trials)
-  local plan, directions = reduced(solver, { along = 0.2, apart = 1, label = 0, steps = 18, options = {
+local function differences(solver, batch, sides, trials, relation)
+  local plan, directions = reduced(solver, { along = 0.2, apart = 1, label = 0, steps = 18, options = { neighbours = relation,
     epsilon = 1, delta = DELTA, epochs = 1, batch = batch, anchor_share = 0.01, accountant = "pld", reach = 0.1 } })
   local neighbours = { plan(sides[1]), plan(sides[2]) }
   return function()
@@ -390,6 +390,8 @@ local function variance_reduced(solver)
   local kinds = snapshots(solver)
   kinds.inner = differences(solver, 2, { { 1, 0 }, { -1, 0 } }, 12000)
   kinds.printed = printed(solver)
+  -- a coin of rate 1/2 for each of two records, of which one becomes null
+  kinds.coins = differences(solver, 1, { { 1, 0 }, { 0, 0 } }, 30000, "zero_out")
   -- one of four at a time: the sum tells less than it would, were it the same one each time
   kinds.batches = differences(solver, 1, { { 1, 1, 1, 1 }, { -1, 1, 1, 1 } }, 30000)
   return kinds

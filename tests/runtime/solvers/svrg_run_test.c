@@ -13,6 +13,7 @@ enum { KEPT = 5, EPOCHS = 2, INNER = 2, OWN = 16, SEEN = 256, WIDE = 3200 };
 typedef struct run_kind {
     const char *solver, *form, *accountant;
     bool rho, wide;
+    pn_neighbours neighbours;
 } run_kind;
 
 /* Wide sums of batches take memory, so that a step can also fail between its draw and its release. */
@@ -27,9 +28,13 @@ static size_t batch_of(const run_kind *kind)
 }
 
 static const run_kind kinds[] = {
-    { "svrg", "anchored", NULL, true, false },     { "svrg", "anchored", "rdp", false, false },
-    { "svrg", "anchored", "pld", false, false },   { "svrg", "printed", "rdp", false, false },
-    { "svrg_pp", "anchored", "rdp", false, true }, { "svrg_pp", "printed", NULL, true, false },
+    { "svrg", "anchored", NULL, true, false, PN_REPLACE_ONE },
+    { "svrg", "anchored", "rdp", false, false, PN_REPLACE_ONE },
+    { "svrg", "anchored", "pld", false, false, PN_REPLACE_ONE },
+    { "svrg", "printed", "rdp", false, false, PN_REPLACE_ONE },
+    { "svrg", "anchored", "rdp", false, false, PN_ZERO_OUT },
+    { "svrg_pp", "anchored", "rdp", false, true, PN_REPLACE_ONE },
+    { "svrg_pp", "printed", NULL, true, false, PN_REPLACE_ONE },
 };
 
 typedef enum fault_kind { NONE = 0, MEMORY, CANCELLED_MEMORY, PROX, CANCELLED_PROX } fault_kind;
@@ -102,6 +107,7 @@ static pn_status plan_of(pn_plan **out, trial *run, pn_objective *objective, pn_
         common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = 1.0 };
         common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1e-4 };
     }
+    common[PN_OPT_NEIGHBOURS] = (pn_arg){ .given = true, .text = pn_neighbours_names[kind->neighbours] };
     own[SVRG_EPOCHS] = (pn_arg){ .given = true, .count = EPOCHS };
     own[SVRG_INNER] = (pn_arg){ .given = true, .count = INNER };
     own[SVRG_BATCH] = (pn_arg){ .given = true, .count = batch_of(kind) };
@@ -119,6 +125,7 @@ static pn_ledger *teaching(const run_kind *kind)
     pn_budget budget = { .epsilon = kind->rho ? NAN : 1.0,
                          .delta = kind->rho ? 0.0 : 1e-4,
                          .rho = kind->rho ? 0.5 : NAN,
+                         .neighbours = kind->neighbours,
                          .teaching = true };
     pn_ledger *ledger = NULL;
 

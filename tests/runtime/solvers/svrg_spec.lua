@@ -252,6 +252,50 @@ describe("a private svrg", function()
     end
   end)
 
+  it("is priced under zero_out as its coins and its snapshots are", function()
+    local n = 2000
+    local obj = private_objective(n, 3)
+    local G = obj.bounds.lipschitz.l2
+    for _, name in ipairs{"svrg", "svrg_pp"} do
+      for _, batch in ipairs{50, n} do
+        for _, accountant in ipairs{"rdp", "pld"} do
+          local plan = pn.solve[name].plan(obj, {epsilon = 1, delta = 1e-7, neighbours = "zero_out", epochs = 3, inner = 10,
+            batch = batch, accountant = accountant, anchor_share = 0.5})
+          local z, anchor = plan.lines["multiplier z"], plan.lines["snapshot noise"]
+          local steps = name == "svrg" and 30 or 140
+          -- The same from the public events: snapshots move by G/n, a coin decides about one difference of size tau.  What
+          -- rounding to the lattice and in the sums adds is below 1e-6 of either.
+          local acc = pn.accountant[accountant]{}
+          acc:add(pn.event.gaussian{sigma = anchor, sensitivity = G / n, neighbours = "zero_out"}, 3)
+          acc:add(pn.event.poisson_sampled{q = batch / n, event = pn.event.gaussian{sigma = z, sensitivity = 1,
+            neighbours = "zero_out"}, neighbours = "zero_out"}, steps)
+          assert.is_near(acc:epsilon(1e-7), plan.epsilon, accountant == "pld" and 2e-4 or 1e-6)
+          assert.is_true(plan.epsilon <= 1 and plan.epsilon > 0.999)
+          if batch == n and accountant == "rdp" then -- no coin: a composition of Gaussians, in closed form
+            local mu = math.sqrt(3 * (G / n / anchor) ^ 2 + steps / z ^ 2)
+            local one = pn.accountant.pld{}
+            one:add(pn.event.gaussian{sigma = 1 / mu, sensitivity = 1, neighbours = "zero_out"}, 1)
+            assert.is_true(one:epsilon(1e-7) <= 1 and one:epsilon(1e-7) > 0.9)
+          end
+          local ledger = pn.ledger{epsilon = 1, delta = 1e-7, neighbours = "zero_out"}
+          local fit = plan:run{ledger = ledger}
+          assert.is_near(plan.epsilon, fit.privacy.epsilon, 1e-12)
+          assert.has_error(function() plan:run{ledger = ledger} end)
+          assert.are.equal(plan.gradients, fit.gradients)
+        end
+      end
+    end
+    -- Half the sensitivity for the same share: half the noise of the snapshots, but for their rounding.
+    local options = {epsilon = 1, delta = 1e-7, epochs = 3, inner = 10, batch = 50, accountant = "rdp", anchor_share = 0.5}
+    local replace = pn.solve.svrg.plan(obj, options)
+    options.neighbours = "zero_out"
+    local zero = pn.solve.svrg.plan(obj, options)
+    assert.is_near(2, replace.lines["snapshot noise"] / zero.lines["snapshot noise"], 1e-6)
+    assert.is_true(zero.sigma < 0.6 * replace.sigma)
+    assert.matches("by coins of rate b/n", (tostring(zero):gsub("%s+", " ")), 1, true)
+    assert.matches("poisson_sampled", tostring(zero.event), 1, true)
+  end)
+
   it("releases v once an epoch when anchored, T m times when printed", function()
     local obj = private_objective()
     local function charges(form)
@@ -429,7 +473,9 @@ describe("svrg refuses", function()
 
   it("relations without a price, no delta, and budgets that pay for nothing", function()
     local obj = on(pn.loss.logistic())
-    refused("replace_one", obj, {epsilon = 1, delta = 1e-6, neighbours = "zero_out"})
+    refused('use form="anchored"', obj, {epsilon = 1, delta = 1e-6, neighbours = "zero_out", form = "printed"})
+    refused('use form="anchored"', obj, {epsilon = 1, delta = 1e-6, neighbours = "zero_out", calibration = "paper"})
+    refused("makes n secret", obj, {epsilon = 1, delta = 1e-6, neighbours = "add_remove"})
     refused("delta", obj, {epsilon = 1})
     refused("least epsilon", obj, {epsilon = 1e-30, delta = 1e-6})
   end)
