@@ -1,5 +1,5 @@
--- utility_data.lua -- the data sets of utility_bench.lua, with rows in the unit l2 ball and labels that suit a kind of loss.  Ranges come
--- from units and from how the features were made, never from the values.  Used by: utility_bench.lua.
+-- utility_data.lua -- the data sets of utility_bench.lua, with rows in the unit l2 ball and labels that suit a kind of loss.
+-- Ranges come from units and from how the features were made, never from the values.  Used by: utility_bench.lua.
 local pn = require "penumbra"
 
 local data = {}
@@ -23,17 +23,18 @@ local function covertype(rows)
   return rows:rescale(low, high)
 end
 
--- read: the rows as they are scaled; labels: their range, `over`: above it a binary label is 1; classes: their number and the first one.
+-- read: the rows as they are scaled; labels: their range; over: above it a binary label is 1; classes: their number and the first
+-- one; text: the file whose rows clipped to norm 1 are the same, where a dense copy would not fit.
 local sources = {
   a9a = { read = function() return pn.data.libsvm(path "a9a.gz", { cols = 123 }) end, labels = { -1, 1 }, over = 0 },
   ijcnn1 = { read = function() return pn.data.libsvm(path "ijcnn1.gz", { cols = 22 }) end, labels = { -1, 1 }, over = 0 },
   reuters = {
     read = function() return pn.data.libsvm(path "reuters.money-fx.train.libsvm.gz", { cols = 8315, labels = "binary" }) end,
-    labels = { -1, 1 }, over = 0,
+    labels = { -1, 1 }, over = 0, text = "reuters.money-fx.train.libsvm.gz",
   },
   news20 = {
     read = function() return pn.data.libsvm(path "news20.libsvm.gz", { cols = 62061 }) end,
-    labels = { 1, 20 }, over = 10.5, classes = 20, first = 1,
+    labels = { 1, 20 }, over = 10.5, classes = 20, first = 1, text = "news20.libsvm.gz",
   },
   covertype = {
     read = function()
@@ -100,5 +101,7 @@ function data.load(name, kind)
   local of = sources[name] or error("utility_data: no data set is called " .. name, 0)
   return kinds[kind](of.read():clip_rows("l2", 1), of)
 end
+
+function data.text(name) return sources[name].text and path(sources[name].text) end
 
 return data
