@@ -335,8 +335,8 @@ lint: check-layers check-abi | $(BUILD)/setup/lint ## Check format, style and co
 format: | $(BUILD)/setup/lint ## Rewrite the C files in the house format
 	clang-format -i $(C_FILES)
 
-# A Python that has numpy, for benchmarks that compare with it; they find it in $PYTHON.
-PYTHON  ?= $(shell python3 -c 'import numpy' 2>/dev/null && echo python3 || echo /usr/bin/python3)
+# A Python that has numpy and scipy, for benchmarks that compare with it; they find it in $PYTHON.
+PYTHON  ?= $(shell python3 -c 'import scipy' 2>/dev/null && echo python3 || echo /usr/bin/python3)
 RUN_BENCH = for bench in $(2); do echo "== $$bench"; $(CLEAN_ENV) PYTHON='$(PYTHON)' $(1) $$bench || exit 1; done
 
 benches: $(BENCHES) ## Build the benchmarks: build/tests/bench/NAME runs one

@@ -41,11 +41,11 @@ local function all_solvers()
   return names
 end
 
--- What is asked unless told otherwise: not what is never private, nor what needs parties that hold the columns.
+-- What is asked unless told otherwise: not what picks one of the others, nor what is never private, nor what needs parties that hold the columns.
 local function usual_solvers()
   local names = {}
   for _, name in ipairs(all_solvers()) do
-    if name ~= "block_frank_wolfe" and name ~= "federated_frank_wolfe" then names[#names + 1] = name end
+    if name ~= "auto" and name ~= "block_frank_wolfe" and name ~= "federated_frank_wolfe" then names[#names + 1] = name end
   end
   return names
 end

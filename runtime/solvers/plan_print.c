@@ -113,6 +113,10 @@ int pn_plan_print(const pn_plan *plan, char *text, size_t size)
         pn_set_describe(set, where, sizeof where);
     put(&out, "plan: %s, %s loss on %zu x %zu records\n", plan->solver->name,
         pn_objective_loss(pn_plan_objective(plan))->name, data->n, data->p);
+    for (size_t i = 0; i < sizeof plan->warnings / sizeof plan->warnings[0] && plan->warnings[i][0]; i++) {
+        put(&out, "%-*s", NAME_WIDTH, "  warning");
+        put_wrapped(&out, plan->warnings[i], NAME_WIDTH);
+    }
     put(&out, "%-*s", NAME_WIDTH, "  over");
     put_wrapped(&out, where, NAME_WIDTH);
     put_guarantee(&out, plan);
@@ -120,9 +124,5 @@ int pn_plan_print(const pn_plan *plan, char *text, size_t size)
         put_line(&out, &plan->lines[i]);
     put(&out, "%-*s", NAME_WIDTH, "  source");
     put_wrapped(&out, plan->solver->source, NAME_WIDTH);
-    for (size_t i = 0; i < sizeof plan->warnings / sizeof plan->warnings[0] && plan->warnings[i][0]; i++) {
-        put(&out, "%-*s", NAME_WIDTH, "  warning");
-        put_wrapped(&out, plan->warnings[i], NAME_WIDTH);
-    }
     return out.used;
 }

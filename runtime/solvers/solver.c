@@ -13,11 +13,12 @@ extern const pn_solver_ops pn_solver_frank_wolfe, pn_solver_frank_wolfe_convex, 
     pn_solver_accelerated_mirror_descent, pn_solver_gradient_descent, pn_solver_sgd, pn_solver_svrg, pn_solver_svrg_pp,
     pn_solver_objective_perturbation, pn_solver_output_perturbation, pn_solver_zeroth_order,
     pn_solver_zeroth_order_naive, pn_solver_second_order, pn_solver_trust_region, pn_solver_newton,
-    pn_solver_block_frank_wolfe;
+    pn_solver_block_frank_wolfe, pn_solver_auto;
 extern const pn_solver_ops
     pn_solver_federated_frank_wolfe; /* lives one room up: the table is the one door to solvers */
 
 static const pn_solver_ops *const solver_table[] = {
+    &pn_solver_auto,
     &pn_solver_frank_wolfe,
     &pn_solver_frank_wolfe_convex,
     &pn_solver_mirror_descent,
@@ -408,8 +409,11 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
     if ((status = pn_args_check(owner, pn_solver_common, common, err)) != PN_OK ||
         (status = pn_args_check(owner, solver->params, own, err)) != PN_OK ||
         (status = check_start(owner, &common[PN_OPT_START], objective, err)) != PN_OK ||
-        (status = read_request(owner, solver, common, &request, err)) != PN_OK ||
-        (status = check_private(owner, solver, objective, &request, err)) != PN_OK)
+        (status = read_request(owner, solver, common, &request, err)) != PN_OK)
+        return status;
+    if (solver->picks)
+        return solver->plan(out, objective, &request, common, own, err);
+    if ((status = check_private(owner, solver, objective, &request, err)) != PN_OK)
         return status;
     why = request.kind != PN_NONPRIVATE ? pn_without_records_why(solver, objective) : NULL;
     if (why)

@@ -13,6 +13,7 @@ local usage = {
 local BALL, L1 = "set = pn.set.l2_ball{dim = d.p}", "set = pn.set.l1_ball{dim = d.p}"
 local solvers = {
   accelerated_mirror_descent = { BALL, "iterations = 20" },
+  auto = { BALL, "" },
   frank_wolfe = { L1, "iterations = 20" },
   frank_wolfe_convex = { BALL, "iterations = 20" },
   gradient_descent = { BALL, "iterations = 20" },

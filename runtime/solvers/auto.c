@@ -1,0 +1,159 @@
+/* auto.c -- solve.auto: picks the solver for a problem and its budget from public numbers alone, and plans with it.
+ * Depends on: solver.h, noisy_gradient.h.  Used by: solver.c's table.
+ *
+ * Candidates are asked in a fixed order; the first one that suits the problem and can be planned is taken.  What a row looks at: the
+ * certified bounds, n, the dimension, the set, the budget.  No record, and no value that a record could move, has a part in it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "solvers/noisy_gradient.h"
+#include "solvers/solver.h"
+
+static const char owner[] = "solve.auto";
+
+typedef struct facts {
+    const pn_objective *objective;
+    const pn_bounds *bounds;
+    const pn_request *request;
+    double n, dim;
+    double mu; /* of the Gaussian mechanism that the budget pays for; +inf without privacy */
+    bool pure; /* no delta: Gaussian noise is out */
+    bool smooth, convex;
+} facts;
+
+typedef struct candidate {
+    const char *solver;
+    bool (*suits)(const facts *of);
+    const char *why;
+} candidate;
+
+#define OWN_MOST 40 /* options of a solver, at most */
+
+static facts read_facts(pn_objective *objective, const pn_request *request)
+{
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    const pn_regulariser *reg = pn_objective_regulariser(objective);
+    bool is_private = request->kind != PN_NONPRIVATE;
+
+    return (facts){ .objective = objective,
+                    .bounds = bounds,
+                    .request = request,
+                    .n = (double)pn_objective_data(objective)->n,
+                    .dim = (double)pn_objective_dim(objective),
+                    .pure = request->kind == PN_EPSILON_DELTA && request->delta == 0.0,
+                    .mu = is_private ? sqrt(2.0 * pn_gradient_noise_rho(request)) : INFINITY,
+                    .smooth = bounds->loss.smooth && (!reg || isfinite(bounds->reg.smoothness)),
+                    .convex = bounds->convex && bounds->loss.convex };
+}
+
+/* ---- what suits ---- */
+
+static bool black_box(const facts *of)
+{
+    return pn_objective_loss(of->objective)->margins == 0;
+}
+
+static bool pure_vertices(const facts *of)
+{
+    const pn_set *set = pn_objective_set(of->objective);
+
+    return of->pure && set && pn_set_is_polytope(set);
+}
+
+static bool pure(const facts *of)
+{
+    return of->pure;
+}
+
+/* The Hessian's noise, about 3 sqrt(d)/(n mu) of its bound in norm, is compared with the part 1/d of the bound that an eigenvalue
+ * has when all are alike. */
+static bool curvature_shows(const facts *of)
+{
+    return of->smooth && of->convex && of->dim <= 2000.0;
+}
+
+static bool smooth_convex(const facts *of)
+{
+    return of->smooth && of->convex && isfinite(of->mu);
+}
+
+static bool gradients(const facts *of)
+{
+    return !of->pure && !black_box(of);
+}
+
+static const candidate candidates[] = {
+    { "zeroth_order", black_box, "the loss is a black box, of which values alone are known" },
+    { "frank_wolfe", pure_vertices, "epsilon is pure and the set has vertices, among which it selects" },
+    { "output_perturbation", pure, "epsilon is pure" },
+    { "newton", curvature_shows, "the loss is smooth and convex, and its Hessian stands out of the noise" },
+    { "objective_perturbation", smooth_convex, "the loss is smooth and convex: one release of a perturbed minimum" },
+    { "gradient_descent", gradients, "gradients are all that the loss and the budget allow" },
+    { "sgd", gradients, "gradients are all that the loss and the budget allow" },
+};
+
+/* ---- the plan ---- */
+
+static void say_why(pn_plan *plan, const char *why)
+{
+    pn_plan_line first;
+
+    pn_plan_add_text(plan, "solver", plan->solver->name, "%s", why);
+    if (strcmp(plan->lines[plan->line_count - 1].name, "solver") != 0) /* the table was full */
+        return;
+    first = plan->lines[plan->line_count - 1];
+    memmove(plan->lines + 1, plan->lines, (plan->line_count - 1) * sizeof first);
+    plan->lines[0] = first;
+}
+
+static pn_status plan_with(pn_plan **out, const candidate *one, pn_objective *objective, const pn_request *request,
+                           const pn_arg *common, pn_err *err)
+{
+    pn_arg shared[PN_OPT_COUNT], own[OWN_MOST];
+    pn_status status;
+
+    memcpy(shared, common, sizeof shared);
+    memset(own, 0, sizeof own);
+    status = pn_plan_new(out, one->solver, objective, request->ledger, shared, own, request->task, err);
+    if (status == PN_OK)
+        say_why(*out, one->why);
+    return status;
+}
+
+/* Of several refusals the first is told: it is that of the solver which suits best. */
+static pn_status auto_plan(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                           const pn_arg *own, pn_err *err)
+{
+    facts of = read_facts(objective, request);
+    pn_status status = PN_OK;
+    pn_err refusal;
+
+    (void)own;
+    for (size_t k = 0; k < sizeof candidates / sizeof *candidates; k++) {
+        pn_status now;
+
+        if (!candidates[k].suits(&of))
+            continue;
+        now = plan_with(out, &candidates[k], objective, request, common, status == PN_OK ? err : &refusal);
+        if (now == PN_OK || now == PN_ECANCELLED)
+            return now;
+        status = status == PN_OK ? now : status;
+    }
+    return pn_fail_in(err, status, owner);
+}
+
+static const pn_param auto_params[] = { PN_PARAM_END };
+
+const pn_solver_ops pn_solver_auto = {
+    .name = "auto",
+    .doc = "Picks the solver from public numbers alone (the certified bounds, the number of records and coordinates, the "
+           "set, the budget), plans with it at its defaults, and says which and why in the first line of the plan.  "
+           "plan.solver names it; plan:with keeps it.",
+    .source = "see the solver that it names",
+    .params = auto_params,
+    .reveals = PN_REVEALS_PAID,
+    .is_private = true,
+    .picks = true,
+    .plan = auto_plan,
+};
