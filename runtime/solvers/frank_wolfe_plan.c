@@ -199,6 +199,83 @@ static pn_status check_paper(const pn_request *request, size_t selection, pn_err
     return PN_OK;
 }
 
+/* ---- whether it pays ---- */
+
+/* Where one choice has more noise than a vertex gains, runs kept within 3 % of the start's risk (a9a within 14 %) and reached a few per cent
+ * of what the set allows; where it has a quarter, a tenth to all of that.  Looked for on a9a, ijcnn1, reuters and five synthetic sparse
+ * problems, n = 1000 to 50,000, p = 22 to 20,000, epsilon 0.03 to 30, radius 1 to 50, the default steps and a sixteenth of them. */
+#define PAYS 0.25
+
+/* Slopes are taken to spread over all coordinates: the largest of k normal scores of deviation ||v|| G/sqrt(p), at most the largest score. */
+static double gain_of_vertex(const fw_problem *at)
+{
+    double spread = at->set->ops->atom_radius(at->set, PN_L2) * at->bounds->lipschitz[PN_L2];
+    double most = at->delta_q * at->n / contributions(at->request->neighbours);
+
+    return isfinite(spread) ? fmin(most, spread * sqrt(fmin(1.0, 2.0 * log(at->k) / (double)at->set->dim))) : most;
+}
+
+static double noise_of_choice(const fw_problem *at, const choice *made)
+{
+    return 2.0 * at->delta_q / made->epsilon * law_constant(made->law, at->k);
+}
+
+typedef struct budget_search {
+    fw_problem at;
+    pn_request request;
+    size_t selection, fixed_steps;
+} budget_search;
+
+static bool is_noise(void *self, double budget)
+{
+    budget_search *by = self;
+    choice made;
+
+    *(by->request.kind == PN_RHO ? &by->request.rho : &by->request.epsilon) = budget;
+    made = choose_tight(&by->at, by->selection, by->fixed_steps);
+    return !(noise_of_choice(&by->at, &made) <= PAYS * gain_of_vertex(&by->at));
+}
+
+/* The epsilon, or rho, at which choices find their way, to 2 %. */
+static double budget_that_pays(const fw_problem *at, size_t selection, size_t fixed_steps)
+{
+    budget_search by = { *at, *at->request, selection, fixed_steps };
+    double budget = at->request->kind == PN_RHO ? at->request->rho : at->request->epsilon;
+
+    by.at.request = &by.request;
+    while (budget < 1e6 && is_noise(&by, budget))
+        budget *= 1.02;
+    return budget;
+}
+
+/* Gradients find a way where their noise is no longer than two slopes: on those problems gradient_descent over the l2 ball around the set
+ * ended lower in every run that is warned of. */
+static bool descent_pays(const fw_problem *at)
+{
+    const pn_request *request = at->request;
+
+    return (request->kind == PN_RHO || request->delta > 0.0) &&
+           contributions(request->neighbours) * sqrt((double)at->set->dim) <=
+               2.0 * at->n * sqrt(2.0 * pn_gradient_noise_rho(request));
+}
+
+static void warn_of_noise(pn_plan *plan, const fw_problem *at, const choice *made, size_t selection, size_t fixed_steps)
+{
+    double noise = noise_of_choice(at, made), gain = gain_of_vertex(at);
+    char instead[96] = "";
+
+    if (!(noise > gain))
+        return;
+    if (descent_pays(at))
+        (void)snprintf(instead, sizeof instead, "solve.gradient_descent over l2_ball{radius=%.3g}, or ",
+                       at->set->ops->atom_radius(at->set, PN_L2));
+    pn_plan_warn(plan,
+                 "choices are mostly noise: %.3g against the %.3g that a vertex gains when slopes spread over %zu "
+                 "coordinates; expect little better than the start. Take %s%s >= %.3g",
+                 noise, gain, at->set->dim, instead, at->request->kind == PN_RHO ? "rho" : "epsilon",
+                 budget_that_pays(at, selection, fixed_steps));
+}
+
 /* ---- the plan ---- */
 
 static void explain_problem(pn_plan *plan, const fw_problem *at)
@@ -288,6 +365,8 @@ static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg 
                                 .score_bound = (largest_score(at->objective) + largest_regular_score(at->objective)) *
                                                (1.0 + 0x1p-30),
                                 .neighbours = at->request->neighbours };
+    if (!paper)
+        warn_of_noise(&plan->base, at, &made, own[FW_SELECTION].count, fixed);
     explain_choice(&plan->base, at, &made, paper, given != 0);
     explain_lattice(&plan->base, &plan->selection);
     if (paper)

@@ -408,3 +408,114 @@ describe("private LASSO", function()
     assert.is_true(means[2] < 2.5 * means[1])
   end)
 end)
+
+describe("the warning of private Frank-Wolfe about its noise", function()
+  local function text_of(plan)
+    return (tostring(plan):gsub("%s+", " "))
+  end
+  local function is_warned(plan)
+    return text_of(plan):find("choices are mostly noise", 1, true) ~= nil
+  end
+  local function over(data, radius, options)
+    local f = pn.objective { data = data, loss = pn.loss.logistic(), set = pn.set.l1_ball { dim = data.p, radius = radius } }
+    options.delta = options.epsilon and 1 / data.n ^ 2
+    return pn.solve.frank_wolfe.plan(f, options), f
+  end
+  local function from_lines(lines, p)
+    local name = os.tmpname()
+    local file = assert(io.open(name, "w"))
+    file:write(table.concat(lines, "\n"), "\n")
+    file:close()
+    local data = pn.data.libsvm(name, { cols = p, labels = "binary" }):clip_rows("l2", 1)
+    os.remove(name)
+    return data
+  end
+  -- 40 words of a text in which a word's chance falls like 1/rank, but for a fifth that tell the topic.
+  local function texts(n, p)
+    local draw, lines = pn.rng.seeded(5), {}
+    local function next_one() return draw:uniform() end
+    for i = 1, n do
+      local y, row, columns, parts = next_one() < 0.5, {}, {}, {}
+      for _ = 1, 40 do
+        local v = next_one()
+        local j = v < 0.2 and 1 + math.floor(v * 250) + (y and 0 or 50) or math.min(p, math.floor(p ^ next_one()))
+        row[j] = (row[j] or 0) + 1
+      end
+      for j in pairs(row) do columns[#columns + 1] = j end
+      table.sort(columns)
+      for k, j in ipairs(columns) do parts[k] = ("%d:%d"):format(j, row[j]) end
+      lines[i] = (y and "+1 " or "-1 ") .. table.concat(parts, " ")
+    end
+    return from_lines(lines, p)
+  end
+
+  it("names what to take instead, from public numbers only", function()
+    -- n, p and row bound of a collection of 15935 texts with 62061 words, whose counts no plan can see.
+    local lines = {}
+    for i = 1, 15935 do lines[i] = (i % 2 == 0 and "+1 " or "-1 ") .. (i % 7 + 1) .. ":1" end
+    local data = from_lines(lines, 62061)
+    for _, radius in ipairs { 1, 50.3 } do
+      local plan = over(data, radius, { epsilon = 1 })
+      assert.is_true(is_warned(plan))
+      local text = text_of(plan)
+      assert.matches(("solve.gradient_descent over l2_ball{radius=%.3g}, or epsilon >= "):format(radius), text, 1, true)
+      assert.is_true(text:find("warning", 1, true) < text:find("records n", 1, true))
+      -- ln k x scale against radius x sqrt(2 ln k / p), and a quarter of that at the epsilon that is named.
+      local gain = radius * line(plan, "slope bound s") * math.sqrt(2 * math.log(2 * 62061) / 62061)
+      assert.is_true(line(plan, "risk from noise") > gain)
+      local named = tonumber(text:match("epsilon >= ([%d.e+]+)"))
+      local there, below = over(data, radius, { epsilon = named * 1.01 }), over(data, radius, { epsilon = named / 1.03 })
+      assert.is_false(is_warned(there))
+      assert.is_true(line(there, "risk from noise") <= 0.25 * gain and line(below, "risk from noise") > 0.25 * gain)
+    end
+    assert.matches("or rho >= ", text_of(over(data, 50.3, { rho = 0.01 })), 1, true)
+    assert.is_nil(text_of(over(data, 1, { epsilon = 0.01 })):find("gradient_descent", 1, true)) -- its noise is 16 slopes
+    assert.is_true(is_warned(pn.solve.frank_wolfe.plan(pn.objective { data = data, loss = pn.loss.logistic(),
+      set = pn.set.l1_ball { dim = data.p, radius = 1 } }, { epsilon = 1 }))) -- a pure epsilon
+  end)
+
+  it("is true of sparse texts: a run that is warned of ends at its start, one with a quarter of that noise below", function()
+    -- Seeded, so that it repeats.  A few steps over the larger ball overshoot, whatever the noise.
+    local warned, fine = 0, 0
+    for _, shape in ipairs { { 3000, 500 }, { 2000, 3000 } } do
+      local data = texts(shape[1], shape[2])
+      for _, radius in ipairs { 1, 10 } do
+        local _, f = over(data, radius, { epsilon = 1 })
+        local start = math.log(2)
+        local best = pn.solve.frank_wolfe(f, { privacy = false, iterations = 300 }).value
+        for _, epsilon in ipairs { 0.1, 1, 10, 100 } do
+          for _, steps in ipairs(radius == 1 and { 8, 40, 160 } or { 160, 400 }) do
+            local plan = over(data, radius, { epsilon = epsilon, iterations = steps })
+            local gain = radius * line(plan, "slope bound s") * math.sqrt(2 * math.log(2 * data.p) / data.p)
+            local sum = 0
+            for run = 1, 4 do sum = sum + f:value(plan:run { rng = pn.rng.seeded(run) }.theta) / 4 end
+            local reached = (start - sum) / (start - best)
+            if is_warned(plan) then
+              warned = warned + 1
+              assert.is_true(sum > start * 0.97 and reached < 0.15, ("%g of %g reached"):format(reached, start - best))
+            elseif line(plan, "risk from noise") < 0.25 * gain then
+              fine = fine + 1
+              assert.is_true(reached > 0.1, ("%g of %g reached"):format(reached, start - best))
+            end
+          end
+        end
+      end
+    end
+    assert.is_true(warned >= 8 and fine >= 8, ("%d warned, %d fine"):format(warned, fine))
+  end)
+
+  it("is not made where Frank-Wolfe finds its way", function()
+    for _, n in ipairs { 1024, 65536 } do
+      assert.is_false(is_warned(pn.solve.frank_wolfe.plan(lasso(n, 100), { rho = 0.5 })))
+    end
+    local simplex = pn.objective { data = pn.data.synthetic.lasso { n = 10000, p = 100, seed = 1 }, loss = pn.loss.squared(),
+      set = pn.set.simplex { dim = 100 } }
+    assert.is_false(is_warned(pn.solve.frank_wolfe.plan(simplex, { epsilon = 1, delta = 1e-8 })))
+    local folder = os.getenv "PENUMBRA_DATA"
+    if not folder or folder == "" then return end
+    local a9a = pn.data.libsvm(folder .. "/a9a.gz", { cols = 123 }):clip_rows("l2", 1)
+    for epsilon, how in pairs { [0.1] = { 30, 9 }, [1] = { 64, 66 }, [10] = { 138, 465 } } do
+      assert.is_false(is_warned(over(a9a, how[1], { epsilon = epsilon, iterations = how[2] })))
+    end
+  end)
+end)
