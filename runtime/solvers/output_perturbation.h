@@ -85,8 +85,9 @@ pn_status output_measure(const output_problem *at, const output_schedule *schedu
 
 /** D and what predictions take it to be; the noise of sensitivity 1. */
 void output_measure_distance(output_draft *of);
-/** Predicted risk of where steps end, for a start at that distance from the minimum. */
+/** Bound on the risk of where steps end, for a start at that distance from the minimum; and what is to be expected of it. */
 double output_step_risk(const output_problem *at, const output_schedule *schedule, double distance);
+double output_expected_risk(const output_problem *at, const output_schedule *schedule, double distance);
 /** Excess risk that noise of standard deviation sigma on each entry adds, from above where nothing is projected. */
 double output_noise_risk(const output_problem *at, double sigma);
 /** The schedule of plan->method, and of the exact method its certificate and bounds.  Errors: PN_EINVAL, PN_EUNSUPPORTED, PN_ENOMEM. */

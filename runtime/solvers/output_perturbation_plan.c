@@ -284,7 +284,7 @@ static pn_status measure(output_draft *of, const pn_arg *common, const pn_arg *o
 
     if (status != PN_OK || plan->method == OUTPUT_EXACT)
         return status;
-    of->bias = output_step_risk(&of->at, &plan->schedule, of->assumed);
+    of->bias = output_expected_risk(&of->at, &plan->schedule, of->assumed);
     of->proven = output_step_risk(&of->at, &plan->schedule, of->distance);
     return plan->base.request.kind == PN_NONPRIVATE ? PN_OK
                                                     : output_measure(&of->at, &plan->schedule, &of->bounds, err);
