@@ -23,6 +23,17 @@ int pnl_data_option(lua_State *L, const char *name);
 /** The option `labels` of the table at 2; what it points into stays on the stack.  text: labels may be text. */
 void pnl_data_labels(lua_State *L, const char *owner, bool text, pn_label_options *options);
 
+/* The option `clip_rows` of a loader: rows are clipped before anybody has the data set, so that there is one copy of them. */
+typedef struct pnl_row_clip {
+    bool given;
+    pn_lp norm;
+    double bound;
+} pnl_row_clip;
+/** That of the table at `index`, {"l2", 1}; without a table there is none. */
+pnl_row_clip pnl_data_row_clip(lua_State *L, int index, const char *owner);
+/** Clip what was loaded into `slot` unless `status` says that nothing was. */
+pn_status pnl_data_clipped(pn_dataset *const *slot, const pnl_row_clip *clip, pn_status status, pn_err *err);
+
 /** The option `seed` of the table at 1: any whole number, 1 when absent. */
 uint64_t pnl_data_seed(lua_State *L, const char *owner);
 /** Push pn.data.synthetic. */

@@ -284,9 +284,10 @@ static void read_one_hot(lua_State *L, pn_csv_options *options)
 
 int pnl_data_csv(lua_State *L)
 {
-    static const char *const extra[] = { "label", "header", "sep", "columns", "one_hot", "labels", NULL };
+    static const char *const extra[] = { "label", "header", "sep", "columns", "one_hot", "labels", "clip_rows", NULL };
     const char *path = pnl_data_path(L, 1, "data.csv");
     pn_csv_options options = { 0 };
+    pnl_row_clip clip;
     pn_dataset **slot;
     pn_status status;
     pn_err err;
@@ -298,10 +299,13 @@ int pnl_data_csv(lua_State *L)
     read_header(L, &options);
     read_columns(L, &options);
     read_one_hot(L, &options);
+    clip = pnl_data_row_clip(L, 2, "data.csv");
     pnl_data_labels(L, "data.csv", true, &options.labels);
     slot = pnl_new_data(L);
     pnl_run_begin(L, true);
+    pnl_run_lend_task(L);
     status = pn_load_csv(slot, path, &options, pnl_task(L), &err);
+    status = pnl_data_clipped(slot, &clip, status, &err);
     pnl_run_end(L);
     return pnl_data_made(L, slot, status, &err);
 }

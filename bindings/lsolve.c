@@ -278,17 +278,20 @@ void pnl_open_solve(lua_State *L)
     static const pnl_row rows[] = {
         { "exact", solve_exact, PNL_FUNCTION, PNL_RAW,
           "pn.solve.exact(obj, {tol=, max_iterations=}) -> {theta=, value=, gap=}",
-          "The non-private minimum, for excess risk; gap bounds value - min.  Regularisers with kinks are taken by "
-          "their "
+          "The non-private minimum, for excess risk; gap bounds value - min.  Smooth convex losses, with l2, l1 or "
+          "elastic net or no regulariser, take Newton steps as long as these stay in the set; what is left takes "
+          "accelerated gradients.  Other regularisers with kinks are taken by their "
           "proximal map (r:prox()), over sets with a projection.  The gap is the Frank-Wolfe duality gap over a "
           "bounded set "
           "without kinks; else the norm of a subgradient, times the set's diameter or squared over twice the strong "
           "convexity, "
           "whichever is less: so an unbounded set, or none, will do where obj.bounds.strong_convexity is positive.  "
+          "With l1 and a smooth loss "
+          "that is bounded below, the dual gap does without a set, too.  "
           "Where obj.bounds.convex is false, theta is a stationary point found from the set's centre, and gap is what "
           "is certified all the same: -strong_convexity/2 times the squared diameter more, or value less the loss's "
           "least value.  "
-          "Source: Beck, Teboulle (2009); Jaggi (2013)." },
+          "Source: Beck, Teboulle (2009); Jaggi (2013); Lee, Sun, Saunders (2014)." },
         PNL_ROW_END,
     };
     const pn_solver_ops *const *table = pn_solver_table();

@@ -149,16 +149,21 @@ static bool is_bound(double bound)
     return bound >= ldexp(1.0, -BOUND_EXPONENT) && bound <= ldexp(1.0, BOUND_EXPONENT);
 }
 
+static pn_status check_bound(double bound, pn_err *err)
+{
+    if (is_bound(bound))
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL, "clip_rows: bound must be a positive number (from 2^-400 to 2^400), got %g", bound);
+}
+
 /* A copy of the data with its rows open for changes. */
 static pn_status open_copy(pn_dataset **copy, pn_rows *rows, const pn_dataset *data, double bound, pn_err *err)
 {
-    pn_status status;
+    pn_status status = check_bound(bound, err);
 
     *copy = NULL;
-    if (!is_bound(bound))
-        return pn_fail(err, PN_EINVAL, "clip_rows: bound must be a positive number (from 2^-400 to 2^400), got %g",
-                       bound);
-    status = pn_dataset_copy(copy, data, err);
+    if (status == PN_OK)
+        status = pn_dataset_copy(copy, data, err);
     if (status == PN_OK)
         status = pn_rows_open_held(rows, *copy, err);
     if (status != PN_OK)
@@ -166,15 +171,16 @@ static pn_status open_copy(pn_dataset **copy, pn_rows *rows, const pn_dataset *d
     return status;
 }
 
-pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp norm, double bound, pn_err *err)
+pn_status pn_dataset_clip_rows_here(pn_dataset *data, pn_lp norm, double bound, pn_err *err)
 {
-    pn_dataset *copy;
     pn_rows rows;
-    pn_status status = open_copy(&copy, &rows, data, bound, err);
+    pn_status status = check_bound(bound, err);
 
+    if (status == PN_OK)
+        status = pn_rows_open_held(&rows, data, err);
     if (status != PN_OK)
         return status;
-    for (size_t i = copy->first; i < pn_dataset_held_end(copy) && status == PN_OK; i++) {
+    for (size_t i = data->first; i < pn_dataset_held_end(data) && status == PN_OK; i++) {
         size_t count;
         double *entries = pn_rows_edit(&rows, i, &count);
 
@@ -183,13 +189,21 @@ pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp n
         status = pn_rows_stopped(i, err);
     }
     pn_rows_close(&rows);
-    if (status != PN_OK) {
-        pn_dataset_free(copy);
-        return status;
-    }
-    pn_bounds_tighten(&copy->bounds, copy->p, norm, bound);
-    *out = copy;
-    return PN_OK;
+    if (status == PN_OK)
+        pn_bounds_tighten(&data->bounds, data->p, norm, bound);
+    return status;
+}
+
+pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp norm, double bound, pn_err *err)
+{
+    pn_dataset *copy = NULL;
+    pn_status status = check_bound(bound, err);
+
+    if (status == PN_OK)
+        status = pn_dataset_copy(&copy, data, err);
+    if (status == PN_OK)
+        status = pn_dataset_clip_rows_here(copy, norm, bound, err);
+    return pn_dataset_deliver(out, copy, status);
 }
 
 /* ---- clipping to any norm ---- */

@@ -161,8 +161,12 @@ pn_status pn_load_npy_share(pn_dataset **out, const char *xpath, const char *ypa
 /** Scale each row whose norm exceeds `bound` down to it, guaranteed in real arithmetic;
  *  record the bound and those it implies, rounded upwards; smaller ones that stood before stay.  For l1 and l2 a row within
  *  about p 2^-51 of the bound counts as exceeding it; linf is exact.  bound in [2^-400, 2^400].
- *  Errors: PN_EINVAL, PN_ENOMEM. */
+ *  The result is a copy.  Errors: PN_EINVAL, PN_ENOMEM. */
 pn_status pn_dataset_clip_rows(pn_dataset **out, const pn_dataset *data, pn_lp norm, double bound, pn_err *err);
+
+/** The same in place: without a second copy of the records beside it, for a data set that nobody else has seen yet, such as one that was just
+ *  loaded.  After a failure its rows are fit for nothing but pn_dataset_free.  Errors: PN_EINVAL; PN_ENOMEM, of float32 data only. */
+pn_status pn_dataset_clip_rows_here(pn_dataset *data, pn_lp norm, double bound, pn_err *err);
 
 /* A norm that this room does not know, such as the gauge of a convex set. */
 typedef struct pn_row_gauge {

@@ -49,6 +49,12 @@ pn_status pn_objective_hessian_bounds(const pn_objective *objective, pn_hessian_
 pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
                                  double *gradient, double *packed, pn_task *task, pn_err *err);
 
+/** out[count * count] = rows and columns `columns`[count], which rise, of the Hessian of the mean loss (without r) at theta, for losses of one
+ *  margin: with sparse records as cheap as the entries that these have there.  For minimisers without privacy, which know where theta is not
+ *  0.  Errors: as pn_objective_quadratic; PN_EUNSUPPORTED for several margins and for clipped objectives; PN_EDIM for columns. */
+pn_status pn_objective_hessian_columns(pn_objective *objective, const double *theta, const size_t *columns,
+                                       size_t count, double *out, pn_task *task, pn_err *err);
+
 /** Public bound on the Frobenius norm of computed - exact of the SUM of Hessians over at most `count` records, of which each has Frobenius
  *  norm at most 1: multiply by pn_hessian_bounds.zero.  "Exact" is the sum of the parts of records as they are in floating point, which the
  *  bounds above are of.  Counted are the rounding of products, of their sum and of the division by n or a batch's denominator: for the mean,

@@ -299,10 +299,12 @@ pn_status pn_run(pn_fit **out, const pn_plan *plan, const pn_run_options *option
 void pn_fit_free(pn_fit *fit);
 
 /**
- * The non-private minimum, for excess risk: accelerated projected or proximal gradients with restart until gap, a bound on
- * value - minimum, is at most tol, or PN_ENUMERIC after `max_iterations`.  theta[p], value and gap are raw.  Of an objective that is not
- * certified convex it is a stationary point, and the gap is what is certified of it, which may be far above tol.
- * Errors: PN_EUNSUPPORTED when neither a bounded set nor certified strong convexity bounds the gap, for kinks without a proximal map or
+ * The non-private minimum, for excess risk: until gap, a bound on value - minimum, is at most tol, or PN_ENUMERIC after `max_iterations`.
+ * Newton steps for smooth convex losses, with l1's kinks too, as long as they stay in the set; else accelerated projected or proximal
+ * gradients.  theta[p], value and gap are raw.  Of an objective that is not certified convex it is a stationary point, and the gap is what is
+ * certified of it, which may be far above tol.
+ * Errors: PN_EUNSUPPORTED when neither a bounded set nor certified strong convexity bounds the gap, nor the dual one of l1 without a set (of
+ * a smooth convex loss that is bounded below), for kinks without a proximal map or
  * over a set without a projection, for clipped objectives; PN_EINVAL for tol; what the objective, the set and the operator fail with.
  */
 pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterations, double *theta, double *value,

@@ -287,7 +287,7 @@ static pn_status lazy_step(svrg_state *self, pn_step_context *context, pn_err *e
     self->inner++;
     if (self->inner == svrg_epoch_steps(&plan_of(self)->shape, self->base.step + 1))
         svrg_lazy_finish(self->lazy, self->x, self->average);
-    self->apart = svrg_lazy_within(self->lazy, SVRG_REACH) ? 0.0 : INFINITY;
+    self->apart = svrg_lazy_within(self->lazy, SVRG_FAR) ? 0.0 : INFINITY;
     return PN_OK;
 }
 

@@ -139,7 +139,7 @@ describe("the LIBSVM loader", function()
     local function fails(options, message)
       assert.equal(message, files.error_of(path, pn.data.libsvm, path, options):match("data%.libsvm: .*"))
     end
-    fails({ colums = 3 }, "data.libsvm: unknown option 'colums'; it takes cols, sparse, labels")
+    fails({ colums = 3 }, "data.libsvm: unknown option 'colums'; it takes cols, sparse, labels, clip_rows")
     fails({ cols = 0 }, "data.libsvm: cols must be a whole number from 1, got 0")
     fails({ sparse = 1 }, "data.libsvm: sparse must be true or false, got 1")
     fails({ labels = "two" }, "data.libsvm: labels must be \"binary\" or a table from numbers to numbers such as "

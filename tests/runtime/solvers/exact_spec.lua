@@ -142,14 +142,14 @@ describe("solve.exact with kinks", function()
     check_gap(f, f:value(want))
   end)
 
-  -- One record, 1 at 0.01: a slope of nearly -0.1 all over [-1, 1], where the first step, of size 1, leads to 0.1.
+  -- One record, 1 at 0.01: a slope of nearly -0.099 all over [0, 1], so that 0, where the search begins, is good enough for 0.5.
   it("bounds the error over the whole set by the slope that is left", function()
     local f = pn.objective{data = pn.data.from({{0.01}}, {10}), loss = pn.loss.squared(), reg = pn.reg.l1(1e-3),
       set = pn.set.box{lower = {-1}, upper = {1}}}
     local got = pn.solve.exact(f, {tol = 0.5})
-    assert.near(0.099, got.theta[1], 1e-3)
+    assert.equal(0, got.theta[1])
     assert.near(2 * 0.099, got.gap, 1e-3)
-    assert.near(0.9 * 0.099, got.value - f:value{1}, 1e-3)
+    assert.near(0.099, got.value - f:value{1}, 1e-3)
     assert.near(1, pn.solve.exact(f, {tol = 1e-9}).theta[1], 1e-7)
   end)
 
@@ -263,7 +263,9 @@ describe("solve.exact", function()
 
   it("says what bounds the gap when nothing does", function()
     refuses("solve.exact: there is no constraint set; " .. instead, objective())
-    refuses("solve.exact: there is no constraint set; " .. instead, objective(pn.reg.l1(0.1)))
+    refuses("solve.exact: there is no constraint set; " .. instead, objective(pn.reg.l1(0.1), nil, pn.loss.absolute()))
+    refuses("solve.exact: there is no constraint set; " .. instead, objective(pn.reg.group{lambda = 0.1,
+      groups = {1, 1, 1, 2, 2, 2}}))
     refuses("solve.exact: nonnegative is unbounded; " .. instead, objective(pn.reg.l1(0.1), pn.set.nonnegative{dim = DIM}))
   end)
 
@@ -285,8 +287,11 @@ describe("solve.exact", function()
   end)
 
   it("says when it gives up", function()
+    local labels = {}
+    for i = 1, N do labels[i] = Y[i] > 0 and 1 or -1 end
     refuses("solve.exact: the gap is still above tol = 1e-12 after 2 iterations; give a larger tol or max_iterations",
-      objective(pn.reg.elastic_net{l1 = 0.1, l2 = 0.01}), {tol = 1e-12, max_iterations = 2})
+      pn.objective{data = pn.data.from(X, labels), loss = pn.loss.logistic(),
+        reg = pn.reg.elastic_net{l1 = 0.1, l2 = 0.01}}, {tol = 1e-12, max_iterations = 2})
     refuses("solve.exact: the duality gap is still above tol = 1e-12 after 2 iterations; give a larger tol or max_iterations",
       objective(nil, pn.set.l2_ball{dim = DIM}), {tol = 1e-12, max_iterations = 2})
   end)

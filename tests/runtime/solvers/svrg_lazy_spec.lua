@@ -141,6 +141,20 @@ describe("lazy svrg", function()
     for j = 1, p do assert.is_true(fit.theta[j] == fit.theta[j]) end
   end)
 
+  -- Records e_j, labels 100: the minimum of a mean of (theta_j - 100)^2/2 + 0.01/count ||theta||^2/2 has the entries 100/1.01.
+  it("goes on to coordinates of any size", function()
+    local count, at, x = 200, {}, {}
+    for i = 1, count do at[i], x[i] = i, 1 end
+    local unit = pn.data.from(pn.sparse{rows = count, cols = count, i = at, j = at, x = x}, pn.vec.zeros(count) + 100)
+    local obj = pn.objective{data = unit:clip_rows("l2", 1):clip_labels(0, 100), loss = pn.loss.squared(),
+      reg = pn.reg.l2(0.01 / count)}
+    local plan = pn.solve.svrg.plan(obj, {privacy = false, epochs = 30})
+    local fit = plan:run{rng = pn.rng.seeded(3)}
+    assert.are.equal("lazy", kind_of(plan))
+    assert.is_nil(fit.stopped)
+    for j = 1, count do assert.is_near(100 / 1.01, fit.theta[j], 0.1) end
+  end)
+
   it("goes on where a cancelled run stopped", function()
     local obj = pn.objective{data = sparse, loss = pn.loss.logistic(), reg = pn.reg.l1(0.002)}
     local plan = pn.solve.svrg.plan(obj, {privacy = false, epochs = 3, inner = 150, step = 0.3})
