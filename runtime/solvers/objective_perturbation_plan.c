@@ -26,7 +26,7 @@ const pn_param op_params[] = {
       "favours" },
     { "split", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
       "share of the squared noise ratios that the objective's linear term gets, the answer's noise has the rest; by "
-      "default 0.999, over a set what the risk bound favours" },
+      "default what their risk favours, at most 0.999" },
     { "tolerance", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
       "certified excess of the sum that is minimised; by default 2^-40 of its scale" },
     { "approximate", PN_FLAG, PN_OPTIONAL, PN_ANY, 1.0, NULL,
@@ -117,6 +117,16 @@ typedef struct risk {
  * on ijcnn1 and covtype, where half and twice of it cost little. */
 #define DISTANCE 4.0
 
+/* Of the noise on the answer, of the sum, on R^p: it is 2^-20 of how far the minimum may be at least, which a small Lam lets be far. */
+static double risk_of_answer(const op_problem *at, double weight, double s)
+{
+    op_choice made;
+
+    op_begin(at, weight, &made);
+    return op_follow(at, s, &made, NULL) == PN_OK ? 0.5 * at->n * at->beta * made.noise.sigma_out * made.noise.sigma_out
+                                                  : 0.0; /* what fails is said of the weight that is chosen */
+}
+
 static double risk_of(void *self, double log_strong)
 {
     const risk *by = self;
@@ -129,7 +139,8 @@ static double risk_of(void *self, double log_strong)
     if (at->set)
         return sigma * by->width + 0.5 * weight * by->radius * by->radius +
                by->answer / (s * (at->by_gap ? sqrt(strong) : strong));
-    return sigma * sigma * at->p / (2.0 * strong) + 0.5 * weight * by->radius * by->radius;
+    return sigma * sigma * at->p / (2.0 * strong) + 0.5 * weight * by->radius * by->radius +
+           risk_of_answer(at, weight, s);
 }
 
 static double best_weight(const op_problem *at, double width)
@@ -150,14 +161,18 @@ static double best_weight(const op_problem *at, double width)
 
 /* ---- the answer's share ---- */
 
-/* What both noises may cost in the mean objective over a set. */
+/* What both noises may cost in the mean objective.  On R^p by its curvature, beta in all, as if spread evenly: a shift b/n of its slope costs
+ * (sigma/n)^2 p^2/(2 beta), noise on the answer beta sigma_o^2/2. */
 static double noise_risk(const op_problem *at, const op_choice *made, double width)
 {
-    return made->noise.sigma / at->n * width + made->noise.sigma_out * sqrt(at->p) * slope_of_mean(at);
+    double b = made->noise.sigma / at->n, answer = made->noise.sigma_out;
+
+    return at->set ? b * width + answer * sqrt(at->p) * slope_of_mean(at)
+                   : b * b * at->p * at->p / (2.0 * at->beta) + at->beta * answer * answer / 2.0;
 }
 
-/* Over a set, and by the gap above all, the offset shows, so the share of the noise that hides it is chosen by the risk bound; by Renyi
- * curves, which take a thousandth of the time. */
+/* The offset shows over a set, by the gap above all, and where epsilon is large, so the share of the noise that hides it is chosen by its risk;
+ * by Renyi curves, which take a thousandth of the time. */
 static pn_status choose_split(op_problem *at, double width, op_choice *made, pn_err *err)
 {
     static const double shares[] = { 0.99, 0.97, 0.93, 0.87, 0.8, 0.7, 0.6, 0.5 };
@@ -305,11 +320,12 @@ static pn_status choose(op_problem *at, const pn_arg *common, const pn_arg *own,
     op_begin(at, given ? own[OP_LAMBDA].real * at->n : best_weight(at, width), made);
     *rule = given     ? "as given"
             : at->set ? "minimises the risk bound"
-                      : "balances sigma^2 p/(2 Lam) and (Lam/2) (4 L/beta)^2: n, p, L, beta and the budget only";
+                      : "balances sigma^2 p/(2 Lam), (Lam/2) (4 L/beta)^2 and the answer's noise: by n, p, L, beta and "
+                        "the budget";
     if (!(made->strong > 0.0))
         return pn_fail(err, PN_EINVAL, "%s: lambda must be positive, since the regulariser is not strongly convex",
                        owner);
-    if (at->set && !own[OP_SPLIT].given)
+    if (!own[OP_SPLIT].given)
         status = choose_split(at, width, made, err);
     return status == PN_OK ? calibrate(at, at->whole ? "pld" : "rdp", made, err) : status;
 }
