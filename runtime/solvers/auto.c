@@ -147,9 +147,10 @@ static const pn_param auto_params[] = { PN_PARAM_END };
 
 const pn_solver_ops pn_solver_auto = {
     .name = "auto",
-    .doc = "Picks the solver from public numbers alone (the certified bounds, the number of records and coordinates, the "
-           "set, the budget), plans with it at its defaults, and says which and why in the first line of the plan.  "
-           "plan.solver names it; plan:with keeps it.",
+    .doc =
+        "Picks the solver from public numbers alone (the certified bounds, the number of records and coordinates, the "
+        "set, the budget), plans with it at its defaults, and says which and why in the first line of the plan.  "
+        "plan.solver names it; plan:with keeps it.",
     .source = "see the solver that it names",
     .params = auto_params,
     .reveals = PN_REVEALS_PAID,
