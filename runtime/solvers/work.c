@@ -10,6 +10,8 @@
 #define SPARSE_ENTRY 2e-9
 #define FEWEST       30.0
 #define MOST         1e6
+#define FETCH        5e-8
+#define CACHE        0x1p25
 #define GRAM_COLUMNS 2048.0 /* up to here a quadratic loss is summed up by its Gram matrix */
 
 double pn_step_seconds(const pn_objective *objective, double records)
@@ -18,7 +20,10 @@ double pn_step_seconds(const pn_objective *objective, double records)
     double p = (double)data->p, dim = (double)pn_objective_dim(objective), margins = fmax(dim / p, 1.0);
     double entries = data->sparse ? SPARSE_ENTRY * sqrt(p) : DENSE_ENTRY * p;
 
-    return STEP + COORDINATE * dim + records * (RECORD + entries * margins);
+    double bytes = (double)data->n * (data->sparse ? 12.0 * sqrt(p) : 8.0 * p);
+    double fetch = records < (double)data->n && bytes > CACHE ? FETCH : 0.0;
+
+    return STEP + COORDINATE * dim + records * (RECORD + fetch + entries * margins);
 }
 
 size_t pn_gradient_steps_max(const pn_objective *objective)

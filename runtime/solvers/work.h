@@ -10,7 +10,8 @@
 
 /**
  * Seconds of one core for a step on that many records: 4e-6, 1e-8 a coordinate for its noise, and for a record 1.5e-8 and as much as its
- * entries take, 2.5e-10 each when dense and 2e-9 when sparse, times the margins of the loss.  Measured on one core of a 2.6 GHz server; a
+ * entries take, 2.5e-10 each when dense and 2e-9 when sparse, times the margins of the loss; 5e-8 more for a record of
+ * a batch where all of them have over 32 MB, since its row is seldom in a cache.  Measured on one core of a 2.6 GHz server; a
  * pass over all records has two where there are two.
  * A sparse record is taken to have sqrt(p) entries.  How many are stored is no public number: with a record replaced it is another one, and
  * steps that depend on it would tell.  Storage and p are public.  Text has 44 to 910 where sqrt(p) is 91 to 297.
