@@ -216,7 +216,7 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
     bool given = common[PN_OPT_ITERATIONS].given;
     const char *rule = given        ? "as given"
                        : at->pulled ? "sqrt(8 L t), t = ln(1 + 8 mu gap/(p s^2))/(4 mu): the start is forgotten by then"
-                       : plan->iterations == at->terms.most ? "capped: about 1e10 multiplications"
+                       : plan->iterations == at->terms.most ? "capped: about 4 s of work"
                        : at->terms.unit == 0.0              ? "the default"
                        : at->terms.printed || at->terms.scale > 0.0
                            ? "the least bound with these steps"
@@ -301,7 +301,12 @@ static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *o
 static pn_status choose_steps(problem *at, pn_err *err)
 {
     const pn_first_order *first = &at->plan->first;
-    pn_noise_time time = { INFINITY, INFINITY, first->strong_convexity, 0.0, (double)first->p, at->terms.unit };
+    pn_noise_time time = { .scale = INFINITY,
+                           .slope = first->lipschitz,
+                           .distance = INFINITY,
+                           .strong_convexity = first->strong_convexity,
+                           .p = (double)first->p,
+                           .unit = at->terms.unit };
     size_t *steps = &at->plan->base.iterations;
     pn_status status = pn_first_order_gap(first, first->strong_convexity, &time.gap, err);
     double enough;

@@ -6,7 +6,10 @@
 #include "numeric/blas.h"
 #include "solvers/first_order.h"
 
-#define REACH 0x1p300 /* products of two such numbers are still numbers */
+#define NOISE_RISK  0.1
+#define FEW_COLUMNS 15.0
+#define FORGET      10.0    /* steps with momentum: at least that many times 1/(1 - beta) */
+#define REACH       0x1p300 /* products of two such numbers are still numbers */
 
 static pn_status choose_start(pn_first_order *out, const char *owner, const pn_arg *start, pn_err *err)
 {
@@ -56,14 +59,40 @@ void pn_first_order_clear(pn_first_order *self)
 double pn_time_of_noise(const pn_noise_time *of)
 {
     double s = of->unit, mu = of->strong_convexity;
-    double time = fmin(PN_NOISE_SHARE * of->scale, 0.7 * of->distance / sqrt(of->p)) / s;
+    double time = pn_usual_distance(of->scale, of->p, of->distance) / (s * sqrt(2.0 * of->p));
+    double harmless = fmax(PN_NOISE_SHARE * of->scale / s, NOISE_RISK * of->slope * of->scale / (of->p * s * s));
 
+    time = fmin(time, harmless);
     return mu > 0.0 ? fmin(time, log1p(8.0 * mu * of->gap / (of->p * s * s)) / (4.0 * mu)) : time;
 }
 
-double pn_usual_distance(double scale, double p, double diameter)
+double pn_usual_distance(double scale, double p, double most)
 {
-    return fmin(PN_NOISE_SHARE * sqrt(2.0 * p) * scale, diameter / 2.0);
+    return fmin(sqrt(2.0 * p) * fmax(PN_NOISE_SHARE, FEW_COLUMNS / p) * scale, most);
+}
+
+double pn_distance_of_gap(double strong_convexity, double gap)
+{
+    return strong_convexity > 0.0 ? sqrt(2.0 * gap / strong_convexity) : INFINITY;
+}
+
+double pn_longest_time(double smoothness, double steps)
+{
+    return steps / smoothness * fmax(1.0, steps / FORGET);
+}
+
+double pn_momentum_for(double time, double step, double steps)
+{
+    double beta = fmin(1.0 - step * steps / time, 1.0 - FORGET / steps);
+
+    return beta > 1e-9 ? beta : 0.0;
+}
+
+double pn_fewest_steps(double smoothness, double time)
+{
+    double plain = smoothness * time;
+
+    return fmin(plain, sqrt(FORGET * plain));
 }
 
 double pn_usual_excess(double distance, double time, double noise)

@@ -12,13 +12,14 @@ typedef struct gd_state {
     pn_state base;           /* first */
     pn_mechanism *mechanism; /* NULL without privacy */
     double *x;               /* [p] the current point */
-    double *next;            /* [p] what a step leaves unfinished when it fails */
-    double *gradient;        /* [p] of the losses, as released */
-    double *kept;            /* [p] the average, or the point that was drawn; NULL for the last one */
-    size_t averaged;         /* points in the average */
-    size_t drawn;            /* steps before the point that a random output keeps */
-    double value;            /* at x; raw, NaN where it may not be shown */
-    bool paid;               /* `gradient` has been released, and the step from it has not been made */
+    double *from; /* [p] where the next gradient is taken: x and `momentum` times the last step; x without momentum */
+    double *next; /* [p] what a step leaves unfinished when it fails */
+    double *gradient; /* [p] of the losses, as released */
+    double *kept;     /* [p] the average, or the point that was drawn; NULL for the last one */
+    size_t averaged;  /* points in the average */
+    size_t drawn;     /* steps before the point that a random output keeps */
+    double value;     /* at `from`; raw, NaN where it may not be shown */
+    bool paid;        /* `gradient` has been released, and the step from it has not been made */
 } gd_state;
 
 static const gd_plan *plan_of(const gd_state *self)
@@ -31,6 +32,8 @@ static void gd_destroy(pn_state *state)
     gd_state *self = (gd_state *)state;
 
     pn_mechanism_free(self->mechanism);
+    if (self->from != self->x)
+        pn_free(self->from);
     pn_free(self->x);
     pn_free(self->next);
     pn_free(self->gradient);
@@ -44,12 +47,14 @@ static pn_status allocate(gd_state *self, pn_err *err)
     size_t p = plan->problem.p;
 
     self->x = pn_alloc(p, sizeof(double));
+    self->from = plan->momentum > 0.0 ? pn_alloc(p, sizeof(double)) : self->x;
     self->next = pn_alloc(p, sizeof(double));
     self->gradient = pn_alloc(p, sizeof(double));
     self->kept = plan->output == GD_LAST ? NULL : pn_calloc(p, sizeof(double));
-    if (!self->x || !self->next || !self->gradient || (plan->output != GD_LAST && !self->kept))
+    if (!self->x || !self->from || !self->next || !self->gradient || (plan->output != GD_LAST && !self->kept))
         return pn_fail(err, PN_ENOMEM, "solve.gradient_descent: out of memory for %zu coordinates", p);
     memcpy(self->x, plan->problem.start, p * sizeof(double));
+    memcpy(self->from, plan->problem.start, p * sizeof(double));
     return PN_OK;
 }
 
@@ -76,12 +81,12 @@ static pn_status gd_start(pn_state **out, const pn_plan *plan, pn_step_context *
     return PN_OK;
 }
 
-/* The raw value of the objective at x, except for what the losses add.  *value is left alone without a regulariser. */
+/* The raw value of the objective where the gradient is taken, except for what the losses add.  *value is left alone without a regulariser. */
 static pn_status add_public_value(const gd_state *self, double *value, pn_err *err)
 {
     const pn_regulariser *reg = pn_objective_regulariser(self->base.plan->objective);
 
-    return reg ? reg->ops->evaluate(reg, plan_of(self)->problem.p, self->x, value, NULL, err) : PN_OK;
+    return reg ? reg->ops->evaluate(reg, plan_of(self)->problem.p, self->from, value, NULL, err) : PN_OK;
 }
 
 /* The gradient of the losses with its noise, and the value where it may be shown.  What can fail without a release comes first. */
@@ -94,7 +99,7 @@ static pn_status take_gradient(gd_state *self, pn_step_context *context, pn_err 
 
     self->value = NAN;
     if (status == PN_OK)
-        status = pn_noisy_losses(plan->objective, self->mechanism, context, "gradient_descent", self->x,
+        status = pn_noisy_losses(plan->objective, self->mechanism, context, "gradient_descent", self->from,
                                  show ? &losses : NULL, self->gradient, err);
     if (status != PN_OK)
         return status;
@@ -123,16 +128,18 @@ static pn_status move(gd_state *self, double eta, pn_err *err)
     pn_status status;
 
     memcpy(self->next, self->gradient, p * sizeof(double));
-    status = pn_composite_gradient(&problem->composite, self->x, p, self->next, err);
+    status = pn_composite_gradient(&problem->composite, self->from, p, self->next, err);
     if (status != PN_OK)
         return status;
     for (size_t j = 0; j < p; j++)
-        self->next[j] = self->x[j] - eta * self->next[j];
+        self->next[j] = self->from[j] - eta * self->next[j];
     if (pn_has_diverged(&self->base, self->next, p)) /* the answer stays the point before */
         return PN_OK;
     status = pn_composite_step(&problem->composite, self->next, p, eta, err);
     if (status != PN_OK)
         return status;
+    for (size_t j = 0; self->from != self->x && j < p; j++)
+        self->from[j] = self->next[j] + plan_of(self)->momentum * (self->next[j] - self->x[j]);
     memcpy(self->x, self->next, p * sizeof(double));
     return PN_OK;
 }

@@ -12,7 +12,8 @@ typedef struct gd_plan {
     pn_plan base; /* first */
     pn_gradient_noise noise;
     pn_first_order problem;
-    double step; /* eta */
+    double step;     /* eta */
+    double momentum; /* beta: the next gradient is taken beta times the last step further on */
     gd_output output;
     double tail; /* the average weighs point t of T like t^tail */
     bool
@@ -72,13 +73,14 @@ typedef struct gd_problem {
     double
         distance; /* from the start to the minimiser, as far as that is proven; of.distance may be a guess below it */
     double risk;  /* by the rule */
+    double usual; /* of the linear rule: the excess to be expected of the convex one, over which it was taken */
 } gd_problem;
 
 /** Fill at->of, claimed and distance: constants of the problem, from public numbers.  Errors: PN_ENOMEM; what a regulariser fails with. */
 pn_status gd_read_constants(gd_problem *at, pn_err *err);
 
 extern const pn_param gd_params[];
-enum { GD_STEP = 0, GD_OUTPUT, GD_TAIL, GD_PL, GD_STRONG_CONVEXITY, GD_PROX, GD_C };
+enum { GD_STEP = 0, GD_OUTPUT, GD_TAIL, GD_PL, GD_STRONG_CONVEXITY, GD_PROX, GD_C, GD_MOMENTUM };
 
 pn_status gd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err);

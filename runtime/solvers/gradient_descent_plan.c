@@ -24,12 +24,15 @@ const pn_param gd_params[] = {
     PN_STRONG_CONVEXITY_PARAM,
     PN_PROX_PARAM,
     PN_PAPER_C_PARAM,
+    PN_MOMENTUM_PARAM,
     PN_PARAM_END,
 };
 
 #define PLAIN_STEPS 1000 /* without privacy */
 #define TAIL        8.0
 #define FEWEST      10
+#define MOST        1000000 /* that the best number of steps is looked for */
+
 /* ---- the rule and the output ---- */
 
 static bool subgradients(const gd_problem *at)
@@ -88,7 +91,8 @@ static double convex_time(const gd_problem *at)
     const gd_constants *of = &at->of;
     double scale = of->smoothness > 0.0 && isfinite(of->slope / of->smoothness) ? of->slope / of->smoothness : 1.0;
     pn_noise_time time = { .scale = scale,
-                           .distance = at->distance,
+                           .slope = of->slope,
+                           .distance = fmin(at->distance, pn_distance_of_gap(of->strong_convexity, of->gap)),
                            .strong_convexity = of->strong_convexity,
                            .gap = of->gap,
                            .p = of->p,
@@ -102,6 +106,12 @@ static double largest_step(const gd_constants *of)
     return 1.0 / of->smoothness;
 }
 
+/* eta T: less than the time where momentum is given, which makes steps last longer. */
+static double plain_time(const gd_problem *at)
+{
+    return at->own[GD_MOMENTUM].given ? at->time * (1.0 - at->own[GD_MOMENTUM].real) : at->time;
+}
+
 /* eta for T steps. */
 static double step_for(const gd_problem *at, double steps)
 {
@@ -113,8 +123,18 @@ static double step_for(const gd_problem *at, double steps)
     if (of->rule == GD_RULE_KINKS)
         return of->distance / sqrt(steps * (of->slope * of->slope + noise));
     if (of->rule == GD_RULE_CONVEX)
-        return fmin(largest_step(of), at->time / steps);
+        return fmin(largest_step(of), plain_time(at) / steps);
     return largest_step(of);
+}
+
+/* beta: of the convex rule, where that many steps are too few for the time. */
+static double momentum_for(const gd_problem *at, double steps, double eta)
+{
+    if (at->own[GD_MOMENTUM].given)
+        return at->own[GD_MOMENTUM].real;
+    return at->of.rule == GD_RULE_CONVEX && isfinite(at->time) && !at->own[GD_STEP].given
+               ? pn_momentum_for(at->time, eta, steps)
+               : 0.0;
 }
 
 static size_t count(double steps, size_t most)
@@ -133,12 +153,27 @@ static size_t steps_for(const gd_problem *at)
     if (at->unit == 0.0)
         return most < PLAIN_STEPS ? most : PLAIN_STEPS;
     if (of->rule == GD_RULE_CONVEX)
-        return at->own[GD_STEP].given ? count(at->time / at->own[GD_STEP].real, most)
-                                      : count(fmax(at->time / largest_step(of) * (1.0 - 1e-12), FEWEST), most);
+        return at->own[GD_STEP].given ? count(plain_time(at) / at->own[GD_STEP].real, most)
+                                      : count(fmax(plain_time(at) / largest_step(of) * (1.0 - 1e-12), FEWEST), most);
     if (of->rule == GD_RULE_KINKS && !at->own[GD_STEP].given)
         return count(of->slope * of->slope / (of->p * variance), most);
     best = gd_best_steps(of, step_for(at, 1.0), variance, most);
     return best ? best : count(at->time / step_for(at, 1.0), most);
+}
+
+/* The theory's, but what is usual where it is for the average of a smooth convex problem: that is too far above what comes about. */
+static double expected_risk(const gd_problem *at, double steps, double eta, double variance)
+{
+    const gd_constants *of = &at->of;
+    const pn_first_order *problem = &at->plan->problem;
+    double D;
+
+    if (of->rule != GD_RULE_CONVEX || !(of->smoothness > 0.0) || !isfinite(of->slope))
+        return gd_risk(of, steps, eta, variance);
+    D = pn_usual_distance(of->slope / of->smoothness, of->p,
+                          fmin(problem->diameter / 2.0, pn_distance_of_gap(of->strong_convexity, of->gap)));
+    eta /= 1.0 - momentum_for(at, steps, eta);
+    return fmin(pn_usual_excess(D, eta * steps, eta * of->p * variance / 2.0), of->gap);
 }
 
 /* What the rule promises of the plan that it would make. */
@@ -157,13 +192,16 @@ static void choose_rule(gd_problem *at)
     gd_constants *of = &at->of;
     bool convex = at->bounds->convex && wanted != GD_RANDOM;
     bool linear = of->strong_convexity > 0.0 && wanted != GD_RANDOM && !(wanted == GD_AVERAGE && convex);
-    double other, risk;
+    double other, risk, steps;
 
     of->rule = subgradients(at) ? GD_RULE_KINKS : convex ? GD_RULE_CONVEX : GD_RULE_STATIONARY;
     at->time = convex_time(at);
     if (!linear || of->rule == GD_RULE_KINKS)
         return;
     other = promise(at);
+    steps = (double)steps_for(at);
+    at->usual = of->rule == GD_RULE_CONVEX ? expected_risk(at, steps, step_for(at, steps), at->unit * at->unit * steps)
+                                           : INFINITY;
     of->rule = GD_RULE_LINEAR;
     if (!convex || at->unit == 0.0)
         return;
@@ -179,6 +217,10 @@ static pn_status choose_steps(gd_problem *at, pn_err *err)
     choose_rule(at);
     plan->base.iterations = steps_for(at);
     plan->step = step_for(at, (double)plan->base.iterations);
+    plan->momentum = momentum_for(at, (double)plan->base.iterations, plan->step);
+    if (plan->momentum > 0.0 && at->of.rule == GD_RULE_KINKS)
+        return pn_fail(err, PN_EINVAL, "%s: momentum= needs a smooth loss; leave it out, or use smooth_hinge or huber",
+                       owner);
     if (!(plan->step > 0.0) || !isfinite(plan->step))
         return pn_fail(err, PN_EINVAL, "%s: no step size follows for a loss without curvature; give step=", owner);
     return choose_output(at, err);
@@ -241,17 +283,46 @@ static const char *const rule_formulas[] = {
     "expected squared gradient at a random point",
 };
 
+/* Steps that would be taken if work were no limit. */
+static double steps_wanted(const gd_problem *at)
+{
+    const gd_constants *of = &at->of;
+    double variance = at->unit * at->unit;
+
+    if (of->rule == GD_RULE_CONVEX && !at->own[GD_STEP].given && !at->own[GD_MOMENTUM].given)
+        return pn_fewest_steps(of->smoothness, at->time);
+    if (of->rule == GD_RULE_CONVEX)
+        return plain_time(at) / step_for(at, 1.0);
+    if (of->rule == GD_RULE_KINKS && !at->own[GD_STEP].given)
+        return of->slope * of->slope / (of->p * variance);
+    return (double)gd_best_steps(of, step_for(at, 1.0), variance, MOST);
+}
+
+/* First of all lines. */
+static void explain_limit(const gd_problem *at)
+{
+    const pn_plan *plan = &at->plan->base;
+    size_t most = pn_gradient_steps_max(at->objective);
+    double wanted;
+
+    if (at->common[PN_OPT_ITERATIONS].given || at->unit == 0.0 || plan->iterations < most)
+        return;
+    wanted = steps_wanted(at);
+    if (wanted > (double)most)
+        pn_plan_held_back(&at->plan->base, wanted * pn_step_seconds(at->objective, at->plan->problem.n));
+}
+
 static void explain_steps(gd_problem *at)
 {
     gd_plan *plan = at->plan;
     const gd_constants *of = &at->of;
     bool given = at->common[PN_OPT_ITERATIONS].given;
     size_t most = pn_gradient_steps_max(at->objective);
-    double L = of->smoothness;
-    const char *rule = given                                                  ? "as given"
-                       : plan->base.iterations == most && at->unit > 0.0      ? "capped: about 1e10 multiplications"
-                       : at->unit == 0.0                                      ? "the default"
-                       : of->rule == GD_RULE_CONVEX                           ? "eta T in steps of at most 1/L"
+    double L = of->smoothness, time = plan->step * (double)plan->base.iterations / (1.0 - plan->momentum);
+    const char *rule = given                                             ? "as given"
+                       : plan->base.iterations == most && at->unit > 0.0 ? "as many as 4 s of work allow, estimated"
+                       : at->unit == 0.0                                 ? "the default"
+                       : of->rule == GD_RULE_CONVEX                      ? "eta T in steps of at most 1/L"
                        : of->rule == GD_RULE_KINKS && !at->own[GD_STEP].given ? "where G^2 = p sigma^2"
                                                                               : "the least predicted risk";
 
@@ -261,10 +332,12 @@ static void explain_steps(gd_problem *at)
                 : of->rule == GD_RULE_KINKS  ? "D / sqrt(T (G^2 + p sigma^2))"
                 : plan->step >= 0.999999 / L ? "1/L"
                                              : "time / T, at most 1/L");
+    if (plan->momentum > 0.0)
+        pn_plan_add(&plan->base, "momentum beta", plan->momentum, "%s",
+                    at->own[GD_MOMENTUM].given ? "as given" : "each step lasts 1/(1 - beta) times as long");
     if (of->rule == GD_RULE_CONVEX && at->unit > 0.0)
-        pn_plan_add(&plan->base, "time eta T", plan->step * (double)plan->base.iterations,
-                    "noise alone then has deviation eta T sigma/sqrt(T) = %.3g a coordinate",
-                    plan->step * (double)plan->base.iterations * at->unit);
+        pn_plan_add(&plan->base, "time eta T", time, "%snoise alone then has deviation %.3g a coordinate",
+                    plan->momentum > 0.0 ? "/(1 - beta); " : "", time * at->unit);
     if (isfinite(L))
         pn_first_order_check_step(&plan->base, plan->step, 2.0 / L, "2/L");
     pn_plan_add_text(&plan->base, "output", outputs[plan->output], "%s",
@@ -287,24 +360,13 @@ static const char *no_bound(const gd_problem *at, double risk)
         return "f is not convex, or not shown to be: there may be several minima";
     if (at->claimed)
         return "mu is claimed, not certified";
+    if (plan->momentum > 0.0)
+        return "the theory is about steps without momentum";
     if (at->of.rule != GD_RULE_LINEAR && !isfinite(at->distance))
         return "nothing bounds the distance from the start to the minimiser; a bounded set would";
     if (plan->output != (at->of.rule == GD_RULE_LINEAR || plain ? GD_LAST : GD_AVERAGE))
         return plan->output == GD_LAST ? "the theory is about the average" : "the theory is about another output";
     return isfinite(risk) ? NULL : "none for a step of that size, or without a bounded set";
-}
-
-/* The theory's, but what is usual where it is for the average of a smooth convex problem: that is too far above what comes about. */
-static double expected_risk(const gd_problem *at, double steps, double eta, double variance)
-{
-    const gd_constants *of = &at->of;
-    const pn_first_order *problem = &at->plan->problem;
-    double D;
-
-    if (of->rule != GD_RULE_CONVEX || !(of->smoothness > 0.0) || !isfinite(of->slope))
-        return gd_risk(of, steps, eta, variance);
-    D = pn_usual_distance(of->slope / of->smoothness, of->p, problem->diameter);
-    return fmin(pn_usual_excess(D, eta * steps, eta * of->p * variance / 2.0), of->gap);
 }
 
 /* What the same plan would be with another number of steps. */
@@ -370,9 +432,11 @@ static void explain_risk(gd_problem *at)
                     of->proximal ? "4 L gap0/T + 6 p sigma^2 at eta = 1/L" : "2 L gap0/T + p sigma^2 at eta = 1/L");
     else if (isfinite(at->risk)) {
         plan->base.predicted = expected_risk(at, T, plan->step, sigma * sigma);
+        if (of->rule == GD_RULE_LINEAR && at->unit > 0.0)
+            plan->base.predicted = fmin(plan->base.predicted, at->usual);
         pn_plan_add(&plan->base, "predicted excess", plan->base.predicted, "%s",
-                    of->rule == GD_RULE_CONVEX && plan->base.predicted < at->risk
-                        ? "(D^2/(4 eta T) + p eta sigma^2/2)/3, D 0.3 sqrt(2 p) G/L or the set's"
+                    of->rule != GD_RULE_KINKS && plan->base.predicted < at->risk
+                        ? "(D^2/(4 t) + p t sigma^2/(2 T))/3 of the convex rule, D its usual distance"
                         : rule_formulas[of->rule]);
     }
     if (at->unit > 0.0) {
@@ -394,6 +458,7 @@ static pn_status fill(gd_problem *at, pn_err *err)
     if (status != PN_OK || (status = read_noise(at, err)) != PN_OK || (status = gd_read_constants(at, err)) != PN_OK ||
         (status = check_smooth(at, err)) != PN_OK || (status = choose_steps(at, err)) != PN_OK)
         return status;
+    explain_limit(at);
     pn_first_order_explain(&plan->problem, &plan->base);
     if (pl->given && pl->real > plan->problem.certified)
         pn_plan_warn(&plan->base,

@@ -269,7 +269,7 @@ static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
     bool given = common[PN_OPT_ITERATIONS].given;
     bool capped = !given && plan->iterations == pn_gradient_steps_max(at->objective);
     const char *rule = given                                 ? "as given"
-                       : capped                              ? "capped: about 1e10 multiplications"
+                       : capped                              ? "capped: about 4 s of work"
                        : plan->request.kind == PN_NONPRIVATE ? "the default"
                                                              : "where L R = sigma sqrt(G^2 + R^2)";
 

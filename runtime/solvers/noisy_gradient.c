@@ -184,15 +184,6 @@ double pn_gradient_noise_least(const pn_gradient_noise *noise, const pn_request 
     return high;
 }
 
-size_t pn_gradient_steps_max(const pn_objective *objective)
-{
-    double n = (double)pn_objective_data(objective)->n, p = (double)pn_objective_dim(objective), cost = n * p;
-
-    if (pn_objective_loss(objective)->quadratic && p <= 2048.0)
-        cost = fmin(cost, p * p);
-    return (size_t)fmin(fmax(1e10 / (cost + 50.0 * p), 100.0), 1e6);
-}
-
 /* ---- the plan's part ---- */
 
 static pn_status too_small(const pn_plan *plan, const pn_gradient_noise *noise, pn_err *err)

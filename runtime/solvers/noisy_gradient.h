@@ -1,11 +1,12 @@
 /* noisy_gradient.h -- the mean gradient of the data plus Gaussian noise: what first-order private solvers release once a step.
  * Sensitivity, calibration, event, draw and the plan's lines about them are here and in no solver.
- * Depends on: solver.h.  Used by: mirror_descent*.c, frank_wolfe*.c, gradient_descent*.c.  Source: Talwar, Thakurta, Zhang (2014), Algorithms 2 and 5;
+ * Depends on: solver.h, work.h.  Used by: mirror_descent*.c, frank_wolfe*.c, gradient_descent*.c.  Source: Talwar, Thakurta, Zhang (2014), Algorithms 2 and 5;
  * mirror-descent.md section 2, noise.md section 3. */
 #ifndef PN_SOLVERS_NOISY_GRADIENT_H
 #define PN_SOLVERS_NOISY_GRADIENT_H
 
 #include "solvers/solver.h"
+#include "solvers/work.h"
 
 /* What calibration="paper" means for a solver whose article is not Talwar, Thakurta and Zhang's. */
 typedef struct pn_paper_noise {
@@ -94,8 +95,5 @@ pn_status pn_noisy_gradient(pn_objective *objective, pn_mechanism *mechanism, pn
  *  in their own way. */
 pn_status pn_noisy_losses(pn_objective *objective, pn_mechanism *mechanism, pn_step_context *context, const char *label,
                           const double *theta, double *value, double *gradient, pn_err *err);
-
-/** The most steps by default: about 1e10 multiplications, from public sizes only; at least 100. */
-size_t pn_gradient_steps_max(const pn_objective *objective);
 
 #endif

@@ -148,7 +148,7 @@ static pn_status choose_gd(output_draft *of, const pn_arg *common, const pn_arg 
         s->passes = most < 1000 ? most : 1000;
     of->rule = given                                     ? "as given"
                : !(of->unit > 0.0)                       ? "the default without noise"
-               : (double)s->passes * 1.05 > (double)most ? "as many as about 1e10 multiplications allow"
+               : (double)s->passes * 1.05 > (double)most ? "as many as about 4 s of work allow"
                                                          : "least predicted risk: a longer way costs more noise";
     return check_step(of, s->step, own[OUTPUT_OPT_STEP].given, err);
 }

@@ -16,6 +16,7 @@ typedef struct sgd_state {
     double *x, *next; /* [p] */
     double *average;  /* [p] NULL when the last point is asked for */
     double *gradient; /* [p] */
+    double *from;     /* [p] where the gradient is taken: x and `momentum` times the last step; NULL without: x */
     bool taken;       /* `gradient` is that of this step, released when private, and the step has not been made */
     bool charged;     /* plan->event, where it is the whole run's */
 } sgd_state;
@@ -35,6 +36,7 @@ static void sgd_destroy(pn_state *state)
     pn_free(self->next);
     pn_free(self->average);
     pn_free(self->gradient);
+    pn_free(self->from);
     pn_free(self);
 }
 
@@ -47,9 +49,13 @@ static pn_status allocate(sgd_state *self, pn_err *err)
     self->next = pn_alloc(p, sizeof(double));
     self->gradient = pn_alloc(p, sizeof(double));
     self->average = plan->last ? NULL : pn_calloc(p, sizeof(double));
-    if (!self->x || !self->next || !self->gradient || (!plan->last && !self->average))
+    self->from = plan->momentum > 0.0 ? pn_alloc(p, sizeof(double)) : NULL;
+    if (!self->x || !self->next || !self->gradient || (!plan->last && !self->average) ||
+        (plan->momentum > 0.0 && !self->from))
         return pn_fail(err, PN_ENOMEM, "solve.sgd: out of memory for %zu coordinates", p);
     memcpy(self->x, plan->first.start, p * sizeof(double));
+    if (self->from)
+        memcpy(self->from, plan->first.start, p * sizeof(double));
     return PN_OK;
 }
 
@@ -129,13 +135,18 @@ static pn_status draw(sgd_state *self, pn_step_context *context, pn_batch *batch
     return status;
 }
 
-/* The sum of the batch's gradients at x; a coin that fell for nobody makes it 0. */
+static const double *point_of(const sgd_state *self)
+{
+    return self->from ? self->from : self->x;
+}
+
+/* The sum of the batch's gradients; a coin that fell for nobody makes it 0. */
 static pn_status add_up(sgd_state *self, const pn_batch *batch, pn_task *task, pn_err *err)
 {
     pn_objective *objective = self->base.plan->objective;
 
     if (batch->count > 0)
-        return pn_objective_losses(objective, batch, self->x, NULL, self->gradient, task, err);
+        return pn_objective_losses(objective, batch, point_of(self), NULL, self->gradient, task, err);
     memset(self->gradient, 0, plan_of(self)->first.p * sizeof(double));
     return PN_OK;
 }
@@ -187,18 +198,21 @@ static double step_size(const sgd_plan *plan, double t)
 static pn_status move(sgd_state *self, double eta, pn_err *err)
 {
     const pn_first_order *first = &plan_of(self)->first;
+    const double *from = point_of(self);
     double *other;
     pn_status status;
 
     memcpy(self->next, self->gradient, first->p * sizeof(double));
-    status = pn_composite_gradient(&first->composite, self->x, first->p, self->next, err);
+    status = pn_composite_gradient(&first->composite, from, first->p, self->next, err);
     if (status != PN_OK)
         return status;
     for (size_t j = 0; j < first->p; j++)
-        self->next[j] = self->x[j] - eta * self->next[j];
+        self->next[j] = from[j] - eta * self->next[j];
     status = pn_composite_step(&first->composite, self->next, first->p, eta, err);
     if (status != PN_OK)
         return status;
+    for (size_t j = 0; self->from && j < first->p; j++)
+        self->from[j] = self->next[j] + plan_of(self)->momentum * (self->next[j] - self->x[j]);
     other = self->x;
     self->x = self->next;
     self->next = other;

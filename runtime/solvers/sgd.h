@@ -15,9 +15,10 @@ typedef struct sgd_plan {
         batches;    /* scheme, n, batch and q always; the rest when private: of the SUM over a batch */
     double divisor; /* of that sum: records in a batch, of poisson expected */
     sgd_schedule schedule;
-    double step; /* eta_t = step, step/sqrt(t) or step/t */
-    bool last;   /* the answer is the last iterate, not the average */
-    double tail; /* the average weighs point t of T like t^tail */
+    double step;     /* eta_t = step, step/sqrt(t) or step/t */
+    double momentum; /* beta: the next gradient is taken beta times the last step further on */
+    bool last;       /* the answer is the last iterate, not the average */
+    double tail;     /* the average weighs point t of T like t^tail */
     bool
         subgradient; /* the loss has kinks: the average is of the points at which gradients were taken, not of those after */
     bool whole;      /* plan->event is the whole run's and is charged before the first step */
@@ -34,12 +35,43 @@ enum {
     SGD_TAIL,
     SGD_ACCOUNTANT,
     SGD_PROX,
-    SGD_STRONG_CONVEXITY
+    SGD_STRONG_CONVEXITY,
+    SGD_MOMENTUM
 };
 
 pn_status sgd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                        const pn_arg *own, pn_err *err);
 void sgd_plan_destroy(pn_plan *plan);
+
+/* A problem while its plan is made. */
+typedef struct sgd_problem {
+    sgd_plan *plan;
+    const pn_bounds *bounds;
+    const pn_arg *common, *own;
+    bool is_private, paper;
+    double unit;     /* s; 0 without privacy */
+    double distance; /* D of the set, or a guess */
+    bool guessed;
+    double
+        travel; /* what steps are made for: D, or where that is a guess the distance whose noise is a margin's size */
+    double gap; /* of the start, at most; +inf */
+    double wanted; /* seconds that batches and steps would take whose work was too much; 0 */
+} sgd_problem;
+
+/* ---- sgd_shape.c ---- */
+
+#define SGD_PLAIN_EPOCHS 20.0 /* without privacy */
+
+/** unit, distance, guessed, travel and gap; after the sensitivity.  Errors: as pn_first_order_gap. */
+pn_status sgd_read_scale(sgd_problem *at, pn_err *err);
+/** Number of steps and batch, given or by default. */
+void sgd_choose_shape(sgd_problem *at, double *steps, double *batch);
+/** Variance of a batch's mean gradient, at most, without its noise. */
+double sgd_sampling(const sgd_problem *at, double batch);
+/** The time that `steps` steps should take whose gradients have that variance, noise included: eta T/(1 - beta). */
+double sgd_time(const sgd_problem *at, double steps, double variance);
+/** The excess risk to be expected of a smooth convex problem. */
+double sgd_expected_risk(const sgd_problem *at, double steps, double time, double variance);
 
 /* ---- sgd_noise.c ---- */
 
@@ -51,6 +83,8 @@ void sgd_set_batch(sgd_plan *plan, pn_batch_release_options *batches, size_t bat
 /** batches.sigma, and the plan's event, charges, proven and sigma.  Errors: PN_EBUDGET when no noise fits; PN_EUNSUPPORTED for what an
  *  accountant or a calibration cannot do; PN_EINVAL when the article's noise costs more than was asked for. */
 pn_status sgd_choose_noise(sgd_plan *plan, bool paper, const char *accountant, pn_err *err);
+/** The noise on the mean gradient, should batch or steps be others; NaN when none fits. */
+double sgd_noise_at(sgd_plan *plan, size_t batch, size_t steps);
 /** Lines about scheme, noise and what another batch or other epochs would do. */
 void sgd_explain_noise(sgd_plan *plan, bool paper, const char *accountant);
 

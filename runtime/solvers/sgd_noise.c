@@ -179,8 +179,7 @@ pn_status sgd_choose_noise(sgd_plan *plan, bool paper, const char *accountant, p
 
 /* ---- explanation ---- */
 
-/* The noise on the mean gradient, should batch or steps be others; NaN when none fits. */
-static double noise_at(sgd_plan *plan, size_t batch, size_t steps)
+double sgd_noise_at(sgd_plan *plan, size_t batch, size_t steps)
 {
     run of = { plan->batches, steps };
 
@@ -197,7 +196,7 @@ static void explain_other(sgd_plan *plan, const char *name, size_t batch, size_t
 
     if (batch < 1 || batch > plan->batches.n || steps < 1)
         return;
-    sigma = noise_at(plan, batch, steps);
+    sigma = sgd_noise_at(plan, batch, steps);
     if (isnan(sigma))
         return;
     (void)snprintf(text, sizeof text, "sigma %.4g", sigma);

@@ -1,10 +1,6 @@
 /* sgd_plan.c -- batches, steps, step sizes and risk of stochastic gradient descent.
  * Depends on: sgd.h, noisy_gradient.h.  Used by: sgd.c.  Spec: variance-reduced.md 7d and 7e.
- *
- * The default.  With s = 2G/(n mu), mu the exact Gaussian's of the budget, T steps of size eta with noise s sqrt(T) on all records add up
- * to noise of deviation t s a coordinate, t = eta T: only t matters.  A walk of a margin's size, t s = 0.3 G/L, is near the best for
- * rows of any number and length; T = L t steps of 1/L make it.  A batch of 8 n epsilon/sqrt(T ln(1/delta)) has that noise but for
- * about 4 %, a quarter of it but for 17 %: between the two, work decides. */
+ */
 #include <math.h>
 #include <string.h>
 
@@ -37,33 +33,15 @@ const pn_param sgd_params[] = {
       "rdp: each step is charged; pld: less noise, for a run that is charged as a whole before its first step" },
     PN_PROX_PARAM,
     PN_STRONG_CONVEXITY_PARAM,
+    PN_MOMENTUM_PARAM,
     PN_PARAM_END,
 };
 
-#define PLAIN_BATCH  100.0 /* without privacy */
-#define PLAIN_EPOCHS 20.0
 #define TAIL         8.0
-#define MARGIN       4.0 /* G/L of a logistic loss on rows of norm 1; guessed for losses without an L */
-#define LEAST_STEPS  20.0
-#define BATCH_FACTOR 8.0
-#define LEAST_FACTOR 2.0  /* below, work is saved by steps */
-#define LEAST_EPOCHS 4.0  /* below, which records were drawn is seen in the answer */
-#define WORK         2e9  /* multiplications of a run, by default */
-#define STEP_WORK    50.0 /* of a step on no record, in records */
 #define MOST_STEPS   1e12
 #define ARTICLE_MOST 1e9 /* steps that are taken without being asked for */
 
-typedef struct problem {
-    sgd_plan *plan;
-    const pn_bounds *bounds;
-    const pn_arg *common, *own;
-    bool is_private, paper;
-    double unit;     /* s; 0 without privacy */
-    double distance; /* D of the set, or a guess */
-    bool guessed;
-    double
-        travel; /* what steps are made for: D, or where that is a guess the distance whose noise is a margin's size */
-} problem;
+typedef sgd_problem problem;
 
 /* ---- batches and steps ---- */
 
@@ -94,99 +72,6 @@ static pn_status choose_sampling(problem *at, pn_err *err)
     return PN_OK;
 }
 
-static double scale_of(const problem *at)
-{
-    const pn_first_order *first = &at->plan->first;
-    double scale = first->lipschitz / at->bounds->loss_smoothness;
-
-    return isfinite(scale) && scale > 0.0 ? scale : MARGIN * at->bounds->slope / first->lipschitz;
-}
-
-/* s, and how far away the minimiser may be. */
-static void read_scale(problem *at)
-{
-    const pn_first_order *first = &at->plan->first;
-    double c = at->is_private && at->plan->base.request.neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
-
-    if (at->is_private)
-        at->unit = c * first->lipschitz / (first->n * sqrt(2.0 * pn_gradient_noise_rho(&at->plan->base.request)));
-    at->distance = first->diameter;
-    at->guessed = !isfinite(at->distance);
-    if (at->guessed)
-        at->distance = scale_of(at);
-    if (!(at->distance > 0.0) || !isfinite(at->distance))
-        at->distance = 1.0;
-    at->travel = at->guessed ? at->distance * fmax(1.0, PN_NOISE_SHARE * sqrt((double)first->p)) : at->distance;
-}
-
-static double time_for(const problem *at, double unit)
-{
-    const pn_first_order *first = &at->plan->first;
-    double mu = first->strong_convexity;
-    pn_noise_time time = { .scale = scale_of(at),
-                           .distance = at->guessed ? INFINITY : at->distance / 2.0, /* half of a diameter */
-                           .strong_convexity = mu,
-                           .p = (double)first->p,
-                           .unit = unit };
-
-    if (mu > 0.0)
-        time.gap = fmin(first->lipschitz * at->distance, first->lipschitz * first->lipschitz / (2.0 * mu));
-    return pn_time_of_noise(&time);
-}
-
-/* n epsilon/sqrt(ln(1/delta)): divided by sqrt(T) it is the batch whose noise is about 1.4 times that of all records,
- * a double one 1.17 times. */
-static double batch_scale(const problem *at)
-{
-    const pn_request *request = &at->plan->base.request;
-
-    if (request->kind == PN_RHO || request->delta == 0.0)
-        return INFINITY;
-    return at->plan->first.n * request->epsilon / sqrt(log(1.0 / request->delta));
-}
-
-/* The most that WORK pays for, in batches of b = given, n or 2 scale/sqrt(T): it is T b p. */
-static double most_steps(const problem *at)
-{
-    double n = at->plan->first.n, p = (double)at->plan->first.p, root = WORK / (p * LEAST_FACTOR * batch_scale(at));
-    const pn_arg *batch = &at->own[SGD_BATCH];
-    double b = batch->given ? (double)batch->count : n, most = WORK / (p * (b + STEP_WORK));
-
-    if (!batch->given)
-        most = fmax(most, fmin(root * root, WORK / (p * STEP_WORK)));
-    return fmax(most, LEAST_STEPS);
-}
-
-static double steps_by_rule(const problem *at)
-{
-    const pn_first_order *first = &at->plan->first;
-    double T = isfinite(first->smoothness)
-                   ? first->smoothness * time_for(at, at->unit)
-                   : first->lipschitz * first->lipschitz / ((double)first->p * at->unit * at->unit);
-
-    return fmin(fmax(ceil(T), LEAST_STEPS), floor(most_steps(at)));
-}
-
-static double batch_by_rule(const problem *at)
-{
-    const pn_arg *steps = &at->common[PN_OPT_ITERATIONS], *epochs = &at->own[SGD_EPOCHS];
-    double n = at->plan->first.n, scale, T, batch;
-
-    if (at->paper)
-        return 1.0;
-    if (!at->is_private)
-        return fmin(n, PLAIN_BATCH);
-    scale = batch_scale(at);
-    if (!isfinite(scale) || strcmp(at->plan->batches.scheme, "shuffled") == 0)
-        return n;      /* nothing is gained by secrecy */
-    if (epochs->given) /* T = epochs n/b solved for b */
-        return fmin(n, fmax(1.0, ceil(BATCH_FACTOR * BATCH_FACTOR * scale * scale / (epochs->real * n))));
-    T = steps->given ? (double)steps->count : steps_by_rule(at);
-    batch = fmin(BATCH_FACTOR * scale / sqrt(T),
-                 fmax(LEAST_FACTOR * scale / sqrt(T), WORK / (T * (double)at->plan->first.p)));
-    return fmin(n, ceil(fmax(batch, LEAST_EPOCHS * n / T)));
-}
-
 /* T b, but for the last batch of a shuffled pass, which has what is left. */
 static double gradients_of(const sgd_plan *plan, double n)
 {
@@ -199,23 +84,18 @@ static double gradients_of(const sgd_plan *plan, double n)
 
 static pn_status choose_steps(problem *at, pn_err *err)
 {
-    const pn_arg *steps = &at->common[PN_OPT_ITERATIONS], *epochs = &at->own[SGD_EPOCHS];
+    bool given = at->common[PN_OPT_ITERATIONS].given || at->own[SGD_EPOCHS].given;
     sgd_plan *plan = at->plan;
-    double n = plan->first.n, T;
-    size_t batch = at->own[SGD_BATCH].given ? at->own[SGD_BATCH].count : (size_t)batch_by_rule(at);
+    double n = plan->first.n, T, batch;
 
-    sgd_set_batch(plan, &plan->batches, batch);
-    plan->divisor = (double)batch;
-    if (at->paper && !steps->given && !epochs->given && n * n > ARTICLE_MOST)
+    if (at->paper && !given && n * n > ARTICLE_MOST)
         return pn_fail(err, PN_EINVAL, "%s: the article takes T = n^2 = %.3g steps; give iterations= or epochs=", owner,
                        n * n);
-    T = steps->given     ? (double)steps->count
-        : epochs->given  ? ceil(epochs->real * n / plan->divisor * (1.0 - 1e-12))
-        : at->paper      ? n * n
-        : at->is_private ? steps_by_rule(at)
-                         : ceil(PLAIN_EPOCHS * n / plan->divisor);
+    sgd_choose_shape(at, &T, &batch);
     if (!(T <= MOST_STEPS))
         return pn_fail(err, PN_EINVAL, "%s: %g steps are too many; use fewer epochs or a larger batch", owner, T);
+    sgd_set_batch(plan, &plan->batches, (size_t)batch);
+    plan->divisor = batch;
     plan->base.iterations = T > 1.0 ? (size_t)T : 1;
     plan->base.gradients = gradients_of(plan, n);
     return PN_OK;
@@ -228,9 +108,8 @@ static sgd_constants constants(const problem *at)
     const sgd_plan *plan = at->plan;
     const pn_first_order *first = &plan->first;
     bool poisson = strcmp(plan->batches.scheme, "poisson") == 0;
-    double G2 = first->lipschitz * first->lipschitz, b = plan->divisor, n = first->n;
+    double G2 = first->lipschitz * first->lipschitz, sampling = sgd_sampling(at, plan->divisor);
     double noise = (double)first->p * plan->base.sigma * plan->base.sigma;
-    double sampling = poisson ? (1.0 - b / n) / b * G2 : n > 1.0 ? (n - b) / (n - 1.0) / b * G2 : 0.0;
 
     return (sgd_constants){ .distance = at->distance,
                             .steps = (double)plan->base.iterations,
@@ -241,6 +120,12 @@ static sgd_constants constants(const problem *at)
                             .convexity = first->strong_convexity,
                             .variance = sampling + noise,
                             .square = G2 + (poisson ? sampling : 0.0) + noise };
+}
+
+/* 1 - beta, of a momentum that is given. */
+static double lasting(const problem *at)
+{
+    return at->own[SGD_MOMENTUM].given ? 1.0 - at->own[SGD_MOMENTUM].real : 1.0;
 }
 
 static double default_step(const problem *at)
@@ -256,7 +141,20 @@ static double default_step(const problem *at)
         return at->travel / sqrt(of.square);
     if (!isfinite(L))
         return at->travel / sqrt(T * of.square);
-    return at->is_private ? fmin(1.0 / L, time_for(at, plan->base.sigma / sqrt(T)) / T) : 1.0 / L;
+    return at->is_private ? fmin(1.0 / L, sgd_time(at, T, of.variance) * lasting(at) / T) : 1.0 / L;
+}
+
+/* Where the steps are too few for the time that they are to take. */
+static double default_momentum(const problem *at)
+{
+    const sgd_plan *plan = at->plan;
+    double T = (double)plan->base.iterations;
+
+    if (at->own[SGD_MOMENTUM].given)
+        return at->own[SGD_MOMENTUM].real;
+    if (!at->is_private || at->own[SGD_STEP].given || plan->schedule != SGD_CONSTANT || plan->subgradient)
+        return 0.0;
+    return pn_momentum_for(sgd_time(at, T, constants(at).variance), plan->step, T);
 }
 
 static pn_status choose_schedule(problem *at, pn_err *err)
@@ -282,6 +180,10 @@ static pn_status choose_schedule(problem *at, pn_err *err)
         return pn_fail(
             err, PN_EINVAL,
             "%s: no step size follows from what is known (the gradients are not bounded); give step=", owner);
+    plan->momentum = default_momentum(at);
+    if (plan->momentum > 0.0 && plan->subgradient)
+        return pn_fail(err, PN_EINVAL, "%s: momentum= needs a smooth loss; leave it out, or use smooth_hinge or huber",
+                       owner);
     return PN_OK;
 }
 
@@ -302,6 +204,8 @@ static const char *no_bound(const problem *at)
         return "batches of a pass are not independent";
     if (!isfinite(plan->first.lipschitz))
         return "the gradients are not bounded";
+    if (plan->momentum > 0.0)
+        return "the theory is about steps without momentum";
     if (at->guessed && plan->schedule != SGD_INVERSE)
         return "nothing bounds the distance to the minimiser; a bounded set would";
     if (plan->schedule == SGD_INVERSE && plan->first.strong_convexity > plan->first.certified)
@@ -309,14 +213,6 @@ static const char *no_bound(const problem *at)
     if (pn_objective_regulariser(plan->base.objective) && (plan->subgradient || plan->schedule != SGD_CONSTANT))
         return "it is known without a regulariser";
     return NULL;
-}
-
-/* No further than G D. */
-static double expected_risk(const problem *at, const sgd_constants *of)
-{
-    double D = pn_usual_distance(scale_of(at), (double)at->plan->first.p, at->guessed ? INFINITY : at->distance);
-
-    return fmin(pn_usual_excess(D, of->eta * of->steps, of->eta * of->variance / 2.0), of->slope * D);
 }
 
 static void explain_risk(problem *at)
@@ -335,13 +231,14 @@ static void explain_risk(problem *at)
     else
         pn_plan_add(plan, "excess risk bound", risk, "expected over batches and noise");
     if (equal)
-        risk = expected_risk(at, &of);
+        risk =
+            fmin(sgd_expected_risk(at, of.steps, of.eta * of.steps / (1.0 - at->plan->momentum), of.variance), at->gap);
     else if (isfinite(risk))
         risk = fmin(risk, of.slope * of.distance);
     plan->predicted = isfinite(risk) ? risk : 0.0;
     if (isfinite(risk))
         pn_plan_add(plan, "predicted excess", risk, "%s",
-                    equal ? "(D^2/(4 eta T) + eta (p sigma^2 + G^2/b)/2)/3, without a guarantee"
+                    equal ? "(D^2/(4 t) + t (p sigma^2 + G^2/b)/(2 T))/3, t = eta T/(1 - beta); no guarantee"
                           : "the theory's, at most G D");
 }
 
@@ -356,13 +253,15 @@ static void explain_steps(problem *at)
                 at->own[SGD_BATCH].given ? "as given"
                 : !at->is_private        ? "the default"
                 : at->paper              ? "the article's"
-                            : "noise near that of all records: k n epsilon/sqrt(T ln(1/delta)), k = 8 or what 2e9 "
-                              "multiplications allow; at least 4 epochs");
+                : at->wanted > 0.0       ? "what 4 s of work, estimated, allow for T steps"
+                                         : "noise near that of all records: 8 n epsilon/sqrt(T ln(1/delta)), at least "
+                                           "4 epochs");
     pn_plan_add(&plan->base, "steps T", T, "%s; %.4g epochs",
-                counted           ? "as given"
-                : !at->is_private ? "the default"
-                : at->paper       ? "n^2, the article's"
-                                  : "0.3 G/(s eta), s sqrt(T) the noise with all records, or fewer",
+                counted            ? "as given"
+                : !at->is_private  ? "the default"
+                : at->paper        ? "n^2, the article's"
+                : at->wanted > 0.0 ? "the least predicted risk with 4 s of work, estimated"
+                                   : "the time of the noise s sqrt(T) of all records, in steps of 1/L",
                 T * plan->divisor / plan->first.n);
     pn_plan_add(&plan->base, "gradients", plan->base.gradients, "T b, of single records");
     pn_plan_set(&plan->base, "batch", plan->divisor, true);
@@ -373,6 +272,9 @@ static void explain_steps(problem *at)
     pn_plan_set(&plan->base, "step", plan->step, false);
     pn_plan_add(&plan->base, "step eta", plan->step, "%s; %s", at->own[SGD_STEP].given ? "as given" : "the rule's",
                 forms[plan->schedule]);
+    if (plan->momentum > 0.0)
+        pn_plan_add(&plan->base, "momentum beta", plan->momentum, "%s",
+                    at->own[SGD_MOMENTUM].given ? "as given" : "each step lasts 1/(1 - beta) times as long");
     if (isfinite(L) && plan->schedule != SGD_INVERSE) /* whose first steps are long by design */
         pn_first_order_check_step(&plan->base, plan->step, 2.0 / L, "2/L");
     pn_plan_add_text(&plan->base, "output", plan->last ? "last" : "average", "%s",
@@ -396,14 +298,17 @@ static pn_status fill(problem *at, pn_err *err)
         status = sgd_read_sensitivity(plan, err);
     if (status != PN_OK)
         return status;
-    read_scale(at);
-    status = choose_steps(at, err);
+    status = sgd_read_scale(at, err);
+    if (status == PN_OK)
+        status = choose_steps(at, err);
     if (status == PN_OK)
         status = sgd_choose_noise(plan, at->paper, accountant, err);
     if (status == PN_OK)
         status = choose_schedule(at, err);
     if (status != PN_OK)
         return status;
+    if (at->wanted > PN_WORK_SECONDS)
+        pn_plan_held_back(&plan->base, at->wanted);
     pn_first_order_explain(&plan->first, &plan->base);
     explain_steps(at);
     sgd_explain_noise(plan, at->paper, accountant);

@@ -154,9 +154,11 @@ static void convex_shape(svrg_plan *plan, svrg_shape *shape)
         shape->step = 0.5 / L;
     if (shape->epochs == 0)
         shape->epochs = shape->doubling ? 4 : 16;
-    time = (pn_noise_time){
-        plan->problem.lipschitz / L, plan->problem.diameter / 2.0, 0.0, 0.0, (double)plan->problem.p, s
-    };
+    time = (pn_noise_time){ .scale = plan->problem.lipschitz / L,
+                            .slope = plan->problem.lipschitz,
+                            .distance = plan->problem.diameter / 2.0,
+                            .p = (double)plan->problem.p,
+                            .unit = s };
     all = 0.5 * pn_time_of_noise(&time) /
           shape->step; /* half: its noise is larger, and more is lost by it than by a shorter way */
     parts =

@@ -150,9 +150,12 @@ describe("the plan of sgd", function()
       local all = 2 / 20000 * math.sqrt(T) * pn.calibrate.gaussian {epsilon = epsilon, delta = 1e-8, sensitivity = 1}
       assert.is_true(b < 20000 and plan.sigma < 1.2 * all)
       assert.is_true(T * b >= 4 * 20000)
-      -- steps of nearly 1/L, and as many as make a walk of noise 0.3 G/L long: T = 0.3 G/s, s sqrt(T) the noise of all
-      assert.is_near(0.3 * math.sqrt(T) / all, T, 1.01)
-      assert.is_true(plan.lines["step eta"] <= 4 and plan.lines["step eta"] > 4 / 1.2)
+      -- as many steps of 1/L as take the time (15/p) G/(L s), s sqrt(T) the noise of all
+      assert.is_near(5 * math.sqrt(T) / all, T, 1.01)
+      -- and the time that fits the variance of a batch, so that steps are somewhat shorter: 5 G/L over the root of it and 3 T
+      local variance = 3 * plan.sigma ^ 2 + (20000 - b) / 19999 / b
+      assert.is_near(5 * 4 / math.sqrt(variance / (3 * T)), T * plan.lines["step eta"], 1e-6 * T)
+      assert.is_nil(plan.lines["momentum beta"])
     end
   end)
 
