@@ -28,9 +28,10 @@ typedef struct forming {
     const pn_batch *batch; /* NULL: all records */
     const double *theta;
     bool want_value, want_gradient;
+    bool majorant; /* weights of majorant.c; of several margins one matrix of order p, of weights B */
     pn_partition part;
     size_t groups, per_group; /* chunks of a group */
-    size_t size;              /* dim (dim + 1)/2 */
+    size_t size;              /* of a packed matrix */
     size_t side, sides;       /* of a tile, and how many there are in a row */
     double *first, *others;   /* the packed matrix of group 0, those of the others */
     double *partial;          /* [chunks][dim + 1]: gradient and value */
@@ -141,8 +142,9 @@ static void bend_margins(const pn_objective *objective, const pn_block *block, c
     pn_clamp_pairs(&objective->bounds, margins, count, at->bend);
 }
 
-static void bend_one(const pn_objective *objective, const pn_block *block, const desk *at, const double *y)
+static void bend_one(const forming *self, const pn_block *block, const desk *at, const double *y)
 {
+    const pn_objective *objective = self->objective;
     const pn_loss *loss = objective->loss;
 
     for (size_t r = 0; r < block->count; r++)
@@ -151,6 +153,10 @@ static void bend_one(const pn_objective *objective, const pn_block *block, const
     pn_clamp_bends(&objective->bounds, block->count, at->along, at->bend);
     if (objective->norms)
         flatten_clipped(objective, block, at->slope, at->bend);
+    if (self->majorant) {
+        pn_block_enforce(objective, block, at->slope);
+        pn_majorant_weights(objective, block, at->z, y, at->slope, at->bend);
+    }
 }
 
 /* Value, gradient and second derivatives of a block. */
@@ -159,7 +165,7 @@ static void weigh(const forming *self, const pn_block *block, const desk *at, do
     const pn_objective *objective = self->objective;
     const pn_loss *loss = objective->loss;
     const double *y = pn_block_labels(block, at->labels);
-    bool slopes = self->want_gradient || objective->norms;
+    bool slopes = self->want_gradient || objective->norms || self->majorant;
 
     if (slopes || self->want_value)
         loss->ops->evaluate(loss, block->count, at->z, y, self->want_value ? at->along : NULL,
@@ -167,14 +173,16 @@ static void weigh(const forming *self, const pn_block *block, const desk *at, do
     if (self->want_value)
         *value += pn_block_sum(at->along, block->count);
     if (loss->margins == 1)
-        bend_one(objective, block, at, y);
+        bend_one(self, block, at, y);
     if (self->want_gradient) {
         pn_block_enforce(objective, block, at->slope);
         for (size_t k = 0; k < loss->margins; k++)
             pn_block_add(block, at->slope + k * block->count, gradient + k * objective->data->p);
     }
-    if (loss->margins > 1)
+    if (loss->margins > 1 && !self->majorant)
         bend_margins(objective, block, at, y);
+    for (size_t r = 0; loss->margins > 1 && self->majorant && r < block->count; r++)
+        at->bend[r] = objective->bounds.loss.curvature.high;
 }
 
 /* ---- the products ---- */
@@ -328,6 +336,12 @@ static void wait_dense(forming *self, const pn_block *block, desk *at, double *p
 
 /* ---- the pass ---- */
 
+/* Margins that have blocks of their own. */
+static size_t matrices(const forming *self)
+{
+    return self->majorant ? 1 : self->objective->loss->margins;
+}
+
 static void form_block(forming *self, pn_block *block, desk *at, double *packed, double *partial, unsigned worker)
 {
     const pn_objective *objective = self->objective;
@@ -335,11 +349,11 @@ static void form_block(forming *self, pn_block *block, desk *at, double *packed,
     pn_block_gather(block, at->gathered);
     pn_block_margins(objective, block, self->theta, at->z);
     weigh(self, block, at, partial, partial + objective->dim);
-    if (!objective->data->sparse && objective->loss->margins == 1)
+    if (!objective->data->sparse && matrices(self) == 1)
         add_dense(self, block, at, packed, worker);
     else if (!objective->data->sparse)
         wait_dense(self, block, at, packed, worker);
-    for (size_t l = 0; objective->data->sparse && l < objective->loss->margins; l++) {
+    for (size_t l = 0; objective->data->sparse && l < matrices(self); l++) {
         for (size_t k = 0; k <= l; k++)
             add_sparse(block, k, l, at->bend + (l * (l + 1) / 2 + k) * block->count, packed);
     }
@@ -398,7 +412,7 @@ static void cut(forming *self)
     size_t records = pn_batch_records(self->objective, self->batch), rows = self->objective->block_rows;
     size_t groups = pn_hessian_groups(self->objective), p = self->objective->data->p;
 
-    self->size = pn_hessian_size(self->objective->dim);
+    self->size = pn_hessian_size(self->majorant ? p : self->objective->dim);
     self->sides = (p + TILE - 1) / TILE;
     self->side = (p + self->sides - 1) / self->sides;
     if (records == 0) {
@@ -484,8 +498,8 @@ static pn_status check(const pn_objective *objective, const pn_batch *batch, con
     return status == PN_OK ? pn_check_batch(objective, batch, err) : status;
 }
 
-pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
-                                 double *gradient, double *packed, pn_task *task, pn_err *err)
+static pn_status form(pn_objective *objective, const pn_batch *batch, bool majorant, const double *theta, double *value,
+                      double *gradient, double *packed, pn_task *task, pn_err *err)
 {
     bool constant = packed && !batch && objective->gram.matrix && pn_objective_uses_gram(objective);
     bool apart = !packed || batch || constant; /* value and gradient by themselves */
@@ -494,6 +508,7 @@ pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch,
                      .theta = theta,
                      .want_value = value && !apart,
                      .want_gradient = gradient && !apart,
+                     .majorant = majorant,
                      .first = packed,
                      .task = task,
                      .err = err };
@@ -508,4 +523,16 @@ pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch,
         return PN_OK;
     }
     return run(&self, apart ? NULL : value, apart ? NULL : gradient, err);
+}
+
+pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
+                                 double *gradient, double *packed, pn_task *task, pn_err *err)
+{
+    return form(objective, batch, false, theta, value, gradient, packed, task, err);
+}
+
+pn_status pn_objective_majorant(pn_objective *objective, const double *theta, double *value, double *gradient,
+                                double *packed, pn_task *task, pn_err *err)
+{
+    return form(objective, NULL, true, theta, value, gradient, packed, task, err);
 }

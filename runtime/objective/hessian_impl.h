@@ -17,4 +17,8 @@ size_t pn_hessian_size(size_t dim);
 /* PN_EUNSUPPORTED, with what to use instead, for losses without second derivatives and for what is clipped and not convex. */
 pn_status pn_need_hessian(const pn_objective *objective, pn_err *err);
 
+/* weight[count], l'' at the margins z, is raised to the weights of majorant.c; slope: as enforced.  Losses of one margin. */
+void pn_majorant_weights(const pn_objective *objective, const pn_block *block, const double *z, const double *y,
+                         const double *slope, double *weight);
+
 #endif
