@@ -13,9 +13,9 @@
  * Matrices.  Likewise: a Hessian released later corrects the one known, so that all of them are averaged where their noise is more than what
  * the curvature changes, and the last one counts where it is less.
  *
- * Damping.  A released gradient of which little but noise is left would lead anywhere.  b = g + A (w0 - w) is the gradient at w0 of the model,
- * with noise of a known variance, so what the point w0 - (A + d)^-1 b is better than w0 can be estimated from released numbers alone; the d
- * that promises most is taken, 0 as a rule, and where none promises anything the point is w0. */
+ * Damping.  A released gradient of which little but noise is left would lead anywhere.  b, the gradient at w as predictions carry it back to
+ * w0, has noise of a known variance, so how much better than w0 the point is to which steps with d lead can be estimated from released
+ * numbers alone; the d that promises most is taken, 0 as a rule, and where none promises anything the point is w0. */
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static void nw_destroy(pn_state *state)
     nw_state *self = (nw_state *)state;
 
     pn_model_close(self->first);
-    pn_model_close(self->hessian);
+    pn_model_close(self->again);
     pn_batch_release_free(self->later);
     nw_quadratic_clear(&self->quadratic);
     pn_free(self->w);
@@ -84,7 +84,7 @@ static pn_status open_releases(nw_state *self, pn_err *err)
         return PN_OK;
     status = pn_model_open(&self->first, &plan->first, plan->first_z, plan->hessian_z, err);
     if (status == PN_OK && plan->matrices > 1)
-        status = pn_model_open(&self->hessian, &plan->model, 0.0, plan->hessian_z, err);
+        status = pn_model_open(&self->again, &plan->again, 0.0, plan->hessian_z, err);
     if (status != PN_OK || plan->later_z == 0.0)
         return status;
     later = pn_model_gradient_options(&plan->later, plan->later_z);
@@ -133,7 +133,7 @@ static pn_status refresh(nw_state *self, pn_err *err)
 {
     const nw_plan *plan = nw_plan_of(self);
     bool keep = self->current && !regulariser_of(self);
-    double least = nw_least(plan, self->matrices > 1 ? &plan->model : &plan->first, self->spread);
+    double least = nw_least(plan, self->matrices > 1 ? &plan->again : &plan->first, self->spread);
     pn_status status;
 
     memcpy(self->whole, self->packed, plan->model.packed * sizeof *self->whole);
@@ -175,18 +175,14 @@ static double squared(double x)
     return x * x;
 }
 
-/* The part of r is taken off again: steps add that of their own point.  It is found before anything is charged, so that nothing fails after. */
 static pn_status release_first(nw_state *self, pn_step_context *context, pn_err *err)
 {
     const nw_plan *plan = nw_plan_of(self);
-    pn_status status = nw_take_regular(self, NULL, false, err);
+    pn_status status = pn_model_both(self->first, context, "newton", self->w, shows(context) ? &self->value : NULL,
+                                     self->g, self->fresh, &self->base.gradients, err);
 
-    if (status == PN_OK)
-        status = pn_model_both(self->first, context, "newton", self->w, shows(context) ? &self->value : NULL, self->g,
-                               self->fresh, &self->base.gradients, err);
     if (status != PN_OK)
         return status;
-    pn_axpy(plan->model.dim, -1.0, self->regular, self->g);
     memcpy(self->at_start, self->g, plan->model.dim * sizeof *self->g);
     nw_spread(self, self->fresh, self->packed);
     /* differences all share what is off there */
@@ -264,10 +260,10 @@ static pn_status release_later(nw_state *self, pn_step_context *context, pn_err 
     return PN_OK;
 }
 
-/* The Hessian known is corrected by the fresh one.  Frobenius noise: entries beside the diagonal count twice, with half of the variance. */
+/* The matrix known is corrected by the fresh one.  Frobenius noise: entries beside the diagonal count twice, with half of the variance. */
 static void correct(nw_state *self)
 {
-    const pn_model *model = &nw_plan_of(self)->model;
+    const pn_model *model = &nw_plan_of(self)->again;
     double d = (double)model->dim, count = model->frobenius ? d * (d + 1.0) / 2.0 : d * d, off = 0.0, gain;
 
     pn_axpy(model->packed, -1.0, self->packed, self->fresh);
@@ -280,20 +276,16 @@ static void correct(nw_state *self)
     pn_axpy(model->packed, gain, self->fresh, self->packed);
 }
 
-/* Hessians of later steps; a step that failed after its gradient goes on here. */
-static pn_status release_hessian(nw_state *self, pn_step_context *context, pn_err *err)
+/* Matrices of later steps; a step that failed after its gradient goes on here. */
+static pn_status release_matrix(nw_state *self, pn_step_context *context, pn_err *err)
 {
     pn_status status;
 
     if (self->matrices >= nw_matrices_due(nw_plan_of(self), self->base.step))
         return PN_OK;
-    memset(self->whole, 0, nw_plan_of(self)->model.packed * sizeof *self->whole);
-    status = nw_take_regular(self, NULL, true, err);
-    if (status == PN_OK)
-        status = pn_model_hessian(self->hessian, context, "newton", self->w, self->fresh, NULL, err);
+    status = pn_model_hessian(self->again, context, "newton", self->w, self->fresh, NULL, err);
     if (status != PN_OK)
         return status;
-    pn_axpy(nw_plan_of(self)->model.packed, -1.0, self->whole, self->fresh); /* the part of r, which it adds */
     correct(self);
     self->matrices++;
     self->current = false;
@@ -338,7 +330,7 @@ static double find_damping(nw_state *self)
 
     for (size_t j = 0; j < dim; j++)
         self->next[j] = plan->problem.start[j] - self->w[j];
-    nw_quadratic_times(&self->quadratic, self->next, self->raw);
+    nw_quadratic_predict(&self->quadratic, self->next, self->raw);
     pn_axpy(dim, 1.0, self->along, self->raw);
     return nw_quadratic_damping(&self->quadratic, self->raw, self->variance + shared);
 }
@@ -398,7 +390,7 @@ static pn_status private_step(nw_state *self, pn_step_context *context, pn_trace
         self->released = status == PN_OK;
     }
     if (status == PN_OK)
-        status = release_hessian(self, context, err);
+        status = release_matrix(self, context, err);
     if (status == PN_OK)
         status = move(self, context, row, err);
     if (status != PN_OK)
@@ -431,7 +423,7 @@ static pn_status nw_spent(const pn_state *state, pn_event **out, pn_err *err)
 {
     const nw_state *self = (const nw_state *)state;
     size_t later = self->later ? pn_batch_release_paid(self->later) : 0, count = 0;
-    const pn_model_release *models[2] = { self->first, self->hessian };
+    const pn_model_release *models[2] = { self->first, self->again };
     pn_event *parts[3] = { NULL };
     pn_status status = PN_OK;
 

@@ -24,13 +24,15 @@ typedef struct nw_plan {
     pn_plan base;   /* first */
     pn_model model; /* as certified for every point */
     pn_model first; /* the majorant, with what a gradient at the start can be */
+    pn_model again; /* matrices of later steps: the majorant of one margin, the Hessian of several; bare */
     pn_model later; /* with what a gradient, or a difference of it from that at the start, can be */
     pn_first_order problem;
     bool differences;
     size_t matrices; /* that are released: the majorant and Hessians, at steps that nw_matrices_due tells */
-    double first_z, hessian_z,
-        later_z;    /* noise multipliers, that of the Hessians also the majorant's; 0 without privacy */
-    double damping; /* least eigenvalue, in norms of the noise */
+    double first_z, hessian_z, later_z; /* noise multipliers, one for all matrices; 0 without privacy */
+    double damping;                     /* least eigenvalue, in norms of the noise */
+    double
+        noise_part; /* norm of the noise of one gradient with all of the budget, as a part of a record's bound: sets T */
 } nw_plan;
 
 /** Of `matrices` spread evenly over the steps, how many are released before step number `step` (from 0) is taken. */
@@ -76,10 +78,10 @@ void nw_quadratic_clear(nw_quadratic *self); /* of zeros allowed */
 pn_status nw_quadratic_set(nw_quadratic *self, const double *packed, double least, pn_err *err);
 /** y[dim] = A x. */
 void nw_quadratic_times(nw_quadratic *self, const double *x, double *y);
-/** The same with eigenvalues as they were found, those below 0 as 0: the best that is known of what x changes. */
+/** The same with eigenvalues as they were found, but for half of the least one: what x is predicted to change of the gradient. */
 void nw_quadratic_predict(nw_quadratic *self, const double *x, double *y);
-/** The d >= 0 of whose point w0 - (A + d)^-1 b the value is expected to be least, b[dim] being the gradient at w0 with noise of that variance on
- *  each coordinate; +inf where w0 itself is expected to be no worse. */
+/** The d >= 0 with which steps of the quadratic + d ||v - w0||^2/2 are expected to come to the least value, b[dim] being the gradient at w0 with
+ *  noise of that variance on each coordinate; +inf where w0 itself is expected to be no worse. */
 double nw_quadratic_damping(nw_quadratic *self, const double *b, double variance);
 /**
  * next[dim] = argmin of <g, v - w> + <v - w, A (v - w)>/2 over the set (NULL: R^dim).
@@ -97,17 +99,17 @@ double nw_gain(double *variance, double noise, double seen, double count);
 /* ---- a run (newton.c; newton_exact.c) ---- */
 
 typedef struct nw_state {
-    pn_state base;             /* first */
-    pn_model_release *first;   /* of gradient and majorant at the start */
-    pn_model_release *hessian; /* of Hessians; NULL where there are none */
-    pn_batch_release *later;   /* of other gradients; NULL without noise */
+    pn_state base;           /* first */
+    pn_model_release *first; /* of gradient and majorant at the start */
+    pn_model_release *again; /* of later matrices; NULL where there are none */
+    pn_batch_release *later; /* of other gradients; NULL without noise */
     nw_quadratic quadratic;
     double *w, *next;        /* [dim] the current point; what a step leaves unfinished when it fails */
     double *g;               /* [dim] of the mean loss at w, as known from releases */
     double *at_start;        /* [dim] as released there */
     double *regular, *along; /* [dim] gradient of r at w; of f; scratch */
     double *raw, *origin;    /* [dim] not released: the gradient at w; at the start, once `begun` */
-    double *packed;          /* [packed] Hessian of the mean loss as known from releases, without r */
+    double *packed;          /* [packed] the matrix of the mean loss as known from releases, without r */
     double *whole;           /* [packed] and with r */
     double *fresh;           /* [packed] as just released */
     double variance;         /* of g; with differences of its difference from at_start */

@@ -10,7 +10,7 @@ static void explain_matrices(nw_plan *plan, double share, const char *unit)
     const char *where =
         plan->model.frobenius ? "on the diagonal, 1/sqrt(2) of it beside" : "on each entry on and above the diagonal";
     double first = plan->first.hessian_sensitivity * plan->hessian_z,
-           later = plan->model.hessian_sensitivity * plan->hessian_z;
+           later = plan->again.hessian_sensitivity * plan->hessian_z;
 
     pn_plan_add(base, "matrices", (double)plan->matrices,
                 "a majorant at the start, Hessians evenly spread over the steps; %g of %s for all", share, unit);
@@ -66,10 +66,13 @@ void nw_explain(nw_plan *plan, const pn_arg *common, double start_share, double 
     (void)slope;
     pn_plan_add(base, "records n", (double)plan->model.n, "public");
     pn_model_explain(&plan->model, 0.0, base);
-    pn_plan_add(base, "steps T", (double)base->iterations, "%s",
-                common[PN_OPT_ITERATIONS].given ? "as given"
-                : is_private                    ? "whatever the data are"
-                                                : "at most: a run ends where the decrement is about rounding");
+    if (is_private && !common[PN_OPT_ITERATIONS].given)
+        pn_plan_add(base, "steps T", (double)base->iterations,
+                    "10 to 20: more for less noise, of norm %.2g B_g if one gradient had all of the budget",
+                    plan->noise_part);
+    else
+        pn_plan_add(base, "steps T", (double)base->iterations, "%s",
+                    is_private ? "as given" : "at most: a run ends where the decrement is about rounding");
     if (is_private)
         explain_noise(plan, start_share, hessian_share);
     base->gradients = (double)base->iterations * (double)plan->model.n;

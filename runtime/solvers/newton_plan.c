@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "privacy/gaussian.h"
 #include "solvers/newton.h"
 #include "solvers/noisy_gradient.h"
 
@@ -13,11 +14,15 @@ static const char *const gradients[] = { "auto", "full", "differences", NULL };
 
 enum { GRADIENTS_AUTO = 0, GRADIENTS_FULL, GRADIENTS_DIFFERENCES };
 
-/* Chosen once, by the training loss on a9a, ijcnn1, cal_housing and abalone at epsilon 0.1, 1, 10 and 30 (logistic, huber, softmax, Poisson and
- * clipped squared losses), which is flat around them: 8 to 14 steps, 4 to 7 matrices, a Hessian share of 0.1 to 0.25, a start share of 0.3 to 0.5.
- * They need not depend on the budget: what decides how many steps and matrices count is the ratio of a release's noise to what a step
- * changes, and gains see to that as it comes about.  More steps wear the noise of small budgets into directions of little curvature. */
-#define STEPS         10
+/* Chosen once, by the training loss on a9a, ijcnn1, cal_housing and abalone at epsilon 0.1, 1, 10 and 30 (logistic, smooth hinge, huber, softmax,
+ * Poisson and clipped squared losses), which is flat around them: a Hessian share of 0.1 to 0.25, a start share of 0.3 to 0.5, 4 to 7
+ * matrices.  Each of them may stay what it is whatever the budget: how much a release counts is a matter of its noise beside what a step
+ * changes, and gains see to that as it comes about.  Steps are another matter.  Along directions whose curvature is below the least eigenvalue
+ * each one covers but a part of the way, which pays only where the noise of the gradients is small enough for what is found there to be
+ * worth having: from 10 steps to 20 as r falls from 3e-4 to a quarter of it. */
+#define STEPS         10.0
+#define STEPS_LARGE   20.0
+#define NOISE         3e-4
 #define HESSIAN_SHARE 0.15
 #define START_SHARE   0.4
 #define DAMPING       0.6
@@ -154,6 +159,8 @@ static void choose_gradients(nw_problem *at)
     bool known = isfinite(at->row) && pn_objective_clip(plan->base.objective) == 0.0;
 
     plan->first = pn_model_majorant(&plan->model);
+    plan->again = pn_objective_loss(plan->base.objective)->margins == 1 ? plan->first : plan->model;
+    plan->again.bare = true;
     plan->later = plan->model;
     start = known ? fmin(moved(at, at->slopes.start, 1.0), whole) : whole;
     change = known ? fmin(moved(at, at->slopes.change, 2.0), 2.0 * whole) : 2.0 * whole;
@@ -204,7 +211,7 @@ static pn_status run_event(void *self, double z, pn_event **event, size_t *count
     *count = 1;
     for (size_t k = 0; k < 4 && status == PN_OK; k++) {
         bool hessian = k == 1 || k == 2;
-        const pn_model *model = k < 2 ? &plan->first : hessian ? &plan->model : &plan->later;
+        const pn_model *model = k < 2 ? &plan->first : hessian ? &plan->again : &plan->later;
         double share = k == 0 ? of.first : hessian ? of.hessian : of.later;
 
         if (times[k] == 0)
@@ -319,19 +326,33 @@ static pn_status check_request(const nw_problem *at, pn_err *err)
     return PN_OK;
 }
 
+/* r: the norm of the noise on one gradient with all of the budget, as a part of what a record's gradient can be. */
+static double noise_part(const nw_problem *at)
+{
+    const pn_request *request = at->request;
+    const pn_model *model = &at->plan->model;
+    double mu = request->kind == PN_RHO ? sqrt(2.0 * request->rho) : pn_gaussian_mu(request->epsilon, request->delta);
+
+    return model->gradient_sensitivity * sqrt((double)model->dim) / (mu * model->lipschitz);
+}
+
 static void choose_steps(nw_problem *at)
 {
     nw_plan *plan = at->plan;
-    bool given = at->own[NW_HESSIANS].given;
-    size_t steps = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count
-                   : is_private(at)                    ? STEPS
-                                                       : PLAIN_STEPS;
-    size_t half = (steps + 1) / 2;
+    const pn_arg *matrices = &at->own[NW_HESSIANS], *steps = &at->common[PN_OPT_ITERATIONS];
+    size_t half;
 
-    plan->matrices = given ? at->own[NW_HESSIANS].count : half < MATRICES_MOST ? half : MATRICES_MOST;
-    if (!at->common[PN_OPT_ITERATIONS].given && plan->matrices > steps)
-        steps = plan->matrices;
-    plan->base.iterations = steps;
+    plan->base.iterations = PLAIN_STEPS;
+    if (is_private(at)) {
+        plan->noise_part = noise_part(at);
+        plan->base.iterations = (size_t)rint(fmin(fmax(STEPS * sqrt(NOISE / plan->noise_part), STEPS), STEPS_LARGE));
+    }
+    if (steps->given)
+        plan->base.iterations = steps->count;
+    else if (matrices->given && matrices->count > plan->base.iterations)
+        plan->base.iterations = matrices->count;
+    half = (plan->base.iterations + 1) / 2;
+    plan->matrices = matrices->given ? matrices->count : half < MATRICES_MOST ? half : MATRICES_MOST;
     plan->damping = at->own[NW_DAMPING].real;
 }
 
@@ -340,12 +361,13 @@ static pn_status fill(nw_problem *at, pn_err *err)
     nw_plan *plan = at->plan;
     pn_status status = check_problem(at, err);
 
-    choose_steps(at);
-    if (status == PN_OK)
-        status = check_request(at, err);
     if (status == PN_OK)
         status = pn_model_read(&plan->model, owner, plan->base.objective, at->request, 0,
                                at->own[NW_HESSIAN_NOISE].count == 0, false, err);
+    if (status != PN_OK)
+        return status;
+    choose_steps(at);
+    status = check_request(at, err);
     if (status == PN_OK)
         status = pn_first_order_read(&plan->problem, owner, plan->base.objective, &at->common[PN_OPT_START], NULL, NULL,
                                      err);

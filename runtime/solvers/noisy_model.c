@@ -159,7 +159,7 @@ pn_model pn_model_majorant(const pn_model *of)
 {
     pn_model self = *of;
 
-    self.majorant = true;
+    self.majorant = self.bare = true;
     self.order = pn_objective_data(of->objective)->p;
     self.packed = pn_packed_size(self.order);
     self.bounds.zero = self.bounds.record;

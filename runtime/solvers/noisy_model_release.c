@@ -135,9 +135,10 @@ static pn_status put_regulariser(const asked *a, double *extra, pn_err *err)
         memset(a->gradient, 0, model->dim * sizeof(double));
     if (a->packed)
         memset(a->packed, 0, model->packed * sizeof(double));
-    if (reg && (a->gradient || a->value))
-        status = reg->ops->evaluate(reg, model->dim, a->theta, a->value ? extra : NULL, a->gradient, err);
-    if (reg && status == PN_OK && a->packed && !model->majorant)
+    if (reg && ((a->gradient && !model->bare) || a->value))
+        status = reg->ops->evaluate(reg, model->dim, a->theta, a->value ? extra : NULL,
+                                    model->bare ? NULL : a->gradient, err);
+    if (reg && status == PN_OK && a->packed && !model->bare)
         status = pn_objective_add_regular_hessian(model->objective, a->theta, a->packed, err);
     return status;
 }

@@ -144,7 +144,7 @@ static void solves_a_quadratic(void)
     nw_quadratic_times(&q, g, image);
     CHECK_CLOSE(image[0], 0.0, 1e-14);
     CHECK_CLOSE(image[1], -5.0, 1e-14);
-    CHECK_CLOSE(q.lowest, (5.0 - sqrt(5.0)) / 2.0, 1e-14);
+    CHECK_CLOSE(q.found[0], (5.0 - sqrt(5.0)) / 2.0, 1e-14);
     CHECK(nw_quadratic_minimise(&q, NULL, w, g, next, NULL, NULL) == PN_OK);
     CHECK_CLOSE(next[0], -0.5, 1e-14);
     CHECK_CLOSE(next[1], 1.25, 1e-14);
@@ -160,7 +160,7 @@ static void raises_eigenvalues(void)
 
     CHECK(nw_quadratic_init(&q, 3, NULL) == PN_OK);
     CHECK(nw_quadratic_set(&q, packed, 1.0, NULL) == PN_OK);
-    CHECK_CLOSE(q.lowest, -3.0, 1e-14);
+    CHECK_CLOSE(q.found[0], -3.0, 1e-14);
     CHECK(nw_quadratic_minimise(&q, NULL, w, g, next, NULL, NULL) == PN_OK);
     CHECK_CLOSE(next[0], -1.0, 1e-14);
     CHECK_CLOSE(next[1], -2.0, 1e-14);
