@@ -113,50 +113,19 @@ static desk desk_of(const forming *self, unsigned worker)
 
 /* ---- a block: second derivatives, slopes, the gradient's sum ---- */
 
-/* Where clipping acts the loss continues in a straight line. */
-static void flatten_clipped(const pn_objective *objective, const pn_block *block, const double *slope, double *bend)
-{
-    for (size_t r = 0; r < block->count; r++) {
-        size_t i = block->rows ? block->rows[r] : block->first + r;
-
-        if (!(fabs(slope[r]) * objective->norms[i] <= objective->clip))
-            bend[r] = 0.0;
-    }
-}
-
-/* bend[pair][count] = the Hessian in the margins, column after column. */
-static void bend_margins(const pn_objective *objective, const pn_block *block, const desk *at, const double *y)
-{
-    const pn_loss *loss = objective->loss;
-    size_t margins = loss->margins, count = block->count;
-    double *column = at->slope; /* the gradient has been added already */
-
-    memset(at->along, 0, margins * count * sizeof *at->along);
-    for (size_t l = 0; l < margins; l++) {
-        for (size_t r = 0; r < count; r++)
-            at->along[l * count + r] = 1.0;
-        loss->ops->curve(loss, count, at->z, y, at->along, column);
-        memset(at->along + l * count, 0, count * sizeof *at->along);
-        memcpy(at->bend + l * (l + 1) / 2 * count, column, (l + 1) * count * sizeof *column);
-    }
-    pn_clamp_pairs(&objective->bounds, margins, count, at->bend);
-}
-
-static void bend_one(const forming *self, const pn_block *block, const desk *at, const double *y)
+/* One weight a record. */
+static void weigh_one(const forming *self, const pn_block *block, const desk *at, const double *y)
 {
     const pn_objective *objective = self->objective;
-    const pn_loss *loss = objective->loss;
 
-    for (size_t r = 0; r < block->count; r++)
-        at->along[r] = 1.0;
-    loss->ops->curve(loss, block->count, at->z, y, at->along, at->bend);
-    pn_clamp_bends(&objective->bounds, block->count, at->along, at->bend);
-    if (objective->norms)
-        flatten_clipped(objective, block, at->slope, at->bend);
-    if (self->majorant) {
-        pn_block_enforce(objective, block, at->slope);
-        pn_majorant_weights(objective, block, at->z, y, at->slope, at->bend);
+    if (objective->loss->margins > 1) {
+        for (size_t r = 0; r < block->count; r++)
+            at->bend[r] = objective->bounds.loss.curvature.high;
+        return;
     }
+    pn_bend_one(objective, block, at->z, y, at->slope, at->along, at->bend);
+    if (self->majorant)
+        pn_majorant_weights(objective, block, at->z, y, at->slope, at->bend);
 }
 
 /* Value, gradient and second derivatives of a block. */
@@ -172,17 +141,15 @@ static void weigh(const forming *self, const pn_block *block, const desk *at, do
                             slopes ? at->slope : NULL);
     if (self->want_value)
         *value += pn_block_sum(at->along, block->count);
-    if (loss->margins == 1)
-        bend_one(self, block, at, y);
+    if (loss->margins == 1 || self->majorant)
+        weigh_one(self, block, at, y);
     if (self->want_gradient) {
         pn_block_enforce(objective, block, at->slope);
         for (size_t k = 0; k < loss->margins; k++)
             pn_block_add(block, at->slope + k * block->count, gradient + k * objective->data->p);
     }
-    if (loss->margins > 1 && !self->majorant)
-        bend_margins(objective, block, at, y);
-    for (size_t r = 0; loss->margins > 1 && self->majorant && r < block->count; r++)
-        at->bend[r] = objective->bounds.loss.curvature.high;
+    if (loss->margins > 1 && !self->majorant) /* the slopes have been added already */
+        pn_bend_margins(objective, block->count, at->z, y, at->along, at->slope, at->bend);
 }
 
 /* ---- the products ---- */
