@@ -58,12 +58,29 @@ static void warn_of_hessian(nw_plan *plan)
             plan->model.n, plan->model.dim);
 }
 
+/* Slopes over a wide set may be far above those at the start, and so is the noise: P d/(2 least) is what noise P on each coordinate costs along
+ * directions of the least eigenvalue, slope^2/(2 B_H) the least that a gradient as large as `slope` can gain. */
+static void warn_of_slopes(nw_plan *plan, double slope)
+{
+    double later = plan->later.gradient_sensitivity * plan->later_z,
+           first = plan->first.hessian_sensitivity * plan->hessian_z;
+    double releases = (double)plan->base.iterations - 1.0, least = nw_least(plan, &plan->first, first * first);
+    double cost = later * later / releases * (double)plan->model.dim / (2.0 * least);
+
+    if (pn_objective_clip(plan->base.objective) == 0.0 && plan->model.lipschitz > 2.0 * slope &&
+        cost > 0.02 * slope * slope / (2.0 * plan->model.bounds.record))
+        pn_plan_warn(
+            &plan->base,
+            "within the set a record's gradient may be up to %.3g, %.3g times what it is at the start, and the noise "
+            "on gradients hides as much: give the objective clip=%.3g in place of the set, or a smaller set",
+            plan->model.lipschitz, plan->model.lipschitz / slope, slope);
+}
+
 void nw_explain(nw_plan *plan, const pn_arg *common, double start_share, double hessian_share, double slope)
 {
     pn_plan *base = &plan->base;
     bool is_private = plan->model.is_private;
 
-    (void)slope;
     pn_plan_add(base, "records n", (double)plan->model.n, "public");
     pn_model_explain(&plan->model, 0.0, base);
     if (is_private && !common[PN_OPT_ITERATIONS].given)
@@ -85,4 +102,6 @@ void nw_explain(nw_plan *plan, const pn_arg *common, double start_share, double 
     pn_plan_set(base, "damping", plan->damping, false);
     if (is_private)
         warn_of_hessian(plan);
+    if (is_private && base->iterations > 1)
+        warn_of_slopes(plan, slope);
 }

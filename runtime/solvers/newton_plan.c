@@ -25,7 +25,7 @@ enum { GRADIENTS_AUTO = 0, GRADIENTS_FULL, GRADIENTS_DIFFERENCES };
 #define NOISE         3e-4
 #define HESSIAN_SHARE 0.15
 #define START_SHARE   0.4
-#define DAMPING       0.6
+#define DAMPING       0.5
 #define MATRICES_MOST 5 /* of those by default, one in two steps */
 #define PLAIN_STEPS   100
 #define STEPS_MOST    10000

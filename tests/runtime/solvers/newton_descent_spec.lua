@@ -59,7 +59,7 @@ describe("newton", function()
       local start = judge:value(pn.vec.zeros(p * (name:find "softmax" and 4 or 1))) - minimum
       for _, neighbours in ipairs {"replace_one", "zero_out"} do
         local before, off = math.log(start), 0
-        for _, epsilon in ipairs {0.3, 3, 30} do
+        for _, epsilon in ipairs {0.5, 5, 50} do
           local mean, error = excess(obj, judge, minimum, {epsilon = epsilon, delta = 1e-7, neighbours = neighbours})
           -- Tenfold budgets: the means of 20 logarithms lie more than eight standard errors apart, which Student's t with 19 degrees
           -- exceeds with probability 1e-7 where they are the same.
@@ -107,5 +107,32 @@ describe("newton", function()
         assert.is_true(plan:run {ledger = pn.ledger {epsilon = epsilon, delta = 1e-7}}.privacy.private)
       end
     end
+  end)
+end)
+
+describe("regression with newton", function()
+  local function message(f, ...)
+    local ok, text = pcall(f, ...)
+    assert.is_false(ok)
+    return (tostring(text):gsub("%s+", " "))
+  end
+
+  it("is led to a clip where nothing bounds slopes, by what gradients are at the start", function()
+    local text = message(solve.plan, pn.objective {data = reals, loss = loss.squared()}, {epsilon = 1, delta = 1e-7})
+    assert.truthy(text:find("clip=1,", 1, true), text) -- labels in [-1, 1], unit rows
+    local wide = pn.objective {data = reals:clip_labels(-3, 2), loss = loss.squared()}
+    assert.truthy(message(solve.plan, wide, {epsilon = 1, delta = 1e-7}):find("clip=", 1, true))
+  end)
+
+  it("is warned of a wide set whose slopes drown what is to be found, and of no other", function()
+    local function warned(parts, epsilon)
+      local plan = solve.plan(pn.objective(parts), {epsilon = epsilon, delta = 1e-7})
+      return (tostring(plan):gsub("%s+", " ")):match("give the objective clip=(%S+)")
+    end
+    local ball = {data = reals, loss = loss.squared(), set = pn.set.l2_ball {dim = p, radius = 10}}
+    assert.equal("1", warned(ball, 0.3))
+    assert.is_nil(warned(ball, 300))
+    assert.is_nil(warned({data = reals, loss = loss.squared(), clip = 1}, 0.3))
+    assert.is_nil(warned({data = signs, loss = loss.logistic()}, 0.3))
   end)
 end)
