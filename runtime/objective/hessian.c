@@ -28,9 +28,10 @@ typedef struct forming {
     const pn_batch *batch; /* NULL: all records */
     const double *theta;
     bool want_value, want_gradient;
+    bool majorant; /* weights of majorant.c; of several margins one matrix of order p, of weights B */
     pn_partition part;
     size_t groups, per_group; /* chunks of a group */
-    size_t size;              /* dim (dim + 1)/2 */
+    size_t size;              /* of a packed matrix */
     size_t side, sides;       /* of a tile, and how many there are in a row */
     double *first, *others;   /* the packed matrix of group 0, those of the others */
     double *partial;          /* [chunks][dim + 1]: gradient and value */
@@ -112,45 +113,19 @@ static desk desk_of(const forming *self, unsigned worker)
 
 /* ---- a block: second derivatives, slopes, the gradient's sum ---- */
 
-/* Where clipping acts the loss continues in a straight line. */
-static void flatten_clipped(const pn_objective *objective, const pn_block *block, const double *slope, double *bend)
+/* One weight a record. */
+static void weigh_one(const forming *self, const pn_block *block, const desk *at, const double *y)
 {
-    for (size_t r = 0; r < block->count; r++) {
-        size_t i = block->rows ? block->rows[r] : block->first + r;
+    const pn_objective *objective = self->objective;
 
-        if (!(fabs(slope[r]) * objective->norms[i] <= objective->clip))
-            bend[r] = 0.0;
+    if (objective->loss->margins > 1) {
+        for (size_t r = 0; r < block->count; r++)
+            at->bend[r] = objective->bounds.loss.curvature.high;
+        return;
     }
-}
-
-/* bend[pair][count] = the Hessian in the margins, column after column. */
-static void bend_margins(const pn_objective *objective, const pn_block *block, const desk *at, const double *y)
-{
-    const pn_loss *loss = objective->loss;
-    size_t margins = loss->margins, count = block->count;
-    double *column = at->slope; /* the gradient has been added already */
-
-    memset(at->along, 0, margins * count * sizeof *at->along);
-    for (size_t l = 0; l < margins; l++) {
-        for (size_t r = 0; r < count; r++)
-            at->along[l * count + r] = 1.0;
-        loss->ops->curve(loss, count, at->z, y, at->along, column);
-        memset(at->along + l * count, 0, count * sizeof *at->along);
-        memcpy(at->bend + l * (l + 1) / 2 * count, column, (l + 1) * count * sizeof *column);
-    }
-    pn_clamp_pairs(&objective->bounds, margins, count, at->bend);
-}
-
-static void bend_one(const pn_objective *objective, const pn_block *block, const desk *at, const double *y)
-{
-    const pn_loss *loss = objective->loss;
-
-    for (size_t r = 0; r < block->count; r++)
-        at->along[r] = 1.0;
-    loss->ops->curve(loss, block->count, at->z, y, at->along, at->bend);
-    pn_clamp_bends(&objective->bounds, block->count, at->along, at->bend);
-    if (objective->norms)
-        flatten_clipped(objective, block, at->slope, at->bend);
+    pn_bend_one(objective, block, at->z, y, at->slope, at->along, at->bend);
+    if (self->majorant)
+        pn_majorant_weights(objective, block, at->z, y, at->slope, at->bend);
 }
 
 /* Value, gradient and second derivatives of a block. */
@@ -159,22 +134,22 @@ static void weigh(const forming *self, const pn_block *block, const desk *at, do
     const pn_objective *objective = self->objective;
     const pn_loss *loss = objective->loss;
     const double *y = pn_block_labels(block, at->labels);
-    bool slopes = self->want_gradient || objective->norms;
+    bool slopes = self->want_gradient || objective->norms || self->majorant;
 
     if (slopes || self->want_value)
         loss->ops->evaluate(loss, block->count, at->z, y, self->want_value ? at->along : NULL,
                             slopes ? at->slope : NULL);
     if (self->want_value)
         *value += pn_block_sum(at->along, block->count);
-    if (loss->margins == 1)
-        bend_one(objective, block, at, y);
+    if (loss->margins == 1 || self->majorant)
+        weigh_one(self, block, at, y);
     if (self->want_gradient) {
         pn_block_enforce(objective, block, at->slope);
         for (size_t k = 0; k < loss->margins; k++)
             pn_block_add(block, at->slope + k * block->count, gradient + k * objective->data->p);
     }
-    if (loss->margins > 1)
-        bend_margins(objective, block, at, y);
+    if (loss->margins > 1 && !self->majorant) /* the slopes have been added already */
+        pn_bend_margins(objective, block->count, at->z, y, at->along, at->slope, at->bend);
 }
 
 /* ---- the products ---- */
@@ -328,6 +303,12 @@ static void wait_dense(forming *self, const pn_block *block, desk *at, double *p
 
 /* ---- the pass ---- */
 
+/* Margins that have blocks of their own. */
+static size_t matrices(const forming *self)
+{
+    return self->majorant ? 1 : self->objective->loss->margins;
+}
+
 static void form_block(forming *self, pn_block *block, desk *at, double *packed, double *partial, unsigned worker)
 {
     const pn_objective *objective = self->objective;
@@ -335,11 +316,11 @@ static void form_block(forming *self, pn_block *block, desk *at, double *packed,
     pn_block_gather(block, at->gathered);
     pn_block_margins(objective, block, self->theta, at->z);
     weigh(self, block, at, partial, partial + objective->dim);
-    if (!objective->data->sparse && objective->loss->margins == 1)
+    if (!objective->data->sparse && matrices(self) == 1)
         add_dense(self, block, at, packed, worker);
     else if (!objective->data->sparse)
         wait_dense(self, block, at, packed, worker);
-    for (size_t l = 0; objective->data->sparse && l < objective->loss->margins; l++) {
+    for (size_t l = 0; objective->data->sparse && l < matrices(self); l++) {
         for (size_t k = 0; k <= l; k++)
             add_sparse(block, k, l, at->bend + (l * (l + 1) / 2 + k) * block->count, packed);
     }
@@ -398,7 +379,7 @@ static void cut(forming *self)
     size_t records = pn_batch_records(self->objective, self->batch), rows = self->objective->block_rows;
     size_t groups = pn_hessian_groups(self->objective), p = self->objective->data->p;
 
-    self->size = pn_hessian_size(self->objective->dim);
+    self->size = pn_hessian_size(self->majorant ? p : self->objective->dim);
     self->sides = (p + TILE - 1) / TILE;
     self->side = (p + self->sides - 1) / self->sides;
     if (records == 0) {
@@ -484,8 +465,8 @@ static pn_status check(const pn_objective *objective, const pn_batch *batch, con
     return status == PN_OK ? pn_check_batch(objective, batch, err) : status;
 }
 
-pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
-                                 double *gradient, double *packed, pn_task *task, pn_err *err)
+static pn_status form(pn_objective *objective, const pn_batch *batch, bool majorant, const double *theta, double *value,
+                      double *gradient, double *packed, pn_task *task, pn_err *err)
 {
     bool constant = packed && !batch && objective->gram.matrix && pn_objective_uses_gram(objective);
     bool apart = !packed || batch || constant; /* value and gradient by themselves */
@@ -494,6 +475,7 @@ pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch,
                      .theta = theta,
                      .want_value = value && !apart,
                      .want_gradient = gradient && !apart,
+                     .majorant = majorant,
                      .first = packed,
                      .task = task,
                      .err = err };
@@ -508,4 +490,16 @@ pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch,
         return PN_OK;
     }
     return run(&self, apart ? NULL : value, apart ? NULL : gradient, err);
+}
+
+pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
+                                 double *gradient, double *packed, pn_task *task, pn_err *err)
+{
+    return form(objective, batch, false, theta, value, gradient, packed, task, err);
+}
+
+pn_status pn_objective_majorant(pn_objective *objective, const double *theta, double *value, double *gradient,
+                                double *packed, pn_task *task, pn_err *err)
+{
+    return form(objective, NULL, true, theta, value, gradient, packed, task, err);
 }

@@ -67,13 +67,48 @@ static bool has_record_bound(const pn_objective *objective)
     return found;
 }
 
+static pn_interval enforced_labels(const pn_record_bounds *records)
+{
+    if (!pn_is_enforced(records->label_high) || !pn_is_enforced(-records->label_low))
+        return (pn_interval){ -INFINITY, INFINITY };
+    return (pn_interval){ records->label_low, records->label_high };
+}
+
+/* What a record's gradient can be at theta = 0; +inf where that is unknown. */
+static double gradient_at_zero(const pn_objective *objective)
+{
+    const pn_record_bounds *records = &objective->data->bounds;
+    pn_loss_bounds bounds;
+
+    if (!pn_is_enforced(records->norm[PN_L2]) ||
+        pn_loss_certify(objective->loss, (pn_interval){ 0.0, 0.0 }, enforced_labels(records), &bounds, NULL) != PN_OK)
+        return INFINITY;
+    return bounds.slope_norm[PN_L2] * records->norm[PN_L2];
+}
+
+static void explain_no_set(const pn_objective *objective, pn_bounds *bounds)
+{
+    double clip = gradient_at_zero(objective);
+    char text[sizeof bounds->missing];
+
+    (void)snprintf(
+        text, sizeof text,
+        clip > 0.0 && isfinite(clip)
+            ? "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, which is "
+              "what a record's gradient can be at theta = 0, or a set=, e.g. pn.set.l2_ball{dim=p, radius=1}"
+            : "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, say, or "
+              "a set=, e.g. pn.set.l2_ball{dim=p, radius=1}",
+        clip > 0.0 && isfinite(clip) ? clip : 1.0);
+    missing(bounds, text);
+}
+
 /* The loss has a slope that nothing bounds: say which of margin, labels and formula is to blame. */
 static void explain_slope(const pn_objective *objective, pn_bounds *bounds)
 {
     char text[sizeof bounds->missing];
 
     if (!objective->set && isinf(bounds->margin.high))
-        missing(bounds, "the objective has no constraint set: give set=, e.g. pn.set.l1_ball{dim=p, radius=1}");
+        explain_no_set(objective, bounds);
     else if (isinf(bounds->margin.high) && !has_record_bound(objective))
         missing(bounds, "no bound on the records is enforced: clip them first, e.g. data:clip_rows(\"l2\", 1)");
     else if (isinf(bounds->margin.high))
@@ -180,13 +215,6 @@ static pn_status derive_regulariser(const pn_objective *objective, pn_bounds *bo
     (void)snprintf(bounds->reg.missing, sizeof bounds->reg.missing, "%.*s", (int)sizeof bounds->reg.missing - 1,
                    why.message);
     return PN_OK;
-}
-
-static pn_interval enforced_labels(const pn_record_bounds *records)
-{
-    if (!pn_is_enforced(records->label_high) || !pn_is_enforced(-records->label_low))
-        return (pn_interval){ -INFINITY, INFINITY };
-    return (pn_interval){ records->label_low, records->label_high };
 }
 
 static void derive_black_box(const pn_objective *objective, pn_bounds *bounds)

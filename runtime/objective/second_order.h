@@ -55,6 +55,15 @@ pn_status pn_objective_quadratic(pn_objective *objective, const pn_batch *batch,
 pn_status pn_objective_hessian_columns(pn_objective *objective, const double *theta, const size_t *columns,
                                        size_t count, double *out, pn_task *task, pn_err *err);
 
+/**
+ * The same pass with weights in place of second derivatives, so that a quadratic with them stays above f on the way down: for
+ * steps from where l'' says too little.  One margin: packed[p (p + 1)/2] = X^T W X/n, each record's weight between l'' and the certified bound
+ * B on it (majorant.c).  Several: packed of order p as well, B X^T X/n, which stands in each margin's block, since a record's Hessian is
+ * at most B I in its margins.  A record's part is at most B R^2 in Frobenius norm, and two of them differ by sqrt(2) B R^2 at most.
+ */
+pn_status pn_objective_majorant(pn_objective *objective, const double *theta, double *value, double *gradient,
+                                double *packed, pn_task *task, pn_err *err);
+
 /** Public bound on the Frobenius norm of computed - exact of the SUM of Hessians over at most `count` records, of which each has Frobenius
  *  norm at most 1: multiply by pn_hessian_bounds.zero.  "Exact" is the sum of the parts of records as they are in floating point, which the
  *  bounds above are of.  Counted are the rounding of products, of their sum and of the division by n or a batch's denominator: for the mean,

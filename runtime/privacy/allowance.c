@@ -255,6 +255,13 @@ void pn_allowance_take(pn_allowance *self, double cost)
 
 /* ---- noise ---- */
 
+/* Tails of drawn noise: at large epsilon they need more room than the total of Gaussian noise leaves, and less noise makes it worse. */
+static bool has_room(const pn_allowance *self, const pn_event *event, size_t count)
+{
+    return self->unit != PN_UNIT_GAUSSIAN || isnan(self->limit) ||
+           pn_event_epsilon(event, count, self->delta, NULL) <= self->limit;
+}
+
 /* +inf where the program has no event, which *refused then says. */
 static pn_status cost_at(const pn_allowance *self, const pn_program *program, double z, double *cost,
                          pn_status *refused, pn_err *err)
@@ -264,7 +271,7 @@ static pn_status cost_at(const pn_allowance *self, const pn_program *program, do
     pn_status status = program->release(program->self, z, &event, &count, err);
 
     *refused = status;
-    *cost = status == PN_OK ? pn_allowance_cost(self, event, count) : INFINITY;
+    *cost = status == PN_OK && has_room(self, event, count) ? pn_allowance_cost(self, event, count) : INFINITY;
     pn_event_free(event);
     return status == PN_EINVAL || status == PN_EUNSUPPORTED ? PN_OK : status;
 }

@@ -59,7 +59,8 @@ bool pn_allowance_fits(const pn_allowance *self, double cost);
 void pn_allowance_take(pn_allowance *self, double cost);
 
 /**
- * The least noise multiplier z with cost(program(z)) <= share, on the side that fits, to 1e-6 relative.
+ * The least noise multiplier z with cost(program(z)) <= share, on the side that fits, to 1e-6 relative; of PN_UNIT_GAUSSIAN also such that the
+ * program by itself costs at most the epsilon that was asked for, tails of draws included, which decides at epsilon above about 50.
  * The cost may be infinite, and the program may refuse (PN_EINVAL, PN_EUNSUPPORTED), below some z.
  * Errors: PN_EBUDGET where no z from 2^-30 to 2^60 does, or what the program says there; what else it returns.
  */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "privacy/gaussian.h"
 #include "solvers/newton.h"
 #include "solvers/noisy_gradient.h"
 
@@ -13,25 +14,34 @@ static const char *const gradients[] = { "auto", "full", "differences", NULL };
 
 enum { GRADIENTS_AUTO = 0, GRADIENTS_FULL, GRADIENTS_DIFFERENCES };
 
-/* Chosen once, from a9a, covtype and ijcnn1 at epsilon 0.1, 0.3 and 1 under both relations: held-out accuracy is flat around them, so they are
- * what a plan takes whatever the data are. */
-#define STEPS         6
+/* Chosen once, by the training loss on a9a, ijcnn1, cal_housing and abalone at epsilon 0.1, 1, 10 and 30 (logistic, smooth hinge, huber, softmax,
+ * Poisson and clipped squared losses), which is flat around them: a Hessian share of 0.1 to 0.25, a start share of 0.3 to 0.5, 4 to 7
+ * matrices.  Each of them may stay what it is whatever the budget: how much a release counts is a matter of its noise beside what a step
+ * changes, and gains see to that as it comes about.  Steps are another matter.  Along directions whose curvature is below the least eigenvalue
+ * each one covers but a part of the way, which pays only where the noise of the gradients is small enough for what is found there to be
+ * worth having: from 10 steps to 20 as r falls from 3e-4 to a quarter of it. */
+#define STEPS         10.0
+#define STEPS_LARGE   20.0
+#define NOISE         3e-4
 #define HESSIAN_SHARE 0.15
-#define START_SHARE   0.5
-#define DAMPING       0.6
-#define DRIFT         0.02 /* of B_H, by which a Hessian at the start is guessed to be off elsewhere, in Frobenius norm */
+#define START_SHARE   0.4
+#define DAMPING       0.5
+#define MATRICES_MOST 5 /* of those by default, one in two steps */
 #define PLAIN_STEPS   100
 #define STEPS_MOST    10000
 #define SLACK         1e-9 /* on slopes, for the rounding of their evaluation, and on radii: nw_keep_within */
 
 /* In the order of the NW_ constants. */
 const pn_param nw_params[] = {
-    { "hessians", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL,
-      "the first so many steps release a Hessian, the others go on with the last one" },
+    { "hessians", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "steps that release one, evenly spread: at the start a majorant, later Hessians, which correct what is known; "
+      "default one in two steps, at most 5" },
     { "hessian_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, HESSIAN_SHARE, NULL,
       "of the budget (rho, or mu^2), for all Hessians together" },
-    { "start_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, START_SHARE, NULL,
-      "of what the gradients have, for the one at the start" },
+    { "start_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
+      "of what the gradients have, for the one at the start; default 0.4 where later ones are differences from it, "
+      "else "
+      "an equal part" },
     { "damping", PN_REAL, PN_OPTIONAL, PN_POSITIVE, DAMPING, NULL,
       "eigenvalues of a released Hessian are raised to this times the expected operator norm of its noise" },
     { "gradients", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, gradients,
@@ -148,7 +158,10 @@ static void choose_gradients(nw_problem *at)
     size_t wanted = at->own[NW_GRADIENTS].count;
     bool known = isfinite(at->row) && pn_objective_clip(plan->base.objective) == 0.0;
 
-    plan->first = plan->later = plan->model;
+    plan->first = pn_model_majorant(&plan->model);
+    plan->again = pn_objective_loss(plan->base.objective)->margins == 1 ? plan->first : plan->model;
+    plan->again.bare = true;
+    plan->later = plan->model;
     start = known ? fmin(moved(at, at->slopes.start, 1.0), whole) : whole;
     change = known ? fmin(moved(at, at->slopes.change, 2.0), 2.0 * whole) : 2.0 * whole;
     plan->first.gradient_sensitivity = start;
@@ -162,6 +175,15 @@ static void choose_gradients(nw_problem *at)
 
 /* ---- noise ---- */
 
+static double start_share(const nw_problem *at)
+{
+    double equal = 1.0 / (double)at->plan->base.iterations;
+
+    if (at->plan->base.iterations == 1 || !at->own[NW_START_SHARE].given)
+        return at->plan->differences && at->plan->base.iterations > 1 ? START_SHARE : equal;
+    return at->own[NW_START_SHARE].real;
+}
+
 /* Parts of 1/z^2 that each release has. */
 typedef struct shares {
     double first, hessian, later;
@@ -170,9 +192,9 @@ typedef struct shares {
 static shares shares_of(const nw_problem *at)
 {
     double steps = (double)at->plan->base.iterations, hessian = at->own[NW_HESSIAN_SHARE].real;
-    double start = steps > 1.0 ? at->own[NW_START_SHARE].real : 1.0;
+    double start = start_share(at);
 
-    return (shares){ (1.0 - hessian) * start, hessian / (double)at->plan->hessians,
+    return (shares){ (1.0 - hessian) * start, hessian / (double)at->plan->matrices,
                      steps > 1.0 ? (1.0 - hessian) * (1.0 - start) / (steps - 1.0) : 0.0 };
 }
 
@@ -182,20 +204,26 @@ static pn_status run_event(void *self, double z, pn_event **event, size_t *count
     const nw_problem *at = self;
     const nw_plan *plan = at->plan;
     shares of = shares_of(at);
-    pn_event *one[3] = { NULL }, *all[3] = { NULL };
-    size_t times[3] = { 1, plan->hessians, plan->base.iterations - 1 }, kinds = times[2] > 0 ? 3 : 2;
-    pn_status status = pn_model_gradient_event(&plan->first, z / sqrt(of.first), &one[0], err);
+    pn_event *one[4] = { NULL }, *all[4] = { NULL };
+    size_t times[4] = { 1, 1, plan->matrices - 1, plan->base.iterations - 1 }, kinds = 0;
+    pn_status status = PN_OK;
 
     *count = 1;
-    if (status == PN_OK)
-        status = pn_model_hessian_event(&plan->model, z / sqrt(of.hessian), &one[1], err);
-    if (status == PN_OK && kinds == 3)
-        status = pn_model_gradient_event(&plan->later, z / sqrt(of.later), &one[2], err);
-    for (size_t k = 0; k < kinds && status == PN_OK; k++)
-        status = pn_event_repeated(&all[k], one[k], times[k], err);
+    for (size_t k = 0; k < 4 && status == PN_OK; k++) {
+        bool hessian = k == 1 || k == 2;
+        const pn_model *model = k < 2 ? &plan->first : hessian ? &plan->again : &plan->later;
+        double share = k == 0 ? of.first : hessian ? of.hessian : of.later;
+
+        if (times[k] == 0)
+            continue;
+        status = (hessian ? pn_model_hessian_event : pn_model_gradient_event)(model, z / sqrt(share), &one[kinds], err);
+        if (status == PN_OK)
+            status = pn_event_repeated(&all[kinds], one[kinds], times[k], err);
+        kinds++;
+    }
     if (status == PN_OK)
         status = pn_event_compose(event, all, kinds, err);
-    for (size_t k = 0; k < 3; k++) {
+    for (size_t k = 0; k < 4; k++) {
         pn_event_free(one[k]);
         pn_event_free(all[k]);
     }
@@ -221,20 +249,19 @@ static pn_status find_noise(nw_problem *at, double *z, pn_err *err)
     return status == PN_OK ? pn_allowance_noise(&allowance, allowance.total, &program, z, err) : status;
 }
 
-/* E ||noise of a Hessian||, nearly: sqrt(2 d) or 2 sqrt(d) deviations. */
-static double noise_norm(const nw_plan *plan)
+/* E ||noise of a Hessian||, nearly, is sqrt(2 d) or 2 sqrt(d) deviations. */
+double nw_least(const nw_plan *plan, const pn_model *model, double variance)
 {
-    double d = (double)plan->model.dim;
+    double d = (double)model->order, norm = sqrt(variance) * (model->frobenius ? sqrt(2.0 * d) : 2.0 * sqrt(d));
 
-    return plan->model.hessian_sensitivity * plan->hessian_z * (plan->model.frobenius ? sqrt(2.0 * d) : 2.0 * sqrt(d));
+    return fmax(plan->damping * norm, pn_objective_bounds(plan->base.objective)->reg.strong_convexity);
 }
 
 static pn_status attach_noise(nw_problem *at, pn_err *err)
 {
     nw_plan *plan = at->plan;
-    const pn_bounds *bounds = pn_objective_bounds(plan->base.objective);
     shares of = shares_of(at);
-    double z, deviation, drift = DRIFT * plan->model.bounds.record;
+    double z;
     pn_status status;
 
     if (!is_private(at))
@@ -245,73 +272,8 @@ static pn_status attach_noise(nw_problem *at, pn_err *err)
     plan->first_z = z / sqrt(of.first);
     plan->hessian_z = z / sqrt(of.hessian);
     plan->later_z = of.later > 0.0 ? z / sqrt(of.later) : 0.0;
-    plan->least = fmax(at->own[NW_DAMPING].real * noise_norm(plan), bounds->reg.strong_convexity);
-    deviation = plan->model.hessian_sensitivity * plan->hessian_z;
-    plan->drift = deviation * deviation * (plan->model.frobenius ? 0.5 : 1.0) + drift * drift / (double)plan->model.dim;
     plan->base.sigma = of.later > 0.0 ? 0.0 : plan->first.gradient_sensitivity * plan->first_z;
     return run_event(at, z, &plan->base.event, &plan->base.charges, err);
-}
-
-/* ---- lines ---- */
-
-static void explain_noise(nw_problem *at)
-{
-    nw_plan *plan = at->plan;
-    pn_plan *base = &plan->base;
-    bool rho = at->request->kind == PN_RHO;
-
-    pn_plan_add(base, "D_g at the start", plan->first.gradient_sensitivity, "%s", "slopes there are at most |l'(z0)|");
-    pn_plan_add(base, "start noise", plan->first.gradient_sensitivity * plan->first_z,
-                "on each coordinate of the gradient at the start; %g of %s",
-                (1.0 - at->own[NW_HESSIAN_SHARE].real) * (base->iterations > 1 ? at->own[NW_START_SHARE].real : 1.0),
-                rho ? "rho" : "mu^2");
-    pn_plan_add(base, "Hessian noise", plan->model.hessian_sensitivity * plan->hessian_z,
-                plan->model.frobenius ? "on the diagonal, 1/sqrt(2) of it beside; %g of %s for %zu"
-                                      : "on each entry on and above the diagonal; %g of %s for %zu",
-                at->own[NW_HESSIAN_SHARE].real, rho ? "rho" : "mu^2", plan->hessians);
-    if (base->iterations > 1) {
-        pn_plan_add(base, plan->differences ? "D_g differences" : "D_g later", plan->later.gradient_sensitivity, "%s",
-                    plan->differences ? "a slope is within max |l'(z) - l'(z0)| of that at the start"
-                                      : "gradients in full: differences would have more noise");
-        pn_plan_add(base, "later noise", plan->later.gradient_sensitivity * plan->later_z,
-                    "on each coordinate of the gradients of %zu steps, each with an equal part of the rest",
-                    base->iterations - 1);
-    }
-    pn_plan_add(base, "least eigenvalue", plan->least,
-                "to which those of released Hessians are raised; %g x the norm "
-                "of the noise, or mu of r",
-                at->own[NW_DAMPING].real);
-    pn_plan_add(base, "drift", sqrt(plan->drift),
-                "of a gradient's coordinate per distance, where the Hessian predicts "
-                "it; sets the gain of later releases");
-}
-
-static void explain(nw_problem *at)
-{
-    nw_plan *plan = at->plan;
-    pn_plan *base = &plan->base;
-
-    pn_plan_add(base, "records n", (double)plan->model.n, "public");
-    pn_model_explain(&plan->model, 0.0, base);
-    pn_plan_add(base, "steps T", (double)base->iterations, "%s",
-                at->common[PN_OPT_ITERATIONS].given ? "as given"
-                : is_private(at)                    ? "whatever the data are"
-                                                    : "at most: a run ends where the decrement is about rounding");
-    if (is_private(at))
-        explain_noise(at);
-    base->gradients = (double)base->iterations * (double)plan->model.n;
-    pn_plan_add(base, "gradients", base->gradients, "T n");
-    pn_plan_add_text(base, "excess risk bound", "none", "%s", "the article's needs a line search on unnoised values");
-    pn_plan_set(base, "iterations", (double)base->iterations, true);
-    pn_plan_set(base, "hessian_share", at->own[NW_HESSIAN_SHARE].real, false);
-    pn_plan_set(base, "start_share", at->own[NW_START_SHARE].real, false);
-    pn_plan_set(base, "damping", at->own[NW_DAMPING].real, false);
-    if (is_private(at) && plan->least >= plan->model.bounds.record)
-        pn_plan_warn(
-            base,
-            "the Hessian's noise, of norm %.3g, is above B_H = %.3g: at n = %zu, d = %zu nothing is left of it, "
-            "and steps are those of gradient descent; more records or fewer features would help",
-            noise_norm(plan), plan->model.bounds.record, plan->model.n, plan->model.dim);
 }
 
 /* ---- the plan ---- */
@@ -358,10 +320,40 @@ static pn_status check_request(const nw_problem *at, pn_err *err)
                        owner);
     if (steps > STEPS_MOST)
         return pn_fail(err, PN_EINVAL, "%s: iterations must be at most %d, got %zu", owner, STEPS_MOST, steps);
-    if (at->own[NW_HESSIANS].count > steps)
+    if (at->plan->matrices > steps)
         return pn_fail(err, PN_EINVAL, "%s: hessians must be at most the number of steps, %zu, got %zu", owner, steps,
-                       at->own[NW_HESSIANS].count);
+                       at->plan->matrices);
     return PN_OK;
+}
+
+/* r: the norm of the noise on one gradient with all of the budget, as a part of what a record's gradient can be. */
+static double noise_part(const nw_problem *at)
+{
+    const pn_request *request = at->request;
+    const pn_model *model = &at->plan->model;
+    double mu = request->kind == PN_RHO ? sqrt(2.0 * request->rho) : pn_gaussian_mu(request->epsilon, request->delta);
+
+    return model->gradient_sensitivity * sqrt((double)model->dim) / (mu * model->lipschitz);
+}
+
+static void choose_steps(nw_problem *at)
+{
+    nw_plan *plan = at->plan;
+    const pn_arg *matrices = &at->own[NW_HESSIANS], *steps = &at->common[PN_OPT_ITERATIONS];
+    size_t half;
+
+    plan->base.iterations = PLAIN_STEPS;
+    if (is_private(at)) {
+        plan->noise_part = noise_part(at);
+        plan->base.iterations = (size_t)rint(fmin(fmax(STEPS * sqrt(NOISE / plan->noise_part), STEPS), STEPS_LARGE));
+    }
+    if (steps->given)
+        plan->base.iterations = steps->count;
+    else if (matrices->given && matrices->count > plan->base.iterations)
+        plan->base.iterations = matrices->count;
+    half = (plan->base.iterations + 1) / 2;
+    plan->matrices = matrices->given ? matrices->count : half < MATRICES_MOST ? half : MATRICES_MOST;
+    plan->damping = at->own[NW_DAMPING].real;
 }
 
 static pn_status fill(nw_problem *at, pn_err *err)
@@ -369,17 +361,13 @@ static pn_status fill(nw_problem *at, pn_err *err)
     nw_plan *plan = at->plan;
     pn_status status = check_problem(at, err);
 
-    plan->base.iterations = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count
-                            : is_private(at)                    ? STEPS
-                                                                : PLAIN_STEPS;
-    plan->hessians = at->own[NW_HESSIANS].count;
-    if (!at->common[PN_OPT_ITERATIONS].given && plan->hessians > plan->base.iterations)
-        plan->base.iterations = plan->hessians;
-    if (status == PN_OK)
-        status = check_request(at, err);
     if (status == PN_OK)
         status = pn_model_read(&plan->model, owner, plan->base.objective, at->request, 0,
                                at->own[NW_HESSIAN_NOISE].count == 0, false, err);
+    if (status != PN_OK)
+        return status;
+    choose_steps(at);
+    status = check_request(at, err);
     if (status == PN_OK)
         status = pn_first_order_read(&plan->problem, owner, plan->base.objective, &at->common[PN_OPT_START], NULL, NULL,
                                      err);
@@ -392,7 +380,7 @@ static pn_status fill(nw_problem *at, pn_err *err)
         choose_gradients(at);
     status = attach_noise(at, err);
     if (status == PN_OK)
-        explain(at);
+        nw_explain(plan, at->common, start_share(at), at->own[NW_HESSIAN_SHARE].real, at->slopes.start * at->row);
     return status;
 }
 

@@ -47,7 +47,8 @@ static pn_status read_shape(pn_model *self, const char *owner, const pn_request 
         return pn_fail(err, PN_EDIM,
                        "%s: a Hessian of order %zu has %.4g entries and takes %.4g GB; at most 2^31 entries are stored",
                        owner, self->dim, entries, entries * 8e-9);
-    self->packed = pn_packed_size(self->dim);
+    self->order = self->dim;
+    self->packed = pn_packed_size(self->order);
     return PN_OK;
 }
 
@@ -151,6 +152,22 @@ pn_status pn_model_read(pn_model *out, const char *owner, pn_objective *objectiv
     read_gradient(out, &whole);
     read_hessian(out);
     return PN_OK;
+}
+
+/* A record's part is w x x^T, 0 <= w <= B, or B x x^T, and B |x|^2 <= B_H. */
+pn_model pn_model_majorant(const pn_model *of)
+{
+    pn_model self = *of;
+
+    self.majorant = self.bare = true;
+    self.order = pn_objective_data(of->objective)->p;
+    self.packed = pn_packed_size(self.order);
+    self.bounds.zero = self.bounds.record;
+    self.bounds.replace = self.bounds.generic = sqrt(2.0) * self.bounds.record * UPWARD;
+    self.generic = false;
+    if (self.is_private)
+        read_hessian(&self);
+    return self;
 }
 
 /* ---- events ---- */

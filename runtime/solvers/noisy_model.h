@@ -13,13 +13,17 @@
 /* Public: fixed before the data are looked at.  Noise multipliers z are in units of a query's sensitivity: sigma = z times it. */
 typedef struct pn_model {
     pn_objective *objective;
-    size_t dim, packed, n;
+    size_t dim, n;
+    size_t order,
+        packed; /* of the matrix that is released, order (order + 1)/2 entries: dim, or p for the majorant of several margins */
     size_t batch; /* records of every query's own batch; n: all */
     pn_neighbours neighbours;
     bool is_private;
     bool frobenius; /* Hessian noise isotropic in Frobenius norm: off-diagonal entries of variance 1/2 */
     bool generic;   /* the Hessian sensitivity of the article, 2 sqrt(d) B_H / batch, in place of the derived one */
     bool convex;    /* every record's Hessian is positive semidefinite */
+    bool majorant;  /* "Hessian" is that of pn_objective_majorant; bare */
+    bool bare;      /* gradients and Hessians are of the mean loss, without r */
     pn_hessian_bounds bounds; /* without privacy +inf where nothing is known */
     double lipschitz;         /* B_g: every record's gradient, certified or clipped */
     double
@@ -36,6 +40,8 @@ typedef struct pn_model {
  */
 pn_status pn_model_read(pn_model *out, const char *owner, pn_objective *objective, const pn_request *request,
                         size_t batch, bool frobenius, bool generic, pn_err *err);
+/** The same model with the majorant in place of the Hessian, bare; of convex losses, on all records. */
+pn_model pn_model_majorant(const pn_model *of);
 
 /** What is released at multiplier z: sums over a batch in units of a sum, or the mean over all records in units of the mean. */
 pn_batch_release_options pn_model_gradient_options(const pn_model *self, double z);
@@ -85,7 +91,7 @@ void pn_model_close(pn_model_release *self); /* NULL allowed */
 
 /*
  * What the three below share.  gradient[dim] = gradient of the mean loss over a batch of its own + noise + gradient of r; packed[packed] =
- * Hessian likewise, symmetric noise through the lattice; the batches are of model->batch records, all of them for n.  label: of the charge;
+ * Hessian likewise, symmetric noise through the lattice (r only unless the model is bare); the batches are of model->batch records, all of them for n.  label: of the charge;
  * NULL: the ledger says batch_release.
  * On all records: compute, charge, draw, so that what fails or is cancelled while computing has cost nothing.  On batches: charge, draw the batch,
  * compute, draw the noise; what fails in between has been paid for, and the next call begins there and pays nothing.

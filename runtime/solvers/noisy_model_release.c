@@ -90,7 +90,7 @@ static pn_status open_parts(pn_model_release *self, double gradient_z, double he
     if (PN_MUTANT("hessian_noise_reused") || PN_MUTANT("hessian_not_symmetric"))
         self->fault = pn_calloc(model->packed, 3 * sizeof(double));
     if (!self->gradient_sum || !self->hessian_sum)
-        return pn_fail(err, PN_ENOMEM, "model: out of memory for a Hessian of order %zu", model->dim);
+        return pn_fail(err, PN_ENOMEM, "model: out of memory for a Hessian of order %zu", model->order);
     return PN_OK;
 }
 
@@ -135,9 +135,10 @@ static pn_status put_regulariser(const asked *a, double *extra, pn_err *err)
         memset(a->gradient, 0, model->dim * sizeof(double));
     if (a->packed)
         memset(a->packed, 0, model->packed * sizeof(double));
-    if (reg && (a->gradient || a->value))
-        status = reg->ops->evaluate(reg, model->dim, a->theta, a->value ? extra : NULL, a->gradient, err);
-    if (reg && status == PN_OK && a->packed)
+    if (reg && ((a->gradient && !model->bare) || a->value))
+        status = reg->ops->evaluate(reg, model->dim, a->theta, a->value ? extra : NULL,
+                                    model->bare ? NULL : a->gradient, err);
+    if (reg && status == PN_OK && a->packed && !model->bare)
         status = pn_objective_add_regular_hessian(model->objective, a->theta, a->packed, err);
     return status;
 }
@@ -187,7 +188,7 @@ static pn_status next_batch(const asked *a, pn_batch_release *release, pn_batch 
 static void scale_off(const pn_model_release *self, double *packed, double factor)
 {
     if (self->hessian && self->model->frobenius)
-        pn_packed_scale_off(packed, self->model->dim, factor);
+        pn_packed_scale_off(packed, self->model->order, factor);
 }
 
 /* Means over all records, in one pass where both are asked for. */
@@ -198,6 +199,9 @@ static pn_status compute_whole(const asked *a, pn_err *err)
 
     if (!a->packed)
         return pn_objective_losses(objective, NULL, a->theta, a->value, self->gradient_sum, a->context->task, err);
+    if (self->model->majorant)
+        return pn_objective_majorant(objective, a->theta, a->value, a->gradient ? self->gradient_sum : NULL,
+                                     self->hessian_sum, a->context->task, err);
     return pn_objective_quadratic(objective, NULL, a->theta, a->value, a->gradient ? self->gradient_sum : NULL,
                                   self->hessian_sum, a->context->task, err);
 }
@@ -258,7 +262,7 @@ static void break_hessian(const asked *a, double *sum)
     (void)pn_batch_release_pay(self->hessian, a->context->ledger, NULL, rng, 1, true, NULL);
     (void)pn_batch_release_draw(self->hessian, rng, &rows, &count, NULL);
     (void)pn_batch_release_make(self->hessian, rng, 1.0, sum, other, NULL);
-    for (size_t j = 0, k = 0; j < self->model->dim; j++) {
+    for (size_t j = 0, k = 0; j < self->model->order; j++) {
         for (size_t i = 0; i <= j; i++, k++)
             out[k] = i == j ? out[k] : (out[k] + other[k]) / 2.0;
     }

@@ -144,7 +144,7 @@ static void solves_a_quadratic(void)
     nw_quadratic_times(&q, g, image);
     CHECK_CLOSE(image[0], 0.0, 1e-14);
     CHECK_CLOSE(image[1], -5.0, 1e-14);
-    CHECK_CLOSE(q.lowest, (5.0 - sqrt(5.0)) / 2.0, 1e-14);
+    CHECK_CLOSE(q.found[0], (5.0 - sqrt(5.0)) / 2.0, 1e-14);
     CHECK(nw_quadratic_minimise(&q, NULL, w, g, next, NULL, NULL) == PN_OK);
     CHECK_CLOSE(next[0], -0.5, 1e-14);
     CHECK_CLOSE(next[1], 1.25, 1e-14);
@@ -160,7 +160,7 @@ static void raises_eigenvalues(void)
 
     CHECK(nw_quadratic_init(&q, 3, NULL) == PN_OK);
     CHECK(nw_quadratic_set(&q, packed, 1.0, NULL) == PN_OK);
-    CHECK_CLOSE(q.lowest, -3.0, 1e-14);
+    CHECK_CLOSE(q.found[0], -3.0, 1e-14);
     CHECK(nw_quadratic_minimise(&q, NULL, w, g, next, NULL, NULL) == PN_OK);
     CHECK_CLOSE(next[0], -1.0, 1e-14);
     CHECK_CLOSE(next[1], -2.0, 1e-14);
@@ -205,8 +205,60 @@ static void refuses_what_is_not_a_number(void)
     nw_quadratic_clear(&q);
 }
 
+/* P/(P + s^2) of a difference that both explain, of 100 numbers; all that noise does not explain of one that they do not. */
+static void weighs_a_release(void)
+{
+    double variance = 3.0;
+
+    CHECK_CLOSE(nw_gain(&variance, 1.0, 4.0, 100.0), 0.75, 1e-15);
+    CHECK_CLOSE(variance, 0.75, 1e-15);
+    variance = 0.0;
+    CHECK(nw_gain(&variance, 1.0, 1.8, 100.0) == 0.0); /* 1 + 6 sqrt(2/100) = 1.85 */
+    CHECK(variance == 0.0);
+    CHECK_CLOSE(nw_gain(&variance, 1.0, 5.0, 100.0), 0.8, 1e-15);
+    CHECK_CLOSE(variance, 0.8, 1e-15);
+}
+
+/* diag(1, 4), both known.  The least of (s^2 - b^2)/(a + d) + a b^2/(2 (a + d)^2), s^2 noise, b slope: of one number b^2 = 5, s^2 = 1, a = 1 the
+ * derivative is 0 where (b^2 - s^2)(1 + d) = b^2, so 1 + d = 5/4; without noise at d = 0; with as much noise as slope nowhere. */
+static void damps_as_noise_advises(void)
+{
+    const double packed[] = { 1.0, 0.0, 4.0 }, one[] = { sqrt(5.0), 0.0 }, both[] = { 1.0, 1.0 };
+    nw_quadratic q;
+
+    CHECK(nw_quadratic_init(&q, 2, NULL) == PN_OK);
+    CHECK(nw_quadratic_set(&q, packed, 0.0, NULL) == PN_OK);
+    CHECK(nw_quadratic_damping(&q, one, 0.0) == 0.0);
+    CHECK(nw_quadratic_damping(&q, both, 1.0) == INFINITY);
+    CHECK(nw_quadratic_damping(&q, both, 1e-6) < 1e-3);
+    nw_quadratic_clear(&q);
+    CHECK(nw_quadratic_init(&q, 1, NULL) == PN_OK);
+    CHECK(nw_quadratic_set(&q, packed, 0.0, NULL) == PN_OK);
+    CHECK_CLOSE(nw_quadratic_damping(&q, one, 1.0), 0.25, 1e-12); /* 2^-2 is on the grid */
+    nw_quadratic_clear(&q);
+}
+
+/* diag(-3, 1, 8), 4 the least: half of that stands for what is below it. */
+static void predicts_half_of_the_least(void)
+{
+    const double packed[] = { -3.0, 0.0, 1.0, 0.0, 0.0, 8.0 }, x[] = { 1.0, 1.0, 1.0 };
+    double y[3];
+    nw_quadratic q;
+
+    CHECK(nw_quadratic_init(&q, 3, NULL) == PN_OK);
+    CHECK(nw_quadratic_set(&q, packed, 4.0, NULL) == PN_OK);
+    nw_quadratic_predict(&q, x, y);
+    CHECK_CLOSE(y[0], 2.0, 1e-14);
+    CHECK_CLOSE(y[1], 2.0, 1e-14);
+    CHECK_CLOSE(y[2], 8.0, 1e-14);
+    nw_quadratic_clear(&q);
+}
+
 int main(void)
 {
+    weighs_a_release();
+    damps_as_noise_advises();
+    predicts_half_of_the_least();
     slopes_of_a_logistic_loss();
     slopes_of_a_smooth_hinge();
     slopes_of_a_huber_loss();
