@@ -2,10 +2,10 @@
 -- peers (utility_peer.py) with the same rows, relation and accounting.
 --   penumbra tests/bench/utility_bench.lua [loss=logistic] [data=a9a,...|all] [solvers=sgd,...|all] [epsilon=0.1,...]
 --     [relations=...] [runs=N] [peers=no] [verbose=yes]
--- A cell is mean excess over the minimum without privacy, +- standard error of the mean over the runs, and seconds of a run.  "^":
--- above the cell of the next smaller epsilon by two standard errors; "!": above the start by as much; bold: a peer below all solvers
--- by as much.  Noise is seeded so that the tables repeat; its law is that of secure noise.  Needs PENUMBRA_DATA; peers need numpy and
--- scipy ($PYTHON).
+-- A cell is mean excess over the minimum without privacy, +- standard error of the mean over the runs, and seconds of a run.
+-- "^": above the cell of the next smaller epsilon by two standard errors; "!": above the start by as much; bold: a peer below all
+-- solvers by as much.  Noise is seeded so that the tables repeat; its law is that of secure noise.  Needs PENUMBRA_DATA; peers need
+-- numpy and scipy ($PYTHON).
 package.path = "tests/bench/?.lua;" .. package.path
 local pn = require "penumbra"
 local data = require "utility_data"
@@ -42,7 +42,8 @@ end
 
 local function list(key)
   local found = {}
-  for word in (asked[key] == "all" and every[key] or asked[key] or usual[key]):gmatch "[^,]+" do found[#found + 1] = tonumber(word) or word end
+  local text = asked[key] == "all" and every[key] or asked[key] or usual[key]
+  for word in text:gmatch "[^,]+" do found[#found + 1] = tonumber(word) or word end
   return found
 end
 
@@ -73,8 +74,8 @@ local function objective(rows, classes, solver, epsilon)
   return pn.objective { data = rows, loss = loss.make(classes), clip = loss.clip, set = set_for(solver, dim, rows.n, epsilon) }
 end
 
--- The least value over the ball that the loss needs, else over one that is so wide that nothing is lost; and the start's.  Where the
--- minimum is not certified within the iterations, the least value that a run without privacy finds.
+-- The least value over the ball that the loss needs, else over one that is so wide that nothing is lost; and the start's.  Where
+-- the minimum is not certified within the iterations, the least value that a run without privacy finds.
 local function least(rows, classes)
   local dim = rows.p * (classes or 1)
   local set = pn.set.l2_ball { dim = dim, radius = loss.ball or 300 }
@@ -218,7 +219,7 @@ local function peer_rows(problem, relation, ours)
   end
 end
 
-local with_peers = (asked.peers or usual.peers) == "yes" and (kind == "logistic" or kind == "squared")
+local with_peers = (asked.peers or usual.peers) == "yes" and loss.kind ~= "class"
 for _, name in ipairs(list "data") do
   local rows, classes = data.load(name, loss.kind)
   local best, gap, start = least(rows, classes)

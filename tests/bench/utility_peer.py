@@ -1,4 +1,4 @@
-"""utility_peer.py -- published private learners in numpy, for utility_bench.lua: logistic and squared loss.
+"""utility_peer.py -- published private learners in numpy, for utility_bench.lua.
 
   python3 utility_peer.py ROWS LABELS LOSS RUNS EPSILON DELTA RHO SIGMA RELATION
 
@@ -7,7 +7,7 @@ vector [n].  RHO is the zCDP budget that (EPSILON, DELTA) pays for by the exact 
 the accountant of the library: no peer loses by its accounting.  Prints a line for each peer: its name, seconds of a run, and
 RUNS values of the mean loss.
 
-  dp_sgd        batches of 0.02 n, 20 epochs, rate 4, mean of the last half; not tuned to the data
+  dp_sgd        batches of 0.02 n, 20 epochs, rate 4, mean of the last half; not tuned to the data; any loss
   chaudhuri     objective perturbation, pure epsilon (Chaudhuri, Monteleoni, Sarwate 2011), lambda = 1/n as in diffprivlib
   amp           approximate minima perturbation (Iyengar et al. 2019), with nine tenths of epsilon on the objective
   noisy_newton  double-noise Newton (Ganesh et al. 2023): gradient and Hessian released in each of 5 steps
@@ -46,14 +46,27 @@ class Problem:
         self.n, self.p = rows.shape
 
     def value(self, theta):
-        margins = self.rows @ theta
-        if self.loss == "squared":
-            return np.mean((margins - self.labels) ** 2) / 2
-        return np.mean(np.logaddexp(0, -self.labels * margins))
+        margins, labels = self.rows @ theta, self.labels
+        if self.loss in ("squared", "squared_ball"):
+            return np.mean((margins - labels) ** 2) / 2
+        if self.loss == "huber":  # of width 1/2
+            far = np.abs(margins - labels)
+            return np.mean(np.where(far <= 0.5, far ** 2 / 2, far / 2 - 0.125))
+        if self.loss == "hinge":
+            return np.mean(np.maximum(1 - labels * margins, 0))
+        if self.loss == "poisson":
+            return np.mean(np.exp(np.minimum(margins, 50)) - labels * margins)
+        return np.mean(np.logaddexp(0, -labels * margins))
 
     def slopes(self, margins, labels):
-        if self.loss == "squared":
+        if self.loss in ("squared", "squared_ball"):
             return margins - labels
+        if self.loss == "huber":
+            return np.clip(margins - labels, -0.5, 0.5)
+        if self.loss == "hinge":
+            return np.where(labels * margins < 1, -labels, 0.0)
+        if self.loss == "poisson":
+            return np.exp(np.minimum(margins, 50)) - labels
         return -labels / (1 + np.exp(np.minimum(labels * margins, 700)))
 
     def gradient(self, theta):
@@ -87,9 +100,7 @@ def dp_sgd(at, rng, budget, epochs=20, rate=4.0):
     for step in range(steps):
         batch = batch_of(at, rng, budget, size)
         rows, labels = at.rows[batch], at.labels[batch]
-        slopes = at.slopes(rows @ theta, labels)
-        if at.loss == "squared":  # rows have norm 1 at most: clipped slopes are clipped gradients, or less
-            slopes = np.clip(slopes, -1, 1)
+        slopes = np.clip(at.slopes(rows @ theta, labels), -1, 1)  # of rows of norm 1 at most: that clips gradients
         theta = theta - rate * (rows.T @ slopes + sigma * rng.standard_normal(at.p)) / size
         if 2 * step >= steps:
             total, counted = total + theta, counted + 1
@@ -148,7 +159,7 @@ def adassp(at, rng, budget):
     return np.linalg.solve(gram + ridge * np.eye(p), product + scale * rng.standard_normal(p))
 
 
-PEERS = {"logistic": [dp_sgd, chaudhuri, amp, noisy_newton], "squared": [dp_sgd, adassp]}
+PEERS = {"logistic": [dp_sgd, chaudhuri, amp, noisy_newton], "squared": [dp_sgd, adassp]}  # of other losses: dp_sgd
 
 
 def main():
@@ -156,7 +167,7 @@ def main():
     at = Problem(read_rows(rows), np.load(labels).ravel(), loss)
     budget = {"epsilon": float(epsilon), "delta": float(delta), "rho": float(rho), "sigma": float(sigma),
               "relation": relation}
-    for peer in PEERS[loss]:
+    for peer in PEERS.get(loss, [dp_sgd]):
         if peer in (noisy_newton, adassp) and at.p > 2000:
             continue  # a matrix of p^2 numbers
         begun, values = time.time(), []
