@@ -1,5 +1,5 @@
--- newton_descent_spec.lua -- private Newton where a Hessian says nothing of what follows: huber beyond delta, softmax at the start, Poisson,
--- clipped squares. What it comes to falls with epsilon, is never above the start, and has a plan at any epsilon.
+-- newton_descent_spec.lua -- private Newton where a Hessian says nothing of what follows: huber beyond delta, softmax at the start,
+-- Poisson, clipped squares. What it comes to falls with epsilon, is never above the start, and has a plan at any epsilon.
 local pn = require "penumbra"
 
 local solve, loss = pn.solve.newton, pn.loss
@@ -61,8 +61,8 @@ describe("newton", function()
         local before, off = math.log(start), 0
         for _, epsilon in ipairs {0.5, 5, 50} do
           local mean, error = excess(obj, judge, minimum, {epsilon = epsilon, delta = 1e-7, neighbours = neighbours})
-          -- Tenfold budgets: the means of 20 logarithms lie more than eight standard errors apart, which Student's t with 19 degrees
-          -- exceeds with probability 1e-7 where they are the same.
+          -- Tenfold budgets: the means of 20 logarithms lie more than eight standard errors apart, which Student's t with 19
+          -- degrees exceeds with probability 1e-7 where they are the same.
           assert.is_true(mean + 8 * math.sqrt(error ^ 2 + off ^ 2) < before,
             ("%s, epsilon %g: %g (%g) after %g"):format(neighbours, epsilon, mean, error, before))
           before, off = mean, error
