@@ -28,9 +28,13 @@ size_t pn_param_find(const pn_param *params, const char *name)
 const char *pn_param_expects(const pn_param *param)
 {
     static const char *const real_ranges[] = {
-        "a finite number",      "a positive number",
-        "a number >= 0",        "a number between 0 and 1, both excluded",
-        "a number from 0 to 1", "a number from 1, or infinity",
+        "a finite number",
+        "a positive number",
+        "a number >= 0",
+        "a number between 0 and 1, both excluded",
+        "a number from 0 to 1",
+        "a number from 0 to 1, 1 excluded",
+        "a number from 1, or infinity",
     };
     static const char *const kinds[] = {
         NULL, "a whole number from 1", "true or false", "one of the listed names", "a vector", "a matrix", "an object",
@@ -52,6 +56,8 @@ static bool in_range(pn_range range, double value)
         return value > 0.0 && value < 1.0;
     case PN_UNIT_INTERVAL:
         return value >= 0.0 && value <= 1.0;
+    case PN_BELOW_ONE:
+        return value >= 0.0 && value < 1.0;
     case PN_EXPONENT:
         return value >= 1.0;
     case PN_WORD:

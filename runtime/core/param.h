@@ -25,6 +25,7 @@ typedef enum pn_range {
     PN_NONNEGATIVE,   /* >= 0 */
     PN_FRACTION,      /* in (0, 1) */
     PN_UNIT_INTERVAL, /* in [0, 1] */
+    PN_BELOW_ONE,     /* in [0, 1) */
     PN_EXPONENT,      /* in [1, inf], infinity included */
     PN_WORD           /* PN_COUNT only: no size (a seed, a limit), so it may be more than PN_SIZE_MAX */
 } pn_range;

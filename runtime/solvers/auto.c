@@ -4,12 +4,16 @@
  * Candidates are asked in a fixed order; the first one that suits the problem and can be planned is taken.  What a row looks at: the
  * certified bounds, n, the dimension, the set, the budget.  No record, and no value that a record could move, has a part in it.
  *
- * The rule of smooth convex losses.  r = c sqrt(d)/(n mu), with c of the relation and mu of the Gaussian mechanism that the budget pays for,
- * is the norm of the noise of one released gradient beside the largest slope.  A step of Newton moves by the noise times
- * 1/(least eigenvalue), which released Hessians leave at about 3 r of their bound: from r = 1/3 on nothing is left of them.  Below it
- * newton is ahead or even, in a hundredth of the time, but for few columns: there the time of gradient_descent may be longer than that of
- * its rule for many (gradient_descent_plan.c), which Newton's damping does not match while r is large.  Where to draw that line was
- * looked for on abalone, cal_housing, a9a and ijcnn1 (logistic loss, epsilon 0.1 to 30, both relations). */
+ * The rule of smooth convex losses, between newton and gradient_descent.  r = c sqrt(d)/(n mu), c = 2 or 1 by the relation and mu that of the
+ * Gaussian mechanism which the budget pays for, is the norm of the noise of one released gradient beside the largest slope.  Released
+ * Hessians leave eigenvalues below about 3 r of their bound unknown: from r = 1/3 on nothing is left of them.  Below it
+ *   - newton is ahead where gradient_descent cannot take its full time within its limit of work, or only by momentum that multiplies it by
+ *     five: one step then does what thousands do not;
+ *   - of few columns (d < 50) every eigenvalue stands out of a small noise, and newton is ahead below r = 3e-4;
+ *   - of many columns the gains and the damping of newton's releases are ahead of a plain mean of gradients while noise is large, above
+ *     r = 2e-3; between, thousands of gradient steps see directions that ten to twenty steps of newton leave.
+ * The reasons are the theory's, the numbers were looked for on abalone, cal_housing, a9a, ijcnn1 and Covertype (logistic loss, epsilon 0.1 to 30,
+ * both relations); on either side of a line the two differ little. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +31,7 @@ typedef struct facts {
     double mu; /* of the Gaussian mechanism that the budget pays for; +inf without privacy */
     bool pure; /* no delta: Gaussian noise is out */
     bool smooth, convex;
+    bool hurried; /* gradient_descent would be held back by its limit of work, or only momentum would save it */
 } facts;
 
 typedef struct candidate {
@@ -73,10 +78,12 @@ static bool pure(const facts *of)
     return of->pure;
 }
 
-#define ORDER_MOST   1000.0 /* of a Hessian: an eigendecomposition of it takes a second */
-#define HIDDEN       (1.0 / 3.0)
-#define FEW_COLUMNS  50.0
-#define NOISE_OF_FEW 4e-3
+#define ORDER_MOST    1000.0 /* of a Hessian: an eigendecomposition of it takes a second */
+#define HIDDEN        (1.0 / 3.0)
+#define FEW_COLUMNS   50.0
+#define NOISE_OF_FEW  3e-4
+#define NOISE_OF_MANY 2e-3
+#define HURRY         0.8 /* momentum: five times the time of plain steps */
 
 /* r; 0 without privacy. */
 static double noise_part(const facts *of)
@@ -88,8 +95,9 @@ static bool curvature_shows(const facts *of)
 {
     double r = noise_part(of);
 
-    return !of->pure && of->smooth && of->convex && of->dim <= ORDER_MOST && r < HIDDEN &&
-           !(of->dim < FEW_COLUMNS && r > NOISE_OF_FEW);
+    if (of->pure || !of->smooth || !of->convex || of->dim > ORDER_MOST || r >= HIDDEN)
+        return false;
+    return of->hurried || (of->dim < FEW_COLUMNS ? r < NOISE_OF_FEW : r > NOISE_OF_MANY);
 }
 
 static bool smooth_slopes(const facts *of)
@@ -106,8 +114,9 @@ static const candidate candidates[] = {
     { "zeroth_order", black_box, "the loss is a black box, of which values alone are known" },
     { "frank_wolfe", pure_vertices, "epsilon is pure and the set has vertices, among which it selects" },
     { "output_perturbation", pure, "epsilon is pure" },
-    { "newton", curvature_shows, "smooth and convex, and a released Hessian of this order stands out of its noise" },
-    { "gradient_descent", smooth_slopes, "smooth: gradients of all records carry further here than a noisy Hessian" },
+    { "newton", curvature_shows, "smooth and convex: noisy Hessians do here what many more gradients would" },
+    { "gradient_descent", smooth_slopes,
+      "smooth: noisy gradients of all records, which come as far as noisy Hessians do" },
     { "sgd", slopes, "batches: for losses whose slope jumps, and where nothing else applies" },
 };
 
@@ -139,6 +148,26 @@ static pn_status plan_with(pn_plan **out, const candidate *one, pn_objective *ob
     return status;
 }
 
+/* What the plan of gradient_descent says of its own work; where it has none, there is nothing to prefer. */
+static bool is_hurried(pn_objective *objective, const pn_request *request, const pn_arg *common)
+{
+    static const candidate descent = { "gradient_descent", NULL, "" };
+    pn_plan *plan = NULL;
+    bool hurried = false;
+    pn_err err;
+
+    if (plan_with(&plan, &descent, objective, request, common, &err) != PN_OK)
+        return true;
+    for (size_t i = 0; i < plan->line_count; i++) {
+        const pn_plan_line *line = &plan->lines[i];
+
+        hurried = hurried || strcmp(line->name, "held back, s") == 0 ||
+                  (strcmp(line->name, "momentum beta") == 0 && line->value >= HURRY);
+    }
+    pn_plan_free(plan);
+    return hurried;
+}
+
 /* Of several refusals the first is told: it is that of the solver which suits best. */
 static pn_status auto_plan(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                            const pn_arg *own, pn_err *err)
@@ -148,6 +177,7 @@ static pn_status auto_plan(pn_plan **out, pn_objective *objective, const pn_requ
     pn_err refusal;
 
     (void)own;
+    of.hurried = of.smooth && of.convex && !of.pure && is_hurried(objective, request, common);
     for (size_t k = 0; k < sizeof candidates / sizeof *candidates; k++) {
         pn_status now;
 

@@ -33,7 +33,7 @@ typedef struct pn_first_order {
 /* `momentum`, for the tables of solvers that use it. */
 #define PN_MOMENTUM_PARAM                                                                                              \
     {                                                                                                                  \
-        "momentum", PN_REAL, PN_OPTIONAL, PN_FRACTION, -1.0, NULL,                                                     \
+        "momentum", PN_REAL, PN_OPTIONAL, PN_BELOW_ONE, -1.0, NULL,                                                    \
             "beta of Nesterov's method: the next gradient is taken beta times the last step further on; by default 0 " \
             "where that many steps go far enough without"                                                              \
     }

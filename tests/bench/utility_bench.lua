@@ -183,7 +183,7 @@ end
 local function line(name, row, start, ours)
   local out, before = { ("%-27s"):format(name) }, nil
   for k, at in ipairs(row) do
-    local format = ours and at.mean and leads(at, k, ours) and "**%.4f ±%.4f**%s (%.2f)" or "%.4f ±%.4f%s (%.2f)"
+    local format = ours and at.mean and leads(at, k, ours) and "**%.5f ±%.5f**%s (%.2f)" or "%.5f ±%.5f%s (%.2f)"
     out[k + 1] = at.mean and format:format(at.mean, at.error, marks(at, before, start), at.seconds) or "-"
     before = at
   end

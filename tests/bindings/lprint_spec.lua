@@ -97,7 +97,7 @@ describe("the text of", function()
         for _, option in ipairs(options) do
           local ok, plan = pcall(pn.solve[solver].plan, pn.objective(part), option)
           if ok then
-            looks_right(tostring(plan), "plan: " .. solver, "source")
+            looks_right(tostring(plan), "plan: " .. (solver == "auto" and plan.solver or solver), "source")
             made = true
           end
         end

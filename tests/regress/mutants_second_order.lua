@@ -381,7 +381,7 @@ return function(audit, teaching)
     return (plan.lines[sensitivity] / plan.lines[noise]) ^ 2 / 2
   end
   local function hessian_rho(plan)
-    return rho_of(plan, "sensitivity D_H", "Hessian noise")
+    return rho_of(plan, "sensitivity D_H", plan.lines["majorant noise"] and "majorant noise" or "Hessian noise")
   end
   function fourth.law()
     local first, other = newton(up), newton(apart)

@@ -38,7 +38,7 @@ end
 -- One run of gradient descent where it is far from `risk`, as many as it takes where it is near.
 local function descent(f, best, budget, T, output, risk)
   local plan = comparison.plan({ solver = "gradient_descent",
-    options = function() return { iterations = T, output = output } end }, f, budget)
+    options = function() return { iterations = T, output = output, momentum = 0 } end }, f, budget)
   local at = comparison.measure(plan, 1, best)
   if at.excess < 2.5 * risk then at = comparison.measure(plan, scan, best) end
   at.output = output

@@ -90,7 +90,9 @@ static void ranges_hold_at_their_ends(void)
     CHECK(check_range(PN_UNIT_INTERVAL, 0.0) == PN_OK);
     CHECK(check_range(PN_UNIT_INTERVAL, 1.0) == PN_OK);
     CHECK(check_range(PN_UNIT_INTERVAL, 1.0 + 1e-15) == PN_EINVAL);
-    for (pn_range range = PN_ANY; range <= PN_UNIT_INTERVAL; range++) {
+    CHECK(check_range(PN_BELOW_ONE, 0.0) == PN_OK);
+    CHECK(check_range(PN_BELOW_ONE, 1.0) == PN_EINVAL);
+    for (pn_range range = PN_ANY; range <= PN_BELOW_ONE; range++) {
         CHECK(check_range(range, NAN) == PN_EINVAL);
         CHECK(check_range(range, INFINITY) == PN_EINVAL);
         CHECK(check_range(range, -INFINITY) == PN_EINVAL);

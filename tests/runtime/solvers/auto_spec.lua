@@ -8,7 +8,7 @@ local function logistic(seed, n, p)
 end
 
 local function objective(loss, rest)
-  local parts = { data = logistic(1, 20000), loss = loss }
+  local parts = { data = logistic(1, 100000), loss = loss }
   for key, value in pairs(rest or {}) do parts[key] = value end
   return pn.objective(parts)
 end
@@ -27,7 +27,9 @@ describe("solve.auto", function()
       assert.equal(row[3], pn.solve.auto.plan(row[1], row[2]).solver, "row " .. k)
     end
     local few = pn.objective { data = logistic(1, 500), loss = pn.loss.logistic() }
-    assert.equal("gradient_descent", pn.solve.auto.plan(few, BUDGET).solver) -- noise r = 0.067, few columns
+    assert.equal("gradient_descent", pn.solve.auto.plan(few, BUDGET).solver) -- few columns and large noise, r = 0.067
+    local many = pn.objective { data = logistic(1, 5000, 100), loss = pn.loss.logistic() }
+    assert.equal("newton", pn.solve.auto.plan(many, BUDGET).solver) -- many columns and large noise, r = 0.02
     local wide = pn.objective { data = logistic(1, 200, 1001), loss = pn.loss.logistic() }
     assert.equal("gradient_descent", pn.solve.auto.plan(wide, BUDGET).solver) -- a Hessian of order 1001
     local first_order = { gradient_descent = true, sgd = true }
