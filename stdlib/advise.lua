@@ -41,8 +41,8 @@ local function all_solvers()
   return names
 end
 
--- What is asked unless told otherwise: not what picks one of the others, nor what is never private, nor what needs parties that hold
--- the columns.
+-- What is asked unless told otherwise: not what picks one of the others, nor what is never private, nor what needs parties that
+-- hold the columns.
 local function usual_solvers()
   local names = {}
   for _, name in ipairs(all_solvers()) do
