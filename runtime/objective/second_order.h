@@ -56,7 +56,7 @@ pn_status pn_objective_hessian_columns(pn_objective *objective, const double *th
                                        size_t count, double *out, pn_task *task, pn_err *err);
 
 /**
- * The same pass with weights in place of second derivatives, so that a quadratic with them stays above f on the way down: for
+ * The same pass with weights in place of second derivatives, so that a quadratic with them stays about above f on the way down: for
  * steps from where l'' says too little.  One margin: packed[p (p + 1)/2] = X^T W X/n, each record's weight between l'' and the certified bound
  * B on it (majorant.c).  Several: packed of order p as well, B X^T X/n, which stands in each margin's block, since a record's Hessian is
  * at most B I in its margins.  A record's part is at most B R^2 in Frobenius norm, and two of them differ by sqrt(2) B R^2 at most.

@@ -18,7 +18,7 @@ needs_build="cmd:gcc:gcc cmd:g++:g++ cmd:make:make cmd:ar:binutils header:stdio.
 needs_test="cmd:busted:lua-busted cmd:gnuplot:gnuplot-nox lib:ompi-c:libopenmpi-dev cmd:mpirun:openmpi-bin cmd:tmux:tmux"
 needs_lint="cmd:clang:clang cmd:clang-format:clang-format cmd:cppcheck:cppcheck
     cmd:luacheck:lua-check"
-needs_bench="cmd:valgrind:valgrind cmd:python3:python3 python:numpy:python3-numpy python:scipy:python3-scipy"
+needs_bench="cmd:valgrind:valgrind cmd:python3:python3 python:numpy:python3-numpy python:scipy:python3-scipy cmd:liblinear-train:liblinear-tools"
 needs_reproduce="cmd:gnuplot:gnuplot-nox"
 needs_package="cmd:luarocks:luarocks cmd:dpkg-deb:dpkg cmd:dpkg-shlibdeps:dpkg-dev cmd:lintian:lintian"
 needs_picture="cmd:tmux:tmux cmd:gnuplot:gnuplot-nox"
