@@ -33,7 +33,7 @@ endif
 STD      := -std=c17 -fPIC -pthread -fno-semantic-interposition
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-INCLUDE   = -Iruntime -Ibindings -Itests -I$(BUILD)/proto
+INCLUDE   = -Iruntime -I. -Itests -I$(BUILD)/proto
 # One file is C++: the Fourier transform, which is a template.
 CXX_STD  := -std=c++17 -fPIC -fno-semantic-interposition -fno-rtti
 CXX_WARN := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
@@ -95,20 +95,19 @@ endif
 
 # ---- sources ----
 
-SIMD_SRC    := $(sort $(wildcard runtime/numeric/simd_*.c))
+SIMD_SRC    := $(sort $(wildcard runtime/numeric/simd/simd_*.c))
 ifneq ($(shell uname -m),x86_64)
 SIMD_SRC    := $(filter-out %_avx2.c %_avx512.c,$(SIMD_SRC))
 endif
-RUNTIME_SRC := $(filter-out runtime/numeric/simd_%.c,$(sort $(wildcard runtime/*/*.c))) $(SIMD_SRC)
-RUNTIME_CXX := $(sort $(wildcard runtime/*/*.cc))
-RUNTIME_PROTO := $(sort $(wildcard runtime/*/*.proto))
-PROGRAM_SRC := $(sort $(wildcard bindings/main*.c bindings/repl*.c bindings/progress*.c) \
-    bindings/curator/serve.c bindings/curator/confine.c)
-BINDING_SRC := $(filter-out $(PROGRAM_SRC),$(sort $(wildcard bindings/*.c bindings/curator/*.c)))
+RUNTIME_SRC := $(filter-out runtime/numeric/simd/simd_%.c,$(sort $(wildcard runtime/*/*.c runtime/*/*/*.c))) $(SIMD_SRC)
+RUNTIME_CXX := $(sort $(wildcard runtime/*/*.cc runtime/*/*/*.cc))
+RUNTIME_PROTO := $(sort $(wildcard runtime/*/*/*.proto))
+PROGRAM_SRC := $(sort $(wildcard bindings/prompt/*.c) bindings/curator/serve.c bindings/curator/confine.c)
+BINDING_SRC := $(filter-out $(PROGRAM_SRC) bindings/mpi/%,$(sort $(wildcard bindings/*/*.c)))
 STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
 HEADERS     := penumbra.h $(shell sed -n 's/^\#include "\(.*\)"/\1/p' runtime/penumbra.h)
-PUBLIC      := $(HEADERS:%=runtime/%) bindings/penumbra_lua.h
-C_TEST_SRC  := $(sort $(wildcard tests/*/*_test.c tests/*/*/*_test.c))
+PUBLIC      := $(HEADERS:%=runtime/%) bindings/embed/penumbra_lua.h
+C_TEST_SRC  := $(sort $(wildcard tests/*/*_test.c tests/*/*/*_test.c tests/*/*/*/*_test.c))
 BENCH_SRC   := $(sort $(wildcard tests/bench/*_bench.c))
 
 CXX_OBJ     := $(RUNTIME_CXX:%.cc=$(BUILD)/%.o)
@@ -138,7 +137,7 @@ PEEK        := $(BUILD)/mutants/program
 
 LUA_TREE    := $(STDLIB:%=$(BUILD)/lua/penumbra/%)
 CORE        := $(BUILD)/lua/penumbra/core.so
-PROGRAM     := $(if $(wildcard bindings/main.c),$(BUILD)/penumbra)
+PROGRAM     := $(if $(wildcard bindings/prompt/main.c),$(BUILD)/penumbra)
 MPI         := $(if $(MPI_LIBS),$(BUILD)/lua/penumbra/mpi.so)
 
 # ---- rules ----
@@ -184,7 +183,7 @@ $(RUNTIME_SRC:%.c=$(BUILD)/%.o): | $(PROTO_SRC)
 $(BUILD)/bindings/lua_half.c: tests/tools/embed.lua $(STDLIB:%=stdlib/%) $(BUILD)/objects
 	@mkdir -p $(@D)
 	$(call quiet,embed stdlib)$(LUA) $< $@ $(STDLIB:%=stdlib/%)
-$(LUA_HALF): %.o: %.c bindings/open.h $(BUILD)/flags
+$(LUA_HALF): %.o: %.c bindings/embed/open.h $(BUILD)/flags
 	$(call quiet,cc $<)$(COMPILE) -Wno-overlength-strings -c $< -o $@
 
 # Bindings hide what they do not say to show.
@@ -262,7 +261,7 @@ LUA_DIRS  = LUA_PATH='$(TREE)/lua/?.lua;$(TREE)/lua/?/init.lua;./?.lua;;' LUA_CP
 CLEAN_ENV = env -u LUA_INIT -u LUA_PATH_5_4 -u LUA_CPATH_5_4 $(LUA_DIRS) PENUMBRA='$(TREE)/penumbra'
 # Sanitized trees leave out what tests other builds, the long audits, and the reproductions, whose every call has specs.
 NOT_SAN   = tests/build/% tests/examples/embed_spec.lua tests/examples/reproduce_spec.lua tests/regress/mutants_spec.lua \
-            tests/bindings/curator_process_spec.lua
+            tests/bindings/curator/curator_process_spec.lua
 SPECS     = $(if $(SAN),$(filter-out $(NOT_SAN),$(ALL_SPECS)),$(ALL_SPECS))
 ALL_SPECS = $(sort $(shell find $(TESTS) -name '*_spec.lua'))
 RUN_TESTS = $(filter $(foreach path,$(TESTS),$(BUILD)/$(basename $(path))%),$(C_TESTS))
@@ -314,8 +313,8 @@ LUA_CODE  = $(wildcard stdlib examples tests)
 C_DIRS    = $(wildcard runtime bindings examples tests)
 C_FILES   = $(sort $(shell find $(C_DIRS) -name '*.[ch]' -o -name '*.cc'))
 
-check-layers: ## Refuse an include that points upward between the rooms of runtime/
-	@$(LUA) tests/tools/check_layers.lua
+check-layers: $(BUILD)/libpenumbra.a ## Refuse what points upward between the rooms and floors of runtime/
+	@$(LUA) tests/tools/check_layers.lua . $(BUILD)/runtime
 
 check-abi: all ## Refuse to take away or change what programs that link the libraries rely on
 	@sh bindings/package/check_abi.sh check $(BUILD) '$(CC)' $(LUA) $(HEADERS:%=runtime/%)
@@ -391,7 +390,7 @@ PC        = @mkdir -p '$(LIB_DIR)/pkgconfig' && rm -f '$(LIB_DIR)/pkgconfig/$(no
 
 install: all docs $(BUILD)/static/libpenumbra.a ## Install below DESTDIR/PREFIX
 	@$(foreach file,$(HEADERS),$(INSTALL) runtime/$(file) '$(INC_DIR)/$(file)' && ) true
-	@$(INSTALL) bindings/penumbra_lua.h '$(INC_DIR)/penumbra_lua.h'
+	@$(INSTALL) bindings/embed/penumbra_lua.h '$(INC_DIR)/penumbra_lua.h'
 	@$(foreach file,$(STDLIB),$(INSTALL) stdlib/$(file) '$(LUA_DIR)/$(file)' && ) true
 	$(INSTALL) $(BUILD)/static/libpenumbra.a '$(LIB_DIR)/libpenumbra.a'
 	$(INSTALL) $(BUILD)/$(SO) '$(LIB_DIR)/$(SO)'
@@ -402,7 +401,7 @@ install: all docs $(BUILD)/static/libpenumbra.a ## Install below DESTDIR/PREFIX
 	$(INSTALL) $(BUILD)/$(LUA_SO) '$(LIB_DIR)/$(LUA_SO)'
 	ln -sf $(LUA_SO) '$(LIB_DIR)/libpenumbra_lua.so'
 	$(call PC,runtime/penumbra.pc)
-	$(call PC,bindings/penumbra-lua.pc)
+	$(call PC,bindings/embed/penumbra-lua.pc)
 	$(if $(PROGRAM),install -D $(PROGRAM) '$(TO)/bin/penumbra')
 	$(INSTALL) $(DOCS)/man/penumbra.1 '$(MAN)'
 	@rm -rf '$(LUALS_DIR)' '$(DOC_DIR)/html'

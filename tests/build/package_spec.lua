@@ -22,7 +22,7 @@ local function read(path)
 end
 
 -- The headers that are installed, as the Makefile finds them.
-local installed = { "bindings/penumbra_lua.h" }
+local installed = { "bindings/embed/penumbra_lua.h" }
 for path in read("runtime/penumbra.h"):gmatch '#include "([^"]+)"' do installed[#installed + 1] = "runtime/" .. path end
 
 setup(function()
