@@ -3,7 +3,7 @@
 
 # ---- settings ----
 
-VERSION := 0.1.0
+VERSION := $(shell sed -n 's/^\#define PN_VERSION_STRING "\(.*\)"/\1/p' include/penumbra/version.h)
 SO      := libpenumbra.so.0
 LUA_SO  := libpenumbra_lua.so.0
 
@@ -33,7 +33,7 @@ endif
 STD      := -std=c17 -fPIC -pthread -fno-semantic-interposition
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-INCLUDE   = -Iruntime -I. -Itests -I$(BUILD)/proto
+INCLUDE   = -Iinclude -Iruntime -I. -Itests -I$(BUILD)/proto
 # One file is C++: the Fourier transform, which is a template.
 CXX_STD  := -std=c++17 -fPIC -fno-semantic-interposition -fno-rtti
 CXX_WARN := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
@@ -54,7 +54,6 @@ SEALED  := -Wl,-z,relro,-z,now,-z,noexecstack
 SEALED  := $(if $(HARDEN),$(SEALED))
 
 # Flags for one source file: EXTRA_<name without .c>.  Everything else is built for the baseline processor.
-EXTRA_status := -DPN_VERSION='"$(VERSION)"'
 EXTRA_lmpi    = $(MPI_CFLAGS)
 # Complex products without the search for infinities: twice as fast.
 EXTRA_fft := $(shell $(CXX) -Werror -fcx-limited-range -E -x c++ /dev/null >/dev/null 2>&1 && echo -fcx-limited-range)
@@ -158,13 +157,10 @@ define record
 endef
 $(BUILD)/flags: FORCE
 	$(call record,$(COMPILE) $(COMPILE_CXX) $(LINK) $(LIBS))
-# What concerns one file each: an MPI that was installed since, or a new version, is no reason to compile everything.
+# What concerns one file: an MPI that was installed since is no reason to compile everything.
 $(BUILD)/mpi.flags: FORCE
 	$(call record,$(MPI_CFLAGS) $(MPI_LIBS))
-$(BUILD)/version: FORCE
-	$(call record,$(VERSION))
 $(MPI_OBJ): $(BUILD)/mpi.flags
-$(BUILD)/runtime/core/status.o: $(BUILD)/version
 $(BUILD)/objects: FORCE
 	$(call record,$(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ))
 
@@ -310,7 +306,7 @@ repl: all ## Start the program
 # ---- checks ----
 
 LUA_CODE  = $(wildcard stdlib examples tests)
-C_DIRS    = $(wildcard runtime bindings examples tests)
+C_DIRS    = $(wildcard include runtime bindings examples tests)
 C_FILES   = $(sort $(shell find $(C_DIRS) -name '*.[ch]' -o -name '*.cc'))
 
 check-layers: $(BUILD)/libpenumbra.a ## Refuse what points upward between the rooms and floors of runtime/
@@ -329,7 +325,7 @@ lint: check-layers check-abi | $(BUILD)/setup/lint ## Check format, style and co
 	luacheck -q $(LUA_CODE) bindings/package
 	cppcheck -j2 -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	    --library=posix --library=tests/tools/cppcheck.cfg --suppress=missingIncludeSystem --suppress=uninitvar \
-	    $(INCLUDE) runtime bindings $(wildcard examples)
+	    $(INCLUDE) include runtime bindings $(wildcard examples)
 
 format: | $(BUILD)/setup/lint ## Rewrite the C files in the house format
 	clang-format -i $(C_FILES)

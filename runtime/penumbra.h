@@ -6,11 +6,11 @@
  *     pn_err err;                                            one is enough: it holds the message of the last failure
  *     pn_load_libsvm(&raw, "records.svm", NULL, NULL, &err)  data/dataset.h: records; or pn_dataset_from_dense
  *     pn_dataset_clip_rows(&data, raw, PN_L2, 1.0, &err)     what no record exceeds, which the sensitivity rests on
- *     pn_loss_new(&loss, "logistic", args, &err)             objective/losses/loss.h; args[i] belongs to row i of the loss's params
- *     pn_set_new(&set, "l2_ball", args, &err)                geometry/sets/sets.h; core/param.h says how options are given
+ *     pn_loss_from_args(&loss, "logistic", args, &err)             objective/losses/loss.h; args[i] belongs to row i of the loss's params
+ *     pn_set_from_args(&set, "l2_ball", args, &err)                geometry/sets/sets.h; core/param.h says how options are given
  *     pn_objective_new(&objective, &parts, &err)             objective/passes/objective.h: data + loss + set, with certified bounds
  *     pn_ledger_new(&ledger, &budget, &err)                  privacy/ledger/ledger.h: what may be spent; pn_ledger_open keeps it in a file
- *     pn_plan_new(&plan, "frank_wolfe", objective, ...)      solvers/catalogue/solvers.h: noise, steps, cost and bound; spends nothing
+ *     pn_plan_from_args(&plan, "frank_wolfe", objective, ...)      solvers/catalogue/solvers.h: noise, steps, cost and bound; spends nothing
  *     pn_run(&fit, plan, &options, &err)                     charges the ledger, then releases: fit->theta, fit->epsilon, ...
  *     pn_model_save(path, fit, plan, NULL, &err)            solvers/engine/model.h: the model in a file, with its privacy statement
  *
@@ -35,6 +35,7 @@ extern "C" {
 #include "core/alloc.h"
 #include "core/param.h"
 #include "core/ranks.h"
+#include "core/options.h"
 #include "core/status.h"
 #include "core/task.h"
 #include "core/view.h"

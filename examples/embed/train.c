@@ -60,7 +60,7 @@ static pn_status l1_ball(pn_set **out, size_t dim, pn_err *err)
 
     option(table, args, "dim")->count = dim;
     option(table, args, "radius")->real = 1.0;
-    return pn_set_new(out, "l1_ball", args, err);
+    return pn_set_from_args(out, "l1_ball", args, err);
 }
 
 /* ---- the parts ---- */
@@ -127,7 +127,7 @@ static pn_status set_up(model *all, const char *path, pn_err *err)
         status = load(all, path, err);
     }
     if (status == PN_OK)
-        status = pn_loss_new(&all->loss, "squared", no_options, err);
+        status = pn_loss_from_args(&all->loss, "squared", no_options, err);
     if (status == PN_OK)
         status = l1_ball(&all->set, all->data->p, err);
     if (status != PN_OK)
@@ -152,7 +152,7 @@ static pn_status train(model *all, pn_err *err)
 
     common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = 0.8 };
     common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 5e-7 };
-    status = pn_plan_new(&all->plan, solver->name, all->objective, all->ledger, common, own, all->task, err);
+    status = pn_plan_from_args(&all->plan, solver->name, all->objective, all->ledger, common, own, all->task, err);
     if (status != PN_OK)
         return status;
     (void)pn_plan_print(all->plan, text, sizeof text);

@@ -125,7 +125,7 @@ static void open_objective(world *self)
     pn_loss *loss = NULL;
     pn_err err;
 
-    must(pn_loss_new(&loss, "logistic", NULL, &err), &err);
+    must(pn_loss_from_args(&loss, "logistic", NULL, &err), &err);
     open_with(self, loss);
 }
 

@@ -78,7 +78,7 @@ static pn_status named(pn_set **set, const char *name, double radius, pn_err *er
 
     args[pn_param_find(params, "dim")] = (pn_arg){ .given = true, .count = P };
     args[pn_param_find(params, "radius")] = (pn_arg){ .given = true, .real = radius };
-    return pn_set_new(set, name, args, err);
+    return pn_set_from_args(set, name, args, err);
 }
 
 /* The l1 ball of radius 2, shifted by 0.1 in every coordinate. */
@@ -110,7 +110,7 @@ static pn_status solve(const char *solver, pn_objective *objective, const pn_pot
         own[pn_param_find(params, "step")] = (pn_arg){ .given = true, .real = 0.01 }; /* its range is not known */
         common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = 50 };
     }
-    status = pn_plan_new(&plan, solver, objective, NULL, common, own, task, err);
+    status = pn_plan_from_args(&plan, solver, objective, NULL, common, own, task, err);
     if (status == PN_OK)
         status = pn_run(&fit, plan, &(pn_run_options){ .task = task }, err);
     if (status == PN_OK)
@@ -125,7 +125,7 @@ static pn_status make_own_potential(pn_potential **potential, pn_err *err)
 {
     pn_custom_potential parts = { .dim = P, .strong_convexity = 2.0, .value = square, .gradient = twice };
     pn_arg none[MOST_OPTIONS] = { { 0 } };
-    pn_status status = pn_norm_new(&parts.norm, "l2", none, err);
+    pn_status status = pn_norm_from_args(&parts.norm, "l2", none, err);
 
     if (status == PN_OK)
         status = pn_potential_custom(potential, &parts, err);
@@ -155,7 +155,7 @@ int main(void)
     pn_arg none[MOST_OPTIONS] = { { 0 } };
     pn_err err;
     bool fine = pn_task_new(&task, 2, &err) == PN_OK && make_data(&data, &err) == PN_OK &&
-                pn_loss_new(&loss, "logistic", none, &err) == PN_OK && make_own_set(&own_set, &err) == PN_OK &&
+                pn_loss_from_args(&loss, "logistic", none, &err) == PN_OK && make_own_set(&own_set, &err) == PN_OK &&
                 make_composed_set(&composed_set, &err) == PN_OK && make_own_potential(&potential, &err) == PN_OK;
 
     parts = (pn_objective_parts){ .data = data, .loss = loss, .set = own_set };

@@ -294,7 +294,7 @@ describe("the ABI", function()
 
   it("fails when a function that there was is gone, and says what to do", function()
     local fine, said = check("libpenumbra.symbols", function(text)
-      return (text:gsub("pn_set_new@", "pn_set_new@@PENUMBRA_0.1\npn_set_newer@", 1))
+      return (text:gsub("pn_set_from_args@", "pn_set_from_args@@PENUMBRA_0.1\npn_set_newer@", 1))
     end)
     assert.is_nil(fine)
     assert.truthy(said:find("pn_set_newer@@PENUMBRA_0.1", 1, true), said)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/options.h"
 #include "core/size.h"
 #include "geometry/algebra/set_algebra.h"
 #include "geometry/potentials/norm.h"
@@ -248,7 +249,7 @@ static pn_norm *new_norm(void)
     return norm;
 }
 
-pn_status pn_norm_new(pn_norm **out, const char *name, pn_arg *args, pn_err *err)
+pn_status pn_norm_from_args(pn_norm **out, const char *name, pn_arg *args, pn_err *err)
 {
     const pn_norm_ops *row = find_row(name);
     char text[256];
@@ -278,6 +279,16 @@ pn_status pn_norm_new(pn_norm **out, const char *name, pn_arg *args, pn_err *err
     norm->dual_ops = dual ? find_row(dual) : NULL;
     *out = norm;
     return PN_OK;
+}
+
+pn_status pn_norm_new(pn_norm **out, const char *name, const pn_options *options, pn_err *err)
+{
+    const pn_norm_ops *row = find_row(name);
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = row ? pn_options_read(options, "norm", name, row->params, args, err) : PN_OK;
+
+    *out = NULL;
+    return status == PN_OK ? pn_norm_from_args(out, name, args, err) : status;
 }
 
 pn_status pn_norm_minkowski(pn_norm **out, pn_set *set, pn_err *err)
@@ -363,7 +374,7 @@ static pn_status own_set(pn_set **out, const pn_norm *norm, size_t n, pn_err *er
         else if (strcmp(params[i].name, "dim") == 0)
             args[i] = (pn_arg){ .given = true, .count = n };
     }
-    return pn_set_new(out, norm->ops->ball, args, err);
+    return pn_set_from_args(out, norm->ops->ball, args, err);
 }
 
 static pn_status check_dim(const pn_norm *norm, const char *what, size_t n, pn_err *err)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "geometry/convex/set.h"
+#include "penumbra/options.h"
 
 typedef struct pn_norm pn_norm;
 
@@ -34,7 +35,9 @@ typedef struct pn_norm_ops {
 const pn_norm_ops *const *pn_norm_table(void);
 
 /** Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for parameters outside their ranges; PN_ENOMEM. */
-pn_status pn_norm_new(pn_norm **out, const char *name, pn_arg *args, pn_err *err);
+pn_status pn_norm_new(pn_norm **out, const char *name, const pn_options *options, pn_err *err);
+/** pn_norm_new with its arguments, one for each row of its table. */
+pn_status pn_norm_from_args(pn_norm **out, const char *name, pn_arg *args, pn_err *err);
 /** The norm whose unit ball is Q = conv(C u -C).  Keeps `set`.  Errors: PN_EUNSUPPORTED for an unbounded set; PN_ENOMEM. */
 pn_status pn_norm_minkowski(pn_norm **out, pn_set *set, pn_err *err);
 /** The dual norm; the dual of the dual is the norm itself.  Errors: PN_ENOMEM. */

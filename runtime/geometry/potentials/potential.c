@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/options.h"
 #include "core/size.h"
 #include "geometry/potentials/numeric_step.h"
 #include "geometry/potentials/potential_parts.h"
@@ -52,22 +53,39 @@ static pn_status create(pn_potential **out, const pn_potential_ops *row, const c
     return status;
 }
 
-pn_status pn_potential_new(pn_potential **out, const char *name, pn_arg *args, pn_err *err)
+static const pn_potential_ops *find(const char *name)
 {
+    size_t i = 0;
+
+    while (potential_table[i] && strcmp(potential_table[i]->name, name) != 0)
+        i++;
+    return potential_table[i];
+}
+
+pn_status pn_potential_from_args(pn_potential **out, const char *name, pn_arg *args, pn_err *err)
+{
+    const pn_potential_ops *row = find(name);
     char owner[64], known[256];
+    pn_status status;
 
     *out = NULL;
-    for (size_t i = 0; potential_table[i]; i++) {
-        pn_status status;
-
-        if (strcmp(potential_table[i]->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "potential.%s", name);
-        status = pn_args_check(owner, potential_table[i]->params, args, err);
-        return status != PN_OK ? status : create(out, potential_table[i], owner, args, err);
+    if (!row) {
+        list_names(known, sizeof known);
+        return pn_fail(err, PN_EUNSUPPORTED, "potential: there is no potential \"%.60s\"; known are %s", name, known);
     }
-    list_names(known, sizeof known);
-    return pn_fail(err, PN_EUNSUPPORTED, "potential: there is no potential \"%.60s\"; known are %s", name, known);
+    (void)snprintf(owner, sizeof owner, "potential.%s", name);
+    status = pn_args_check(owner, row->params, args, err);
+    return status != PN_OK ? status : create(out, row, owner, args, err);
+}
+
+pn_status pn_potential_new(pn_potential **out, const char *name, const pn_options *options, pn_err *err)
+{
+    const pn_potential_ops *row = find(name);
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = row ? pn_options_read(options, "potential", name, row->params, args, err) : PN_OK;
+
+    *out = NULL;
+    return status == PN_OK ? pn_potential_from_args(out, name, args, err) : status;
 }
 
 void pn_potential_init(pn_potential *potential, const pn_potential_ops *ops, size_t dim, double strong_convexity,

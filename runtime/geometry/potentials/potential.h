@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "geometry/convex/set.h"
+#include "penumbra/options.h"
 #include "geometry/potentials/norm.h"
 
 typedef struct pn_potential pn_potential;
@@ -51,7 +52,9 @@ struct pn_potential {
 /** The table, ended by NULL. */
 const pn_potential_ops *const *pn_potential_table(void);
 /** A potential by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL, PN_EDOMAIN for options; PN_ENOMEM. */
-pn_status pn_potential_new(pn_potential **out, const char *name, pn_arg *args, pn_err *err);
+pn_status pn_potential_new(pn_potential **out, const char *name, const pn_options *options, pn_err *err);
+/** pn_potential_new with its arguments, one for each row of its table. */
+pn_status pn_potential_from_args(pn_potential **out, const char *name, pn_arg *args, pn_err *err);
 pn_potential *pn_potential_keep(pn_potential *potential);
 void pn_potential_free(pn_potential *potential); /* NULL allowed */
 void pn_potential_describe(const pn_potential *potential, char *text, size_t size);

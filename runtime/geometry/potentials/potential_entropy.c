@@ -39,7 +39,7 @@ static pn_status entropy_create(pn_potential **out, const pn_arg *args, pn_err *
 
     if (!self)
         return pn_fail(err, PN_ENOMEM, "potential.entropy: out of memory");
-    status = pn_norm_new(&norm, "l1", (pn_arg[1]){ { .given = false } }, err);
+    status = pn_norm_from_args(&norm, "l1", (pn_arg[1]){ { .given = false } }, err);
     if (status != PN_OK) {
         pn_free(self);
         return status;

@@ -56,7 +56,7 @@ static pn_status lp_create(pn_potential **out, const pn_arg *args, pn_err *err)
     self = pn_alloc(1, sizeof *self);
     if (!self)
         return pn_fail(err, PN_ENOMEM, "potential.lp: out of memory");
-    status = pn_norm_new(&norm, in_l1 ? "l1" : "lp", (pn_arg[1]){ { .given = true, .real = q } }, err);
+    status = pn_norm_from_args(&norm, in_l1 ? "l1" : "lp", (pn_arg[1]){ { .given = true, .real = q } }, err);
     if (status != PN_OK) {
         pn_free(self);
         return status;

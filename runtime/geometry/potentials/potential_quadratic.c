@@ -100,7 +100,7 @@ static pn_status quadratic_create(pn_potential **out, const pn_arg *args, pn_err
     self = pn_calloc(1, sizeof *self);
     if (!self)
         return pn_fail(err, PN_ENOMEM, "potential.quadratic: out of memory");
-    status = pn_norm_new(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);
+    status = pn_norm_from_args(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);
     pn_potential_init(&self->base, &pn_potential_quadratic, A.rows, 0.0, norm);
     if (status == PN_OK)
         status = decompose(self, A, err);

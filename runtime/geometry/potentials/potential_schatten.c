@@ -52,7 +52,7 @@ static pn_status schatten_create(pn_potential **out, const pn_arg *args, pn_err 
     self = pn_alloc(1, sizeof *self);
     if (!self)
         return pn_fail(err, PN_ENOMEM, "potential.schatten: out of memory");
-    status = pn_norm_new(&norm, "nuclear", shape, err);
+    status = pn_norm_from_args(&norm, "nuclear", shape, err);
     if (status != PN_OK) {
         pn_free(self);
         return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/options.h"
 #include "core/size.h"
 #include "geometry/prox/prox.h"
 
@@ -47,22 +48,39 @@ static pn_status create(pn_prox **out, const pn_prox_ops *row, const char *owner
     return status;
 }
 
-pn_status pn_prox_new(pn_prox **out, const char *name, pn_arg *args, pn_err *err)
+static const pn_prox_ops *find(const char *name)
 {
+    size_t i = 0;
+
+    while (prox_table[i] && strcmp(prox_table[i]->name, name) != 0)
+        i++;
+    return prox_table[i];
+}
+
+pn_status pn_prox_from_args(pn_prox **out, const char *name, pn_arg *args, pn_err *err)
+{
+    const pn_prox_ops *row = find(name);
     char owner[64], known[256];
+    pn_status status;
 
     *out = NULL;
-    for (size_t i = 0; prox_table[i]; i++) {
-        pn_status status;
-
-        if (strcmp(prox_table[i]->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "prox.%s", name);
-        status = pn_args_check(owner, prox_table[i]->params, args, err);
-        return status != PN_OK ? status : create(out, prox_table[i], owner, args, err);
+    if (!row) {
+        list_names(known, sizeof known);
+        return pn_fail(err, PN_EUNSUPPORTED, "prox: there is no operator \"%.60s\"; known are %s", name, known);
     }
-    list_names(known, sizeof known);
-    return pn_fail(err, PN_EUNSUPPORTED, "prox: there is no operator \"%.60s\"; known are %s", name, known);
+    (void)snprintf(owner, sizeof owner, "prox.%s", name);
+    status = pn_args_check(owner, row->params, args, err);
+    return status != PN_OK ? status : create(out, row, owner, args, err);
+}
+
+pn_status pn_prox_new(pn_prox **out, const char *name, const pn_options *options, pn_err *err)
+{
+    const pn_prox_ops *row = find(name);
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = row ? pn_options_read(options, "prox", name, row->params, args, err) : PN_OK;
+
+    *out = NULL;
+    return status == PN_OK ? pn_prox_from_args(out, name, args, err) : status;
 }
 
 void pn_prox_init(pn_prox *prox, const pn_prox_ops *ops, size_t dim)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "geometry/convex/set.h"
+#include "penumbra/options.h"
 
 typedef struct pn_prox pn_prox;
 
@@ -52,7 +53,9 @@ struct pn_prox {
 /** The table, ended by NULL. */
 const pn_prox_ops *const *pn_prox_table(void);
 /** An operator by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); what pn_args_check and create return. */
-pn_status pn_prox_new(pn_prox **out, const char *name, pn_arg *args, pn_err *err);
+pn_status pn_prox_new(pn_prox **out, const char *name, const pn_options *options, pn_err *err);
+/** pn_prox_new with its arguments, one for each row of its table. */
+pn_status pn_prox_from_args(pn_prox **out, const char *name, pn_arg *args, pn_err *err);
 
 /* An operator of a user's own. */
 typedef struct pn_custom_prox {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/options.h"
 #include "core/size.h"
 #include "geometry/sets/sets.h"
 
@@ -78,7 +79,7 @@ const pn_set_ops *pn_set_find(const char *name)
     return NULL;
 }
 
-pn_status pn_set_new(pn_set **out, const char *name, pn_arg *args, pn_err *err)
+pn_status pn_set_from_args(pn_set **out, const char *name, pn_arg *args, pn_err *err)
 {
     const pn_set_ops *row = pn_set_find(name);
     char owner[64], known[600];
@@ -100,4 +101,14 @@ pn_status pn_set_new(pn_set **out, const char *name, pn_arg *args, pn_err *err)
         *out = NULL;
     }
     return status;
+}
+
+pn_status pn_set_new(pn_set **out, const char *name, const pn_options *options, pn_err *err)
+{
+    const pn_set_ops *row = pn_set_find(name);
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = row ? pn_options_read(options, "set", name, row->params, args, err) : PN_OK;
+
+    *out = NULL;
+    return status == PN_OK ? pn_set_from_args(out, name, args, err) : status;
 }

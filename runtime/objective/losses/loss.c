@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/options.h"
 #include "objective/losses/formula_loss.h"
 
 extern const pn_loss_ops pn_loss_squared, pn_loss_huber, pn_loss_absolute, pn_loss_quantile, pn_loss_cauchy,
@@ -32,25 +33,41 @@ static void list_names(char *text, size_t size)
     }
 }
 
-pn_status pn_loss_new(pn_loss **out, const char *name, pn_arg *args, pn_err *err)
+static const pn_loss_ops *find(const char *name)
 {
+    size_t i = 0;
+
+    while (loss_table[i] && strcmp(loss_table[i]->name, name) != 0)
+        i++;
+    return loss_table[i];
+}
+
+pn_status pn_loss_from_args(pn_loss **out, const char *name, pn_arg *args, pn_err *err)
+{
+    const pn_loss_ops *row = find(name);
     char owner[64], known[256];
+    pn_status status;
 
     *out = NULL;
-    for (size_t i = 0; loss_table[i]; i++) {
-        const pn_loss_ops *row = loss_table[i];
-        pn_status status;
-
-        if (strcmp(row->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "loss.%s", name);
-        status = pn_args_check(owner, row->params, args, err);
-        if (status != PN_OK)
-            return status;
-        return row->formula ? pn_formula_loss_new(out, row, args, err) : row->create(out, args, err);
+    if (!row) {
+        list_names(known, sizeof known);
+        return pn_fail(err, PN_EUNSUPPORTED, "loss: there is no loss \"%.60s\"; known are %s", name, known);
     }
-    list_names(known, sizeof known);
-    return pn_fail(err, PN_EUNSUPPORTED, "loss: there is no loss \"%.60s\"; known are %s", name, known);
+    (void)snprintf(owner, sizeof owner, "loss.%s", name);
+    status = pn_args_check(owner, row->params, args, err);
+    if (status != PN_OK)
+        return status;
+    return row->formula ? pn_formula_loss_new(out, row, args, err) : row->create(out, args, err);
+}
+
+pn_status pn_loss_new(pn_loss **out, const char *name, const pn_options *options, pn_err *err)
+{
+    const pn_loss_ops *row = find(name);
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = row ? pn_options_read(options, "loss", name, row->params, args, err) : PN_OK;
+
+    *out = NULL;
+    return status == PN_OK ? pn_loss_from_args(out, name, args, err) : status;
 }
 
 void pn_loss_init(pn_loss *loss, const pn_loss_ops *ops, const pn_loss_ops *row)

@@ -11,6 +11,7 @@
 
 #include "core/param.h"
 #include "core/status.h"
+#include "penumbra/options.h"
 #include "core/task.h"
 #include "expr/bound.h"
 
@@ -98,9 +99,11 @@ struct pn_loss {
 
 /** The table, ended by NULL. */
 const pn_loss_ops *const *pn_loss_table(void);
-/** A loss by name, args as its row's params say.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for options;
+/** A loss by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for options;
  *  PN_ENOMEM. */
-pn_status pn_loss_new(pn_loss **out, const char *name, pn_arg *args, pn_err *err);
+pn_status pn_loss_new(pn_loss **out, const char *name, const pn_options *options, pn_err *err);
+/** pn_loss_new with its arguments, one for each row of its table. */
+pn_status pn_loss_from_args(pn_loss **out, const char *name, pn_arg *args, pn_err *err);
 pn_loss *pn_loss_keep(pn_loss *loss);
 void pn_loss_free(pn_loss *loss);
 

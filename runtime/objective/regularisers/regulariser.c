@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/options.h"
 #include "objective/regularisers/formula_regulariser.h"
 
 extern const pn_regulariser_ops pn_regulariser_none, pn_regulariser_l2, pn_regulariser_l1, pn_regulariser_elastic_net,
@@ -30,25 +31,41 @@ static void list_names(char *text, size_t size)
     }
 }
 
-pn_status pn_regulariser_new(pn_regulariser **out, const char *name, pn_arg *args, pn_err *err)
+static const pn_regulariser_ops *find(const char *name)
 {
+    size_t i = 0;
+
+    while (regulariser_table[i] && strcmp(regulariser_table[i]->name, name) != 0)
+        i++;
+    return regulariser_table[i];
+}
+
+pn_status pn_regulariser_from_args(pn_regulariser **out, const char *name, pn_arg *args, pn_err *err)
+{
+    const pn_regulariser_ops *row = find(name);
     char owner[64], known[256];
+    pn_status status;
 
     *out = NULL;
-    for (size_t i = 0; regulariser_table[i]; i++) {
-        const pn_regulariser_ops *row = regulariser_table[i];
-        pn_status status;
-
-        if (strcmp(row->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "reg.%s", name);
-        status = pn_args_check(owner, row->params, args, err);
-        if (status != PN_OK)
-            return status;
-        return row->formula ? pn_formula_regulariser_new(out, row, args, err) : row->create(out, args, err);
+    if (!row) {
+        list_names(known, sizeof known);
+        return pn_fail(err, PN_EUNSUPPORTED, "reg: there is no regulariser \"%.60s\"; known are %s", name, known);
     }
-    list_names(known, sizeof known);
-    return pn_fail(err, PN_EUNSUPPORTED, "reg: there is no regulariser \"%.60s\"; known are %s", name, known);
+    (void)snprintf(owner, sizeof owner, "reg.%s", name);
+    status = pn_args_check(owner, row->params, args, err);
+    if (status != PN_OK)
+        return status;
+    return row->formula ? pn_formula_regulariser_new(out, row, args, err) : row->create(out, args, err);
+}
+
+pn_status pn_regulariser_new(pn_regulariser **out, const char *name, const pn_options *options, pn_err *err)
+{
+    const pn_regulariser_ops *row = find(name);
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = row ? pn_options_read(options, "reg", name, row->params, args, err) : PN_OK;
+
+    *out = NULL;
+    return status == PN_OK ? pn_regulariser_from_args(out, name, args, err) : status;
 }
 
 bool pn_regulariser_in_table(const pn_regulariser *regulariser)

@@ -12,6 +12,7 @@
 
 #include "core/param.h"
 #include "core/status.h"
+#include "penumbra/options.h"
 #include "expr/bound.h"
 #include "geometry/prox/prox.h"
 
@@ -73,7 +74,9 @@ struct pn_regulariser {
 /** The table, ended by NULL. */
 const pn_regulariser_ops *const *pn_regulariser_table(void);
 /** A regulariser by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); what pn_args_check and create return. */
-pn_status pn_regulariser_new(pn_regulariser **out, const char *name, pn_arg *args, pn_err *err);
+pn_status pn_regulariser_new(pn_regulariser **out, const char *name, const pn_options *options, pn_err *err);
+/** pn_regulariser_new with its arguments, one for each row of its table. */
+pn_status pn_regulariser_from_args(pn_regulariser **out, const char *name, pn_arg *args, pn_err *err);
 pn_regulariser *pn_regulariser_keep(pn_regulariser *regulariser);
 void pn_regulariser_free(pn_regulariser *regulariser); /* NULL allowed */
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/options.h"
 #include "core/size.h"
 #include "privacy/accounting/accountant_ops.h"
 
@@ -13,23 +14,38 @@ const pn_accountant_ops *const *pn_accountant_table(void)
     return table;
 }
 
-pn_status pn_accountant_new(pn_accountant **out, const char *name, pn_arg *args, pn_err *err)
+static const pn_accountant_ops *find(const char *name)
 {
-    char owner[80];
-    pn_status status;
     size_t i = 0;
 
-    *out = NULL;
     while (table[i] && strcmp(table[i]->name, name) != 0)
         i++;
-    if (!table[i])
+    return table[i];
+}
+
+pn_status pn_accountant_from_args(pn_accountant **out, const char *name, pn_arg *args, pn_err *err)
+{
+    const pn_accountant_ops *row = find(name);
+    char owner[80];
+    pn_status status;
+
+    *out = NULL;
+    if (!row)
         return pn_fail(err, PN_EUNSUPPORTED,
-                       "accountant: there is no accountant '%.60s'; there are rdp, zcdp, "
-                       "pld, advanced",
-                       name);
+                       "accountant: there is no accountant '%.60s'; there are rdp, zcdp, pld, advanced", name);
     (void)snprintf(owner, sizeof owner, "accountant.%s", name);
-    status = pn_args_check(owner, table[i]->params, args, err);
-    return status == PN_OK ? table[i]->create(out, args, err) : status;
+    status = pn_args_check(owner, row->params, args, err);
+    return status == PN_OK ? row->create(out, args, err) : status;
+}
+
+pn_status pn_accountant_new(pn_accountant **out, const char *name, const pn_options *options, pn_err *err)
+{
+    const pn_accountant_ops *row = find(name);
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = row ? pn_options_read(options, "accountant", name, row->params, args, err) : PN_OK;
+
+    *out = NULL;
+    return status == PN_OK ? pn_accountant_from_args(out, name, args, err) : status;
 }
 
 void pn_accountant_free(pn_accountant *accountant)

@@ -7,6 +7,7 @@
 
 #include "core/param.h"
 #include "core/status.h"
+#include "penumbra/options.h"
 #include "privacy/event/event.h"
 
 typedef struct pn_accountant pn_accountant;
@@ -42,7 +43,9 @@ struct pn_accountant {
 const pn_accountant_ops *const *pn_accountant_table(void);
 /** An accountant by name: "rdp", "zcdp", "pld", "advanced"; it has no event yet.  Errors: PN_EUNSUPPORTED for an unknown name (lists the
  *  known); PN_EINVAL for options; PN_ENOMEM. */
-pn_status pn_accountant_new(pn_accountant **out, const char *name, pn_arg *args, pn_err *err);
+pn_status pn_accountant_new(pn_accountant **out, const char *name, const pn_options *options, pn_err *err);
+/** pn_accountant_new with its arguments, one for each row of its table. */
+pn_status pn_accountant_from_args(pn_accountant **out, const char *name, pn_arg *args, pn_err *err);
 void pn_accountant_free(pn_accountant *accountant);
 
 /** Errors: PN_EPRIVACY when the event's relation is not that of the events before; PN_EINVAL for count 0; PN_ENOMEM. */

@@ -33,7 +33,7 @@ static pn_status open_accountant(const char *name, pn_accountant **out, pn_err *
     pn_arg args[MAX_PARAMS];
 
     memset(args, 0, sizeof args);
-    return pn_accountant_new(out, name, args, err);
+    return pn_accountant_from_args(out, name, args, err);
 }
 
 static double rho_of(const pn_event *event, size_t count)

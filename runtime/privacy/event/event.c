@@ -5,10 +5,34 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/options.h"
 #include "privacy/event/event_leaf.h"
 #include "privacy/event/event_sampled.h"
 
 const char *const pn_neighbours_names[] = { "replace_one", "add_remove", "zero_out", NULL };
+
+const pn_param pn_neighbours_params[] = {
+    { "neighbours", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_neighbours_names,
+      "what two neighbouring data sets differ in: one record replaced, one added or removed, one made null" },
+    PN_PARAM_END,
+};
+
+pn_status pn_neighbours_read(pn_neighbours *neighbours, const pn_options *options, const char *family, const char *name,
+                             const pn_param *params, pn_arg args[PN_ARGS_MAX], pn_err *err)
+{
+    pn_arg relation;
+    const pn_option_rows tables[] = { { params, args }, { pn_neighbours_params, &relation } };
+    char owner[80];
+    pn_status status;
+
+    (void)snprintf(owner, sizeof owner, "%s.%.60s", family, name);
+    status = pn_options_spread(options, owner, tables, 2, err);
+    if (status == PN_OK)
+        status = pn_args_check(owner, pn_neighbours_params, &relation, err);
+    if (status == PN_OK)
+        *neighbours = (pn_neighbours)relation.count;
+    return status;
+}
 
 static const pn_event_ops *const table[] = { &pn_event_exponential_ops,
                                              &pn_event_report_noisy_max_ops,
@@ -44,21 +68,37 @@ static pn_status unknown(const char *name, pn_err *err)
                    known);
 }
 
-pn_status pn_event_new(pn_event **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
+static const pn_event_ops *find(const char *name)
 {
-    char owner[80];
-    pn_status status;
     size_t i = 0;
 
     while (table[i] && strcmp(table[i]->name, name) != 0)
         i++;
-    if (!table[i])
+    return table[i];
+}
+
+pn_status pn_event_from_args(pn_event **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
+{
+    const pn_event_ops *row = find(name);
+    char owner[80];
+    pn_status status;
+
+    if (!row)
         return unknown(name, err);
     (void)snprintf(owner, sizeof owner, "event.%s", name);
-    status = pn_args_check(owner, table[i]->params, args, err);
-    if (status == PN_OK)
-        status = table[i]->create(out, args, neighbours, err);
-    return status;
+    status = pn_args_check(owner, row->params, args, err);
+    return status == PN_OK ? row->create(out, args, neighbours, err) : status;
+}
+
+pn_status pn_event_new(pn_event **out, const char *name, const pn_options *options, pn_err *err)
+{
+    const pn_event_ops *row = find(name);
+    pn_arg args[PN_ARGS_MAX];
+    pn_neighbours neighbours = PN_REPLACE_ONE;
+    pn_status status = row ? pn_neighbours_read(&neighbours, options, "event", name, row->params, args, err) : PN_OK;
+
+    *out = NULL;
+    return status == PN_OK ? pn_event_from_args(out, name, args, neighbours, err) : status;
 }
 
 pn_event *pn_event_keep(pn_event *event)

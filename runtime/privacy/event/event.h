@@ -7,13 +7,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/param.h"
+#include "core/options.h"
 #include "core/status.h"
 #include "privacy/event/pair.h"
 
 typedef enum pn_neighbours { PN_REPLACE_ONE = 0, PN_ADD_REMOVE, PN_ZERO_OUT } pn_neighbours;
 /** "replace_one", "add_remove", "zero_out"; the NULL-terminated list for PN_CHOICE parameters. */
 extern const char *const pn_neighbours_names[];
+
+/* The option "neighbours", which everything that has a relation takes beside its own. */
+extern const pn_param pn_neighbours_params[];
+/** pn_options_read for a row that has a relation. */
+pn_status pn_neighbours_read(pn_neighbours *neighbours, const pn_options *options, const char *family, const char *name,
+                             const pn_param *params, pn_arg args[PN_ARGS_MAX], pn_err *err);
 
 typedef struct pn_event pn_event;
 
@@ -61,7 +67,9 @@ struct pn_event {
 const pn_event_ops *const *pn_event_table(void);
 
 /** Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for a parameter; PN_ENOMEM. */
-pn_status pn_event_new(pn_event **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err);
+pn_status pn_event_new(pn_event **out, const char *name, const pn_options *options, pn_err *err);
+/** pn_event_new with its arguments, one for each row of its table, and a relation. */
+pn_status pn_event_from_args(pn_event **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err);
 pn_event *pn_event_keep(pn_event *event);
 void pn_event_free(pn_event *event);
 

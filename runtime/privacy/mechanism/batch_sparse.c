@@ -53,7 +53,7 @@ static pn_status make_mechanism(pn_mechanism **out, const pn_batch_sparse_option
                       { .given = isfinite(options->bound), .real = options->bound },
                       { .given = true, .flag = isfinite(options->bound) } /* strict: the bound is certified */ };
 
-    return pn_mechanism_new(out, "sparse_vector", args, options->neighbours, err);
+    return pn_mechanism_from_args(out, "sparse_vector", args, options->neighbours, err);
 }
 
 static pn_status make_sampler(pn_sampler **out, const pn_batch_sparse_options *options, pn_err *err)
@@ -61,7 +61,7 @@ static pn_status make_sampler(pn_sampler **out, const pn_batch_sparse_options *o
     pn_arg args[3] = { { .given = true, .count = options->n }, { .given = true, .count = options->batch } };
 
     *out = NULL;
-    return options->batch < options->n ? pn_sampler_new(out, "fixed", args, options->neighbours, err) : PN_OK;
+    return options->batch < options->n ? pn_sampler_from_args(out, "fixed", args, options->neighbours, err) : PN_OK;
 }
 
 /* The mechanism with the event of a run on a batch that the sampler draws. */

@@ -24,7 +24,7 @@ typedef struct pn_batch_sparse_options {
 
 typedef struct pn_batch_sparse pn_batch_sparse;
 
-/** One run's event: sparse_vector{epsilon, answers = 1}, within fixed_sampled where batch < n.  Errors: as pn_sampler_new and the mechanism. */
+/** One run's event: sparse_vector{epsilon, answers = 1}, within fixed_sampled where batch < n.  Errors: as pn_sampler_from_args and the mechanism. */
 pn_status pn_batch_sparse_price(pn_event **out, const pn_batch_sparse_options *options, pn_err *err);
 
 /** Charge the run, draw the batch and the threshold's noise (threshold 0).  rng and ledger are borrowed until it is freed.  Errors: as

@@ -34,19 +34,39 @@ static pn_status unknown(const char *name, pn_err *err)
     return pn_fail(err, PN_EUNSUPPORTED, "mechanism: no mechanism is called '%.60s'; there are %s", name, known);
 }
 
-pn_status pn_mechanism_new(pn_mechanism **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
+static const pn_mechanism_ops *find(const char *name)
 {
-    for (size_t i = 0; table[i]; i++) {
-        char owner[64];
-        pn_status status;
+    size_t i = 0;
 
-        if (strcmp(table[i]->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "mechanism.%s", name);
-        status = pn_args_check(owner, table[i]->params, args, err);
-        return status == PN_OK ? table[i]->create(out, args, neighbours, err) : status;
-    }
-    return unknown(name, err);
+    while (table[i] && strcmp(table[i]->name, name) != 0)
+        i++;
+    return table[i];
+}
+
+pn_status pn_mechanism_from_args(pn_mechanism **out, const char *name, pn_arg *args, pn_neighbours neighbours,
+                                 pn_err *err)
+{
+    const pn_mechanism_ops *row = find(name);
+    char owner[64];
+    pn_status status;
+
+    if (!row)
+        return unknown(name, err);
+    (void)snprintf(owner, sizeof owner, "mechanism.%s", name);
+    status = pn_args_check(owner, row->params, args, err);
+    return status == PN_OK ? row->create(out, args, neighbours, err) : status;
+}
+
+pn_status pn_mechanism_new(pn_mechanism **out, const char *name, const pn_options *options, pn_err *err)
+{
+    const pn_mechanism_ops *row = find(name);
+    pn_arg args[PN_ARGS_MAX];
+    pn_neighbours neighbours = PN_REPLACE_ONE;
+    pn_status status =
+        row ? pn_neighbours_read(&neighbours, options, "mechanism", name, row->params, args, err) : PN_OK;
+
+    *out = NULL;
+    return status == PN_OK ? pn_mechanism_from_args(out, name, args, neighbours, err) : status;
 }
 
 void pn_mechanism_free(pn_mechanism *mechanism)

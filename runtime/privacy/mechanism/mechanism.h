@@ -8,6 +8,7 @@
 
 #include "core/param.h"
 #include "core/status.h"
+#include "penumbra/options.h"
 #include "core/task.h"
 #include "privacy/event/event.h"
 #include "privacy/ledger/ledger.h"
@@ -54,7 +55,10 @@ struct pn_mechanism {
 /** The table, ended by NULL. */
 const pn_mechanism_ops *const *pn_mechanism_table(void);
 /** A mechanism by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for options; PN_ENOMEM. */
-pn_status pn_mechanism_new(pn_mechanism **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err);
+pn_status pn_mechanism_new(pn_mechanism **out, const char *name, const pn_options *options, pn_err *err);
+/** pn_mechanism_new with its arguments, one for each row of its table, and a relation. */
+pn_status pn_mechanism_from_args(pn_mechanism **out, const char *name, pn_arg *args, pn_neighbours neighbours,
+                                 pn_err *err);
 void pn_mechanism_free(pn_mechanism *mechanism);
 
 /* Rows of the table: exponential, permute_and_flip, report_noisy_max (selection_mechanism.c); gaussian, analytic_gaussian,

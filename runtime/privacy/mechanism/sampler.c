@@ -34,20 +34,38 @@ static pn_status unknown(const char *name, pn_err *err)
     return pn_fail(err, PN_EUNSUPPORTED, "sampler: no scheme is called '%.60s'; there are %s", name, known);
 }
 
-pn_status pn_sampler_new(pn_sampler **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
+static const pn_sampler_ops *find(const char *name)
 {
-    *out = NULL;
-    for (size_t i = 0; table[i]; i++) {
-        char owner[64];
-        pn_status status;
+    size_t i = 0;
 
-        if (strcmp(table[i]->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "sampler.%s", name);
-        status = pn_args_check(owner, table[i]->params, args, err);
-        return status == PN_OK ? table[i]->create(out, args, neighbours, err) : status;
-    }
-    return unknown(name, err);
+    while (table[i] && strcmp(table[i]->name, name) != 0)
+        i++;
+    return table[i];
+}
+
+pn_status pn_sampler_from_args(pn_sampler **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
+{
+    const pn_sampler_ops *row = find(name);
+    char owner[64];
+    pn_status status;
+
+    *out = NULL;
+    if (!row)
+        return unknown(name, err);
+    (void)snprintf(owner, sizeof owner, "sampler.%s", name);
+    status = pn_args_check(owner, row->params, args, err);
+    return status == PN_OK ? row->create(out, args, neighbours, err) : status;
+}
+
+pn_status pn_sampler_new(pn_sampler **out, const char *name, const pn_options *options, pn_err *err)
+{
+    const pn_sampler_ops *row = find(name);
+    pn_arg args[PN_ARGS_MAX];
+    pn_neighbours neighbours = PN_REPLACE_ONE;
+    pn_status status = row ? pn_neighbours_read(&neighbours, options, "sampler", name, row->params, args, err) : PN_OK;
+
+    *out = NULL;
+    return status == PN_OK ? pn_sampler_from_args(out, name, args, neighbours, err) : status;
 }
 
 void pn_sampler_free(pn_sampler *sampler)

@@ -9,6 +9,7 @@
 
 #include "core/param.h"
 #include "core/status.h"
+#include "penumbra/options.h"
 #include "privacy/event/event.h"
 #include "random/rng.h"
 
@@ -49,7 +50,9 @@ struct pn_sampler {
 const pn_sampler_ops *const *pn_sampler_table(void);
 /** Errors: PN_EUNSUPPORTED for an unknown scheme, and for a relation that the scheme has no proof for (the message names
  *  those that it has); PN_EINVAL; PN_ENOMEM. */
-pn_status pn_sampler_new(pn_sampler **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err);
+pn_status pn_sampler_new(pn_sampler **out, const char *name, const pn_options *options, pn_err *err);
+/** pn_sampler_new with its arguments, one for each row of its table, and a relation. */
+pn_status pn_sampler_from_args(pn_sampler **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err);
 void pn_sampler_free(pn_sampler *sampler);
 /** Why there is no scheme with replacement. */
 extern const char pn_sampler_no_replacement[];

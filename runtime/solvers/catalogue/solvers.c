@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/options.h"
 #include "solvers/catalogue/solvers.h"
 
 /* clang-format off: one solver, one line */
@@ -81,10 +82,27 @@ static pn_status unknown(const char *name, pn_err *err)
     return pn_fail(err, PN_EUNSUPPORTED, "solve: there is no solver \"%.40s\"; known are %s", name, known);
 }
 
-pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
-                      pn_arg *own, pn_task *task, pn_err *err)
+pn_status pn_plan_from_args(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
+                            pn_arg *own, pn_task *task, pn_err *err)
 {
     const pn_solver_ops *solver = pn_solver_find(name);
 
     return solver ? pn_plan_by(out, solver, objective, ledger, common, own, task, err) : unknown(name, err);
+}
+
+pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger,
+                      const pn_options *options, pn_task *task, pn_err *err)
+{
+    const pn_solver_ops *solver = pn_solver_find(name);
+    pn_arg common[PN_OPT_COUNT], own[PN_ARGS_MAX];
+    char owner[64];
+    pn_status status;
+
+    *out = NULL;
+    if (!solver)
+        return unknown(name, err);
+    (void)snprintf(owner, sizeof owner, "solve.%s", name);
+    status = pn_options_spread(
+        options, owner, (const pn_option_rows[]){ { pn_solver_common, common }, { solver->params, own } }, 2, err);
+    return status == PN_OK ? pn_plan_by(out, solver, objective, ledger, common, own, task, err) : status;
 }

@@ -219,7 +219,7 @@ enum {
 extern const pn_param pn_solver_common[];
 
 /**
- * Plan a run of one solver; pn_plan_new (solvers/catalogue/solvers.h) takes its name.  common[PN_OPT_COUNT] and own[] as the tables say (pn_solver_common, and the solver's params), unchecked; written to
+ * Plan a run of one solver; pn_plan_from_args (solvers/catalogue/solvers.h) takes its name.  common[PN_OPT_COUNT] and own[] as the tables say (pn_solver_common, and the solver's params), unchecked; written to
  * as by pn_args_check.
  *   ledger  budget to be charged, or NULL: then the plan's own (epsilon, delta) or rho is the budget.
  *   task    threads for what takes long, a width by Monte Carlo say, which it can stop; NULL: one thread.

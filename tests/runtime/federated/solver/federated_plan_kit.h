@@ -37,7 +37,7 @@ static inline pn_set *ball_of(size_t d, double radius)
 
     args[pn_param_find(ops->params, "dim")] = (pn_arg){ .given = true, .count = d };
     args[pn_param_find(ops->params, "radius")] = (pn_arg){ .given = true, .real = radius };
-    CHECK(pn_set_new(&set, "l1_ball", args, NULL) == PN_OK);
+    CHECK(pn_set_from_args(&set, "l1_ball", args, NULL) == PN_OK);
     return set;
 }
 
@@ -74,7 +74,7 @@ static inline void open_fixture(fixture *f, const char *loss, size_t n, size_t d
     memset(f, 0, sizeof *f);
     f->data = data_of(n, d, 1.0, 1.0);
     f->set = ball_of(d, radius);
-    CHECK(pn_loss_new(&f->loss, loss, NULL, NULL) == PN_OK);
+    CHECK(pn_loss_from_args(&f->loss, loss, NULL, NULL) == PN_OK);
     make_objective(f);
     CHECK(pn_transport_init(&f->transport, &double_ops, parties, NULL) == PN_OK);
     f->request = (pn_request){ .kind = PN_EPSILON_DELTA, .epsilon = 2.0, .delta = 1e-6, .rho = NAN };

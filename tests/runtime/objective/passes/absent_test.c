@@ -24,7 +24,7 @@ static pn_set *ball(void)
     pn_arg args[4] = { { .given = true, .count = P }, { .given = true, .real = 2.0 } };
     pn_err err;
 
-    CHECK(pn_set_new(&set, "l1_ball", args, &err) == PN_OK);
+    CHECK(pn_set_from_args(&set, "l1_ball", args, &err) == PN_OK);
     return set;
 }
 
@@ -36,7 +36,7 @@ static pn_objective *objective_over(const pn_dataset *data, const char *name)
     pn_arg args[4] = { { 0 } };
     pn_err err;
 
-    CHECK(pn_loss_new(&loss, name, args, &err) == PN_OK);
+    CHECK(pn_loss_from_args(&loss, name, args, &err) == PN_OK);
     CHECK(pn_objective_new(&out, &(pn_objective_parts){ .data = data, .loss = loss, .set = set }, &err) == PN_OK);
     pn_loss_free(loss);
     pn_set_free(set);
@@ -195,7 +195,7 @@ static void no_plan(pn_objective *at)
         pn_err err;
 
         if (!(*row)->remote)
-            CHECK(refused(pn_plan_new(&plan, (*row)->name, at, NULL, common, own, NULL, &err), &err));
+            CHECK(refused(pn_plan_from_args(&plan, (*row)->name, at, NULL, common, own, NULL, &err), &err));
         CHECK(plan == NULL);
     }
 }
@@ -207,7 +207,7 @@ static void clipping_needs_records(const pn_dataset *data)
     pn_objective *at = NULL;
     pn_err err;
 
-    CHECK(pn_loss_new(&loss, "squared", args, &err) == PN_OK);
+    CHECK(pn_loss_from_args(&loss, "squared", args, &err) == PN_OK);
     CHECK(refused(pn_objective_new(&at, &(pn_objective_parts){ .data = data, .loss = loss, .clip = 1.0 }, &err), &err));
     pn_loss_free(loss);
 }

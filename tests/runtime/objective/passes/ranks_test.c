@@ -245,7 +245,7 @@ static void open_setting(setting *self, storage kind, const char *loss, double c
     ball[0] = (pn_arg){ .given = true, .count = dim };
     ball[1] = (pn_arg){ .given = true, .real = SET_RADIUS };
     for (size_t r = 0; r <= FAKE_MOST; r++)
-        CHECK(pn_set_new(&self->q.sets[r], "l2_ball", ball, &err) == PN_OK);
+        CHECK(pn_set_from_args(&self->q.sets[r], "l2_ball", ball, &err) == PN_OK);
     some_point(self->theta, dim, 5);
     some_point(self->v, dim, 6);
     for (size_t r = 0; r < BATCH; r++)

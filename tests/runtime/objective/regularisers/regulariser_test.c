@@ -237,7 +237,7 @@ static bool refused(const char *name, pn_arg a, pn_arg b, pn_arg c, pn_arg d, pn
 {
     pn_arg args[4] = { a, b, c, d };
     pn_regulariser *reg = NULL;
-    pn_status status = pn_regulariser_new(&reg, name, args, &err);
+    pn_status status = pn_regulariser_from_args(&reg, name, args, &err);
 
     pn_regulariser_free(reg);
     if (status == want && strcmp(err.message, message) == 0)
@@ -381,7 +381,7 @@ static pn_status use_all(void *self, pn_err *failure)
         pn_arg args[4];
 
         memcpy(args, all[i].args, sizeof args);
-        status = pn_regulariser_new(&reg, all[i].name, args, failure);
+        status = pn_regulariser_from_args(&reg, all[i].name, args, failure);
         if (status == PN_OK)
             status = reg->ops->evaluate(reg, DIM, at, &value, g, failure);
         if (status == PN_OK)

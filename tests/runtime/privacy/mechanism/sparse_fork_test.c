@@ -31,7 +31,7 @@ int main(void)
     bool above;
     pid_t child;
 
-    CHECK(pn_mechanism_new(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, NULL) == PN_OK);
+    CHECK(pn_mechanism_from_args(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, NULL) == PN_OK);
     CHECK(pn_ledger_new(&ledger, &terms, NULL) == PN_OK && pn_rng_secure(&rng, NULL) == PN_OK);
     CHECK(pn_sparse_open(&run, mechanism, ledger, "stream", rng, NULL) == PN_OK);
     child = fork();

@@ -38,8 +38,8 @@ static sparse_vector *made(const setup *with)
     pn_err err;
 
     fill(args, with);
-    if (!CHECK(pn_mechanism_new(&mechanism, "sparse_vector", args, with->monotone ? PN_ADD_REMOVE : PN_REPLACE_ONE,
-                                &err) == PN_OK)) {
+    if (!CHECK(pn_mechanism_from_args(&mechanism, "sparse_vector", args,
+                                      with->monotone ? PN_ADD_REMOVE : PN_REPLACE_ONE, &err) == PN_OK)) {
         (void)fprintf(stderr, "%s\n", err.message);
         exit(check_summary());
     }
@@ -363,11 +363,11 @@ static void options_that_prove_nothing_are_refused(void)
         fill(args, &bad[i]);
         if (i == 5)
             args[RESTART].flag = true;
-        CHECK(pn_mechanism_new(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, &err) == PN_EINVAL);
+        CHECK(pn_mechanism_from_args(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, &err) == PN_EINVAL);
     }
     fill(args, &good);
     args[MONOTONE].flag = true;
-    CHECK(pn_mechanism_new(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, &err) == PN_EPRIVACY);
+    CHECK(pn_mechanism_from_args(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, &err) == PN_EPRIVACY);
     CHECK(strstr(err.message, "moves some values up and others down") != NULL);
     CHECK(mechanism == NULL);
 }
@@ -465,7 +465,7 @@ static pn_status open_and_ask(void *restart, pn_err *err)
     pn_status status;
 
     fill(args, &with);
-    status = pn_mechanism_new(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, err);
+    status = pn_mechanism_from_args(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, err);
     if (status == PN_OK)
         status = pn_rng_seeded(&rng, 1, err);
     if (status == PN_OK)

@@ -30,9 +30,9 @@ static pn_status make(pn_dataset **data, pn_objective **objective, size_t n, pn_
     pn_dataset_free(raw);
     parts.data = *data;
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, "logistic", none, err);
+        status = pn_loss_from_args(&parts.loss, "logistic", none, err);
     if (status == PN_OK)
-        status = pn_set_new(&parts.set, "l1_ball", ball, err);
+        status = pn_set_from_args(&parts.set, "l1_ball", ball, err);
     if (status == PN_OK)
         status = pn_objective_new(objective, &parts, err);
     pn_loss_free(parts.loss);
@@ -46,7 +46,7 @@ static pn_status plan_of(pn_plan **out, const char *solver, pn_objective *object
 
     common[PN_OPT_RHO] = (pn_arg){ .given = true, .real = 0.5 };
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = STEPS };
-    return pn_plan_new(out, solver, objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(out, solver, objective, NULL, common, own, NULL, err);
 }
 
 static pn_ledger *teaching(void)

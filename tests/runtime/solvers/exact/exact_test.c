@@ -21,11 +21,11 @@ static pn_status make(pn_dataset **data, pn_objective **objective, pn_err *err)
 
     parts.data = *data;
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, "logistic", none, err);
+        status = pn_loss_from_args(&parts.loss, "logistic", none, err);
     if (status == PN_OK)
-        status = pn_set_new(&parts.set, "l2_ball", ball, err);
+        status = pn_set_from_args(&parts.set, "l2_ball", ball, err);
     if (status == PN_OK)
-        status = pn_regulariser_new(&parts.reg, "l1", weight, err);
+        status = pn_regulariser_from_args(&parts.reg, "l1", weight, err);
     if (status == PN_OK)
         status = pn_objective_new(objective, &parts, err);
     pn_loss_free(parts.loss);

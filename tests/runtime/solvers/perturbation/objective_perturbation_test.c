@@ -33,9 +33,9 @@ static pn_status make_around(pn_dataset **data, pn_objective **objective, size_t
     if (center && center[0] != 0.0)
         ball[2] = (pn_arg){ .given = true, .vector = { center, p } };
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, "logistic", none, err);
+        status = pn_loss_from_args(&parts.loss, "logistic", none, err);
     if (status == PN_OK && center)
-        status = pn_set_new(&parts.set, "l2_ball", ball, err);
+        status = pn_set_from_args(&parts.set, "l2_ball", ball, err);
     if (status == PN_OK)
         status = pn_objective_new(objective, &parts, err);
     pn_loss_free(parts.loss);
@@ -59,7 +59,7 @@ static pn_status priced_plan(pn_plan **out, pn_objective *objective, bool pld, p
     common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = 4.0 };
     common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1e-6 };
     own[OP_ACCOUNTANT] = (pn_arg){ .given = true, .text = pld ? "pld" : "rdp" };
-    return pn_plan_new(out, "objective_perturbation", objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(out, "objective_perturbation", objective, NULL, common, own, NULL, err);
 }
 
 static pn_status plan_of(pn_plan **out, pn_objective *objective, pn_err *err)
@@ -68,7 +68,7 @@ static pn_status plan_of(pn_plan **out, pn_objective *objective, pn_err *err)
 
     common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = 1.0 };
     common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1e-6 };
-    return pn_plan_new(out, "objective_perturbation", objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(out, "objective_perturbation", objective, NULL, common, own, NULL, err);
 }
 
 static pn_status teaching(pn_ledger **out, pn_err *err)
@@ -291,7 +291,7 @@ static void test_certificate(double offset, double tau)
     own[OP_LAMBDA] = (pn_arg){ .given = true, .real = 0.02 };
     own[OP_TOLERANCE] = (pn_arg){ .given = tau > 0.0, .real = tau };
     CHECK(make_around(&data, &objective, 1000, 4, 0.0, center, NULL) == PN_OK &&
-          pn_plan_new(&plan, "objective_perturbation", objective, NULL, common, own, NULL, NULL) == PN_OK);
+          pn_plan_from_args(&plan, "objective_perturbation", objective, NULL, common, own, NULL, NULL) == PN_OK);
     made = (const op_plan *)plan;
     at = (known){ 1000.0,
                   4.0,

@@ -45,9 +45,9 @@ static pn_status make(pn_dataset **data, pn_objective **objective, size_t n, pn_
     pn_dataset_free(raw);
     parts.data = *data;
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, "logistic", none, err);
+        status = pn_loss_from_args(&parts.loss, "logistic", none, err);
     if (status == PN_OK)
-        status = pn_regulariser_new(&parts.reg, "nonconvex", weight, err);
+        status = pn_regulariser_from_args(&parts.reg, "nonconvex", weight, err);
     if (status == PN_OK)
         status = pn_objective_new(objective, &parts, err);
     pn_loss_free(parts.loss);
@@ -82,7 +82,7 @@ static pn_status make_plan(pn_plan **out, const run_kind *kind, pn_objective *ob
         own[SO_PHASES] = (pn_arg){ .given = true, .count = kind->phases };
     if (kind->eigen)
         own[SO_EIGEN] = (pn_arg){ .given = true, .text = kind->eigen };
-    return pn_plan_new(out, "second_order", objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(out, "second_order", objective, NULL, common, own, NULL, err);
 }
 
 static pn_ledger *teaching(double rho)

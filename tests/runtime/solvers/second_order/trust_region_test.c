@@ -79,8 +79,8 @@ static void make(problem *at, size_t n, const char *loss, double lambda)
           pn_dataset_clip_rows(&at->data, raw, PN_L2, 1.0, NULL) == PN_OK);
     pn_dataset_free(raw);
     parts.data = at->data;
-    CHECK(pn_loss_new(&parts.loss, loss, none, NULL) == PN_OK &&
-          pn_regulariser_new(&parts.reg, "nonconvex", weight, NULL) == PN_OK &&
+    CHECK(pn_loss_from_args(&parts.loss, loss, none, NULL) == PN_OK &&
+          pn_regulariser_from_args(&parts.reg, "nonconvex", weight, NULL) == PN_OK &&
           pn_objective_new(&at->objective, &parts, NULL) == PN_OK);
     pn_loss_free(parts.loss);
     pn_regulariser_free(parts.reg);
@@ -123,7 +123,7 @@ static pn_status plan_with(problem *at, const settings *of, pn_err *err)
         own[TR_BATCH] = (pn_arg){ .given = true, .count = of->batch };
     pn_plan_free(at->plan);
     at->plan = NULL;
-    return pn_plan_new(&at->plan, "trust_region", at->objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(&at->plan, "trust_region", at->objective, NULL, common, own, NULL, err);
 }
 
 static void plan(problem *at, const settings *of)

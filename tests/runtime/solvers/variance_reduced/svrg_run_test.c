@@ -90,7 +90,7 @@ static pn_status make(pn_dataset **data, pn_objective **objective, const run_kin
     pn_dataset_free(raw);
     parts.data = *data;
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, "logistic", none, err);
+        status = pn_loss_from_args(&parts.loss, "logistic", none, err);
     if (status == PN_OK)
         status = pn_objective_new(objective, &parts, err);
     pn_loss_free(parts.loss);
@@ -118,7 +118,7 @@ static pn_status plan_of(pn_plan **out, trial *run, pn_objective *objective, pn_
         own[SVRG_ACCOUNTANT] = (pn_arg){ .given = true, .text = kind->accountant };
     if (prox)
         own[SVRG_PROX] = (pn_arg){ .given = true, .object = prox };
-    return pn_plan_new(out, kind->solver, objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(out, kind->solver, objective, NULL, common, own, NULL, err);
 }
 
 static pn_ledger *teaching(const run_kind *kind)

@@ -87,8 +87,8 @@ static pn_plan *plan_for(pn_objective *objective, const setting *of)
         if (strcmp(of->factorization, "binary") == 0)
             say_prefix(own, "estimator", pn_prefix_estimator_names[of->estimator]);
     }
-    if (!CHECK(pn_plan_new(&plan, of->naive ? "zeroth_order_naive" : "zeroth_order", objective, NULL, common, own, NULL,
-                           &err) == PN_OK))
+    if (!CHECK(pn_plan_from_args(&plan, of->naive ? "zeroth_order_naive" : "zeroth_order", objective, NULL, common, own,
+                                 NULL, &err) == PN_OK))
         (void)fprintf(stderr, "%s\n", err.message);
     return plan;
 }

@@ -98,7 +98,8 @@ static pn_status make_plan(pn_plan **out, pn_objective *objective, bool naive, d
         own[ZO_ORACLE] = (pn_arg){ .given = true, .text = "variance_reduced" };
         own[ZO_DIRECTIONS] = (pn_arg){ .given = true, .text = "orthogonal" };
     }
-    return pn_plan_new(out, naive ? "zeroth_order_naive" : "zeroth_order", objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(out, naive ? "zeroth_order_naive" : "zeroth_order", objective, NULL, common, own, NULL,
+                             err);
 }
 
 /* ---- the points ---- */
