@@ -13,7 +13,7 @@ end
 
 local function compile(header, command)
   local source = ('#include "%s"\\nint main(void) { return 0; }\\n'):format(header:match("/(.*)"))
-  local pipe = assert(io.popen(("printf '%s' | %s -Wall -Wextra -Wpedantic -Werror -Iruntime -Ibindings "
+  local pipe = assert(io.popen(("printf '%s' | %s -Wall -Wextra -Wpedantic -Werror -Iinclude -Iruntime -Ibindings "
     .. "$(pkg-config --cflags lua5.4 2>/dev/null) -fsyntax-only - 2>&1"):format(source, command)))
   local text = pipe:read("a")
   assert.is_true(pipe:close(), header .. ":\n" .. text)
@@ -47,7 +47,7 @@ describe("the headers of hosts", function()
       .. 'pn_task_free(t); return 0; }\n')
     file:close()
     local build = os.getenv("PN_BUILD") or "build"
-    local command = ("%s -std=c++17 -Iruntime %s.cc -o %s %s/libpenumbra.so -Wl,-rpath,%s && %s"):format(
+    local command = ("%s -std=c++17 -Iinclude -Iruntime %s.cc -o %s %s/libpenumbra.so -Wl,-rpath,%s && %s"):format(
       cxx, name, name, build, build, name)
     assert.is_true(os.execute(command))
     os.remove(name .. ".cc")

@@ -24,6 +24,7 @@ end
 -- The headers that are installed, as the Makefile finds them.
 local installed = { "bindings/embed/penumbra_lua.h" }
 for path in read("runtime/penumbra.h"):gmatch '#include "([^"]+)"' do installed[#installed + 1] = "runtime/" .. path end
+for path in run("ls include/penumbra/*.h"):gmatch "[^\n]+" do installed[#installed + 1] = path end
 
 setup(function()
   run("env -u MAKEFLAGS -u MFLAGS make -s docs BUILD='%s' CC='%s' WERROR=%s", build, cc, os.getenv "WERROR" or "")
@@ -147,7 +148,7 @@ describe("the reader of headers", function()
   it("sees the functions that a compiler sees", function()
     if not cc:find "gcc" then return pending "-aux-info is GCC's" end
     local path = os.tmpname()
-    run("echo '#include \"penumbra.h\"' | %s -std=c17 -Iruntime -aux-info %s -fsyntax-only -x c -", cc, path)
+    run("echo '#include \"penumbra.h\"' | %s -std=c17 -Iinclude -Iruntime -aux-info %s -fsyntax-only -x c -", cc, path)
     local seen, mine, count = {}, {}, 0
     for line in io.lines(path) do
       if line:find "runtime/" and not line:find "static" then seen[line:match "(pn_[%w_]+) %(" or ""] = true end
@@ -279,8 +280,7 @@ describe("the ABI", function()
     local file = assert(io.open(folder .. "/" .. list, "w"))
     file:write(text)
     file:close()
-    local pipe = io.popen(("ABI_LISTS=%s sh bindings/package/check_abi.sh check '%s' '%s' %s %s 2>&1"):format(folder, build, cc,
-      os.getenv "PN_LUA" or "lua5.4", table.concat({ table.unpack(installed, 2) }, " ")))
+    local pipe = io.popen(("ABI_LISTS=%s sh bindings/package/check_abi.sh check '%s' 2>&1"):format(folder, build))
     local said = pipe:read "a"
     local fine = pipe:close()
     run("rm -r %s", folder)
@@ -294,19 +294,11 @@ describe("the ABI", function()
 
   it("fails when a function that there was is gone, and says what to do", function()
     local fine, said = check("libpenumbra.symbols", function(text)
-      return (text:gsub("pn_set_from_args@", "pn_set_from_args@@PENUMBRA_0.1\npn_set_newer@", 1))
+      return (text:gsub("pn_set_new@", "pn_set_new@@PENUMBRA_0.1\npn_set_newer@", 1))
     end)
     assert.is_nil(fine)
     assert.truthy(said:find("pn_set_newer@@PENUMBRA_0.1", 1, true), said)
     assert.truthy(said:find("make abi", 1, true), said)
-  end)
-
-  it("fails when a public struct has another size", function()
-    local path = "libpenumbra." .. run "uname -m":match "%S+" .. ".layout"
-    if not io.open("bindings/package/abi/" .. path) then return pending "no list for this processor" end
-    local fine, said = check(path, function(text) return (text:gsub("\npn_progress %d+", "\npn_progress 1")) end)
-    assert.is_nil(fine)
-    assert.truthy(said:find("pn_progress 1", 1, true), said)
   end)
 
   it("lets only what installed headers declare be linked", function()
@@ -354,7 +346,7 @@ describe("the package", function()
     local licence, known = read "bindings/package/copyright", {
       lua = "Lua:", readline = "GNU readline:", openblas = "OpenBLAS", sodium = "libsodium:", z = "zlib:", sleef = "SLEEF:",
       zmq = "ZeroMQ:", ["protobuf-c"] = "protobuf-c:", ["stdc++"] = "libstdc++", gcc_s = "libgcc", m = "the GNU C library:",
-      c = "the GNU C library:", mpi = "Open MPI:", penumbra = "Penumbra", lapack = "OpenBLAS", lapacke = "OpenBLAS",
+      c = "the GNU C library:", mpi = "Open MPI:", penumbra = "Penumbra", penumbra_federated = "Penumbra", lapack = "OpenBLAS", lapacke = "OpenBLAS",
       pthread = "the GNU C library:", seccomp = "libseccomp:",
     }
     local needed = run("readelf -d %s/penumbra %s/*.so.0 %s/lua/penumbra/*.so", build, build, build)
@@ -375,8 +367,8 @@ describe("the package", function()
   it("is compiled to the same bytes in two places", function()
     local sums = {}
     for i, folder in ipairs(folders) do
-      local objects = "build/runtime/core/status.o build/runtime/numeric/fft.o build/runtime/privacy/ledger_disk.o "
-        .. "build/bindings/main.o"
+      local objects = "build/runtime/core/status.o build/runtime/numeric/fft.o build/runtime/privacy/ledger/ledger_disk.o "
+        .. "build/bindings/prompt/main.o"
       run("mkdir -p %s/tree/build && cp -r Makefile runtime bindings stdlib tests %s/tree && cp %s/config.mk %s/tree/build",
         folder, folder, build, folder)
       run("cd %s/tree && env -u MAKEFLAGS -u MFLAGS CCACHE_DISABLE=1 make -s BUILD=build CC='%s' %s", folder, cc, objects)
