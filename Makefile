@@ -105,11 +105,10 @@ RUNTIME_PROTO := $(sort $(wildcard runtime/*/*/*.proto))
 PROGRAM_SRC := $(sort $(wildcard bindings/prompt/*.c) bindings/curator/serve.c bindings/curator/confine.c)
 BINDING_SRC := $(filter-out $(PROGRAM_SRC) bindings/mpi/%,$(sort $(wildcard bindings/*/*.c)))
 STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
-HEADERS     := penumbra.h $(shell sed -n 's/^\#include "\(.*\)"/\1/p' runtime/penumbra.h)
-API         := $(sort $(wildcard include/penumbra/*.h))
-PUBLIC      := $(API) $(HEADERS:%=runtime/%) bindings/embed/penumbra_lua.h
-FED_HEADERS := $(filter federated/%,$(HEADERS))
-CORE_HEADERS := $(filter-out $(FED_HEADERS),$(HEADERS))
+# What hosts rely on: the headers of libpenumbra and of libpenumbra_federated.
+FED_HEADERS := include/penumbra/federated.h
+HEADERS     := include/penumbra.h $(filter-out $(FED_HEADERS),$(sort $(wildcard include/penumbra/*.h)))
+PUBLIC      := $(HEADERS) $(FED_HEADERS) bindings/embed/penumbra_lua.h
 C_TEST_SRC  := $(sort $(wildcard tests/*/*_test.c tests/*/*/*_test.c tests/*/*/*/*_test.c))
 BENCH_SRC   := $(sort $(wildcard tests/bench/*_bench.c))
 
@@ -218,11 +217,11 @@ $(STATIC): $(BUILD)/static/%: $(BUILD)/% $(BUILD)/static/names
 # What a shared object shows to the world: of libpenumbra what installed headers declare, by a version, and beside it, for this very
 # version of the Lua library alone, what the bindings need.  Under a sanitizer the module stays mapped, so that reports can name its lines.
 SYMBOLS = $(LUA) bindings/package/symbols.lua
-$(BUILD)/pn.map: $(API) $(CORE_HEADERS:%=runtime/%) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
-	@$(SYMBOLS) map PENUMBRA_0.1 $(API) $(CORE_HEADERS:%=runtime/%) -- $(BINDING_OBJ) $(FED_OBJ) -- $(CORE_OBJ) >$@.new
+$(BUILD)/pn.map: $(HEADERS) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
+	@$(SYMBOLS) map PENUMBRA_0.1 $(HEADERS) -- $(BINDING_OBJ) $(FED_OBJ) -- $(CORE_OBJ) >$@.new
 	@cmp -s $@.new $@ || mv $@.new $@
-$(BUILD)/federated.map: $(FED_HEADERS:%=runtime/%) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
-	@$(SYMBOLS) map PENUMBRA_0.1 $(FED_HEADERS:%=runtime/%) -- $(BINDING_OBJ) -- $(FED_OBJ) >$@.new
+$(BUILD)/federated.map: $(FED_HEADERS) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
+	@$(SYMBOLS) map PENUMBRA_0.1 $(FED_HEADERS) -- $(BINDING_OBJ) -- $(FED_OBJ) >$@.new
 	@cmp -s $@.new $@ || mv $@.new $@
 $(BUILD)/lua.map: FORCE
 	$(call record,{ global: luaopen_penumbra_core; local: *; };)
@@ -397,7 +396,6 @@ picture: all | $(BUILD)/setup/picture ## Play a session in a terminal and draw i
 # A prefix that does not begin with / is seen from here.
 ROOT      = $(if $(filter /%,$(firstword $(PREFIX))),$(PREFIX),$(CURDIR)/$(PREFIX))
 TO        = $(DESTDIR)$(ROOT)
-INC_DIR   = $(TO)/include/penumbra
 LIB_DIR   = $(TO)/$(LIB)
 CLUA_DIR  = $(LIB_DIR)/lua/5.4/penumbra
 LUA_DIR   = $(TO)/share/lua/5.4/penumbra
@@ -412,9 +410,8 @@ PC        = @mkdir -p '$(LIB_DIR)/pkgconfig' && rm -f '$(LIB_DIR)/pkgconfig/$(no
 	    >'$(LIB_DIR)/pkgconfig/$(notdir $(1))' && chmod 644 '$(LIB_DIR)/pkgconfig/$(notdir $(1))'
 
 install: all docs $(STATIC) ## Install below DESTDIR/PREFIX
-	@$(foreach file,$(HEADERS),$(INSTALL) runtime/$(file) '$(INC_DIR)/$(file)' && ) true
-	@$(foreach file,$(API),$(INSTALL) $(file) '$(INC_DIR)/$(notdir $(file))' && ) true
-	@$(INSTALL) bindings/embed/penumbra_lua.h '$(INC_DIR)/penumbra_lua.h'
+	@$(foreach file,$(HEADERS) $(FED_HEADERS),$(INSTALL) $(file) '$(TO)/$(file)' && ) true
+	@$(INSTALL) bindings/embed/penumbra_lua.h '$(TO)/include/penumbra_lua.h'
 	@$(foreach file,$(STDLIB),$(INSTALL) stdlib/$(file) '$(LUA_DIR)/$(file)' && ) true
 	$(INSTALL) $(BUILD)/static/libpenumbra.a '$(LIB_DIR)/libpenumbra.a'
 	$(INSTALL) $(BUILD)/static/libpenumbra_federated.a '$(LIB_DIR)/libpenumbra_federated.a'
@@ -447,8 +444,8 @@ install-rock: all
 	@$(if $(MPI),$(INSTALL) $(MPI) '$(ROCK_LIB)/penumbra/mpi.so')
 
 uninstall: ## Remove what install put there
-	rm -rf '$(INC_DIR)' '$(CLUA_DIR)' '$(LUA_DIR)' '$(LUALS_DIR)' '$(DOC_DIR)'
-	rm -f '$(TO)/bin/penumbra' '$(LIB_DIR)/pkgconfig/penumbra.pc' '$(LIB_DIR)/pkgconfig/penumbra-federated.pc' \
+	rm -rf '$(TO)/include/penumbra' '$(CLUA_DIR)' '$(LUA_DIR)' '$(LUALS_DIR)' '$(DOC_DIR)'
+	rm -f '$(TO)/include/penumbra.h' '$(TO)/include/penumbra_lua.h' '$(TO)/bin/penumbra' '$(LIB_DIR)/pkgconfig/penumbra.pc' '$(LIB_DIR)/pkgconfig/penumbra-federated.pc' \
 	    '$(LIB_DIR)/pkgconfig/penumbra-lua.pc' '$(MAN)' '$(LIB_DIR)/libpenumbra'.* '$(LIB_DIR)/libpenumbra_federated'.* \
 	    '$(LIB_DIR)/libpenumbra_lua'.*
 

@@ -161,7 +161,7 @@ static pn_status start(pnl_tree *self, const pn_prefix_options *options, pn_rng 
     pn_status status = pn_prefix_design_new(&design, options, err);
 
     if (status == PN_OK)
-        status = pn_prefix_start(&self->stream, design, rng, err);
+        status = pn_prefix_new(&self->stream, design, rng, err);
     if (status == PN_OK && path)
         status = pn_prefix_follow(self->stream, path, err);
     pn_prefix_design_free(design);

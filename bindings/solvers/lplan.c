@@ -212,11 +212,11 @@ static int plan_lines(lua_State *L)
 static int plan_tostring(lua_State *L)
 {
     pn_plan *plan = plan_of(L);
-    int size = pn_plan_print(plan, NULL, 0) + 1;
+    int size = pn_plan_describe(plan, NULL, 0) + 1;
     luaL_Buffer buffer;
     char *text = luaL_buffinitsize(L, &buffer, (size_t)size);
 
-    size = pn_plan_print(plan, text, (size_t)size);
+    size = pn_plan_describe(plan, text, (size_t)size);
     luaL_pushresultsize(&buffer, (size_t)(size > 0 ? size - 1 : 0)); /* without the last newline */
     return 1;
 }

@@ -209,7 +209,7 @@ static int solve_exact(lua_State *L)
     }
     pnl_run_begin_at(L, -1, "solve.exact");
     pnl_busy(L, 1, true);
-    status = pn_solve_exact(objective, args[0].real, args[1].count, theta, &value, &gap, pnl_task(L), &err);
+    status = pn_objective_minimise(objective, args[0].real, args[1].count, theta, &value, &gap, pnl_task(L), &err);
     pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);

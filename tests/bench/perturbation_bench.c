@@ -33,7 +33,7 @@ static void whole_run(void *context)
     world *self = context;
     pn_fit *fit = NULL;
 
-    must(pn_run(&fit, self->plan, &(pn_run_options){ .task = self->task }, &err));
+    must(pn_plan_run(&fit, self->plan, &(pn_run_options){ .task = self->task }, &err));
     pn_fit_free(fit);
 }
 

@@ -125,7 +125,7 @@ static void whole_run(void *context)
     world *self = context;
     pn_fit *fit = NULL;
 
-    must(pn_run(&fit, self->plan, &(pn_run_options){ .rng = self->rng }, &err));
+    must(pn_plan_run(&fit, self->plan, &(pn_run_options){ .rng = self->rng }, &err));
     pn_fit_free(fit);
 }
 

@@ -177,3 +177,8 @@ void pn_labels_describe(const pn_labels *labels, char *text, size_t size)
         return;
     }
 }
+
+const char *pn_loss_name(const pn_loss *loss)
+{
+    return loss->name;
+}

@@ -76,3 +76,19 @@ pn_status pn_accountant_add(pn_accountant *accountant, pn_event *event, size_t c
     }
     return status;
 }
+
+pn_status pn_accountant_epsilon(const pn_accountant *accountant, double delta, double *epsilon, pn_err *err)
+{
+    if (!(delta >= 0.0 && delta < 1.0))
+        return pn_fail(err, PN_EINVAL, "accountant.%s: delta must be a number from 0 up to but not including 1, got %g",
+                       accountant->ops->name, delta);
+    return accountant->ops->epsilon(accountant, delta, epsilon, NULL, err);
+}
+
+pn_status pn_accountant_delta(const pn_accountant *accountant, double epsilon, double *delta, pn_err *err)
+{
+    if (!(epsilon >= 0.0))
+        return pn_fail(err, PN_EINVAL, "accountant.%s: epsilon must be a number >= 0, got %g", accountant->ops->name,
+                       epsilon);
+    return accountant->ops->delta(accountant, epsilon, delta, err);
+}

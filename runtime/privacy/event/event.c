@@ -257,3 +257,25 @@ void pn_leaf_describe(const pn_event *self, char *text, size_t size)
     if (used < size)
         (void)snprintf(text + used, size - used, ")");
 }
+
+/* ---- what is known of it ---- */
+
+const char *pn_neighbours_name(pn_neighbours neighbours)
+{
+    return pn_neighbours_names[neighbours];
+}
+
+pn_neighbours pn_event_neighbours(const pn_event *event)
+{
+    return event->neighbours;
+}
+
+double pn_event_rdp(const pn_event *event, double alpha)
+{
+    return event->ops->rdp(event, alpha);
+}
+
+double pn_event_zcdp(const pn_event *event)
+{
+    return event->ops->zcdp(event);
+}

@@ -210,3 +210,20 @@ const char *pn_mechanism_protects(pn_neighbours neighbours)
 
     return who[neighbours];
 }
+
+/* ---- what is known of it ---- */
+
+pn_event *pn_mechanism_event(const pn_mechanism *mechanism)
+{
+    return mechanism->event;
+}
+
+double pn_mechanism_scale(const pn_mechanism *mechanism)
+{
+    return mechanism->scale;
+}
+
+void pn_mechanism_describe(const pn_mechanism *mechanism, char *text, size_t size)
+{
+    mechanism->ops->describe(mechanism, text, size);
+}

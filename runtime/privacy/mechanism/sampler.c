@@ -199,3 +199,8 @@ pn_status pn_sampler_same_event(const pn_sampler *self, pn_event *batch_event, p
     *out = pn_event_keep(batch_event);
     return PN_OK;
 }
+
+const size_t *pn_sampler_batch(const pn_sampler *sampler)
+{
+    return sampler->indices;
+}

@@ -290,7 +290,7 @@ static void short_memory_is_said_by_the_reader(void)
         pn_status status;
         pn_err err;
 
-        pn_set_allocator(&allocator);
+        pn_allocator_set(&allocator);
         status = pn_options_new(&options, &err);
         if (status == PN_OK) {
             pn_options_set(options, "centre", "1,2");
@@ -298,7 +298,7 @@ static void short_memory_is_said_by_the_reader(void)
             status = read_all(options, args, &err);
         }
         pn_options_free(options);
-        pn_set_allocator(NULL);
+        pn_allocator_set(NULL);
         done = status == PN_OK;
         CHECK(done || status == PN_ENOMEM);
     }

@@ -117,7 +117,7 @@ static inline pn_status run(pn_fit **out, const pn_plan *plan, const manner *how
     pn_status status = how->seed ? pn_rng_seeded(&options.rng, how->seed, err) : PN_OK;
 
     if (status == PN_OK)
-        status = pn_run(out, plan, &options, err);
+        status = pn_plan_run(out, plan, &options, err);
     pn_rng_free(options.rng);
     return status;
 }

@@ -11,7 +11,7 @@
 #include "geometry/kernels/order.h"
 #include "geometry/potentials/potential.h"
 #include "geometry/prox/prox.h"
-#include "geometry/sets/custom_set.h"
+#include "geometry/convex/set.h"
 #include "geometry/sets/sets.h"
 #include "numeric/csr.h"
 #include "numeric/lapack.h"
@@ -126,7 +126,7 @@ static void data(void)
         CHECK(pn_dataset_from_dense(&made, &one, huge[i], huge[i], &one, NULL, NULL) == PN_EINVAL && !made);
         CHECK(pn_dataset_shell(&made, 1, huge[i], NULL, NULL) == PN_EINVAL && !made);
         CHECK(pn_dataset_absent(&made, huge[i], 1, &bounds, NULL, NULL) == PN_EINVAL && !made);
-        CHECK(pn_dataset_rows(huge[i], 1) == NULL && pn_dataset_rows(huge[i], 8) == NULL);
+        CHECK(pn_dataset_alloc_rows(huge[i], 1) == NULL && pn_dataset_alloc_rows(huge[i], 8) == NULL);
     }
 }
 

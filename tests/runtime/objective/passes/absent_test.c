@@ -132,7 +132,7 @@ static void no_value(pn_objective *at)
     CHECK(refused(pn_objective_hessian(at, theta, hessian, NULL, &err), &err));
     CHECK(refused(pn_objective_quadratic(at, NULL, theta, &value, gradient, hessian, NULL, &err), &err));
     CHECK(refused(pn_objective_accuracy(at, theta, &value, NULL, &err), &err));
-    CHECK(refused(pn_predict(pn_objective_data(at), theta, P, z, NULL, &err), &err));
+    CHECK(refused(pn_dataset_predict(pn_objective_data(at), theta, P, z, NULL, &err), &err));
     CHECK(value == 7.0);
 }
 
@@ -157,7 +157,7 @@ static void no_measure(pn_objective *at)
         pn_stationarity_measure(&measure, at, theta, &(pn_stationarity_options){ .radius = 0.1 }, rng, NULL, &err),
         &err));
     CHECK(refused(pn_second_order_gap_measure(&second, at, theta, NULL, NULL, &err), &err));
-    CHECK(refused(pn_solve_exact(at, 1e-3, 100, gradient, out, &gap, NULL, &err), &err));
+    CHECK(refused(pn_objective_minimise(at, 1e-3, 100, gradient, out, &gap, NULL, &err), &err));
     if (pn_objective_loss(at)->quadratic)
         CHECK(refused(pn_objective_exact_curvature(at, out, NULL, &err), &err));
     pn_rng_free(rng);

@@ -20,7 +20,7 @@ static pn_status load(pn_dataset **out, const char *folder, pn_err *err)
     char path[1024];
 
     (void)snprintf(path, sizeof path, "%s/covtype.libsvm.binary.gz", folder);
-    return pn_load_libsvm(out, path, &options, NULL, err);
+    return pn_dataset_load_libsvm(out, path, &options, NULL, err);
 }
 
 static void standardise(pn_dataset *data)

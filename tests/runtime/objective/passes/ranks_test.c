@@ -556,10 +556,10 @@ static void no_rank_waits_for_one_without_memory(void)
     at.q.key = (const pn_address_key *)(const void *)&self;
     open_run(&self.run, &at.q, ask_scarcely);
     do {
-        pn_set_allocator(&limited);
+        pn_allocator_set(&limited);
         atomic_store(&self.limit, limit++);
         fake_run(&world, 3, answer_rank, &self.run);
-        pn_set_allocator(NULL);
+        pn_allocator_set(NULL);
         for (size_t r = 0; r < 3; r++)
             CHECK(self.run.status[r] == self.run.status[1]);
         failures += self.run.status[1] == PN_ENOMEM;

@@ -47,7 +47,7 @@ static inline pn_status make_objective(run *out, pn_err *err)
     pn_arg none[4] = { { 0 } };
     pn_arg ball[4] = { { .given = true, .count = DIM }, { .given = true, .real = 1.0 }, { 0 } };
     pn_dataset *raw = NULL;
-    pn_status status = pn_synthetic_logistic(&raw, &how, NULL, err);
+    pn_status status = pn_dataset_synthetic_logistic(&raw, &how, NULL, err);
 
     if (status == PN_OK)
         status = pn_dataset_clip_rows(&out->data, raw, PN_L2, 1.0, err);
@@ -77,7 +77,7 @@ static inline pn_status make(run *out, bool private, pn_err *err)
     if (status == PN_OK)
         status = pn_plan_from_args(&out->plan, "frank_wolfe", out->objective, NULL, common, own, NULL, err);
     if (status == PN_OK)
-        status = pn_run(&out->fit, out->plan, &(pn_run_options){ 0 }, err);
+        status = pn_plan_run(&out->fit, out->plan, &(pn_run_options){ 0 }, err);
     return status;
 }
 

@@ -18,7 +18,7 @@ static void make(parts *self)
     pn_synthetic_options how = { .n = 200, .p = 3, .sparsity = 1, .signal = 1.0, .seed = 1 };
     pn_objective_parts of = { 0 };
 
-    CHECK(pn_synthetic_lasso(&self->data, &how, NULL, NULL) == PN_OK);
+    CHECK(pn_dataset_synthetic_lasso(&self->data, &how, NULL, NULL) == PN_OK);
     CHECK(pn_loss_from_args(&self->loss, "squared", NULL, NULL) ==
           PN_OK); /* it has no options, so none need be there */
     of.data = self->data;
@@ -84,7 +84,7 @@ static void a_run_needs_no_options(parts *with)
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = 2 };
     own[pn_param_find(pn_solver_find("gradient_descent")->params, "step")] = (pn_arg){ .given = true, .real = 0.1 };
     if (CHECK(pn_plan_from_args(&plan, "gradient_descent", with->objective, NULL, common, own, NULL, NULL) == PN_OK) &&
-        CHECK(pn_run(&fit, plan, NULL, NULL) == PN_OK))
+        CHECK(pn_plan_run(&fit, plan, NULL, NULL) == PN_OK))
         CHECK(fit->is_private && !fit->simulated && fit->steps == 2 && fit->epsilon <= 1.0);
     pn_fit_free(fit);
     pn_plan_free(plan);

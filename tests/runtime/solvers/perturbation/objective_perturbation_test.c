@@ -24,7 +24,7 @@ static pn_status make_around(pn_dataset **data, pn_objective **objective, size_t
     pn_arg none[4] = { { 0 } };
     pn_arg ball[4] = { { .given = true, .count = p }, { .given = true, .real = 1.0 }, { 0 } };
     pn_dataset *raw = NULL;
-    pn_status status = pn_synthetic_logistic(&raw, &how, NULL, err);
+    pn_status status = pn_dataset_synthetic_logistic(&raw, &how, NULL, err);
 
     if (status == PN_OK)
         status = pn_dataset_clip_rows(data, raw, PN_L2, 1.0, err);
@@ -87,7 +87,7 @@ static void run_with(pn_plan *plan, unsigned threads, double *theta, size_t p)
     pn_fit *fit = NULL;
 
     CHECK(pn_task_new(&task, threads, NULL) == PN_OK && pn_rng_seeded(&rng, 11, NULL) == PN_OK);
-    CHECK(pn_run(&fit, plan, &(pn_run_options){ .rng = rng, .task = task }, NULL) == PN_OK);
+    CHECK(pn_plan_run(&fit, plan, &(pn_run_options){ .rng = rng, .task = task }, NULL) == PN_OK);
     memcpy(theta, fit->theta, p * sizeof *theta);
     CHECK(fit->steps == 1 && fit->gradients > 0 && !fit->stopped);
     pn_fit_free(fit);
@@ -157,7 +157,7 @@ static void test_interrupted_and_resumed(void)
     pn_task_reset(at.task);
     CHECK(pn_walk_step(walk, &row, &done, NULL) == PN_OK);
     CHECK(pn_ledger_entries(ledger) == 1 && pn_ledger_entry(ledger, 0).count == 1);
-    CHECK(pn_run(&fit, plan, &(pn_run_options){ .ledger = second, .rng = same }, NULL) == PN_OK);
+    CHECK(pn_plan_run(&fit, plan, &(pn_run_options){ .ledger = second, .rng = same }, NULL) == PN_OK);
     CHECK(memcmp(fit->theta, pn_walk_theta(walk), sizeof zero) == 0);
     pn_fit_free(fit);
     pn_walk_free(walk);
@@ -181,7 +181,7 @@ static void test_a_real_run_does_not_count_gradients(void)
     pn_fit *fit = NULL;
 
     CHECK(make(&data, &objective, 200, 5, 0.0, false, NULL) == PN_OK && plan_of(&plan, objective, NULL) == PN_OK);
-    CHECK(pn_run(&fit, plan, &(pn_run_options){ 0 }, NULL) == PN_OK);
+    CHECK(pn_plan_run(&fit, plan, &(pn_run_options){ 0 }, NULL) == PN_OK);
     CHECK(fit->gradients == 0 && !fit->simulated && fit->steps == 1);
     CHECK(isnan(fit->trace[0].value) && isnan(fit->trace[0].gap) && fit->trace[0].gradients == 0);
     pn_fit_free(fit);
@@ -207,7 +207,7 @@ static pn_status scenario(void *self, pn_err *err)
     if (status == PN_OK)
         status = pn_rng_seeded(&rng, 1, err);
     if (status == PN_OK)
-        status = pn_run(&fit, plan, &(pn_run_options){ .rng = rng }, err);
+        status = pn_plan_run(&fit, plan, &(pn_run_options){ .rng = rng }, err);
     pn_fit_free(fit);
     pn_rng_free(rng);
     pn_plan_free(plan);

@@ -26,7 +26,7 @@ static void open_scene(scene *at, const char *method)
     pn_dataset *raw = NULL;
 
     *at = (scene){ 0 };
-    CHECK(pn_synthetic_logistic(&raw, &how, NULL, NULL) == PN_OK);
+    CHECK(pn_dataset_synthetic_logistic(&raw, &how, NULL, NULL) == PN_OK);
     CHECK(pn_dataset_clip_rows(&at->data, raw, PN_L2, 1.0, NULL) == PN_OK);
     pn_dataset_free(raw);
     parts.data = at->data;

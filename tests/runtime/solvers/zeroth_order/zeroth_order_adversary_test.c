@@ -142,7 +142,7 @@ static double share_moved(const setting *of, size_t where, bool at_a_point)
 
         run(&box, of, out[k], &plan, &objective, &data);
         details = (const zo_plan *)plan;
-        mu = pn_prefix_mu(details->design);
+        mu = pn_prefix_design_mu(details->design);
         for (size_t t = 0; k == 1 && t < plan->iterations; t++) {
             bool begins = of->naive || t % ROUNDS == 0;
             double square = 0.0;

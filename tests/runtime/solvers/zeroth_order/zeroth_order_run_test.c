@@ -307,9 +307,9 @@ static void try_it(trial *run)
     pn_allocator allocator = { fail_alloc_allocate, fail_alloc_resize, fail_alloc_release, &run->memory };
     pn_err err;
 
-    pn_set_allocator(&allocator);
+    pn_allocator_set(&allocator);
     CHECK(scenario(run, &err) == PN_OK);
-    pn_set_allocator(NULL);
+    pn_allocator_set(NULL);
     CHECK(atomic_load(&run->memory.live) == 0);
 }
 
