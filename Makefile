@@ -17,18 +17,29 @@ LIB     ?= lib
 # Warnings are errors with WERROR=1 (as in CI).
 WERROR  ?=
 OPT     ?= $(if $(SAN),-O1,-O3) -g
+# C tests are compiled more often than they are run; TEST_OPT=-g is for a debugger.
+TEST_OPT ?= -O1 -g1
 # Guards against exploits, as distributions build; HARDEN= leaves them out.
 HARDEN  ?= yes
 # V=1 shows the commands in full.
 V       ?=
 # Run a part of the suite with TESTS="path ...": spec files, C tests, or folders.
 TESTS   ?= tests
+# THOROUGH=1 asks for the thorough tier of the tests, and PART=2/5 for the second fifth of the programs to which it adds something.
+THOROUGH ?=
+PART    ?=
 ifeq ($(origin CC),default)
 CC := gcc
 endif
 ifeq ($(origin CXX),default)
-CXX := g++
+CXX := $(if $(filter %gcc,$(CC)),$(CC:gcc=g++),g++)
 endif
+# The machine to build for, and its tools, are the compiler's.
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
+ifeq ($(origin AR),default)
+AR := $(shell $(CC) -print-prog-name=ar 2>/dev/null)
+endif
+OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy 2>/dev/null)
 
 STD      := -std=c17 -fPIC -pthread -fno-semantic-interposition
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
@@ -63,7 +74,7 @@ EXTRA_interval      := -fno-tree-slp-vectorize
 EXTRA_interval_math := $(EXTRA_interval)
 EXTRA_bound_sweep   := $(EXTRA_interval)
 EXTRA_bound_search  := $(EXTRA_interval)
-ifeq ($(shell uname -m),x86_64)
+ifeq ($(MACHINE),x86_64)
 EXTRA_simd_avx2   := -mavx2 -mfma
 EXTRA_simd_avx512 := -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
 endif
@@ -75,9 +86,14 @@ endif
 
 all: ## Build the library, the Lua module and the program
 
+GOALS := $(or $(MAKECMDGOALS),all)
+# All processors, unless -j says how many.  What clean removes is not made at the same time.
+ifeq ($(filter -j% clean,$(MAKEFLAGS) $(GOALS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
+
 # Compiler and linker flags of the libraries.  setup.sh writes them once it has seen, or installed, what the
 # build needs; make then starts over with them.
-GOALS := $(or $(MAKECMDGOALS),all)
 ifneq ($(filter-out help clean uninstall setup,$(GOALS)),)
 include $(BUILD)/config.mk
 endif
@@ -96,7 +112,7 @@ endif
 # ---- sources ----
 
 SIMD_SRC    := $(sort $(wildcard runtime/numeric/simd_*.c))
-ifneq ($(shell uname -m),x86_64)
+ifneq ($(MACHINE),x86_64)
 SIMD_SRC    := $(filter-out %_avx2.c %_avx512.c,$(SIMD_SRC))
 endif
 RUNTIME_SRC := $(filter-out runtime/numeric/simd_%.c,$(sort $(wildcard runtime/*/*.c))) $(SIMD_SRC)
@@ -188,20 +204,21 @@ $(LUA_HALF): %.o: %.c bindings/open.h $(BUILD)/flags
 	$(call quiet,cc $<)$(COMPILE) -Wno-overlength-strings -c $< -o $@
 
 # Bindings hide what they do not say to show.
-$(BINDING_OBJ) $(PROGRAM_OBJ) $(MPI_OBJ): HIDDEN := -fvisibility=hidden
+$(BINDING_OBJ) $(PROGRAM_OBJ) $(MPI_OBJ): OWN := -fvisibility=hidden
+$(C_TESTS:=.o): OWN := $(TEST_OPT)
 $(filter-out $(CXX_OBJ) $(PROTO_OBJ) $(LUA_HALF),$(ALL_OBJ)): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call quiet,cc $<)$(COMPILE) $(HIDDEN) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
+	$(call quiet,cc $<)$(COMPILE) $(OWN) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
 
 $(BUILD)/libpenumbra.a: $(RUNTIME_OBJ) $(BUILD)/objects
 	@rm -f $@
-	$(call quiet,ar $@)ar rcsD $@ $(RUNTIME_OBJ)
+	$(call quiet,ar $@)$(AR) rcsD $@ $(RUNTIME_OBJ)
 
 # As installed: names that the runtime's files share among themselves are the linker's too, so they get a prefix that no host has.
 $(BUILD)/static/libpenumbra.a: $(BUILD)/libpenumbra.a
 	@mkdir -p $(@D)
 	@nm -g --defined-only $< | awk 'NF == 3 && $$3 !~ /^(pn_|penumbra__|_Z|DW\.)/ { print $$3, "pn_private_" $$3 }' >$@.names
-	$(call quiet,objcopy $@)objcopy -D --redefine-syms=$@.names $< $@
+	$(call quiet,objcopy $@)$(OBJCOPY) -D --redefine-syms=$@.names $< $@
 
 # What a shared object shows to the world: of libpenumbra what installed headers declare, by a version, and beside it, for this very
 # version of the Lua library alone, what the bindings need.  Under a sanitizer the module stays mapped, so that reports can name its lines.
@@ -233,7 +250,7 @@ $(BUILD)/libpenumbra_lua.so: $(BUILD)/$(LUA_SO)
 
 $(BUILD)/libpenumbra_lua.a: $(BINDING_OBJ) $(BUILD)/objects
 	@rm -f $@
-	$(call quiet,ar $@)ar rcsD $@ $(BINDING_OBJ)
+	$(call quiet,ar $@)$(AR) rcsD $@ $(BINDING_OBJ)
 
 $(CORE): $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a $(BUILD)/lua.map
 	@mkdir -p $(@D)
@@ -271,12 +288,21 @@ SAN_ENV   = PN_PRELOAD='$(shell $(CC) -print-file-name=libasan.so)' ASAN_OPTIONS
             UBSAN_OPTIONS=print_stacktrace=1
 endif
 
-# C tests of bindings/ are their own Lua host.
-$(C_TESTS) $(BENCHES): %: %.o $(BUILD)/libpenumbra.a
-	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(BUILD)/libpenumbra.a \
+# The runtime with all its names, which C tests call: linked once, and not into each of them.
+TEST_SO  := $(BUILD)/tests/libruntime.so
+$(TEST_SO): $(RUNTIME_OBJ) $(BUILD)/objects
+	@mkdir -p $(@D)
+	$(call quiet,link $@)$(LINK) -shared -o $@ $(RUNTIME_OBJ) $(LIBS)
+
+# What a test is linked from: its own object, the runtime and more.  C tests of bindings/ are their own Lua host; those of random/ read
+# tables that a shared object hides; those of regress/ may carry the faults of core/mutant.h.
+STATIC_TESTS := $(filter $(BUILD)/tests/runtime/random/%,$(C_TESTS))
+$(C_TESTS) $(BENCHES): %: %.o
+	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a %.so,$^) -Wl,-rpath,'$(TREE)/tests' \
 	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(LIBS)
+$(STATIC_TESTS) $(BENCHES): $(BUILD)/libpenumbra.a
+$(filter-out $(STATIC_TESTS),$(C_TESTS)): $(TEST_SO)
 $(filter $(BUILD)/tests/bindings/%,$(C_TESTS)): $(BINDING_OBJ)
-# Those of regress/ may carry the faults of core/mutant.h.
 $(filter $(BUILD)/tests/regress/%,$(C_TESTS)): $(MUTANT_OBJ)
 
 $(MUTANT_OBJ) $(PEEK_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags | $(PROTO_SRC)
@@ -328,7 +354,8 @@ lint: check-layers check-abi | $(BUILD)/setup/lint ## Check format, style and co
 	@sh tests/tools/check_files.sh
 	clang-format --dry-run -Werror $(C_FILES)
 	luacheck -q $(LUA_CODE) bindings/package
-	cppcheck -j2 -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+	@mkdir -p $(BUILD)/cppcheck
+	cppcheck -j"$$(nproc)" -q --cppcheck-build-dir=$(BUILD)/cppcheck --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	    --library=posix --library=tests/tools/cppcheck.cfg --suppress=missingIncludeSystem --suppress=uninitvar \
 	    $(INCLUDE) runtime bindings $(wildcard examples)
 
@@ -337,14 +364,14 @@ format: | $(BUILD)/setup/lint ## Rewrite the C files in the house format
 
 # A Python that has numpy and scipy, for benchmarks that compare with it; they find it in $PYTHON.
 PYTHON  ?= $(shell python3 -c 'import scipy' 2>/dev/null && echo python3 || echo /usr/bin/python3)
-RUN_BENCH = for bench in $(2); do echo "== $$bench"; $(CLEAN_ENV) PYTHON='$(PYTHON)' $(1) $$bench || exit 1; done
+RUN_BENCH = for bench in $(2); do echo "== $$bench"; $(CLEAN_ENV) PYTHON='$(PYTHON)' $(1) $$bench || failed="$$failed $$bench"; done
 
 benches: $(BENCHES) ## Build the benchmarks: build/tests/bench/NAME runs one
 
-bench: all $(BENCHES) | $(BUILD)/setup/bench ## Run every benchmark in tests/bench
-	@$(call RUN_BENCH,,$(BENCHES))
-	@$(call RUN_BENCH,sh,$(wildcard tests/bench/*.sh))
-	@$(call RUN_BENCH,$(LUA),$(wildcard tests/bench/*.lua))
+bench: all $(BENCHES) | $(BUILD)/setup/bench ## Run every benchmark in tests/bench; fail at the end if one did
+	@failed=; $(call RUN_BENCH,,$(BENCHES)); $(call RUN_BENCH,sh,$(wildcard tests/bench/*.sh)); \
+	    $(call RUN_BENCH,$(LUA),$(wildcard tests/bench/*.lua)); \
+	    [ -z "$$failed" ] || { echo "failed, or over a limit:$$failed"; exit 1; }
 
 # One script a processor, each on one thread; the noise is seeded, so the numbers are the same however they run.
 REPRODUCE = out=$(BUILD)/reproduce; log=$$out/$$(basename {} .lua).txt; \
