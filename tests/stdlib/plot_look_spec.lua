@@ -5,14 +5,9 @@ local plot = pn.plot
 local program = require "penumbra.plot_program"
 local ticks = require "penumbra.plot_ticks"
 local series = require "penumbra.plot_series"
+local refused = require("tests.tools.refusal").refused
 
 local has_gnuplot = os.execute "command -v gnuplot >/dev/null 2>&1"
-
-local function refused(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok, "was accepted")
-  assert.is_truthy(message:find(text, 1, true), message)
-end
 
 local function lines_of(text)
   local lines = {}

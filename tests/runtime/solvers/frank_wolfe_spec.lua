@@ -1,6 +1,7 @@
 -- frank_wolfe_spec.lua -- private Frank-Wolfe: its plan, its steps, its law, its charges.
 -- Figures without another source are worked out in closed form beside them.
 local pn = require "penumbra"
+local refused = require("tests.tools.refusal").refused
 
 -- A LASSO objective with |x_ij| <= 1, |y| <= 1 over the l1 ball.
 local function lasso(n, p, radius, seed)
@@ -95,12 +96,6 @@ end)
 describe("what private Frank-Wolfe refuses", function()
   local objective = lasso(100, 5)
   local plan = pn.solve.frank_wolfe.plan
-
-  local function refused(pattern, ...)
-    local ok, message = pcall(...)
-    assert.is_false(ok)
-    assert.is_truthy(tostring(message):find(pattern, 1, true), tostring(message))
-  end
 
   it("names what is missing, contradictory or unknown", function()
     refused("no privacy budget", plan, objective, {})
