@@ -6,13 +6,13 @@
  *     pn_err err;                                            one is enough: it holds the message of the last failure
  *     pn_load_libsvm(&raw, "records.svm", NULL, NULL, &err)  data/dataset.h: records; or pn_dataset_from_dense
  *     pn_dataset_clip_rows(&data, raw, PN_L2, 1.0, &err)     what no record exceeds, which the sensitivity rests on
- *     pn_loss_new(&loss, "logistic", args, &err)             objective/loss.h; args[i] belongs to row i of the loss's params
- *     pn_set_new(&set, "l2_ball", args, &err)                geometry/set.h; core/param.h says how options are given
- *     pn_objective_new(&objective, &parts, &err)             objective/objective.h: data + loss + set, with certified bounds
- *     pn_ledger_new(&ledger, &budget, &err)                  privacy/ledger.h: what may be spent; pn_ledger_open keeps it in a file
- *     pn_plan_new(&plan, "frank_wolfe", objective, ...)      solvers/solver.h: noise, steps, cost and bound; spends nothing
+ *     pn_loss_new(&loss, "logistic", args, &err)             objective/losses/loss.h; args[i] belongs to row i of the loss's params
+ *     pn_set_new(&set, "l2_ball", args, &err)                geometry/sets/sets.h; core/param.h says how options are given
+ *     pn_objective_new(&objective, &parts, &err)             objective/passes/objective.h: data + loss + set, with certified bounds
+ *     pn_ledger_new(&ledger, &budget, &err)                  privacy/ledger/ledger.h: what may be spent; pn_ledger_open keeps it in a file
+ *     pn_plan_new(&plan, "frank_wolfe", objective, ...)      solvers/catalogue/solvers.h: noise, steps, cost and bound; spends nothing
  *     pn_run(&fit, plan, &options, &err)                     charges the ledger, then releases: fit->theta, fit->epsilon, ...
- *     pn_model_save(path, fit, plan, NULL, &err)            solvers/model.h: the model in a file, with its privacy statement
+ *     pn_model_save(path, fit, plan, NULL, &err)            solvers/engine/model.h: the model in a file, with its privacy statement
  *
  * Each returns PN_OK or what went wrong (core/status.h) and leaves nothing half-made; nothing prints, exits or jumps.  What `out`
  * receives is freed by its own _free, in the opposite order; NULL is always allowed.  examples/embed/train.c is the whole program (installed in
@@ -39,6 +39,7 @@ extern "C" {
 #include "core/task.h"
 #include "core/view.h"
 
+#include "geometry/sets/sets.h"
 #include "numeric/csr.h"
 
 #include "random/address.h"
@@ -60,49 +61,51 @@ extern "C" {
 #include "data/dataset.h"
 #include "data/fingerprint.h"
 
-#include "geometry/custom_potential.h"
-#include "geometry/custom_set.h"
-#include "geometry/norm.h"
-#include "geometry/potential.h"
-#include "geometry/prox.h"
-#include "geometry/set.h"
-#include "geometry/set_algebra.h"
-#include "geometry/width.h"
+#include "geometry/potentials/custom_potential.h"
+#include "geometry/sets/custom_set.h"
+#include "geometry/potentials/norm.h"
+#include "geometry/potentials/potential.h"
+#include "geometry/prox/prox.h"
+#include "geometry/convex/set.h"
+#include "geometry/algebra/set_algebra.h"
+#include "geometry/sets/sets.h"
+#include "geometry/width/width.h"
 
-#include "privacy/accountant.h"
-#include "privacy/audit.h"
-#include "privacy/batch_release.h"
-#include "privacy/event.h"
-#include "privacy/ledger.h"
-#include "privacy/mechanism.h"
-#include "privacy/pair.h"
-#include "privacy/selftest.h"
-#include "privacy/sampler.h"
+#include "privacy/accounting/accountant.h"
+#include "privacy/audit/audit.h"
+#include "privacy/mechanism/batch_release.h"
+#include "privacy/event/event.h"
+#include "privacy/ledger/ledger.h"
+#include "privacy/mechanism/mechanism.h"
+#include "privacy/event/pair.h"
+#include "privacy/audit/selftest.h"
+#include "privacy/mechanism/sampler.h"
 
 #include "continual/prefix.h"
 #include "continual/single_pass.h"
 
-#include "objective/expected_curvature.h"
-#include "objective/loss.h"
-#include "objective/objective.h"
-#include "objective/program_loss.h"
-#include "objective/regulariser.h"
-#include "objective/second_order.h"
-#include "objective/smoothed.h"
-#include "objective/stationarity.h"
+#include "objective/measures/expected_curvature.h"
+#include "objective/losses/loss.h"
+#include "objective/passes/objective.h"
+#include "objective/losses/program_loss.h"
+#include "objective/regularisers/regulariser.h"
+#include "objective/passes/second_order.h"
+#include "objective/measures/smoothed.h"
+#include "objective/measures/stationarity.h"
 
-#include "solvers/model.h"
-#include "solvers/solver.h"
+#include "solvers/engine/model.h"
+#include "solvers/engine/solver.h"
+#include "solvers/catalogue/solvers.h"
 
-#include "federated/message.h"
-#include "federated/party.h"
-#include "federated/ranks_transport.h"
-#include "federated/server.h"
-#include "federated/sketch.h"
-#include "federated/terms.h"
-#include "federated/transport.h"
-#include "federated/wire.h"
-#include "federated/zeromq.h"
+#include "federated/wire/message.h"
+#include "federated/party/party.h"
+#include "federated/transport/ranks_transport.h"
+#include "federated/server/server.h"
+#include "federated/sketch/sketch.h"
+#include "federated/wire/terms.h"
+#include "federated/transport/transport.h"
+#include "federated/wire/wire.h"
+#include "federated/transport/zeromq.h"
 
 #ifdef __cplusplus
 }

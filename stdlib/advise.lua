@@ -1,6 +1,6 @@
 -- advise.lua -- pn.advise(data, loss, budget): which set and which solver promise the smallest excess risk.  Only
 -- plans are made, from public sizes and certified bounds: nothing is spent, no record is looked at.
--- Depends on: penumbra.core, penumbra.brief, penumbra.frame (bindings/lprogress.c), penumbra.stopped, penumbra.wrap.
+-- Depends on: penumbra.core, penumbra.brief, penumbra.frame (bindings/core/lprogress.c), penumbra.stopped, penumbra.wrap.
 -- Used by: penumbra (pn.advise).
 local brief = require "penumbra.brief"
 local frame = require "penumbra.frame"

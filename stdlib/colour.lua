@@ -1,6 +1,6 @@
 -- colour.lua -- colours of the terminal, by the role of a text.  They are off unless stdout is a terminal; NO_COLOR and
 -- TERM=dumb turn them off, PENUMBRA_COLOR=always|never decides against all of that.
--- Depends on: penumbra.terminal (in the program only), penumbra.tokens.  Used by: the prompt, penumbra.help, lessons.
+-- Depends on: penumbra.terminal (in the program only), penumbra.prompt.tokens.  Used by: the prompt, penumbra.prompt.help, lessons.
 --
 -- tostring() never holds an escape: colour is put on where a text is written.
 local colour = {}
@@ -63,7 +63,7 @@ function colour.code(text, file)
     return text
   end
   local out = {}
-  for i, token in ipairs(require "penumbra.tokens"(text)) do
+  for i, token in ipairs(require "penumbra.prompt.tokens"(text)) do
     local role = token.kind ~= "name" and codes[token.kind] and token.kind
     out[i] = role and put_on(token.text, role) or token.text
   end
@@ -89,7 +89,7 @@ function colour.result(text, file)
     return text
   end
   -- An apostrophe, a dash or a bracket of brackets is none of Lua's here.
-  local out, list = {}, require "penumbra.tokens"((text:gsub("'", "\1"):gsub("%-%-", "\1\1"):gsub("%[([%[=])", "\1%1")))
+  local out, list = {}, require "penumbra.prompt.tokens"((text:gsub("'", "\1"):gsub("%-%-", "\1\1"):gsub("%[([%[=])", "\1%1")))
   for i, token in ipairs(list) do
     local role, own = result_role(list, i), text:sub(token.from, token.to)
     out[i] = role and put_on(own, role) or own

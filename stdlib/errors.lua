@@ -1,11 +1,11 @@
 -- errors.lua -- what is shown of an error: the message, the user's own line with the place marked, the nearest known name, and the
 -- user's functions that were on the way.  Frames and positions inside the library are left out.
--- Depends on: penumbra.colour, penumbra.columns, penumbra.tokens, penumbra.near, penumbra.wrap.
--- Used by: the prompt; the program, for scripts (bindings/repl_call.c).
+-- Depends on: penumbra.colour, penumbra.columns, penumbra.prompt.tokens, penumbra.prompt.near, penumbra.wrap.
+-- Used by: the prompt; the program, for scripts (bindings/prompt/repl_call.c).
 local colour = require "penumbra.colour"
 local columns = require "penumbra.columns"
-local near = require "penumbra.near"
-local tokens = require "penumbra.tokens"
+local near = require "penumbra.prompt.near"
+local tokens = require "penumbra.prompt.tokens"
 
 local MAX_FRAMES = 8
 local MAX_LEVELS = 100 -- looked at: an endless recursion has 200000
@@ -256,7 +256,7 @@ local function message_of(value)
     if fine then return text end
   end
   if value == nil then return "(the error is nil, not a message)" end
-  return ("(the error is a %s, not a message: %s)"):format(type(value), require "penumbra.show".text(value))
+  return ("(the error is a %s, not a message: %s)"):format(type(value), require "penumbra.prompt.show".text(value))
 end
 
 -- Whether the library's Lua half raised the error: it gives no place.

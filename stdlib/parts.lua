@@ -3,7 +3,7 @@
 -- is loaded when it is first asked for, so that `require "penumbra"` stays quick.
 -- Depends on: nothing.  Used by: penumbra (init.lua).
 return {
-  { "help", "penumbra.help" },
+  { "help", "penumbra.prompt.help" },
   { "advise", "penumbra.advise" },
   { "check", "penumbra.check" },
   { "plot", "penumbra.plot", functions = { "line", "scatter", "heat", "histogram", "set2d", "trace", "privacy" } },

@@ -1,7 +1,7 @@
 -- sandbox.lua -- the globals of an analyst's script: what is safe, and nothing that leads elsewhere.  Everything that a script
 -- could make run long is Lua here, so that limits of instructions see it, or refuses what is too large.
--- Depends on: Lua's own libraries, as the host has guarded them (bindings/host_guards.c).  Used by: bindings/curator/inside.c,
--- penumbra.config_guard.
+-- Depends on: Lua's own libraries, as the host has guarded them (bindings/embed/host_guards.c).  Used by: bindings/curator/inside.c,
+-- penumbra.programs.config_guard.
 local error, getmetatable, ipairs, load, next, pairs, pcall = error, getmetatable, ipairs, load, next, pairs, pcall
 local rawget, rawlen, rawset, select, setmetatable = rawget, rawlen, rawset, select, setmetatable
 local tostring, type, unpack, pack = tostring, type, table.unpack, table.pack
@@ -332,5 +332,5 @@ local function make(pn, data, ledger, said)
   return compile, report, env
 end
 
--- Besides make, what configurations share (penumbra.config_guard).
+-- Besides make, what configurations share (penumbra.programs.config_guard).
 return { make = make, basics = basics, refused = refused, text_of = text_of }

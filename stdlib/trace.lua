@@ -1,5 +1,5 @@
 -- trace.lua -- the trace of a fit as text: a row a step, the middle left out where there are many.
--- Depends on: nothing.  Used by: bindings/lfit.c (tostring(fit.trace)).
+-- Depends on: nothing.  Used by: bindings/solvers/lfit.c (tostring(fit.trace)).
 local ENDS = 5 -- rows shown at either end
 
 local columns = { "step", "kind", "atom", "step_size", "value", "gap", "certificate", "gradient_norm", "eigenvalue",

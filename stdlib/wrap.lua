@@ -1,6 +1,6 @@
 -- wrap.lua -- wrap(lead, text, indent): words filled into lines of 80 columns, or of a narrower terminal; the first line follows
 -- `lead`, the others are indented by `indent`; the last one ends with a line end.
--- Depends on: penumbra.columns.  Used by: penumbra.help, penumbra.advise.
+-- Depends on: penumbra.columns.  Used by: penumbra.prompt.help, penumbra.advise.
 local columns = require "penumbra.columns"
 
 return function(lead, text, indent)

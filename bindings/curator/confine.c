@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "curator/serve.h"
+#include "bindings/curator/serve.h"
 
 static const int allowed[] = {
     SCMP_SYS(read),

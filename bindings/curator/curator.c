@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bindings/curator/curator_impl.h"
 #include "core/size.h"
-#include "curator/curator_impl.h"
 
 /* ---- making ---- */
 

@@ -1,14 +1,14 @@
 /* curator_impl.h -- what the files of a curator share: who has registered what, and the two ways to run a script.
- * Depends on: host.h, data/dataset.h, privacy/ledger.h.  Private to bindings/curator/. */
+ * Depends on: host.h, data/dataset.h, privacy/ledger/ledger.h.  Private to bindings/curator/. */
 #ifndef PNL_CURATOR_IMPL_H
 #define PNL_CURATOR_IMPL_H
 
 #include <pthread.h>
 #include <sys/types.h>
 
+#include "bindings/embed/host.h"
 #include "data/dataset.h"
-#include "host.h"
-#include "privacy/ledger.h"
+#include "privacy/ledger/ledger.h"
 
 /* A data set under the curator's name for it: a view, so that neither its file's name nor the names of its features are shown. */
 typedef struct pnl_registered {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "curator/curator_impl.h"
+#include "bindings/curator/curator_impl.h"
 
 typedef struct script {
     pnl_curator *curator;

@@ -1,12 +1,12 @@
 /* lcurated.c -- curated states, in which the scripts of analysts run who are not trusted: what the table of rows does not declare
  * safe is not there, and everything is charged to one ledger.
- * Depends on: pnl.h, privacy/ledger.h.  Used by: pnl.c (classes), module.c (libraries), bindings that read ledgers, curator.c.
+ * Depends on: pnl.h, privacy/ledger/ledger.h.  Used by: pnl.c (classes), module.c (libraries), bindings that read ledgers, curator.c.
  *
  * The rule is one line (for_analysts), and what it reads is the one table that help prints.  Denied is what nobody has judged. */
 #include <stdio.h>
 #include <string.h>
 
-#include "curator/curator_impl.h"
+#include "bindings/curator/curator_impl.h"
 
 static const char curated_key = 'c'; /* in the registry: the curator's ledger */
 static const char charges_key = 'n'; /* and how it has grown under this script */

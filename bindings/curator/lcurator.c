@@ -3,11 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "bindings/core/pnl.h"
+#include "bindings/core/progress.h"
+#include "bindings/embed/penumbra_lua.h"
 #include "data/dataset.h"
-#include "penumbra_lua.h"
-#include "pnl.h"
-#include "progress.h"
-#include "privacy/ledger.h"
+#include "privacy/ledger/ledger.h"
 
 #define MOST_OUTPUT ((size_t)1 << 20) /* the sandbox stops much earlier */
 

@@ -16,12 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bindings/curator/curator_impl.h"
+#include "bindings/curator/serve.h"
+#include "bindings/curator/wire.h"
 #include "core/file.h"
 #include "core/mutant.h"
 #include "core/stop.h"
-#include "curator/curator_impl.h"
-#include "curator/serve.h"
-#include "curator/wire.h"
 #include "data/shared.h"
 
 #define LOOK_MS      20   /* between two looks whether to stop */

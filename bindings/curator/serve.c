@@ -14,10 +14,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bindings/curator/curator_impl.h"
+#include "bindings/curator/serve.h"
+#include "bindings/curator/wire.h"
 #include "core/vault.h"
-#include "curator/curator_impl.h"
-#include "curator/serve.h"
-#include "curator/wire.h"
 #include "data/shared.h"
 #include "random/rng.h"
 #ifdef PN_MUTANTS

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bindings/curator/wire.h"
 #include "core/alloc.h"
-#include "curator/wire.h"
 
 #define NO_TEXT UINT64_MAX
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "core/status.h"
-#include "privacy/ledger_link.h"
+#include "privacy/ledger/ledger_link.h"
 
 typedef enum pnl_frame_kind {
     /* to the script's process */

@@ -58,7 +58,7 @@ local function section(path, text)
   return table.concat(out)
 end
 
--- paths of headers below runtime/, in their order, and bindings/penumbra_lua.h.
+-- paths of headers below runtime/, in their order, and bindings/embed/penumbra_lua.h.
 return function(paths)
   local rooms, order = {}, {}
   for _, path in ipairs(paths) do

@@ -3,7 +3,7 @@
 -- QUICK=1 in the
 -- environment takes the small sizes.  Loaded with dofile: it needs penumbra and nothing else.
 local pn = require "penumbra"
-local show = require "penumbra.plot_show"
+local show = require "penumbra.plot.show"
 
 local common = { quick = os.getenv "QUICK" ~= nil }
 local folder = arg and arg[1] or "."

@@ -1,4 +1,4 @@
-/* checkpoint_file.c -- two sectors and a state: making, opening, committing.  Depends on: checkpoint_file.h, privacy/ledger_disk.h,
+/* checkpoint_file.c -- two sectors and a state: making, opening, committing.  Depends on: checkpoint_file.h, privacy/ledger/ledger_disk.h,
  * libsodium, POSIX.  Used by: checkpoint.c. */
 #define _GNU_SOURCE
 
@@ -18,7 +18,7 @@
 #include "core/alloc.h"
 #include "core/file.h"
 #include "core/mutant.h"
-#include "privacy/ledger_disk.h"
+#include "privacy/ledger/ledger_disk.h"
 
 #define MAGIC   "penumbra stream\n"
 #define VERSION 1

@@ -1,6 +1,6 @@
 /* checkpoint_file.h -- a file that holds the state of one stream, in one place, and knows whether it may be gone on from.  Knows nothing
  * of what the state is: parties and servers of federated runs keep theirs in it as well.  Private to continual/ and federated/.
- * Depends on: core/, privacy/ledger_disk.h, libsodium, POSIX.  Used by: checkpoint.c, party_checkpoint.c, server_state.c.
+ * Depends on: core/, privacy/ledger/ledger_disk.h, libsodium, POSIX.  Used by: checkpoint.c, party_checkpoint.c, server_state.c.
  *
  * Two sectors, then states.  Each sector has the version, a sequence number, what the file is good for, the stream's random id, the
  * place of the file (inode and birth, so that a copy is told from it), where its state lies, and digests of state and sector.  A

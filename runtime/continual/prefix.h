@@ -25,8 +25,8 @@
 #include "core/param.h"
 #include "core/status.h"
 #include "core/task.h"
-#include "privacy/event.h"
-#include "privacy/ledger.h"
+#include "privacy/event/event.h"
+#include "privacy/ledger/ledger.h"
 #include "random/rng.h"
 
 typedef struct pn_prefix_design pn_prefix_design;

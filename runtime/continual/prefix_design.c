@@ -13,9 +13,9 @@
 #include "core/alloc.h"
 #include "core/mutant.h"
 #include "core/size.h"
-#include "privacy/accountant.h"
-#include "privacy/calibrate.h"
-#include "privacy/gaussian.h"
+#include "privacy/accounting/accountant.h"
+#include "privacy/accounting/calibrate.h"
+#include "privacy/event/gaussian.h"
 
 #define SMALLEST 0x1p-900
 #define LARGEST  0x1p900

@@ -1,7 +1,7 @@
 /* account.h -- how much memory a part of a program has taken, and a limit to it.  While a thread has entered an account, what it gets
  * from pn_alloc and its like is charged there; each block remembers its account, so that pn_free credits it whichever thread frees.
  * The threads of a task charge the account of the thread that started the parallel work.  Memory that other libraries (BLAS, zlib,
- * ZeroMQ, protobuf's caller) take for themselves is not counted.  Depends on: status.h.  Used by: hosts, bindings/host.c, core/task.c. */
+ * ZeroMQ, protobuf's caller) take for themselves is not counted.  Depends on: status.h.  Used by: hosts, bindings/embed/host.c, core/task.c. */
 #ifndef PN_CORE_ACCOUNT_H
 #define PN_CORE_ACCOUNT_H
 

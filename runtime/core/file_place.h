@@ -1,7 +1,7 @@
 /* file_place.h -- what belongs to a file and not to its contents: where it is, how far it has come, and whose it is.  So a copy is told
  * from what was copied, a file from its own past, and one's own file from a stranger's.  Private to the library.
  * Depends on: status.h, POSIX, Linux where it is there (time of birth, extended attributes).
- * Used by: continual/checkpoint_file.c, privacy/ledger_*.c, federated/zeromq_keys.c, data/alignment.c. */
+ * Used by: continual/checkpoint_file.c, privacy/ledger_*.c, federated/transport/zeromq_keys.c, data/alignment.c. */
 #ifndef PN_CORE_FILE_PLACE_H
 #define PN_CORE_FILE_PLACE_H
 

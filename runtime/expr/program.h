@@ -2,7 +2,7 @@
  * Common subexpressions of all outputs are computed once; registers are reused as soon as their value is dead.
  * Accuracy: each node is computed within the bound of its function (simd.h: 1 ulp for exp log log1p expm1 tanh erf sin cos,
  * 3 sigmoid, 4 softplus, 1 for powers, correctly rounded + - * / sqrt and the rest exact); no operation is fused or reordered.
- * Depends on: graph.h, numeric/simd.h.  Used by: objective, geometry, bindings. */
+ * Depends on: graph.h, numeric/simd/simd.h.  Used by: objective, geometry, bindings. */
 #ifndef PN_EXPR_PROGRAM_H
 #define PN_EXPR_PROGRAM_H
 

@@ -1,10 +1,10 @@
 /* program_impl.h -- what a compiled program is.  Private to program.c, which makes it, and program_run.c, which runs it.
- * Depends on: program.h, numeric/simd.h. */
+ * Depends on: program.h, numeric/simd/simd.h. */
 #ifndef PN_EXPR_PROGRAM_IMPL_H
 #define PN_EXPR_PROGRAM_IMPL_H
 
 #include "expr/program.h"
-#include "numeric/simd.h"
+#include "numeric/simd/simd.h"
 
 #define PN_PROGRAM_SCRATCH 8192 /* doubles on the stack of a run: 64 KB */
 #define PN_PROGRAM_BLOCK   256  /* entries at most */

@@ -5,7 +5,7 @@
 #include <cblas.h>
 
 #include "numeric/blas.h"
-#include "numeric/simd.h"
+#include "numeric/simd/simd.h"
 
 double pn_sum(size_t n, const double *x)
 {

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 #include "numeric/elementwise.h"
-#include "numeric/simd.h"
+#include "numeric/simd/simd.h"
 
 /* ---- functions ---- */
 

@@ -10,7 +10,7 @@
 #include "numeric/krylov.h"
 #include "numeric/lapack.h"
 #include "numeric/root.h"
-#include "numeric/simd.h"
+#include "numeric/simd/simd.h"
 
 #define EXHAUSTED (16.0 * DBL_EPSILON)
 

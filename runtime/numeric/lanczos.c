@@ -16,7 +16,7 @@
 #include "numeric/krylov.h"
 #include "numeric/lanczos.h"
 #include "numeric/lapack.h"
-#include "numeric/simd.h"
+#include "numeric/simd/simd.h"
 
 #define DIRECT_UP_TO 96 /* a full decomposition of this size costs no more than the steps */
 #define OVERLAP      1e-3

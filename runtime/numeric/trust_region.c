@@ -15,7 +15,7 @@
 #include "numeric/blas.h"
 #include "numeric/lapack.h"
 #include "numeric/root.h"
-#include "numeric/simd.h"
+#include "numeric/simd/simd.h"
 #include "numeric/symmetric.h"
 #include "numeric/trust_region.h"
 

@@ -4,7 +4,7 @@
  *   nice         a uniform subset of tau
  *   distributed  d blocks in K groups of c = d/K (unequal groups allowed); tau of every group
  *   custom       drawn by a callback, with declared inclusion probabilities
- * Depends on: core, rng.h.  Used by: objective/expected_curvature.h, solvers/block_frank_wolfe.c, bindings.
+ * Depends on: core, rng.h.  Used by: objective/measures/expected_curvature.h, solvers/frank_wolfe/block_frank_wolfe.c, bindings.
  * Source: Lou, Cheung (2018), section 3; Richtarik, Takac (2016) for the names. */
 #ifndef PN_RANDOM_BLOCK_SAMPLING_H
 #define PN_RANDOM_BLOCK_SAMPLING_H

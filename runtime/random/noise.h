@@ -16,7 +16,7 @@
 #define PN_LATTICE_BITS 40 /* S = 2^40 steps in one standard deviation, or one Laplace scale */
 
 /* How far the sampled law is from the rounded continuous one, per scalar draw.  N Gaussian draws add 2 N eta to
- * epsilon and, for the cut, a little to delta (privacy/event.h, pn_slack); N Laplace draws add 2 N of their own eta. */
+ * epsilon and, for the cut, a little to delta (privacy/event/event.h, pn_slack); N Laplace draws add 2 N of their own eta. */
 #define PN_GAUSSIAN_ETA  0x1p-76
 #define PN_GAUSSIAN_TAIL 0x1p-125
 #define PN_GAUSSIAN_CUT  13.0 /* standard deviations */

@@ -1,6 +1,6 @@
 /* normals.c -- many standard normal numbers at a time: Box and Muller's transform by the vector functions.
- * Depends on: rng.h, numeric/simd.h.  Used by: geometry (widths). */
-#include "numeric/simd.h"
+ * Depends on: rng.h, numeric/simd/simd.h.  Used by: geometry (widths). */
+#include "numeric/simd/simd.h"
 #include "random/stream.h"
 
 #define PAIRS 1024 /* a time: what is at work stays in the cache */

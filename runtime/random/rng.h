@@ -58,7 +58,7 @@ double pn_rng_uniform(pn_rng *rng);
 void pn_rng_normals(pn_rng *rng, size_t n, double *out);
 
 /** The same law from other draws, at twice the speed from a few hundred numbers on.  The last bits depend on the table of
- *  numeric/simd.h. */
+ *  numeric/simd/simd.h. */
 void pn_rng_many_normals(pn_rng *rng, size_t n, double *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* sample.c -- which records take part: coins and subsets by exact integers; and random directions in doubles.
- * Depends on: sample.h, stream.h, core/alloc.h.  Used by: privacy/sampler.h, geometry, solvers. */
+ * Depends on: sample.h, stream.h, core/alloc.h.  Used by: privacy/mechanism/sampler.h, geometry, solvers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
--- The lessons, in order, by the names of their files: a lesson is one file and one line.  Used by: penumbra.lesson_files.
+-- The lessons, in order, by the names of their files: a lesson is one file and one line.  Used by: penumbra.lesson.files.
 return {
   "01_neighbours",
   "02_gaussian",

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "bench.h"
-#include "privacy/accountant.h"
+#include "bench/bench.h"
+#include "privacy/accounting/accountant.h"
 
 #define RUNS 5
 

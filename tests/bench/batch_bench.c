@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "core/alloc.h"
-#include "objective/objective.h"
+#include "objective/passes/objective.h"
 #include "random/rng.h"
 
 #define PICKS 200000

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "expr/bound.h"
 #include "runtime/expr/formulas.h"
 

@@ -2,9 +2,9 @@
  * below one for what training uses (z from 0.5, rates from 0.1 %).  Depends on: privacy/.  Run with `make bench`. */
 #include <stdio.h>
 
-#include "bench.h"
-#include "privacy/accountant.h"
-#include "privacy/gaussian.h"
+#include "bench/bench.h"
+#include "privacy/accounting/accountant.h"
+#include "privacy/event/gaussian.h"
 
 typedef struct problem {
     pn_event *event;

@@ -2,12 +2,12 @@
  * that their margins are, and against evaluating the loss at every point; and a smoothed gradient of one record. */
 #include <string.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "core/alloc.h"
 #include "numeric/blas.h"
 #include "numeric/blas_threads.h"
-#include "numeric/simd.h"
-#include "objective/smoothed.h"
+#include "numeric/simd/simd.h"
+#include "objective/measures/smoothed.h"
 
 #define SMOOTHED_LIMIT 2.0
 

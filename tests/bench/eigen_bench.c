@@ -6,7 +6,7 @@
 
 #include <lapacke.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "core/alloc.h"
 #include "numeric/lapack.h"
 #include "numeric/symmetric.h"

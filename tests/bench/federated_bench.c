@@ -4,8 +4,8 @@
  * in turn, in the same run.  Depends on: federated/.  Run with `make bench`. */
 #include <stdio.h>
 
-#include "../runtime/federated/zeromq_kit.h"
-#include "bench.h"
+#include "bench/bench.h"
+#include "runtime/federated/transport/zeromq_kit.h"
 
 #define PARTIES 16
 #define M       256

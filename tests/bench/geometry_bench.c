@@ -1,15 +1,16 @@
 /* geometry_bench.c -- the set operations of one Frank-Wolfe or projected step at 10^6 coordinates, beside a copy of the
  * vector, projections at 10^7, and a block of the logistic loss beside its sigmoids.  A projection works in place: what is timed is a
  * copy and then the projection, so its limit is one more than the share of the projection.
- * Depends on: geometry/set.h, objective/loss.h, core/alloc.h, bench.h.
+ * Depends on: geometry/convex/set.h, objective/losses/loss.h, core/alloc.h, bench.h.
  * Run with `make bench`. */
 #include <string.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "core/alloc.h"
-#include "geometry/set.h"
-#include "numeric/simd.h"
-#include "objective/loss.h"
+#include "geometry/convex/set.h"
+#include "geometry/sets/sets.h"
+#include "numeric/simd/simd.h"
+#include "objective/losses/loss.h"
 
 #define DIM 1000000
 

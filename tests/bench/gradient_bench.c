@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "core/alloc.h"
 #include "expr/formula.h"
-#include "objective/objective.h"
+#include "objective/passes/objective.h"
 #include "random/rng.h"
 
 extern void openblas_set_num_threads(int threads);

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "core/alloc.h"
-#include "objective/second_order.h"
+#include "objective/passes/second_order.h"
 #include "random/rng.h"
 
 extern void openblas_set_num_threads(int threads);

@@ -10,7 +10,7 @@
 
 #include "data/dataset.h"
 
-#include "bench.h"
+#include "bench/bench.h"
 
 #define RUNS 7
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "expr/program.h"
 
 #define N      10000000

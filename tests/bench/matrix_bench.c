@@ -1,9 +1,10 @@
 /* matrix_bench.c -- the support of the nuclear ball beside a full singular value decomposition of the same matrix.
- * Depends on: geometry/set.h, numeric/lapack.h, bench.h.  Run with `make bench`. */
+ * Depends on: geometry/convex/set.h, numeric/lapack.h, bench.h.  Run with `make bench`. */
 #include <stdint.h>
 
-#include "bench.h"
-#include "geometry/set.h"
+#include "bench/bench.h"
+#include "geometry/convex/set.h"
+#include "geometry/sets/sets.h"
 #include "numeric/lapack.h"
 
 #define SIDE 2000

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "random/noise.h"
 #include "random/sample.h"
 #include "random/selection.h"

@@ -3,9 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "core/alloc.h"
-#include "solvers/solver.h"
+#include "solvers/catalogue/solvers.h"
+#include "solvers/engine/solver.h"
 
 enum { N = 32561, P = 123, ONES = 14 };
 

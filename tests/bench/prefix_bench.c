@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "continual/prefix.h"
 #include "core/alloc.h"
 #include "random/address.h"

@@ -13,7 +13,7 @@ if not folder or folder == "" then
 end
 local seeds = tonumber(arg and arg[1]) or 3
 
-local data = require "tests.runtime.solvers.covertype"(folder)
+local data = require "tests.runtime.solvers.engine.covertype"(folder)
 local n, p = data.n, data.p
 local obj = pn.objective {data = data, loss = pn.loss.logistic(), reg = pn.reg.nonconvex(1e-3)}
 local convex = pn.objective {data = data, loss = pn.loss.logistic()} -- newton's

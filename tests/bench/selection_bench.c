@@ -31,7 +31,7 @@ static uint64_t counted_below(pn_rng *rng, uint64_t n)
 #define pn_select_exponential      counted_select_exponential
 #define pn_select_permute_and_flip counted_select_permute_and_flip
 #define pn_select_laplace          counted_select_laplace
-#include "../../runtime/random/selection.c"
+#include "runtime/random/selection.c"
 #undef pn_stream_word
 #undef pn_rng_below
 #undef pn_dyadic_floor

@@ -1,13 +1,13 @@
 /* sketch_bench.c -- sketches of columns against what the same numbers cost without a sketch: the product with a kept gaussian J at 70 % of a
  * matrix product's rate at least, a sparse one faster than that product, J^T q like one reading of J.  One thread each.
- * Depends on: federated/sketch.h, numeric, CBLAS, bench.h.  Run with `make bench`. */
+ * Depends on: federated/sketch/sketch.h, numeric, CBLAS, bench.h.  Run with `make bench`. */
 #include <cblas.h>
 
-#include "bench.h"
-#include "federated/sketch.h"
+#include "bench/bench.h"
+#include "federated/sketch/sketch.h"
 #include "numeric/blas.h"
 #include "numeric/blas_threads.h"
-#include "numeric/simd.h"
+#include "numeric/simd/simd.h"
 #include "random/rng.h"
 
 typedef struct job {

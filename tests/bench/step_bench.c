@@ -3,9 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "core/alloc.h"
-#include "solvers/solver.h"
+#include "geometry/sets/sets.h"
+#include "solvers/catalogue/solvers.h"
+#include "solvers/engine/solver.h"
 
 typedef struct world {
     pn_dataset data;

@@ -7,11 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "core/alloc.h"
 #include "random/noise.h"
-#include "solvers/solver.h"
-#include "solvers/svrg.h"
+#include "solvers/catalogue/solvers.h"
+#include "solvers/engine/solver.h"
+#include "solvers/variance_reduced/svrg.h"
 
 #define RUNS         9
 #define SPARSE_RUNS  3

@@ -1,8 +1,9 @@
 /* width_bench.c -- a Gaussian width by 1,000 draws at 10^6 coordinates: at most 10 seconds on two cores; and a product with many
- * vertices.  Depends on: geometry/set.h, core/task.h, bench.h.  Run with `make bench`. */
-#include "bench.h"
+ * vertices.  Depends on: geometry/convex/set.h, core/task.h, bench.h.  Run with `make bench`. */
+#include "bench/bench.h"
 #include "core/task.h"
-#include "geometry/set.h"
+#include "geometry/convex/set.h"
+#include "geometry/sets/sets.h"
 
 static int time_width(const char *name, const pn_set *set, size_t draws, pn_task *task, double limit)
 {

@@ -1,5 +1,6 @@
 -- check_layers_spec.lua -- the layer check passes this tree and catches what is planted in its empty folders.
 local lua = os.getenv("PN_LUA") or "lua5.4"
+local cc = os.getenv("PN_CC") or "cc"
 
 -- Exit success and output of a shell command.
 local function sh(command)
@@ -8,8 +9,8 @@ local function sh(command)
   return pipe:close() == true, text
 end
 
-local function check(root)
-  return sh(("%s tests/tools/check_layers.lua '%s'"):format(lua, root))
+local function check(root, objects)
+  return sh(("%s tests/tools/check_layers.lua '%s' %s"):format(lua, root, objects and "'" .. objects .. "'" or ""))
 end
 
 describe("check-layers", function()
@@ -47,19 +48,50 @@ describe("check-layers", function()
   end)
 
   it("fails on an include that points upward, with file, line and rule", function()
-    finds("runtime/core/status.c", '#include "data/dataset.h"', 'core/ may not include "data/dataset.h"')
+    finds("runtime/core/status.c", '#include "data/dataset.h"', 'may not include "data/dataset.h": core/ may open no other room')
+  end)
+
+  it("fails on an include that points upward between the floors of a room, or across to one beside it", function()
+    finds("runtime/privacy/event/planted.c", '#include "privacy/ledger/ledger.h"', "privacy/ledger is not below privacy/event")
+    os.remove(copy .. "/runtime/privacy/event/planted.c")
+    finds("runtime/solvers/frank_wolfe/planted.c", '#include "solvers/first_order/sgd.h"', "is not below solvers/frank_wolfe")
+    os.remove(copy .. "/runtime/solvers/frank_wolfe/planted.c")
+    finds("runtime/numeric/simd/planted.c", '#include "numeric/blas.h"', "numeric/ is not below numeric/simd")
+  end)
+
+  it("fails on a file beside the floors of a room, and on a floor that the table does not know", function()
+    finds("runtime/privacy/planted.c", "int x;", "'privacy/' is no floor")
+    os.remove(copy .. "/runtime/privacy/planted.c")
+    assert.is_true(sh(("mkdir '%s/runtime/privacy/attic'"):format(copy)))
+    finds("runtime/privacy/attic/planted.c", "int x;", "'privacy/attic' is no floor")
+  end)
+
+  it("fails on an extern that reaches upward, which only objects show", function()
+    local objects = copy .. "/objects"
+    local function compile(path, text)
+      plant("runtime/" .. path .. ".c", text)
+      assert.is_true(sh(("mkdir -p '%s/%s' && %s -c '%s/runtime/%s.c' -o '%s/%s.o'"):format(objects, path:match "^(.*)/", cc, copy, path,
+        objects, path)))
+    end
+    compile("solvers/catalogue/planted_row", "int planted_row = 1;")
+    compile("solvers/catalogue/planted_user", "extern int planted_row; int planted_user(void) { return planted_row; }")
+    assert.is_true(check(copy, objects))
+    compile("solvers/engine/planted_user", "extern int planted_row; int planted_again(void) { return planted_row; }")
+    local ok, said = check(copy, objects)
+    assert.is_false(ok)
+    assert.truthy(said:find("runtime/solvers/engine/planted_user.c:1: may not use planted_row of solvers/catalogue/planted_row", 1, true), said)
   end)
 
   it("fails on an include between rooms that do not know each other", function()
-    finds("runtime/geometry/planted.c", '#include "privacy/event.h"', "it may open core, numeric, random, expr")
+    finds("runtime/geometry/sets/planted.c", '#include "privacy/event/event.h"', "geometry/ may open core, numeric, random, expr")
   end)
 
   it("fails on an include with unusual blanks", function()
-    finds("runtime/numeric/planted.h", '  #  include   "solvers/solver.h"', "it may open core")
+    finds("runtime/numeric/planted.h", '  #  include   "solvers/engine/solver.h"', "numeric/ may open core")
   end)
 
   it("fails on a header of Lua or of the terminal in the runtime", function()
-    finds("runtime/solvers/planted.c", "#include <lua.h>", "Lua stays in bindings/")
+    finds("runtime/solvers/engine/planted.c", "#include <lua.h>", "Lua stays in bindings/")
   end)
 
   it("fails on a call that prints, exits or jumps", function()

@@ -3,7 +3,7 @@ local cc = os.getenv("PN_CC") or "gcc"
 local cxx = cc:match("clang") and "clang++" or "g++"
 
 local function headers()
-  local list = { "runtime/penumbra.h", "bindings/penumbra_lua.h" }
+  local list = { "runtime/penumbra.h", "bindings/embed/penumbra_lua.h" }
   for line in io.lines("runtime/penumbra.h") do
     local name = line:match('^#include "(.+)"')
     list[#list + 1] = name and "runtime/" .. name
@@ -34,7 +34,7 @@ describe("the headers of hosts", function()
   end)
 
   it("are for older programs, too: C99, C++11", function()
-    for _, header in ipairs { "runtime/penumbra.h", "bindings/penumbra_lua.h" } do
+    for _, header in ipairs { "runtime/penumbra.h", "bindings/embed/penumbra_lua.h" } do
       compile(header, cc .. " -std=c99 -x c")
       compile(header, cxx .. " -std=c++11 -x c++")
     end

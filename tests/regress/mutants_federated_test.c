@@ -3,12 +3,12 @@
  * Every audit states a bound with confidence 1 - 1e-8 on the two data sets that its release tells apart best, or nearly; honest parties
  * meet 11 of them, so that a false alarm has a chance of at most 1.1e-7.  Seeds are fixed.
  * The audit's data have 4 records; the first one is private, and on the other side its features have the other sign.
- * Depends on: check.h, tests/runtime/federated/party_kit.h, and the objects with faults, which the Makefile links. */
+ * Depends on: check.h, tests/runtime/federated/party/party_kit.h, and the objects with faults, which the Makefile links. */
 #define _GNU_SOURCE
-#include "federated/server.h"
-#include "privacy/accountant.h"
-#include "privacy/audit.h"
-#include "runtime/federated/party_kit.h"
+#include "federated/server/server.h"
+#include "privacy/accounting/accountant.h"
+#include "privacy/audit/audit.h"
+#include "runtime/federated/party/party_kit.h"
 
 enum { N = 4 };
 

@@ -1,5 +1,5 @@
 local pn = require "penumbra"
-local complete = require "penumbra.complete"
+local complete = require "penumbra.prompt.complete"
 
 describe("complete", function()
   before_each(function() _G.zoo = { lion = 1, lioness = print, leopard = pn.rng.seeded(1), ["two words"] = 2 } end)

@@ -1,6 +1,6 @@
 -- config_spec.lua -- a configuration is data: what it computes stays in it, and it ends.
 local program = require "tests.tools.program"
-local config = require "penumbra.config"
+local config = require "penumbra.programs.config"
 local pn = require "penumbra"
 
 local path, trace
@@ -149,7 +149,7 @@ describe("a configuration", function()
 
   it("prints, with control characters shown", function()
     program.write_all(path, "print('a', 1, 'b\\27[2Jc', {}) x = 1")
-    local said = program.run { "-e", ("require('penumbra.config').read(%q)"):format(path) }
+    local said = program.run { "-e", ("require('penumbra.programs.config').read(%q)"):format(path) }
     assert.equal("a\t1\tb\\x1b[2Jc\ttable\n", said)
   end)
 

@@ -376,7 +376,7 @@ describe("the table of an experiment", function()
   end)
 
   it("is what aggregates print as", function()
-    local text = require "penumbra.show".text(result:aggregate { by = "solver" })
+    local text = require "penumbra.prompt.show".text(result:aggregate { by = "solver" })
     assert.matches("^2 rows:\n  solver +count  failed  accuracy\n", text)
     assert.matches("\n  sgd +8 +0  0%.%d+ %[", text)
     local m = result:aggregate { by = "solver" }[1].accuracy

@@ -1,5 +1,5 @@
 local pn = require "penumbra"
-local names = require "penumbra.names"
+local names = require "penumbra.prompt.names"
 local program = require "tests.tools.program"
 
 -- What pn.help(...) prints.

@@ -1,7 +1,7 @@
 -- Progress between sessions, lessons in the program, and what is said of a lesson that is not well made.
 local lesson = require "penumbra.lesson"
-local files = require "penumbra.lesson_files"
-local progress = require "penumbra.lesson_progress"
+local files = require "penumbra.lesson.files"
+local progress = require "penumbra.lesson.progress"
 local program = require "tests.tools.program"
 local shared = require "tests.tools.lesson_sample"
 
@@ -76,7 +76,7 @@ describe("progress", function()
 
   it("is where PENUMBRA_PROGRESS, XDG_DATA_HOME or HOME say", function()
     local function told(settings)
-      local clean, code = "env -u PENUMBRA_PROGRESS -u XDG_DATA_HOME", "print(require'penumbra.lesson_progress'.path())"
+      local clean, code = "env -u PENUMBRA_PROGRESS -u XDG_DATA_HOME", "print(require'penumbra.lesson.progress'.path())"
       return (program.shell(("%s %s %s -e %s"):format(clean, settings, program.quote(program.path), program.quote(code))))
     end
     assert.equal("/a\n", told "PENUMBRA_PROGRESS=/a")

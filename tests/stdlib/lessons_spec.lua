@@ -1,6 +1,6 @@
 local pn = require "penumbra"
 local lesson = require "penumbra.lesson"
-local files = require "penumbra.lesson_files"
+local files = require "penumbra.lesson.files"
 local tier = require "tests.tools.tier"
 
 local function begin(one, id)

@@ -2,9 +2,9 @@
 -- colours that stand for the numbers, points that can be told apart, texts that end where the picture does.
 local pn = require "penumbra"
 local plot = pn.plot
-local program = require "penumbra.plot_program"
-local ticks = require "penumbra.plot_ticks"
-local series = require "penumbra.plot_series"
+local program = require "penumbra.plot.program"
+local ticks = require "penumbra.plot.ticks"
+local series = require "penumbra.plot.series"
 local refused = require("tests.tools.refusal").refused
 
 local has_gnuplot = os.execute "command -v gnuplot >/dev/null 2>&1"
@@ -41,7 +41,7 @@ end
 -- What gnuplot is given for a file.
 local function program_of(name, options, given)
   local from = ({ set2d = "sets", trace = "privacy", privacy = "privacy" })[name] or "series"
-  local figure = require("penumbra.plot_" .. from)[name]("plot." .. name, options, given)
+  local figure = require("penumbra.plot." .. from)[name]("plot." .. name, options, given)
   for _, key in ipairs { "title", "xlabel", "ylabel", "zlabel" } do figure[key] = options[key] or figure[key] end
   return program.picture(figure, "png", 800, 500)
 end
@@ -153,7 +153,7 @@ describe("what is drawn in characters", function()
 
   it("has the box of a histogram of one value", function()
     local boxes = { kind = "boxes", x = { 2 }, y = { 1 }, low = { 1.5 }, high = { 2.5 } }
-    local layer = require("penumbra.plot_cells").figure({ layers = { boxes } }).layers[1]
+    local layer = require("penumbra.plot.cells").figure({ layers = { boxes } }).layers[1]
     assert.same({ { 1.5, 1.5, 2.5, 2.5 }, { 0, 1, 1, 0 } }, { layer.x, layer.y })
     if not has_gnuplot then return end
     local text = plot.histogram { samples = { 2, 2 }, as = "text" }
@@ -215,7 +215,7 @@ describe("the words of a picture", function()
     local event = pn.event
     local a, b = event.gaussian { sigma = 3, sensitivity = 1 }, event.laplace { scale = 2, sensitivity = 1 }
     local c = event.laplace { scale = 2, sensitivity = 1, neighbours = "add_remove" }
-    local privacy = require("penumbra.plot_privacy").privacy
+    local privacy = require("penumbra.plot.privacy").privacy
     local same, mixed = privacy("plot.privacy", {}, { a, b }), privacy("plot.privacy", {}, { a, c })
     assert.equal("epsilon, replace_one", same.ylabel)
     assert.equal("laplace(scale=2, sensitivity=1)", same.layers[2].label)

@@ -2,9 +2,9 @@
 -- there is a plain drawing and a line that says what to install.
 local pn = require "penumbra"
 local plot = pn.plot
-local program = require "penumbra.plot_program"
-local cells = require "penumbra.plot_cells"
-local show = require "penumbra.plot_show"
+local program = require "penumbra.plot.program"
+local cells = require "penumbra.plot.cells"
+local show = require "penumbra.plot.show"
 local refused = require("tests.tools.refusal").refused
 
 local build = os.getenv "PENUMBRA" or "build/penumbra"
@@ -32,7 +32,7 @@ end
 -- The program for a file, and the layers, of a call: what gnuplot is given.
 local function figure_of(name, options, given)
   local from = ({ set2d = "sets", trace = "privacy", privacy = "privacy" })[name] or "series"
-  return require("penumbra.plot_" .. from)[name]("plot." .. name, options, given)
+  return require("penumbra.plot." .. from)[name]("plot." .. name, options, given)
 end
 
 describe("a plot's call", function()

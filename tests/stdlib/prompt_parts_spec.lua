@@ -1,7 +1,7 @@
 -- The small parts of the prompt: tokens, indentation, colours, nearest names.
-local tokens = require "penumbra.tokens"
-local indent = require "penumbra.indent"
-local near = require "penumbra.near"
+local tokens = require "penumbra.prompt.tokens"
+local indent = require "penumbra.prompt.indent"
+local near = require "penumbra.prompt.near"
 
 describe("tokens", function()
   local function kinds(text)
@@ -103,7 +103,7 @@ describe("an entry", function()
 end)
 
 describe("a text for the screen", function()
-  local show = require "penumbra.show"
+  local show = require "penumbra.prompt.show"
 
   it("counts what a tab takes", function()
     assert.equal(3, show.width "abc")

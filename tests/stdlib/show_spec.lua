@@ -1,5 +1,5 @@
 local pn = require "penumbra"
-local show = require "penumbra.show"
+local show = require "penumbra.prompt.show"
 local program = require "tests.tools.program"
 
 describe("show", function()

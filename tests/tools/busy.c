@@ -5,7 +5,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "progress.h"
+#include "bindings/core/progress.h"
 
 int __real_luaopen_penumbra_core(lua_State *L);
 int __wrap_luaopen_penumbra_core(lua_State *L);

@@ -1,7 +1,9 @@
--- check_layers.lua -- the rooms of runtime/ open only the doors below them, and runtime/ keeps its promises.
--- Usage: lua check_layers.lua [ROOT]; prints FILE:LINE: rule for each breach and fails when there is one.
--- Depends on: POSIX find.  Used by: make check-layers.
-local root = arg[1] or "."
+-- check_layers.lua -- the rooms of runtime/, and the floors of a room, open only the doors below them, and runtime/ keeps its promises.
+-- Usage: lua check_layers.lua [ROOT [OBJECTS]]; prints FILE:LINE: rule for each breach and fails when there is one.  OBJECTS is a folder
+-- with the object files of ROOT/runtime: then a function or table that is used above where it is defined is a breach too, whether a
+-- header or an extern declared it.
+-- Depends on: POSIX find, nm.  Used by: make check-layers.
+local root, objects = arg[1] or ".", arg[2]
 
 -- Who may open whose door; a room may always open its own.
 local all = {}
@@ -20,6 +22,25 @@ local may_open = {
 }
 for room in pairs(may_open) do
   all[#all + 1] = room
+end
+
+-- The floors of the rooms that have them, from the lowest; those of one line do not know each other.  A file of a floor may open its own
+-- floor and those below; "" is the room itself, beside its floors.
+local floors = {
+  numeric = { "simd", "" },
+  geometry = { "kernels", "convex", "width", "sets", "algebra", "potentials", "prox" },
+  privacy = { "event", "accounting", "ledger", "mechanism", "audit" },
+  objective = { "losses regularisers", "passes", "measures" },
+  solvers = { "engine", "exact", "first_order frank_wolfe variance_reduced zeroth_order perturbation second_order", "catalogue" },
+  federated = { "sketch", "wire", "party", "transport", "server", "solver" },
+}
+local height = {}
+for room, lines in pairs(floors) do
+  height[room] = {}
+  for level, line in ipairs(lines) do
+    if line == "" then height[room][""] = level end
+    for floor in line:gmatch "%S+" do height[room][floor] = level end
+  end
 end
 
 -- Headers that runtime/ never includes, and why.
@@ -78,6 +99,28 @@ local function contains(list, wanted)
   return false
 end
 
+-- Room and floor of a path below runtime/; the floor is "" for a file of the room itself.
+local function place(path)
+  local room, rest = path:match "^([^/]+)/(.*)$"
+  return room, rest and rest:match "^([^/]+)/" or ""
+end
+
+-- nil, or why what is at `from` may not use what is at `to`; both are paths below runtime/.
+local function upward(from, to)
+  local room, floor = place(from)
+  local target, target_floor = place(to)
+  if not may_open[target] then return nil end
+  if target ~= room then
+    local below = table.concat(may_open[room], ", ")
+    return not contains(may_open[room], target)
+        and ("%s/ may open %s"):format(room, below == "" and "no other room" or below) or nil
+  end
+  local levels = height[room]
+  if not levels or floor == target_floor or not levels[floor] or not levels[target_floor] then return nil end
+  return levels[target_floor] >= levels[floor]
+      and ("%s/%s is not below %s/%s"):format(room, target_floor, room, floor) or nil
+end
+
 -- The source without comments, strings and character constants; every line break stays where it was.
 local function bare(source)
   local out, at = {}, 1
@@ -112,20 +155,15 @@ local function bare(source)
   return table.concat(out)
 end
 
-local function check_include(path, line, room, header, quoted)
+local function check_include(path, line, header, quoted)
   local name = header:match("([^/]+)$")
-  local target = header:match("^%.?%.?/?([%w_]+)/")
   if foreign[header] or (quoted and foreign[name]) then
     breach(path, line, ("runtime/ never includes <%s>: %s"):format(header, foreign[header] or foreign[name]))
   elseif quoted and header:find("..", 1, true) then
     breach(path, line, ('"%s": headers are named from runtime/, as in "core/status.h"'):format(header))
-  elseif may_open[target] and target ~= room and not contains(may_open[room], target) then
-    local below = table.concat(may_open[room], ", ")
-    breach(
-      path,
-      line,
-      ('%s/ may not include "%s": it may open %s'):format(room, header, below == "" and "no other room" or below)
-    )
+  elseif quoted then
+    local why = upward(path:gsub("^runtime/", ""), header)
+    if why then breach(path, line, ('may not include "%s": %s'):format(header, why)) end
   end
 end
 
@@ -152,7 +190,7 @@ local function check_file(path, room)
     number = number + 1
     local mark, header = line:match('^%s*#%s*include%s*([<"])([^>"]+)[>"]')
     if room and header then
-      check_include(path, number, room, header, mark == '"')
+      check_include(path, number, header, mark == '"')
     end
   end
   number = 0
@@ -175,18 +213,45 @@ local function files_of(folder)
   return paths
 end
 
-local checked = 0
+-- What each object defines and needs, by nm; sources: of paths without their endings.
+local function check_objects(sources)
+  local pipe = assert(io.popen(("cd '%s' && find . -name '*.o' | sort | xargs nm -A"):format(objects)))
+  local defined, needed = {}, {}
+  for line in pipe:lines() do
+    local object, kind, symbol = line:match "^%./(.-)%.o:%s*%x*%s+(%a)%s+(%S+)$"
+    if not object or not sources["runtime/" .. object] then
+      kind = nil -- left from a source that was moved or removed
+    end
+    if kind == "U" then
+      needed[#needed + 1] = { object, symbol }
+    elseif kind and kind:match "[A-Z]" then
+      defined[symbol] = object
+    end
+  end
+  assert(pipe:close(), "cannot read the objects of " .. objects)
+  for _, need in ipairs(needed) do
+    local object, symbol = need[1], need[2]
+    local why = defined[symbol] and place(object) and upward(object, defined[symbol])
+    if why then breach("runtime/" .. object .. ".c", 1, ("may not use %s of %s: %s"):format(symbol, defined[symbol], why)) end
+  end
+end
+
+local checked, sources = 0, {}
 for _, path in ipairs(files_of("runtime")) do
-  local room = path:match("^runtime/([^/]+)/")
+  local below = path:gsub("^runtime/", "")
+  local room, floor = place(below)
   if room and not may_open[room] then
     breach(path, 1, ("'%s' is no room of runtime/; the table is in tests/tools/check_layers.lua"):format(room))
+  elseif room and floor ~= "" and not (height[room] and height[room][floor]) or room and floor == "" and height[room] and not height[room][""] then
+    breach(path, 1, ("'%s/%s' is no floor; the table is in tests/tools/check_layers.lua"):format(room, floor))
   elseif room then
     check_file(path, room)
-    checked = checked + 1
+    checked, sources[(path:gsub("%.[ch]$", ""))] = checked + 1, true
   elseif path ~= "runtime/penumbra.h" then
     breach(path, 1, "every file of runtime/ lives in a room")
   end
 end
+if objects then check_objects(sources) end
 
 -- A copy of the tree may have only runtime/.
 for _, path in ipairs(os.execute(("test -d '%s/bindings'"):format(root)) and files_of("bindings") or {}) do

@@ -1,5 +1,5 @@
 -- compositions.lua -- random sets, and sets made of sets, by the public algebra.  Depends on: penumbra.
--- Used by: tests/runtime/geometry/compositions_spec.lua.
+-- Used by: tests/runtime/geometry/algebra/compositions_spec.lua.
 local pn = require "penumbra"
 
 local compositions = {}

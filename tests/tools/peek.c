@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bindings/core/pnl.h"
 #include "core/vault.h"
-#include "pnl.h"
 #include "tools/peek.h"
 
 #define MOST_RANGES 512

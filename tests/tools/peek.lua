@@ -1,7 +1,7 @@
 -- peek.lua -- run by build/mutants/program: what scripts with planted memory errors reach, in the curator's process and in their
 -- own, as a table of lines "name value".  Usage: program peek.lua PROGRAM LEDGER KEY, with bytes of the ledger's key, masked.
 -- Depends on: tools/peek.c.
--- Used by: tests/bindings/curator_process_spec.lua.
+-- Used by: tests/bindings/curator/curator_process_spec.lua.
 local pn = require "penumbra"
 local program, path, key = arg[1], arg[2], arg[3]
 

@@ -1,6 +1,6 @@
 -- tour.lua -- a tester at an 80-column terminal: types each feature of the prompt and waits for what the screen shows.
 -- Usage: lua tests/tools/tour.lua, in the tree's root; prints a line for each feature.  PENUMBRA names another program.
--- Depends on: tmux, tests.tools.program.  Used by: tests/bindings/repl_tour_spec.lua.
+-- Depends on: tmux, tests.tools.program.  Used by: tests/bindings/prompt/repl_tour_spec.lua.
 local program = require "tests.tools.program"
 
 local PATIENCE = 1200 -- looks at the screen, 0.1 s apart: a guard against hanging, not a measure

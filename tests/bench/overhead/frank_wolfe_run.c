@@ -5,7 +5,9 @@
 
 #include "core/alloc.h"
 #include "data/dataset.h"
-#include "solvers/solver.h"
+#include "geometry/sets/sets.h"
+#include "solvers/catalogue/solvers.h"
+#include "solvers/engine/solver.h"
 
 static pn_err err;
 

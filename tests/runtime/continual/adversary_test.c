@@ -10,7 +10,7 @@
 #include "continual/prefix_state.h"
 #include "continual/toeplitz.h"
 
-#include "prefix_kit.h"
+#include "runtime/continual/prefix_kit.h"
 
 enum { LONGEST = 13, MOST_DIM = 3, MOST = LONGEST * MOST_DIM };
 

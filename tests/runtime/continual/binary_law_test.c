@@ -4,7 +4,7 @@
  * exceeds with probability 3e-9 (chi^2, also with the skewness of N = 40000), all checks of this file together below 1e-6; noise with a
  * sigma 1.1 times too large or small is off by 28 of these.
  * Depends on: check.h, prefix_kit.h, continual/. */
-#include "prefix_kit.h"
+#include "runtime/continual/prefix_kit.h"
 
 enum { DIM = 1000, SEEDS = 40, MOST = 40, N = DIM * SEEDS };
 

@@ -4,7 +4,7 @@
  * Depends on: check.h, prefix_kit.h, continual/. */
 #include <string.h>
 
-#include "prefix_kit.h"
+#include "runtime/continual/prefix_kit.h"
 
 /* ---- variances ---- */
 

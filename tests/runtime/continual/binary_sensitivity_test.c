@@ -3,7 +3,7 @@
  * Depends on: check.h, prefix_kit.h, continual/. */
 #include "continual/binary_prefix.h"
 
-#include "prefix_kit.h"
+#include "runtime/continual/prefix_kit.h"
 
 enum { LONGEST = 32 };
 

@@ -2,7 +2,7 @@
  * Nothing that was released is forgotten, at most one leaf more is there, and its release can be read.
  * Depends on: check.h, checkpoint_kit.h, POSIX. */
 #define _GNU_SOURCE
-#include "checkpoint_kit.h"
+#include "runtime/continual/checkpoint_kit.h"
 
 #include <signal.h>
 

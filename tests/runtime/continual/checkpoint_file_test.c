@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #define PN_MUTANTS
 #include "core/file.h"
-#include "privacy/ledger_disk.h"
+#include "privacy/ledger/ledger_disk.h"
 
 /* The last steps on the disk; a write or a sync may be made to fail. */
 static struct {

@@ -6,7 +6,7 @@
 
 #define PN_MUTANTS
 #include "core/file.h"
-#include "privacy/ledger_disk.h"
+#include "privacy/ledger/ledger_disk.h"
 
 static int fail_write; /* the write from now that fails, from 1; 0: none */
 

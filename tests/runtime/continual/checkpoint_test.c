@@ -2,7 +2,7 @@
  * is not released, and what does not fit together is refused.  (Dying: checkpoint_crash_test.c.)
  * Depends on: check.h, checkpoint_kit.h, fail_alloc.h, POSIX. */
 #define _GNU_SOURCE
-#include "checkpoint_kit.h"
+#include "runtime/continual/checkpoint_kit.h"
 
 #include "fail_alloc.h"
 

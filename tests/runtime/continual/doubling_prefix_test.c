@@ -1,7 +1,7 @@
 /* doubling_prefix_test.c -- streams without a horizon: epochs that double, each with noise of its own, and one tree without end.
  * Numbers are those of tree-mechanism.md, item 9 of its last section.
  * Depends on: check.h, prefix_kit.h, continual/. */
-#include "prefix_kit.h"
+#include "runtime/continual/prefix_kit.h"
 
 static pn_prefix_design *endless_or_doubling(pn_prefix_growth growth, pn_prefix_estimator estimator, double rho)
 {

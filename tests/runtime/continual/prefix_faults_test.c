@@ -12,7 +12,7 @@
 #include "continual/binary_push.c"
 #include "continual/prefix_design.c"
 
-#include "prefix_kit.h"
+#include "runtime/continual/prefix_kit.h"
 
 enum { DIM = 4000, LEAVES = 16 };
 

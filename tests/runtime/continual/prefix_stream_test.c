@@ -4,10 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "privacy/accountant.h"
+#include "privacy/accounting/accountant.h"
 
 #include "fail_alloc.h"
-#include "prefix_kit.h"
+#include "runtime/continual/prefix_kit.h"
 
 enum { WIDE = 3 * PN_PREFIX_BLOCK + 77, LEAVES = 21 };
 

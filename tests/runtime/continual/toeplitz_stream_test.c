@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "fail_alloc.h"
-#include "prefix_kit.h"
+#include "runtime/continual/prefix_kit.h"
 
 #define LEAVES 48
 #define DIM    5

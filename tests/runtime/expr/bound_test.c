@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "fail_alloc.h"
-#include "formulas.h"
+#include "runtime/expr/formulas.h"
 
 #define TIGHT 1e-6 /* relative, what common losses must be bounded to; the search aims at 1e-9 */
 

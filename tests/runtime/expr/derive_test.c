@@ -6,7 +6,7 @@
  * of every switch and pole of the expression, and the estimate must be far below the size of what is measured.  */
 #include <stdlib.h>
 
-#include "random_expr.h"
+#include "runtime/expr/random_expr.h"
 
 #include "check.h"
 #include "expr/graph.h"

@@ -2,9 +2,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "random_expr.h"
+#include "runtime/expr/random_expr.h"
 
-#include "graph_helpers.h"
+#include "runtime/expr/graph_helpers.h"
 
 #include "fail_alloc.h"
 

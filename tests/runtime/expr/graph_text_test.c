@@ -1,9 +1,9 @@
 /* graph_text_test.c -- expressions as text, and back through a reader of what Lua would read. */
 #include <stdlib.h>
 
-#include "random_expr.h"
+#include "runtime/expr/random_expr.h"
 
-#include "graph_helpers.h"
+#include "runtime/expr/graph_helpers.h"
 
 #define EXPRESSIONS (10000 / RX_SHARE)
 

@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "expr/bound.h"
-#include "formulas.h"
+#include "runtime/expr/formulas.h"
 
 enum { JUMPS = 0, CONTINUOUS = 1, SMOOTH = 2, TWICE_SMOOTH = 3 };
 

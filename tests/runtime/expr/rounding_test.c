@@ -3,9 +3,9 @@
 #include "check.h"
 #include "expr/program.h"
 #include "expr/rounding.h"
-#include "formulas.h"
-#include "objective/loss.h"
-#include "sample.h"
+#include "objective/losses/loss.h"
+#include "runtime/expr/formulas.h"
+#include "runtime/expr/sample.h"
 
 static double uniform(double low, double high)
 {

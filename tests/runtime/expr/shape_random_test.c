@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "expr/bound.h"
-#include "sample.h"
+#include "runtime/expr/sample.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define EXPRESSIONS 100

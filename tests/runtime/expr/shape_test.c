@@ -5,7 +5,7 @@
 #include "expr/bound.h"
 
 #include "check.h"
-#include "formulas.h"
+#include "runtime/expr/formulas.h"
 
 static const double signs[] = { -1.0, 1.0 };
 

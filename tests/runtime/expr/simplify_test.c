@@ -1,9 +1,9 @@
 /* simplify_test.c -- each rule of graph.h, its neighbours that must stay, and that no value changes. */
 #include <stdlib.h>
 
-#include "random_expr.h"
+#include "runtime/expr/random_expr.h"
 
-#include "graph_helpers.h"
+#include "runtime/expr/graph_helpers.h"
 
 #define EXPRESSIONS (10000 / RX_SHARE)
 

@@ -1,5 +1,5 @@
 /* npy_test.c -- .npy files when memory is short, and the bytes that are written.  What is read and refused is in
- * tests/bindings/npy_spec.lua.  Depends on: check.h, fail_alloc.h, numeric/npy.h. */
+ * tests/bindings/numeric/npy_spec.lua.  Depends on: check.h, fail_alloc.h, numeric/npy.h. */
 #define _XOPEN_SOURCE 700
 #include <stdlib.h>
 #include <string.h>

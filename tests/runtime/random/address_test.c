@@ -9,7 +9,7 @@
 #include "random/noise.h"
 
 #include "check.h"
-#include "chi_square.h"
+#include "runtime/random/chi_square.h"
 
 enum { WORDS = 300 };
 

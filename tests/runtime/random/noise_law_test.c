@@ -13,11 +13,11 @@ static void made_enter(pn_rng *rng);
 #define pn_stream_extra  made_extra
 #define pn_stream_enter  made_enter
 #define pn_noise_laplace made_laplace
-#include "../../../runtime/random/noise_laplace.c"
+#include "runtime/random/noise_laplace.c"
 #include "random/noise_sampler.h"
 
 #include "check.h"
-#include "noise_mini_table.h"
+#include "runtime/random/noise_mini_table.h"
 
 /* ---- the streams ---- */
 

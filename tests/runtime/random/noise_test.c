@@ -31,7 +31,7 @@ static uint64_t counted_extra(pn_rng *rng)
 #define pn_noise_gaussian       counted_gaussian
 #define pn_noise_gaussian_exact counted_gaussian_exact
 #define pn_discrete_gaussian    counted_discrete_gaussian
-#include "../../../runtime/random/noise.c"
+#include "runtime/random/noise.c"
 #undef pn_stream_words
 #undef pn_stream_extra
 #undef pn_noise_gaussian
@@ -42,7 +42,7 @@ void pn_noise_gaussian_exact(pn_rng *rng, size_t n, int64_t *out);
 int64_t pn_discrete_gaussian(pn_rng *rng, uint32_t num, uint32_t den);
 
 #include "check.h"
-#include "chi_square.h"
+#include "runtime/random/chi_square.h"
 
 #define S 0x1p40
 

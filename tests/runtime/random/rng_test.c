@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "chi_square.h"
 #include "core/account.h"
 #include "random/rng.h"
 #include "random/stream.h"
+#include "runtime/random/chi_square.h"
 
 static pn_rng *seeded(uint64_t seed)
 {

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "check.h"
-#include "chi_square.h"
 #include "core/alloc.h"
 #include "random/sample.h"
+#include "runtime/random/chi_square.h"
 
 static pn_rng *seeded(uint64_t seed)
 {

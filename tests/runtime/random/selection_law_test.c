@@ -18,7 +18,7 @@
 uint64_t walk_below(pn_rng *rng, uint64_t n);
 uint64_t walk_word(pn_rng *rng);
 uint64_t walk_bundle(pn_rng *rng);
-#include "../../../runtime/random/selection.c"
+#include "runtime/random/selection.c"
 
 #include "check.h"
 

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "check.h"
-#include "chi_square.h"
 #include "random/selection.h"
+#include "runtime/random/chi_square.h"
 
 static pn_rng *seeded(uint64_t seed)
 {

@@ -1,0 +1,125 @@
+/* lset_custom.c -- pn.set.custom: a set given by a user's functions.
+ * Depends on: lset.h, lcallback.h, geometry/sets/custom_set.h.  Used by: lset.c. */
+#include <math.h>
+
+#include "bindings/core/lcallback.h"
+#include "bindings/core/progress.h"
+#include "bindings/geometry/lset.h"
+#include "geometry/sets/custom_set.h"
+
+enum { SUPPORT, PROJECT, CONTAINS };
+
+static const char *const function_names[] = { "support", "project", "contains", NULL };
+
+static pn_status call_support(void *self, const double *g, size_t n, double *point, pn_err *err)
+{
+    return pnl_call_for_vec(self, SUPPORT, g, n, point, n, err);
+}
+
+static pn_status call_project(void *self, double *x, size_t n, pn_err *err)
+{
+    return pnl_call_for_vec(self, PROJECT, x, n, x, n, err);
+}
+
+static pn_status call_contains(void *self, const double *x, size_t n, bool *inside, pn_err *err)
+{
+    return pnl_call_for_boolean(self, CONTAINS, x, n, inside, err);
+}
+
+enum { DIM, RADIUS, CENTER, SYMMETRIC, PARAMS };
+
+const pn_param pnl_set_custom_params[] = {
+    { "dim", PN_COUNT, PN_REQUIRED, PN_ANY, 0.0, NULL, "number of coordinates" },
+    { "radius", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, -1.0, NULL,
+      "the largest l2 norm in the set, or a bound; a set without one counts as unbounded" },
+    { "center", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "a point of the set [dim]; found when not given" },
+    { "symmetric", PN_FLAG, PN_OPTIONAL, PN_ANY, 0.0, NULL, "whether C = -C" },
+    PN_PARAM_END,
+};
+
+const char pnl_set_custom_signature[] =
+    "pn.set.custom{dim=, support=function(g) -> point, project=function(v) -> point, "
+    "contains=function(v) -> boolean, radius=, center=, symmetric=, name=} -> set";
+
+const char pnl_set_custom_doc[] =
+    "A convex set by functions of your own, which everything takes as it takes the others, but for private objective "
+    "perturbation and clip_rows: there your functions would see what is not private.  support(g) returns a point "
+    "with the largest <g, x>, project(v) the nearest one; give at least one of them.  With a radius the other is "
+    "found: "
+    "the projection by support points, the support by projections of far points, to 1e-10 of the radius.  contains(v) "
+    "is "
+    "optional.  Vectors have dim numbers; what the functions get are copies.  All are tried at once, and what they "
+    "return "
+    "is looked at every time: an error says what was wrong.  An error of theirs reaches the caller as it is.";
+
+/* The option `name`, left on the stack; NULL when absent. */
+static const char *read_name(lua_State *L)
+{
+    if (lua_getfield(L, 1, "name") == LUA_TNIL)
+        return NULL;
+    if (lua_type(L, -1) != LUA_TSTRING)
+        pnl_error(L, "set.custom: name must be a string, got %s", pnl_got(L, -1));
+    return lua_tostring(L, -1);
+}
+
+static void read_parts(lua_State *L, pn_custom_set *parts)
+{
+    static const char *const extra[] = { "support", "project", "contains", "name", NULL };
+    pn_arg args[PARAMS];
+    pn_err err;
+
+    pnl_options(L, 1, "set.custom", pnl_set_custom_params, args, extra);
+    pnl_status(L, pn_args_check("set.custom", pnl_set_custom_params, args, &err), &err);
+    *parts = (pn_custom_set){
+        .dim = args[DIM].count,
+        .radius = args[RADIUS].given ? args[RADIUS].real : INFINITY,
+        .symmetric = args[SYMMETRIC].flag,
+        .center = args[CENTER].given ? args[CENTER].vector.data : NULL,
+        .name = read_name(L),
+        .destroy = pn_free,
+    };
+    if (args[CENTER].given && args[CENTER].vector.n != parts->dim)
+        pnl_error(L, "set.custom: center has %zu entries, dim is %zu", args[CENTER].vector.n, parts->dim);
+}
+
+/* (box, options) -> callback; under lua_pcall, since the frame of the call is open already. */
+static int new_callback(lua_State *L)
+{
+    lua_pushlightuserdata(L, pnl_new_callback(L, 1, 2, "set.custom", function_names));
+    return 1;
+}
+
+int pnl_set_custom(lua_State *L)
+{
+    pn_custom_set parts;
+    pnl_callback *back;
+    pn_status status;
+    void **slot;
+    pn_err err;
+
+    lua_settop(L, 1);
+    if (!lua_istable(L, 1))
+        return pnl_error(L, "set.custom: expected a table of options, got %s", pnl_got(L, 1));
+    read_parts(L, &parts);
+    slot = pnl_newbox(L, &pnl_set_class);
+    pnl_run_begin(L, false);
+    lua_pushcfunction(L, new_callback);
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, 1);
+    if (lua_pcall(L, 2, 1, 0) != LUA_OK) {
+        pnl_run_end(L);
+        return lua_error(L);
+    }
+    back = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    parts.self = back;
+    parts.support = pnl_callback_has(back, SUPPORT) ? call_support : NULL;
+    parts.project = pnl_callback_has(back, PROJECT) ? call_project : NULL;
+    parts.contains = pnl_callback_has(back, CONTAINS) ? call_contains : NULL;
+    status = pn_set_custom((pn_set **)slot, &parts, &err);
+    pnl_run_end(L);
+    if (status != PN_OK)
+        pn_free(back);
+    pnl_status(L, status, &err);
+    return 1;
+}

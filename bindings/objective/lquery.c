@@ -1,0 +1,270 @@
+/* lquery.c -- pn.query: noisy counts, sums, means, histograms and quantiles of the columns of a data set.
+ * Depends on: pnl.h, objective/passes/query.h.  Used by: module.c. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bindings/core/pnl.h"
+#include "core/vault.h"
+#include "objective/passes/query.h"
+#include "privacy/ledger/ledger.h"
+
+static const char *const data_class[] = { "pn.dataset", NULL };
+static const char *const by_hand[] = { "ledger", "rng", "label", NULL };
+
+#define DATA_PARAM                                                                                                     \
+    {                                                                                                                  \
+        "data", PN_OBJECT, PN_REQUIRED, PN_ANY, 0.0, data_class, "the records"                                         \
+    }
+#define EPSILON_PARAM                                                                                                  \
+    {                                                                                                                  \
+        "epsilon", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "what it costs: alone for Laplace noise"              \
+    }
+
+/* The same places for all kinds; the names differ. */
+enum { DATA, COLUMNS, FIRST, SECOND, EPSILON, DELTA, RHO, MOST };
+
+static const pn_param box_params[] = {
+    DATA_PARAM,
+    { "columns", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "numbers of columns from 1; 0 is the label" },
+    { "low", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "lower ends of their public ranges" },
+    { "high", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "upper ends of their public ranges" },
+    EPSILON_PARAM,
+    { "delta", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL, "with epsilon: Gaussian noise" },
+    { "rho", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "or rho of zero-concentrated privacy: Gaussian noise" },
+    PN_PARAM_END,
+};
+
+static const pn_param histogram_params[] = {
+    DATA_PARAM,
+    { "column", PN_REAL, PN_REQUIRED, PN_NONNEGATIVE, 0.0, NULL, "number of the column from 1; 0 is the label" },
+    { "edges", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "increasing: one more than there are bins" },
+    { "bins", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "number of bins, when edges is {low, high}: of equal width" },
+    EPSILON_PARAM,
+    { "delta", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL, "with epsilon: Gaussian noise" },
+    { "rho", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "or rho of zero-concentrated privacy: Gaussian noise" },
+    PN_PARAM_END,
+};
+
+static const pn_param quantile_params[] = {
+    DATA_PARAM,
+    { "column", PN_REAL, PN_REQUIRED, PN_NONNEGATIVE, 0.0, NULL, "number of the column from 1; 0 is the label" },
+    { "candidates", PN_VECTOR, PN_REQUIRED, PN_ANY, 0.0, NULL, "increasing: what may be answered" },
+    { "q", PN_REAL, PN_REQUIRED, PN_UNIT_INTERVAL, 0.0, NULL, "0.5 for the median" },
+    EPSILON_PARAM,
+    PN_PARAM_END,
+};
+
+typedef struct kind {
+    const char *name;
+    pn_query_kind kind;
+    const pn_param *params;
+    const char *signature, *doc;
+} kind;
+
+#define PRICE "epsilon=, delta=, rho=, ledger=, rng=, label="
+
+static const char source[] = "Dwork, Roth (2014), sections 3.3 and 3.4; Smith (2011)";
+
+static const kind kinds[] = {
+    { "count", PN_QUERY_COUNT, box_params,
+      "pn.query.count{data=, columns=, low=, high=, " PRICE "} -> {value=, deviation=, event=}",
+      "How many records have all these columns within [low, high], with noise.  One record moves it by 1.  Charges the "
+      "ledger once, before noise is drawn; deviation is the standard deviation of the noise, the only error." },
+    { "sum", PN_QUERY_SUM, box_params,
+      "pn.query.sum{data=, columns=, low=, high=, " PRICE "} -> {value=, deviation=, event=}",
+      "The sum of each column, its values clamped to [low, high], with noise: a number for one column, else vectors.  "
+      "A "
+      "record moves a column by high - low (replace_one) or max(|low|, |high|), the certified sensitivity; all columns "
+      "are one release.  deviation: standard deviation of the noise.  Values are rounded to 2^-24 of the range "
+      "first." },
+    { "mean", PN_QUERY_MEAN, box_params,
+      "pn.query.mean{data=, columns=, low=, high=, " PRICE "} -> {value=, deviation=, event=}",
+      "The mean of each column, its values clamped to [low, high], with noise: the noisy sum over the number of "
+      "records, "
+      "which is public.  Error for add_remove neighbours, for whom it is not." },
+    { "histogram", PN_QUERY_HISTOGRAM, histogram_params,
+      "pn.query.histogram{data=, column=, edges=, bins=, " PRICE "} -> {value=, deviation=, event=}",
+      "How many records a column has in each bin [edge, next edge), with noise: a vec.  What lies beyond the edges "
+      "counts "
+      "in the first and last bin.  One record moves two counts by 1 (add_remove: one)." },
+    { "quantile", PN_QUERY_QUANTILE, quantile_params,
+      "pn.query.quantile{data=, column=, candidates=, q=, epsilon=, ledger=, rng=, label=} -> {value=, rank_error=, "
+      "event=}",
+      "The candidate whose rank in the column is nearest to q n, by the exponential mechanism.  rank_error: with "
+      "probability 0.95 its rank is off by at most so many records more than that of the best candidate,  "
+      "2 ln(candidates / 0.05) / epsilon." },
+};
+
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+/* ---- reading ---- */
+
+typedef struct question {
+    pn_query query;
+    const kind *of;
+    char owner[32];
+    const char *label;
+    int ledger_at, rng_at;
+} question;
+
+static size_t column_of(lua_State *L, const question *ask, double number)
+{
+    if (!(number >= 0.0 && number < 0x1p31 && number == floor(number)))
+        pnl_error(L, "%s: columns are whole numbers from 1, and 0 for the label; got %g", ask->owner, number);
+    return (size_t)number;
+}
+
+/* Columns and their ranges, in memory that the stack keeps. */
+static void read_box(lua_State *L, question *ask, const pn_arg *args)
+{
+    pn_vec columns = args[COLUMNS].vector, low = args[FIRST].vector, high = args[SECOND].vector;
+    size_t *numbers = lua_newuserdatauv(L, (columns.n + 1) * sizeof *numbers, 0);
+
+    if (low.n != columns.n || high.n != columns.n)
+        pnl_error(L, "%s: columns has %zu entries, low %zu and high %zu; give a range for each", ask->owner, columns.n,
+                  low.n, high.n);
+    for (size_t c = 0; c < columns.n; c++)
+        numbers[c] = column_of(L, ask, columns.data[c]);
+    ask->query.columns = numbers;
+    ask->query.count = columns.n;
+    ask->query.low = low.data;
+    ask->query.high = high.data;
+}
+
+/* {low, high} and the number of bins become edges. */
+static void divide(lua_State *L, question *ask, pn_vec ends, size_t bins)
+{
+    double *edges;
+
+    if (ends.n != 2 || bins > (size_t)1 << 20)
+        pnl_error(L, "%s: bins goes with edges = {low, high}, and is at most 2^20", ask->owner);
+    edges = pnl_new_vec(L, bins + 1);
+    for (size_t i = 0; i <= bins; i++)
+        edges[i] = i == bins ? ends.data[1] : ends.data[0] + (ends.data[1] - ends.data[0]) * ((double)i / (double)bins);
+    ask->query.points = edges;
+    ask->query.point_count = bins + 1;
+}
+
+static void read_points(lua_State *L, question *ask, const pn_arg *args)
+{
+    size_t *number = lua_newuserdatauv(L, sizeof *number, 0);
+    bool histogram = ask->of->kind == PN_QUERY_HISTOGRAM;
+
+    *number = column_of(L, ask, args[COLUMNS].real);
+    ask->query.columns = number;
+    ask->query.count = 1;
+    ask->query.points = args[FIRST].vector.data;
+    ask->query.point_count = args[FIRST].vector.n;
+    if (histogram && args[SECOND].given)
+        divide(L, ask, args[FIRST].vector, args[SECOND].count);
+    if (!histogram)
+        ask->query.quantile = args[SECOND].real;
+}
+
+static void read_label(lua_State *L, question *ask)
+{
+    int type = lua_istable(L, 1) ? lua_getfield(L, 1, "label") : (lua_pushnil(L), LUA_TNIL);
+
+    if (type != LUA_TNIL && type != LUA_TSTRING)
+        pnl_error(L, "%s: label must be a string, got %s", ask->owner, pnl_got(L, -1));
+    if (type == LUA_TSTRING && lua_rawlen(L, -1) > 100)
+        pnl_error(L, "%s: label must have at most 100 bytes", ask->owner);
+    ask->label = type == LUA_TNIL ? ask->owner : lua_tostring(L, -1);
+}
+
+static void read_question(lua_State *L, question *ask)
+{
+    pn_arg args[MOST + 1];
+    pn_err err;
+
+    (void)snprintf(ask->owner, sizeof ask->owner, "query.%s", ask->of->name);
+    pnl_options(L, 1, ask->owner, ask->of->params, args, by_hand);
+    pnl_status(L, pn_args_check(ask->owner, ask->of->params, args, &err), &err);
+    ask->query.kind = ask->of->kind;
+    ask->query.data = args[DATA].object;
+    if (ask->of->params == box_params)
+        read_box(L, ask, args);
+    else
+        read_points(L, ask, args);
+    ask->query.price.epsilon = args[EPSILON].given ? args[EPSILON].real : NAN;
+    ask->query.price.delta = ask->of->params != quantile_params && args[DELTA].given ? args[DELTA].real : NAN;
+    ask->query.price.rho = ask->of->params != quantile_params && args[RHO].given ? args[RHO].real : NAN;
+    read_label(L, ask);
+    pnl_push_ledger(L, 1, ask->owner);
+    ask->ledger_at = lua_gettop(L);
+    if (!lua_istable(L, 1) || lua_getfield(L, 1, "rng") == LUA_TNIL)
+        lua_pushnil(L);
+    ask->rng_at = lua_gettop(L);
+    (void)pnl_rng(L, ask->rng_at); /* makes the one that is used when there is no option */
+}
+
+/* ---- answering ---- */
+
+/* upvalue 1: the kind */
+static int ask(lua_State *L)
+{
+    question asked = { .of = lua_touserdata(L, lua_upvalueindex(1)) };
+    pn_query_answer answer = { 0 };
+    pn_ledger *ledger;
+    void **event;
+    size_t n;
+    int values;
+    pn_err err;
+
+    lua_settop(L, 1);
+    read_question(L, &asked);
+    n = pn_query_values(&asked.query);
+    if (n == 0 || n > (size_t)1 << 20) /* no edges, say: refused below */
+        n = 1;
+    answer.values = pnl_new_vec(L, n);
+    answer.deviations = pnl_new_vec(L, n);
+    values = lua_gettop(L) - 1;
+    event = pnl_newbox(L, &pnl_event_class);
+    /* Looked up last: memory may run a finalizer, which may close them. */
+    if (lua_isnil(L, asked.ledger_at))
+        return pnl_error(L, "%s: a query is paid from a ledger; give ledger = pn.ledger{epsilon = ...}", asked.owner);
+    ledger = pnl_test(L, asked.ledger_at, &pnl_ledger_class);
+    if (!ledger)
+        return pnl_error(L, "%s: ledger must be an open pn.ledger, got %s", asked.owner, pnl_got(L, asked.ledger_at));
+    pnl_status(
+        L, PN_WITH_RECORDS(pn_query_ask(&asked.query, ledger, asked.label, pnl_rng(L, asked.rng_at), &answer, &err)),
+        &err);
+    *event = answer.event;
+
+    lua_createtable(L, 0, 4);
+    lua_insert(L, -2);
+    lua_setfield(L, -2, "event");
+    for (int i = 0; i < 2; i++) {
+        if (asked.of->kind == PN_QUERY_QUANTILE && i == 1)
+            lua_pushnumber(L, answer.rank_error);
+        else if (n == 1 && asked.of->kind != PN_QUERY_HISTOGRAM)
+            lua_pushnumber(L, i == 0 ? answer.values[0] : answer.deviations[0]);
+        else if (i == 0)
+            lua_pushvalue(L, values);
+        else if (asked.of->kind == PN_QUERY_HISTOGRAM)
+            lua_pushnumber(L, answer.deviations[0]);
+        else
+            lua_pushvalue(L, values + 1);
+        lua_setfield(L, -2, i == 0 ? "value" : asked.of->kind == PN_QUERY_QUANTILE ? "rank_error" : "deviation");
+    }
+    pnl_list(L);
+    return 1;
+}
+
+void pnl_open_query(lua_State *L)
+{
+    static const pnl_row none[] = { PNL_ROW_END };
+
+    pnl_library(
+        L, "query",
+        "Questions about the columns of a data set, answered with noise whose amount follows from public ranges.",
+        none);
+    for (size_t i = 0; i < KINDS; i++) {
+        lua_pushlightuserdata(L, (void *)(size_t)&kinds[i]);
+        lua_pushcclosure(L, ask, 1);
+        lua_setfield(L, -2, kinds[i].name);
+        pnl_reference(L, "query", kinds[i].name, PNL_PAID, kinds[i].signature, kinds[i].doc, source, kinds[i].params);
+    }
+    lua_setfield(L, -2, "query");
+}

@@ -1,0 +1,117 @@
+/* lprivacy.c -- opens the parts of privacy in order, and checks the arguments that they share.
+ * Depends on: lprivacy.h, lprivacy_check.h.  Used by: module.c, levent.c, laccountant.c, lledger.c, lcalibrate.c, lrelease.c, ltree.c. */
+#include <math.h>
+
+#include "bindings/privacy/lprivacy.h"
+#include "bindings/privacy/lprivacy_check.h"
+
+const pn_param pnl_neighbours_params[] = {
+    { "neighbours", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_neighbours_names,
+      "what two neighbouring data sets differ in: one record replaced, one added or removed, one made null" },
+    PN_PARAM_END,
+};
+
+double pnl_check_delta(lua_State *L, int index, const char *method)
+{
+    double delta = lua_tonumber(L, index);
+
+    if (lua_type(L, index) != LUA_TNUMBER || !(delta >= 0.0 && delta < 1.0))
+        luaL_error(L, "%s: delta must be a number from 0 up to but not including 1, got %s", method, pnl_got(L, index));
+    return delta;
+}
+
+double pnl_check_order(lua_State *L, int index, const char *method)
+{
+    double alpha = lua_tonumber(L, index);
+
+    if (lua_type(L, index) != LUA_TNUMBER || !(alpha > 1.0))
+        luaL_error(L, "%s: alpha must be a number greater than 1 (math.huge is allowed), got %s", method,
+                   pnl_got(L, index));
+    return alpha;
+}
+
+double pnl_check_epsilon(lua_State *L, int index, const char *method)
+{
+    double epsilon = lua_tonumber(L, index);
+
+    if (lua_type(L, index) != LUA_TNUMBER || !(epsilon >= 0.0 && isfinite(epsilon)))
+        luaL_error(L, "%s: epsilon must be a number from 0, got %s", method, pnl_got(L, index));
+    return epsilon;
+}
+
+size_t pnl_opt_count(lua_State *L, int index, const char *method)
+{
+    const char *what;
+
+    if (lua_isnoneornil(L, index))
+        return 1;
+    what = lua_pushfstring(L, "%s: count", method);
+    return pnl_check_count(L, index, what);
+}
+
+#define MAX_PARAMS 16
+
+void pnl_enter_row(lua_State *L, const char *library, const char *name, const char *result, const pn_param *params,
+                   const char *doc, const char *source)
+{
+    pn_param all[MAX_PARAMS + 2];
+    size_t count = pn_param_count(params);
+
+    if (count > MAX_PARAMS)
+        pnl_error(L, "%s.%s has more options than the binding reads", library, name);
+    for (size_t i = 0; i < count; i++)
+        all[i] = params[i];
+    all[count] = pnl_neighbours_params[0];
+    all[count + 1] = (pn_param)PN_PARAM_END;
+    lua_pushfstring(L, "pn.%s.%s{", library, name);
+    for (size_t i = 0; i <= count; i++)
+        lua_pushfstring(L, "%s%s=", i ? ", " : "", all[i].name);
+    lua_pushfstring(L, "} -> %s", result);
+    lua_concat(L, (int)count + 3);
+    pnl_reference(L, library, name, PNL_NOTHING, lua_tostring(L, -1), doc, source, all);
+    lua_pop(L, 1);
+}
+
+pn_event *pnl_check_event(lua_State *L, int index)
+{
+    if (pnl_test(L, index, &pnl_mechanism_class))
+        luaL_error(L, "expected a pn.event, got a pn.mechanism; give its event, as in m.event");
+    return pnl_check(L, index, &pnl_event_class);
+}
+
+pn_vec pnl_check_query(lua_State *L, int index, const char *owner, const char *what, bool *scalar)
+{
+    static const char expected[] = "%s: the %s must be a number, a vector or a table of numbers, got %s";
+    size_t n = 1;
+    double *copy;
+
+    *scalar = lua_type(L, index) == LUA_TNUMBER;
+    if (pnl_test(L, index, &pnl_vec_class))
+        return pnl_check_vec(L, index);
+    if (!*scalar && lua_type(L, index) != LUA_TTABLE)
+        pnl_error(L, expected, owner, what,
+                  lua_isuserdata(L, index) ? pnl_got(L, index) : luaL_typename(L, index)); /* no value: types only */
+    if (!*scalar)
+        n = lua_rawlen(L, index);
+    copy = lua_newuserdatauv(L, (n ? n : 1) * sizeof *copy, 0);
+    if (*scalar)
+        copy[0] = lua_tonumber(L, index);
+    for (size_t i = 0; i < n && !*scalar; i++) {
+        if (lua_rawgeti(L, index, (lua_Integer)i + 1) != LUA_TNUMBER)
+            pnl_error(L, expected, owner, what, "a table with something else in it");
+        copy[i] = lua_tonumber(L, -1);
+        lua_pop(L, 1);
+    }
+    return (pn_vec){ copy, n };
+}
+
+void pnl_open_privacy(lua_State *L)
+{
+    pnl_open_event(L);
+    pnl_open_accountant(L);
+    pnl_open_calibrate(L);
+    pnl_open_ledger(L);
+    pnl_open_mechanism(L);
+    pnl_open_sampler(L);
+    pnl_open_audit(L);
+}

@@ -1,0 +1,36 @@
+/* lprivacy_check.h -- arguments that the privacy bindings share.  Depends on: pnl.h, privacy/event/event.h.
+ * Used by: levent.c, laccountant.c, lledger.c, lcalibrate.c, lrelease.c, ltree.c. */
+#ifndef PNL_LPRIVACY_CHECK_H
+#define PNL_LPRIVACY_CHECK_H
+
+#include "bindings/core/pnl.h"
+#include "privacy/event/event.h"
+
+/** The one-row table {"neighbours"} that joins every event's and budget's own options. */
+extern const pn_param pnl_neighbours_params[];
+
+/** A number in [0, 1), in (1, inf], or >= 0; raise with the method's name. */
+double pnl_check_delta(lua_State *L, int index, const char *method);
+double pnl_check_order(lua_State *L, int index, const char *method);
+double pnl_check_epsilon(lua_State *L, int index, const char *method);
+
+/** A count that may be left out: 1. */
+size_t pnl_opt_count(lua_State *L, int index, const char *method);
+
+/** Enter pn.LIBRARY.NAME{options and neighbours} -> result in the reference. */
+void pnl_enter_row(lua_State *L, const char *library, const char *name, const char *result, const pn_param *params,
+                   const char *doc, const char *source);
+
+/** The event at `index`. */
+pn_event *pnl_check_event(lua_State *L, int index);
+
+/** Private numbers at `index`: a number, a table of numbers (copied; left on the stack) or a pn.vec (borrowed).  Raises "owner: the
+ *  WHAT must be ..." with types only, never a value or a place. */
+pn_vec pnl_check_query(lua_State *L, int index, const char *owner, const char *what, bool *scalar);
+
+/** Push the event's text. */
+void pnl_push_event_text(lua_State *L, const pn_event *event);
+
+void pnl_open_calibrate(lua_State *L); /* calibrate */
+
+#endif

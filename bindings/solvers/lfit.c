@@ -1,0 +1,452 @@
+/* lfit.c -- fits: the model, what it cost, how it came about.  One that was loaded has no plan, but what its file says of it.
+ * Depends on: lsolve.h, lnumbers.h, progress.h.  Used by: lsolve.c, lwalk.c, lfit_save.c. */
+#include <math.h>
+#include <stdio.h>
+
+#include "bindings/core/progress.h"
+#include "bindings/numeric/lnumbers.h"
+#include "bindings/solvers/lsolve.h"
+#include "data/dataset.h"
+
+enum { KEPT_PLAN = 1 }; /* a plan or, of a fit that was loaded, what its file says */
+
+static pn_fit *fit_of(lua_State *L)
+{
+    return pnl_check(L, 1, &pnl_fit_class);
+}
+
+pn_fit **pnl_new_fit(lua_State *L, int plan_index)
+{
+    pn_fit **slot;
+
+    plan_index = lua_absindex(L, plan_index);
+    slot = (pn_fit **)pnl_newbox(L, &pnl_fit_class);
+    pnl_keep(L, -1, plan_index);
+    return slot;
+}
+
+static int fit_theta(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+
+    pnl_view_vec(L, fit->theta, fit->p, 1);
+    return 1;
+}
+
+static const char trace_key = 't';
+
+/* The text is Lua's (stdlib/trace.lua). */
+static int trace_tostring(lua_State *L)
+{
+    lua_settop(L, 1);
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "penumbra.trace");
+    lua_call(L, 1, 1);
+    lua_insert(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+/* The table on the top gets a text of its own; analysts, for whom nothing is loaded, a plain one. */
+static void name_trace(lua_State *L)
+{
+    if (pnl_curated(L)) {
+        pnl_list(L);
+        return;
+    }
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &trace_key) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_createtable(L, 0, 1);
+        lua_pushcfunction(L, trace_tostring);
+        lua_setfield(L, -2, "__tostring");
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &trace_key);
+    }
+    lua_setmetatable(L, -2);
+}
+
+static int fit_trace(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+
+    lua_createtable(L, (int)fit->rows, 0);
+    for (size_t i = 0; i < fit->rows; i++) {
+        pnl_push_row(L, &fit->trace[i], NULL, 0);
+        if (pnl_curated(L))
+            pnl_list(L);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    name_trace(L);
+    return 1;
+}
+
+static int fit_plan(lua_State *L)
+{
+    (void)fit_of(L);
+    lua_getiuservalue(L, 1, 1);
+    lua_rawgeti(L, -1, KEPT_PLAN);
+    return 1;
+}
+
+/* Push the plan and return it; NULL, with nothing pushed, for a fit that was loaded. */
+pn_plan *pnl_fit_plan(lua_State *L)
+{
+    pn_plan *plan;
+
+    fit_plan(L);
+    lua_remove(L, -2);
+    plan = pnl_test(L, -1, &pnl_plan_class);
+    if (!plan)
+        lua_pop(L, 1);
+    return plan;
+}
+
+void pnl_fit_about(lua_State *L, pn_model_about *out)
+{
+    fit_plan(L);
+    if (pnl_test(L, -1, &pnl_saved_plan_class))
+        *out = *(const pn_model_about *)pnl_check(L, -1, &pnl_saved_plan_class);
+    else
+        pn_model_about_of(out, pnl_check(L, -1, &pnl_plan_class));
+    lua_pop(L, 2);
+}
+
+double pnl_fit_evaluate(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+    pn_plan *plan = pnl_fit_plan(L);
+    double value = 0.0;
+    pn_model_about about;
+    pn_err err;
+    pn_status status;
+
+    if (!plan) {
+        pnl_fit_about(L, &about);
+        if (isnan(about.value))
+            pnl_error(L, "fit.value: not saved: it is not private; fit:save(path, {raw = true}) keeps it");
+        return about.value;
+    }
+    pnl_run_begin(L, true);
+    status = pn_objective_evaluate(pn_plan_objective(plan), fit->theta, &value, NULL, pnl_task(L), &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
+    return value;
+}
+
+static int fit_value(lua_State *L)
+{
+    lua_pushnumber(L, pnl_fit_evaluate(L));
+    return 1;
+}
+
+/* fit:excess(tol): beside the bound of the theorem. */
+static int fit_excess(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+    double tol = lua_isnoneornil(L, 2) ? 1e-8 : pnl_check_finite(L, 2, "fit:excess: tol"), best = 0.0, gap = 0.0;
+    double *theta = pnl_new_vec(L, fit->p);
+    pn_plan *plan = pnl_fit_plan(L);
+    pn_err err;
+    pn_status status;
+
+    if (!plan)
+        return pnl_error(L, "fit:excess: a fit that was loaded has no objective; obj:value(fit.theta) of the objective "
+                            "made again, less pn.solve.exact(obj).value, is its excess risk");
+    pnl_run_begin(L, true);
+    status = pn_solve_exact(pn_plan_objective(plan), tol, 100000, theta, &best, &gap, pnl_task(L), &err);
+    pnl_run_end(L);
+    pnl_status(L, status, &err);
+    lua_pushnumber(L, pnl_fit_evaluate(L) - best);
+    if (isnan(plan->bound))
+        lua_pushnil(L);
+    else
+        lua_pushnumber(L, plan->bound);
+    return 2;
+}
+
+static void set_number(lua_State *L, const char *name, double value)
+{
+    if (isnan(value))
+        return;
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, name);
+}
+
+/* Seeded noise protects nobody: its epsilon is infinite, and what it would have been stands beside it. */
+static int fit_privacy(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+    pn_model_about about;
+
+    if (!fit->is_private) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_createtable(L, 0, 11);
+    set_number(L, "epsilon", fit->simulated ? (isnan(fit->epsilon) ? NAN : INFINITY) : fit->epsilon);
+    set_number(L, "delta", fit->delta);
+    set_number(L, "rho", fit->simulated ? INFINITY : fit->rho);
+    if (fit->simulated) {
+        set_number(L, "nominal_epsilon", fit->epsilon);
+        set_number(L, "nominal_rho", fit->rho);
+    }
+    lua_pushstring(L, pn_neighbours_names[fit->neighbours]);
+    lua_setfield(L, -2, "neighbours");
+    pnl_fit_about(L, &about);
+    if (about.adaptive || fit->charged_epsilon < fit->epsilon || fit->charged_rho < fit->rho) {
+        set_number(L, "charged_epsilon", fit->charged_epsilon);
+        set_number(L, "charged_rho", fit->charged_rho);
+    }
+    lua_pushstring(L, about.accountant);
+    lua_setfield(L, -2, "accountant");
+    lua_pushboolean(L, fit->simulated);
+    lua_setfield(L, -2, "simulated");
+    lua_pushboolean(L, !fit->simulated);
+    lua_setfield(L, -2, "private");
+    pnl_list(L);
+    return 1;
+}
+
+/* What the released numbers prove of theta; nil for solvers that prove nothing. */
+static int fit_certificate(lua_State *L)
+{
+    const pn_certificate *of = &fit_of(L)->certificate;
+
+    if (!of->status) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_createtable(L, 0, 10);
+    lua_pushstring(L, of->status);
+    lua_setfield(L, -2, "status");
+    set_number(L, "gradient_norm", of->gradient_norm);
+    set_number(L, "eigenvalue", of->eigenvalue);
+    set_number(L, "probability", 1.0 - of->failure);
+    set_number(L, "released_gradient_norm", of->noisy_gradient_norm);
+    set_number(L, "released_eigenvalue", of->noisy_eigenvalue);
+    set_number(L, "gradient_error", of->gradient_error);
+    set_number(L, "hessian_error", of->hessian_error);
+    set_number(L, "gradient_target", of->gradient_target);
+    set_number(L, "eigenvalue_target", of->eigenvalue_target);
+    pnl_list(L);
+    return 1;
+}
+
+static int not_saved(lua_State *L, const char *what)
+{
+    return pnl_error(L, "fit.%s: not saved: of a private run it is not private; fit:save(path, {raw = true}) keeps it",
+                     what);
+}
+
+static int fit_seconds(lua_State *L)
+{
+    const pn_fit *fit = fit_of(L);
+
+    if (isnan(fit->seconds))
+        return not_saved(L, "seconds");
+    lua_pushnumber(L, fit->seconds);
+    return 1;
+}
+
+static int fit_gradients(lua_State *L)
+{
+    const pn_fit *fit = fit_of(L);
+
+    if (fit->gradients == PN_NOT_SAVED)
+        return not_saved(L, "gradients");
+    lua_pushinteger(L, (lua_Integer)fit->gradients);
+    return 1;
+}
+
+static int fit_steps(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)fit_of(L)->steps);
+    return 1;
+}
+
+static int fit_stopped(lua_State *L)
+{
+    lua_pushstring(L, fit_of(L)->stopped); /* nil for NULL */
+    return 1;
+}
+
+size_t pnl_fit_nonzeros(const pn_fit *fit)
+{
+    size_t count = 0;
+
+    for (size_t j = 0; j < fit->p; j++)
+        count += fit->theta[j] != 0.0;
+    return count;
+}
+
+static int fit_nonzeros(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)pnl_fit_nonzeros(fit_of(L)));
+    return 1;
+}
+
+/* Push what stands at 2 times the vector theta[p]: a vec, or a number for one vec. */
+static void push_margins(lua_State *L, double *theta, size_t p)
+{
+    const pn_dataset *data = pnl_test(L, 2, &pnl_dataset_class);
+    double *z;
+    pn_err err;
+    pn_status status;
+
+    if (data) {
+        z = pnl_new_vec(L, data->n);
+        pnl_run_begin(L, true);
+        status = pn_predict(data, theta, p, z, pnl_task(L), &err);
+        pnl_run_end(L);
+        pnl_status(L, status, &err);
+        return;
+    }
+    lua_pushvalue(L, 2); /* a vec, mat or sparse */
+    pnl_view_vec(L, theta, p, 1);
+    if (pnl_test(L, 2, &pnl_vec_class)) {
+        lua_getfield(L, 2, "dot");
+        lua_insert(L, -3);
+        lua_call(L, 2, 1);
+    } else {
+        lua_arith(L, LUA_OPMUL);
+    }
+}
+
+/* Push the margins of all classes: a row for each record, or a vec of the classes for one vec. */
+static void push_classes(lua_State *L, pn_fit *fit, size_t classes)
+{
+    bool one = pnl_test(L, 2, &pnl_vec_class) != NULL;
+    size_t p = fit->p / classes, n = 0;
+    double *out = NULL;
+
+    for (size_t k = 0; k < classes; k++) {
+        double number;
+        pn_vec z;
+
+        push_margins(L, fit->theta + k * p, p);
+        number = one ? lua_tonumber(L, -1) : 0.0;
+        z = one ? (pn_vec){ &number, 1 } : pnl_check_vec(L, -1);
+        if (!out) {
+            n = z.n;
+            out = one ? pnl_new_vec(L, classes) : pnl_new_mat(L, n, classes);
+            lua_insert(L, -2);
+        }
+        for (size_t i = 0; i < n; i++)
+            out[i * classes + k] = z.data[i];
+        lua_pop(L, 1);
+    }
+}
+
+/* What stands at 2 has rows of p features, or is one. */
+static void check_features(lua_State *L, size_t p)
+{
+    const pn_dataset *data = pnl_test(L, 2, &pnl_dataset_class);
+    const pnl_vec *vec = pnl_test(L, 2, &pnl_vec_class);
+    const pnl_mat *mat = pnl_test(L, 2, &pnl_mat_class);
+    const pnl_sparse *sparse = pnl_test(L, 2, &pnl_sparse_class);
+    size_t got = data ? data->p : vec ? vec->n : mat ? mat->cols : sparse ? sparse->csr.cols : 0;
+
+    if (!data && !vec && !mat && !sparse)
+        pnl_error(L, "fit:predict: X must be a data set, a matrix, a sparse matrix, a list of rows or a vector, got %s",
+                  pnl_got(L, 2));
+    if (data)
+        pnl_refuse_analyst(L, "fit:predict(data)",
+                           "what the model says of each record is not released; give vectors or "
+                           "matrices of your own");
+    if (got != p)
+        pnl_error(L, "fit:predict: the rows have %zu features, the model has %zu", got, p);
+}
+
+static int fit_predict(lua_State *L)
+{
+    pn_fit *fit = fit_of(L);
+    pn_model_about about;
+    size_t classes;
+
+    lua_settop(L, 2);
+    pnl_fit_about(L, &about);
+    classes = about.margins;
+    if (lua_istable(L, 2))
+        (void)pnl_check_mat(L, 2);
+    check_features(L, classes > 1 ? fit->p / classes : fit->p);
+    if (classes > 1)
+        push_classes(L, fit, classes);
+    else
+        push_margins(L, fit->theta, fit->p);
+    return 1;
+}
+
+static const pnl_row fit_rows[] = {
+    { "theta", fit_theta, PNL_FIELD, PNL_PAID, "fit.theta -> vec", "The model [p], a view." },
+    { "trace", fit_trace, PNL_FIELD, PNL_PAID, "fit.trace -> table",
+      "One row a step: step, atom (the chosen vertex), step_size, gradients; value and gap only where the run was not "
+      "private "
+      "or its noise was simulated; certificate where an epoch of zeroth_order ended: the norm of its mean released "
+      "gradient; of "
+      "second-order solvers kind (what the step was), gradient_norm and eigenvalue (of what was released)." },
+    { "certificate", fit_certificate, PNL_FIELD, PNL_PAID, "fit.certificate -> table or nil",
+      "What the released numbers prove of theta: status (\"certified\", or why not), and with probability "
+      "`probability` "
+      "that the norm of the gradient of f is at most gradient_norm and the least eigenvalue of its Hessian at least "
+      "eigenvalue; released_gradient_norm and released_eigenvalue as they were released, gradient_error and "
+      "hessian_error what lies between, gradient_target and eigenvalue_target what was asked for.  nil for solvers "
+      "that prove nothing of the kind." },
+    { "plan", fit_plan, PNL_FIELD, PNL_NOTHING, "fit.plan -> plan",
+      "The plan that was run.  Of a fit that was loaded what its file says of it, a pn.saved_plan: tostring(fit.plan) "
+      "is "
+      "the plan's explanation." },
+    { "value", fit_value, PNL_FIELD, PNL_RAW, "fit.value -> number",
+      "The objective at theta, computed from the exact data when it is asked for.  Of a fit that was loaded the value "
+      "that "
+      "was saved with raw = true; an error without." },
+    { "excess", fit_excess, PNL_METHOD, PNL_RAW, "fit:excess(tol) -> number, number or nil",
+      "The excess risk that was reached, value - minimum over the set (found by solve.exact to a duality gap of tol, "
+      "1e-8), "
+      "and beside it the bound on its expectation that the plan's theorem gives.  Computed from the exact data." },
+    { "privacy", fit_privacy, PNL_FIELD, PNL_NOTHING, "fit.privacy -> table or nil",
+      "{epsilon=, delta=, rho=, neighbours=, accountant=, simulated=, private=}: what holds of the run; nil without "
+      "privacy. "
+      "Wherever a run ends before its last step, by itself, by on_step, Ctrl-C, a limit or walk:fit(), epsilon and rho "
+      "are "
+      "the whole plan's, because who ended it may have seen what it released; they are 0 when nothing was.  Beside "
+      "them "
+      "charged_epsilon and charged_rho are the price of the releases that were made, which a ledger was charged: they "
+      "are no guarantee. "
+      "Of seeded noise epsilon is infinite and nominal_epsilon is what secure noise would have given." },
+    { "seconds", fit_seconds, PNL_FIELD, PNL_RAW | PNL_CLOCK, "fit.seconds -> number",
+      "Time inside the solver.  It is not private: how long a minimum takes depends on the records." },
+    { "gradients", fit_gradients, PNL_FIELD, PNL_RAW, "fit.gradients -> integer",
+      "Per-record gradient evaluations; a full gradient counts n." },
+    { "steps", fit_steps, PNL_FIELD, PNL_PAID, "fit.steps -> integer", "Steps made." },
+    { "stopped", fit_stopped, PNL_FIELD, PNL_PAID, "fit.stopped -> string or nil",
+      "nil after a full run, else why it ended early: \"interrupted\", \"limit\" (of time), \"budget\", \"converged\", "
+      "\"certified\"." },
+    { "nonzeros", fit_nonzeros, PNL_FIELD, PNL_PAID, "fit.nonzeros -> integer",
+      "Coordinates of theta that are not zero." },
+    { "predict", fit_predict, PNL_METHOD, PNL_PAID, "fit:predict(X) -> vec or mat",
+      "<x, theta> for every row x of a data set, matrix, sparse matrix or table of rows: n numbers.  For softmax a "
+      "matrix "
+      "n x classes: a row's largest entry stands in the column of the likeliest class.  For one vec a number, or a vec "
+      "of the "
+      "classes.  As private as theta when X is the caller's own.  Errors: rows that do not have the model's "
+      "features." },
+    { "save", pnl_fit_save, PNL_METHOD, PNL_RAW | PNL_FILES, "fit:save(path, {raw=false}) -> path",
+      "Write a model file, which pn.load(path) reads: theta, the plan's explanation, the privacy statement, steps, why "
+      "it "
+      "stopped, the certificate, what was released of each step, what predict needs, the version; with a checksum, "
+      "readable by you alone (mode 600), complete or not at all.  The file of a private run is as private as theta: "
+      "what "
+      "is not private is left out, and is kept with raw = true (value, the trace's values, seconds, gradients), which "
+      "the file then says.  seconds and gradients of a run without privacy are always kept.  The objective and the "
+      "loss "
+      "are not: make them again to go on from theta.  Errors: a theta that is not finite." },
+    { "__tostring", pnl_fit_tostring, PNL_META, PNL_PAID, "tostring(fit)",
+      "Steps, time, the privacy statement, the course of the trace, the model shortened, and the certificate of "
+      "solvers "
+      "that have one." },
+    PNL_ROW_END,
+};
+
+const pnl_class pnl_fit_class = { "pn.fit", (void (*)(void *))pn_fit_free,
+                                  fit_rows, "A fitted model with its privacy statement.",
+                                  NULL,     NULL };

@@ -1,0 +1,53 @@
+/* lsolve.h -- what lsolve.c, lplan.c, lwalk.c and lfit*.c share: plans, walks and fits keep each other alive.
+ * Depends on: pnl.h, solvers/engine/solver.h. */
+#ifndef PNL_LSOLVE_H
+#define PNL_LSOLVE_H
+
+#include "bindings/core/pnl.h"
+#include "solvers/engine/model.h"
+#include "solvers/engine/solver.h"
+
+extern const pnl_class pnl_walk_class;
+
+/* Where pnl_keep has put things in a plan's box. */
+enum { PNL_PLAN_OBJECTIVE = 1, PNL_PLAN_OPTIONS, PNL_PLAN_LEDGER };
+
+/* Options that belong to the run and not to the plan. */
+extern const char *const pnl_run_option_names[]; /* ledger, rng, progress, on_step */
+
+/** Push a plan for the objective at `objective_index` and the options at `options_index` (a table or nil). */
+int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index, int options_index);
+/** Run the plan at `plan_index` with the run options in the table at `options_index` (nil or absent is allowed) and push
+ *  the fit. */
+int pnl_plan_run(lua_State *L, int plan_index, int options_index);
+/** Push a walk over the plan's steps. */
+int pnl_plan_walk(lua_State *L, int plan_index, int options_index);
+/** Raise unless the value at `options_index` is nil or a table that holds run options only. */
+void pnl_check_run_names(lua_State *L, int options_index, const char *owner);
+/** Read ledger and rng from the run options into `run`; the values stay on the stack, pinned. */
+void pnl_run_options(lua_State *L, int options_index, const char *owner, pn_run_options *run);
+/** Push a table for one trace row; theta (may be NULL) as a vec copy. */
+void pnl_push_row(lua_State *L, const pn_trace_row *row, const double *theta, size_t p);
+/** Push an empty fit box that keeps the plan, or saved plan, alive. */
+pn_fit **pnl_new_fit(lua_State *L, int plan_index);
+
+/* Of the fit at 1 (lfit.c). */
+/** What is known of its run: from its plan, or from its file; borrowed from there. */
+void pnl_fit_about(lua_State *L, pn_model_about *out);
+/** Push the plan and return it; NULL, with nothing pushed, for a fit that was loaded. */
+pn_plan *pnl_fit_plan(lua_State *L);
+/** The objective at theta, or the one that was saved. */
+double pnl_fit_evaluate(lua_State *L);
+
+/* lfit_save.c */
+extern const pnl_class pnl_saved_plan_class;
+int pnl_fit_save(lua_State *L);
+/** Push the fit of the model file at `path`. */
+int pnl_load_model(lua_State *L, const char *path);
+
+/** Coordinates of the model that are not zero. */
+size_t pnl_fit_nonzeros(const pn_fit *fit);
+/* lfit_print.c */
+int pnl_fit_tostring(lua_State *L);
+
+#endif

@@ -1,0 +1,166 @@
+/* party_price.c -- how far computed numbers are from exact ones, and what releases cost: from public numbers.
+ *
+ * n times a gradient entry is G_i = sum_j a_ji w_j.  With the sketch w_j = (J^T q)_j - y_j, and by records w_j = clip((J^T q)_j) - y_j or
+ * the loss's slope: either way |a_ji w_j| <= X (B + Y) or X, which release.h makes the sensitivity of scores from.  A combination by x_k
+ * with ||x_k||_1 <= r_k moves by no more than a candidate.
+ * By records the computed weights are the definition: each depends on its own record and public numbers only, so just the sum rounds.
+ * Depends on: party_impl.h, release.h.  Used by: party*.c.  Spec: distributed-frank-wolfe.md section 3, noise.md section 3. */
+#include <float.h>
+#include <math.h>
+
+#include "federated/party/party_impl.h"
+#include "federated/wire/release.h"
+#include "geometry/kernels/upper.h"
+#include "numeric/blas.h"
+#include "privacy/accounting/accountant.h"
+
+#define BLOCK  1024
+#define UNIT   0x1p-53
+#define UPWARD (1.0 + 0x1p-44) /* more than the roundings of any formula here */
+
+/* ---- sums ---- */
+
+double party_dot(size_t n, const double *x, const double *y)
+{
+    long double sum = 0.0L;
+
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t count = n - first < BLOCK ? n - first : BLOCK;
+
+        sum += (long double)pn_dot(count, x + first, y + first);
+    }
+    return (double)sum;
+}
+
+/* Inside a block any order of its products and sums; blocks in long double; one rounding at the end. */
+double party_dot_error(size_t n)
+{
+    double inside = (double)(n < BLOCK ? n : BLOCK) + 8.0;
+
+    return (inside * UNIT + (double)(n / BLOCK + 2) * (double)LDBL_EPSILON) * 1.01;
+}
+
+/* ---- scores ---- */
+
+bool party_by_records(const pn_terms *terms)
+{
+    return terms->loss == PN_FEDERATED_LOGISTIC || terms->clip > 0.0;
+}
+
+double party_pull(const pn_terms *terms, double margin)
+{
+    double weight = terms->loss == PN_FEDERATED_LOGISTIC ? 1.0 : pn_plus_up(margin, terms->label_bound) * UPWARD;
+
+    return terms->feature_bound * weight * UPWARD;
+}
+
+double party_score_bound(const pn_terms *terms, double pull)
+{
+    return terms->radius * pull * UPWARD;
+}
+
+double party_score_error(const pn_terms *terms, double pull, double gradient_error, size_t count)
+{
+    double from_gradient = terms->radius * gradient_error / (double)terms->records;
+
+    return (from_gradient + ((double)count + 16.0) * UNIT * party_score_bound(terms, pull)) * UPWARD;
+}
+
+double party_sum_error(const pn_terms *terms, double pull)
+{
+    double n = (double)terms->records;
+
+    return (party_dot_error(terms->records) * n * pull + n * 0x1p-1060) * UPWARD;
+}
+
+/* ---- prices ---- */
+
+/* The event of a mechanism that is made for it only. */
+static pn_status event_of(pn_event **out, pn_status status, pn_mechanism *mechanism)
+{
+    if (status == PN_OK)
+        *out = pn_event_keep(mechanism->event);
+    pn_mechanism_free(mechanism);
+    return status;
+}
+
+pn_status party_price(party_run *run, const pn_terms *terms, pn_err *err)
+{
+    pn_mechanism *feature = NULL, *score = NULL;
+    pn_status status;
+
+    run->feature_sensitivity = pn_release_feature_sensitivity(terms, run->sketch);
+    if (!terms->is_private)
+        return PN_OK;
+    status = pn_release_selection(&run->price[PARTY_SELECTION], terms, err);
+    if (status != PN_OK)
+        return status;
+    status = pn_release_feature(&feature, terms, run->feature_sensitivity, err);
+    status = event_of(&run->price[PARTY_FEATURE], status, feature);
+    if (status != PN_OK || terms->mode != PN_FEDERATED_BALL)
+        return status;
+    status = pn_release_score(&score, terms, 1.0, err);
+    return event_of(&run->price[PARTY_SCORE], status, score);
+}
+
+pn_status party_price_all(pn_event **out, const party_run *run, const uint64_t counts[PARTY_KINDS], pn_err *err)
+{
+    pn_event *parts[PARTY_KINDS];
+    size_t found = 0;
+    pn_status status = PN_OK;
+
+    *out = NULL;
+    for (int kind = 0; kind < PARTY_KINDS && status == PN_OK; kind++) {
+        if (run->price[kind] && counts[kind] > 0) {
+            status = pn_event_repeated(&parts[found], run->price[kind], (size_t)counts[kind], err);
+            found += status == PN_OK;
+        }
+    }
+    if (status == PN_OK && found > 0)
+        status = pn_event_compose(out, parts, found, err);
+    while (found > 0)
+        pn_event_free(parts[--found]);
+    return status;
+}
+
+/* ---- what terms allow ---- */
+
+void party_most(const pn_terms *terms, uint64_t counts[PARTY_KINDS])
+{
+    counts[PARTY_SELECTION] = counts[PARTY_SCORE] = terms->iterations;
+    counts[PARTY_FEATURE] = terms->columns < terms->iterations ? terms->columns : terms->iterations;
+}
+
+void party_most_of_all(const pn_terms *terms, uint64_t counts[PARTY_KINDS])
+{
+    uint64_t others = ((uint64_t)terms->parties - 1) * terms->iterations;
+
+    party_most(terms, counts);
+    for (int kind = 0; kind < PARTY_KINDS; kind++)
+        counts[kind] += others;
+}
+
+double party_delta(const pn_party *party)
+{
+    const pn_ledger *ledger = party->accounts[0].ledger;
+    const pn_budget *budget = pn_ledger_budget(ledger);
+
+    return budget->delta > 0.0 ? budget->delta : pn_ledger_odometer_default(ledger).delta;
+}
+
+pn_status party_person_epsilon(double *out, const pn_party *party, pn_err *err)
+{
+    uint64_t counts[PARTY_KINDS];
+    pn_event *event = NULL;
+    pn_status status;
+
+    *out = INFINITY;
+    if (!party->terms.is_private || party->terms.mode == PN_FEDERATED_PAPER || !party->accounts[0].ledger)
+        return PN_OK;
+    party_most_of_all(&party->terms, counts);
+    status = party_price_all(&event, &party->run, counts, err);
+    if (status == PN_OK)
+        *out = event ? pn_event_epsilon(event, 1, party_delta(party), NULL) : 0.0;
+    pn_event_free(event);
+    return status;
+}

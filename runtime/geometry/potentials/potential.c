@@ -1,0 +1,335 @@
+/* potential.c -- the table of potentials, reference counts, and the checked doors.
+ * Depends on: potential.h, numeric_step.h.  Used by: solvers, bindings.  Spec: geometry.md section 3. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/size.h"
+#include "geometry/potentials/numeric_step.h"
+#include "geometry/potentials/potential_parts.h"
+#include "numeric/blas.h"
+
+/* clang-format off */
+extern const pn_potential_ops pn_potential_euclidean, pn_potential_entropy, pn_potential_lp, pn_potential_group,
+    pn_potential_interpolation, pn_potential_schatten, pn_potential_quadratic, pn_potential_polytope;
+
+static const pn_potential_ops *const potential_table[] = {
+    &pn_potential_euclidean, &pn_potential_entropy, &pn_potential_lp, &pn_potential_group,
+    &pn_potential_interpolation, &pn_potential_schatten, &pn_potential_quadratic, &pn_potential_polytope,
+    NULL
+};
+/* clang-format on */
+
+const pn_potential_ops *const *pn_potential_table(void)
+{
+    return potential_table;
+}
+
+static void list_names(char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; potential_table[i] && used < size; i++) {
+        int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "", potential_table[i]->name);
+
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+/* Whatever the row makes its dimension of. */
+static pn_status create(pn_potential **out, const pn_potential_ops *row, const char *owner, const pn_arg *args,
+                        pn_err *err)
+{
+    pn_status status = row->create(out, args, err);
+
+    if (status == PN_OK && pn_size_check(owner, "dim", (*out)->dim, err) != PN_OK) {
+        pn_potential_free(*out);
+        *out = NULL;
+        return PN_EINVAL;
+    }
+    return status;
+}
+
+pn_status pn_potential_new(pn_potential **out, const char *name, pn_arg *args, pn_err *err)
+{
+    char owner[64], known[256];
+
+    *out = NULL;
+    for (size_t i = 0; potential_table[i]; i++) {
+        pn_status status;
+
+        if (strcmp(potential_table[i]->name, name) != 0)
+            continue;
+        (void)snprintf(owner, sizeof owner, "potential.%s", name);
+        status = pn_args_check(owner, potential_table[i]->params, args, err);
+        return status != PN_OK ? status : create(out, potential_table[i], owner, args, err);
+    }
+    list_names(known, sizeof known);
+    return pn_fail(err, PN_EUNSUPPORTED, "potential: there is no potential \"%.60s\"; known are %s", name, known);
+}
+
+void pn_potential_init(pn_potential *potential, const pn_potential_ops *ops, size_t dim, double strong_convexity,
+                       pn_norm *norm)
+{
+    potential->ops = ops;
+    potential->references = 1;
+    potential->dim = dim;
+    potential->strong_convexity = strong_convexity;
+    potential->norm = norm;
+    potential->lift = (pn_mat){ NULL, 0, 0 };
+}
+
+pn_potential *pn_potential_keep(pn_potential *potential)
+{
+    potential->references++;
+    return potential;
+}
+
+void pn_potential_free(pn_potential *potential)
+{
+    pn_norm *norm;
+
+    if (!potential || --potential->references > 0)
+        return;
+    norm = potential->norm;
+    potential->ops->destroy(potential);
+    pn_norm_free(norm);
+}
+
+void pn_potential_describe(const pn_potential *potential, char *text, size_t size)
+{
+    if (potential->ops->describe)
+        potential->ops->describe(potential, text, size);
+    else
+        (void)snprintf(text, size, "%s", potential->ops->name);
+}
+
+/* ---- checked doors ---- */
+
+static pn_status check_point(const pn_potential *p, const char *door, const char *what, const double *x, size_t n,
+                             pn_err *err)
+{
+    size_t bad;
+
+    if (n == 0 || (p->dim != 0 && n != p->dim))
+        return pn_fail(err, PN_EDIM, "%s: %s has %zu entries, the potential has %zu", door, what, n, p->dim);
+    bad = pn_first_nonfinite(x, n);
+    if (bad < n)
+        return pn_fail(err, PN_EDOMAIN, "%s: %s must hold finite numbers, got %g at entry %zu", door, what, x[bad],
+                       bad + 1);
+    return PN_OK;
+}
+
+pn_status pn_potential_value(const pn_potential *p, const double *x, size_t n, double *value, pn_err *err)
+{
+    pn_status status = check_point(p, "P:value", "v", x, n, err);
+
+    return status == PN_OK ? p->ops->value(p, x, n, value, err) : status;
+}
+
+pn_status pn_potential_gradient(const pn_potential *p, const double *x, size_t n, double *out, pn_err *err)
+{
+    pn_status status = check_point(p, "P:gradient", "v", x, n, err);
+
+    return status == PN_OK ? p->ops->gradient(p, x, n, out, err) : status;
+}
+
+pn_status pn_potential_inverse_gradient(const pn_potential *p, const double *u, size_t n, double *out, pn_err *err)
+{
+    pn_status status = check_point(p, "P:inverse_gradient", "u", u, n, err);
+
+    if (status == PN_OK && !p->ops->inverse_gradient)
+        return pn_fail(err, PN_EUNSUPPORTED, "P:inverse_gradient: none is known for %s", p->ops->name);
+    return status == PN_OK ? p->ops->inverse_gradient(p, u, n, out, err) : status;
+}
+
+static double inner_with_difference(const double *slope, const double *a, const double *b, size_t n)
+{
+    double sum = 0.0;
+
+    for (size_t j = 0; j < n; j++)
+        sum += slope[j] * (a[j] - b[j]);
+    return sum;
+}
+
+pn_status pn_potential_bregman(const pn_potential *p, const double *a, const double *b, size_t n, double *value,
+                               pn_err *err)
+{
+    pn_status status = check_point(p, "P:bregman", "a", a, n, err);
+    double at_a = 0.0, at_b = 0.0, *slope;
+
+    if (status == PN_OK)
+        status = check_point(p, "P:bregman", "b", b, n, err);
+    if (status != PN_OK)
+        return status;
+    slope = pn_alloc(n, sizeof *slope);
+    if (!slope)
+        return pn_fail(err, PN_ENOMEM, "P:bregman: out of memory");
+    status = p->ops->value(p, a, n, &at_a, err);
+    if (status == PN_OK)
+        status = p->ops->value(p, b, n, &at_b, err);
+    if (status == PN_OK)
+        status = p->ops->gradient(p, b, n, slope, err);
+    if (status == PN_OK) /* rounding must not make a distance negative */
+        *value = fmax(at_a - at_b - inner_with_difference(slope, a, b, n), 0.0);
+    pn_free(slope);
+    return status;
+}
+
+/* ---- over a set ---- */
+
+/* The number of entries that points have: weights when lifted. */
+static size_t point_dim(const pn_potential *p, const pn_set *set)
+{
+    return p->lift.data ? p->dim : set->dim;
+}
+
+static pn_status check_set(const pn_potential *p, const char *door, const pn_set *set, pn_err *err)
+{
+    size_t wanted = p->lift.data ? p->lift.cols : p->dim;
+
+    if (wanted != 0 && set->dim != wanted)
+        return pn_fail(err, PN_EDIM, "%s: the set has %zu entries, the potential has %zu", door, set->dim, wanted);
+    return PN_OK;
+}
+
+/* The row's own step, or else the numeric one; c has been checked for the set. */
+static pn_status step(const pn_potential *p, const pn_set *set, const double *c, double *y, pn_err *err)
+{
+    pn_status status = PN_EUNSUPPORTED;
+
+    if (p->ops->step)
+        status = p->ops->step(p, set, c, y, err);
+    return status == PN_EUNSUPPORTED && !p->lift.data ? pn_numeric_step(p, set, c, y, err) : status;
+}
+
+pn_status pn_potential_step(const pn_potential *p, const pn_set *set, const double *c, double *y, pn_err *err)
+{
+    pn_status status = check_set(p, "mirror step", set, err);
+
+    if (status == PN_OK)
+        status = check_point(p, "mirror step", "the linear term", c, point_dim(p, set), err);
+    return status == PN_OK ? step(p, set, c, y, err) : status;
+}
+
+/* c <- c - eta g, in pieces that are looked at while they are in the cache; whether all is finite. */
+static bool move_against(const double *g, double eta, size_t n, double *c)
+{
+    for (size_t at = 0; at < n; at += PN_POTENTIAL_PIECE) {
+        size_t count = n - at < PN_POTENTIAL_PIECE ? n - at : PN_POTENTIAL_PIECE;
+
+        pn_axpy(count, -eta, g + at, c + at);
+        if (pn_first_nonfinite(c + at, count) < count)
+            return false;
+    }
+    return true;
+}
+
+/* Passes over the vector: x and g looked at (2), the gradient (1; lp 3: the largest entry, the powers, their factor), c - eta g (1), and
+ * the step: 2 for entropy, 5 for group and lp where the bound binds (the largest entry, a pass of sums as a rule, the powers, their factor,
+ * and parts of passes over samples), 7 for interpolation. */
+pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double *x, const double *g, double eta,
+                         size_t n, double *y, pn_err *err)
+{
+    pn_status status = check_set(p, "P:mirror_step", set, err);
+    double *c = y;
+
+    if (status == PN_OK && n != point_dim(p, set))
+        status =
+            pn_fail(err, PN_EDIM, "P:mirror_step: x and g have %zu entries, the set has %zu", n, point_dim(p, set));
+    if (status == PN_OK && !isfinite(eta))
+        status = pn_fail(err, PN_EINVAL, "P:mirror_step: eta must be a finite number, got %g", eta);
+    if (status == PN_OK)
+        status = check_point(p, "P:mirror_step", "x", x, n, err);
+    if (status == PN_OK)
+        status = check_point(p, "P:mirror_step", "g", g, n, err);
+    if (status != PN_OK)
+        return status;
+    if (y == g || y == x) /* which the gradient still reads */
+        c = pn_alloc(n, sizeof *c);
+    if (!c)
+        return pn_fail(err, PN_ENOMEM, "P:mirror_step: out of memory");
+    status = p->ops->gradient(p, x, n, c, err);
+    if (status == PN_OK && !move_against(g, eta, n, c)) /* says where */
+        status = check_point(p, "mirror step", "the linear term", c, n, err);
+    if (status == PN_OK)
+        status = step(p, set, c, y, err);
+    if (c != y)
+        pn_free(c);
+    return status;
+}
+
+pn_status pn_potential_start(const pn_potential *p, const pn_set *set, double *x, pn_err *err)
+{
+    pn_status status = check_set(p, "P:start", set, err);
+
+    if (status != PN_OK)
+        return status;
+    memset(x, 0, point_dim(p, set) * sizeof *x);
+    return step(p, set, x, x, err);
+}
+
+/* ---- the range ---- */
+
+/* A convex function is largest at a vertex. */
+static pn_status largest_at_vertex(const pn_potential *p, const pn_set *set, double *scratch, double *largest,
+                                   pn_err *err)
+{
+    size_t count = set->ops->atom_count(set), dim = set->dim;
+
+    *largest = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        pn_atom atom;
+        double value = NAN;
+        pn_status status;
+
+        set->ops->atom(set, i, &atom, scratch);
+        if (atom.index || atom.value != scratch) {
+            memset(scratch, 0, dim * sizeof *scratch);
+            pn_atom_add(&atom, 1.0, scratch);
+        }
+        status = p->ops->value(p, scratch, dim, &value, err);
+        if (status != PN_OK)
+            return status;
+        *largest = fmax(*largest, value);
+    }
+    return PN_OK;
+}
+
+static pn_status range_over_vertices(const pn_potential *p, const pn_set *set, double *range, pn_err *err)
+{
+    double *x, largest = NAN, least = NAN;
+    pn_status status;
+
+    if (!pn_set_is_polytope(set) ||
+        (double)set->ops->atom_count(set) * (double)set->dim > PN_POTENTIAL_MOST_VERTEX_NUMBERS)
+        return pn_fail(err, PN_EUNSUPPORTED, "nothing bounds the potential %s over %s", p->ops->name, set->ops->name);
+    x = pn_alloc(set->dim, sizeof *x);
+    if (!x)
+        return pn_fail(err, PN_ENOMEM, "the range of a potential: out of memory");
+    status = largest_at_vertex(p, set, x, &largest, err);
+    if (status == PN_OK)
+        status = pn_potential_start(p, set, x, err);
+    if (status == PN_OK)
+        status = p->ops->value(p, x, set->dim, &least, err);
+    if (status == PN_OK) /* the start may come from an iteration that stops this near */
+        *range = (largest - least) + 1e-8 * (fabs(largest - least) + 1e-6 * fabs(least));
+    pn_free(x);
+    return status;
+}
+
+pn_status pn_potential_range(const pn_potential *p, const pn_set *set, double *range, pn_err *err)
+{
+    pn_status status = check_set(p, "the range of a potential", set, err);
+
+    if (status != PN_OK)
+        return status;
+    status = p->ops->range ? p->ops->range(p, set, range, err) : PN_EUNSUPPORTED;
+    if (status == PN_EUNSUPPORTED && !p->lift.data)
+        status = range_over_vertices(p, set, range, err);
+    if (status == PN_OK && !isfinite(*range))
+        return pn_fail(err, PN_EUNSUPPORTED, "the potential %s has no bound over %s", p->ops->name, set->ops->name);
+    return status;
+}

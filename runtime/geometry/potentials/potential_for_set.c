@@ -1,0 +1,153 @@
+/* potential_for_set.c -- which potential fits a set.  Each rule is a row: the set's name, the potential's, and how the options of the one
+ * come from the other.  Depends on: potential.h.  Used by: solvers, bindings.  Spec: geometry.md section 3. */
+#include <string.h>
+
+#include "core/alloc.h"
+#include "geometry/potentials/potential_parts.h"
+
+#define MOST_OPTIONS 8
+#define MOST_LIFTED  1e7 /* numbers in the list of vertices of a polytope that is lifted without being asked to */
+
+typedef struct rule {
+    const char *set, *potential;
+    const char
+        *options[3]; /* numbers of the set that are options of the potential, besides dim and radius; NULL: no more */
+    const char *why;
+} rule;
+
+static const rule rules[] = {
+    { "simplex", "entropy", { NULL }, "the entropy fits a simplex: its range grows as ln dim only" },
+    { "unit_simplex", "entropy", { NULL }, "the entropy fits a simplex: its range grows as ln dim only" },
+    { "l1_ball", "group", { NULL }, "a power just above 1 fits the l1 ball: its range grows as ln dim only" },
+    { "group_ball",
+      "group",
+      { "k", NULL },
+      "powers of the block norms fit blocks: the range grows as the ln of their number" },
+    { "interpolation_ball",
+      "interpolation",
+      { "alpha", NULL },
+      "a mixture of the l1 and l2 potentials fits the mixed norm" },
+    { "spectrahedron", "schatten", { "rows", "cols", NULL }, "powers of the eigenvalues fit a spectrahedron" },
+    { "unit_spectrahedron", "schatten", { "rows", "cols", NULL }, "powers of the eigenvalues fit a spectrahedron" },
+    { "nuclear_ball", "schatten", { "rows", "cols", NULL }, "powers of the singular values fit the nuclear norm" },
+};
+
+static const pn_potential_ops *find_row(const char *name)
+{
+    const pn_potential_ops *const *table = pn_potential_table();
+
+    for (size_t i = 0; table[i]; i++) {
+        if (strcmp(table[i]->name, name) == 0)
+            return table[i];
+    }
+    return NULL;
+}
+
+static void give(const pn_potential_ops *row, pn_arg *args, const char *name, double value)
+{
+    size_t at = pn_param_find(row->params, name);
+
+    if (at < pn_param_count(row->params) && row->params[at].kind == PN_COUNT)
+        args[at] = (pn_arg){ .given = true, .count = (size_t)value };
+    else if (at < pn_param_count(row->params))
+        args[at] = (pn_arg){ .given = true, .real = value };
+}
+
+/* *out stays NULL when the rule does not apply. */
+static pn_status apply(const rule *of, pn_potential **out, const pn_set *set, pn_err *err)
+{
+    const pn_potential_ops *row = find_row(of->potential);
+    pn_arg args[MOST_OPTIONS] = { 0 };
+    double radius, value;
+
+    *out = NULL;
+    if (!row || !pn_set_is(set, of->set, &radius))
+        return PN_OK;
+    give(row, args, "dim", (double)set->dim);
+    give(row, args, "radius", radius);
+    for (size_t i = 0; of->options[i]; i++) {
+        if (!pn_set_number(set, of->options[i], &value))
+            return PN_OK;
+        give(row, args, of->options[i], value);
+    }
+    return pn_potential_new(out, of->potential, args, err);
+}
+
+static bool has_short_list(const pn_set *set)
+{
+    return pn_set_is_polytope(set) && (double)set->ops->atom_count(set) * (double)set->dim <= MOST_LIFTED;
+}
+
+static pn_status lifted(pn_potential **out, pn_set *set, pn_err *err)
+{
+    pn_arg args[1] = { { .given = true, .object = set } };
+
+    return pn_potential_new(out, "polytope", args, err);
+}
+
+static pn_status about_center(pn_potential **out, const pn_set *set, pn_err *err)
+{
+    double *center = pn_alloc(set->dim, sizeof *center);
+    pn_arg args[1] = { { .given = true, .vector = { center, set->dim } } };
+    pn_status status;
+    bool origin = true;
+
+    if (!center)
+        return pn_fail(err, PN_ENOMEM, "potential.for_set: out of memory");
+    set->ops->center(set, center);
+    for (size_t j = 0; j < set->dim; j++)
+        origin = origin && center[j] == 0.0;
+    args[0].given = !origin;
+    status = pn_potential_new(out, "euclidean", args, err);
+    pn_free(center);
+    return status;
+}
+
+/* A rule of the table for a set that is not shifted; *out stays NULL when none applies. */
+static pn_status by_rule(pn_potential **out, const pn_set *set, const char **why, pn_err *err)
+{
+    pn_status status = PN_OK;
+
+    *out = NULL;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0] && status == PN_OK && !*out; i++) {
+        status = apply(&rules[i], out, set, err);
+        if (*out)
+            *why = rules[i].why;
+    }
+    return status;
+}
+
+/* factor * C + shift gets the potential of C with the same factor and shift, when there is a rule for C. */
+static pn_status by_rule_moved(pn_potential **out, pn_set *set, const char **why, pn_err *err)
+{
+    double factor;
+    const double *shift;
+    const pn_set *inner = pn_set_unwrap(set, &factor, &shift);
+    pn_potential *plain = NULL;
+    pn_status status = by_rule(out, set, why, err);
+
+    if (status != PN_OK || *out || inner == set)
+        return status;
+    status = by_rule(&plain, inner, why, err);
+    if (status == PN_OK && plain)
+        status = pn_potential_affine(out, plain, factor, shift, set->dim, err);
+    pn_potential_free(plain);
+    return status;
+}
+
+pn_status pn_potential_for_set(pn_potential **out, pn_set *set, const char **why, pn_err *err)
+{
+    const char *unused;
+    pn_status status;
+
+    why = why ? why : &unused;
+    status = by_rule_moved(out, set, why, err);
+    if (status != PN_OK || *out)
+        return status;
+    if (has_short_list(set) && pn_set_is_bounded(set)) {
+        *why = "the entropy of weights on the vertices fits a polytope: its range is the ln of their number";
+        return lifted(out, set, err);
+    }
+    *why = "squared distance from the centre, which any set with a projection can use";
+    return about_center(out, set, err);
+}

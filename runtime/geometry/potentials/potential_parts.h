@@ -1,0 +1,51 @@
+/* potential_parts.h -- what the rows of the table of potentials share.
+ * Depends on: potential.h.  Used by: potential_*.c. */
+#ifndef PN_GEOMETRY_POTENTIAL_PARTS_H
+#define PN_GEOMETRY_POTENTIAL_PARTS_H
+
+#include <stdbool.h>
+
+#include "geometry/potentials/potential.h"
+
+/* Rows work in pieces that stay in the first cache. */
+#define PN_POTENTIAL_PIECE 1024
+
+/* A list of vertices that holds more numbers than this is not walked through. */
+#define PN_POTENTIAL_MOST_VERTEX_NUMBERS 1e8
+
+/** A box of the table, scaled and shifted as may be: there a separable potential's step clips what it does without the set. */
+bool pn_set_is_a_box(const pn_set *set);
+
+/**
+ * Whether the l1 norm (or what `reach` is measured in) stays in the part of space where the constant of a potential holds.
+ * Errors: PN_EINVAL, which says the radius that would do.
+ */
+pn_status pn_potential_reach(const char *owner, double radius, double reach, const char *norm, pn_err *err);
+
+/** out[n] is finite, or PN_ENUMERIC with the entry: for results that may overflow. */
+pn_status pn_potential_finite(const char *owner, const double *out, size_t n, pn_err *err);
+/** The same where the first such entry is known; n: none. */
+pn_status pn_potential_finite_to(const char *owner, size_t bad, size_t n, pn_err *err);
+
+/** max x[n], n >= 1. */
+double pn_potential_largest(const double *x, size_t n);
+/** min x[n], n >= 1. */
+double pn_potential_least(const double *x, size_t n);
+/** max |x[n]|, n >= 1. */
+double pn_potential_magnitude(const double *x, size_t n);
+
+/** All of space. */
+bool pn_set_is_free(const pn_set *set);
+
+/** For rows with a `center` option: *out = the potential shifted there, or itself when none is given.  Takes over the caller's reference,
+ *  also on failure.  Errors: PN_EDIM (both sizes), PN_ENOMEM. */
+pn_status pn_potential_center_at(pn_potential **out, pn_potential *potential, const char *owner, const pn_arg *center,
+                                 pn_err *err);
+
+/** A bound rounded outward past the rounding of its own formula. */
+static inline double pn_potential_up(double bound)
+{
+    return bound * (1.0 + 1e-14);
+}
+
+#endif

@@ -1,0 +1,398 @@
+/* potential_separable.c -- Psi(x) = sum_j psi(x_j) for a formula psi: compiled with its derivatives, its strong convexity certified by
+ * intervals.  Inverse slopes by Newton's method inside brackets, a piece of the vector at a time; the simplex by one dual number.
+ * Depends on: custom_potential.h, expr/.  Used by: bindings, hosts. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "expr/compiled.h"
+#include "geometry/potentials/custom_potential.h"
+#include "geometry/potentials/potential_parts.h"
+#include "numeric/blas.h"
+
+#define PIECE       PN_POTENTIAL_PIECE
+#define MOST_ROUNDS 100
+
+typedef struct separable {
+    pn_potential base;
+    pn_compiled formula;
+    pn_interval domain;
+    double inside, slope_inside;  /* a point of the domain, and psi' there */
+    double slope_low, slope_high; /* at the ends of the domain; infinite or NaN: none */
+} separable;
+
+static const separable *as_separable(const pn_potential *self)
+{
+    return (const separable *)self;
+}
+
+static void separable_destroy(pn_potential *self)
+{
+    pn_compiled_clear(&((separable *)self)->formula);
+    pn_free(self);
+}
+
+static bool is_outside(const separable *of, double x)
+{
+    return !(x >= of->domain.low && x <= of->domain.high);
+}
+
+static pn_status separable_value(const pn_potential *self, const double *x, size_t n, double *value, pn_err *err)
+{
+    const separable *of = as_separable(self);
+    double piece[PIECE], sum = 0.0;
+
+    (void)err;
+    for (size_t j = 0; j < n; j++) {
+        if (is_outside(of, x[j])) {
+            *value = INFINITY;
+            return PN_OK;
+        }
+    }
+    for (size_t at = 0; at < n; at += PIECE) {
+        size_t count = n - at < PIECE ? n - at : PIECE;
+
+        pn_compiled_run(&of->formula, count, (const double *[1]){ x + at }, piece, NULL);
+        sum += pn_sum(count, piece);
+    }
+    *value = isnan(sum) ? INFINITY : sum;
+    return PN_OK;
+}
+
+static pn_status separable_gradient(const pn_potential *self, const double *x, size_t n, double *out, pn_err *err)
+{
+    const separable *of = as_separable(self);
+    double piece[PIECE];
+    size_t bad;
+
+    for (size_t j = 0; j < n; j++) {
+        if (is_outside(of, x[j]))
+            return pn_fail(err, PN_EDOMAIN, "potential.separable: entry %zu is %g, outside the domain from %g to %g",
+                           j + 1, x[j], of->domain.low, of->domain.high);
+    }
+    for (size_t at = 0; at < n; at += PIECE) {
+        size_t count = n - at < PIECE ? n - at : PIECE;
+
+        pn_compiled_run(&of->formula, count, (const double *[1]){ x + at }, NULL, piece);
+        memcpy(out + at, piece, count * sizeof *piece);
+    }
+    bad = pn_first_nonfinite(out, n);
+    if (bad < n)
+        return pn_fail(err, PN_EDOMAIN, "potential.separable: there is no gradient at entry %zu", bad + 1);
+    return PN_OK;
+}
+
+/* ---- inverse slopes ---- */
+
+/* Where psi'(x) = u is searched: psi' rises by at least strong_convexity per unit, so |x - inside| <= |u - psi'(inside)| / constant. */
+static void bracket(const separable *of, double u, double *low, double *high)
+{
+    double away = (u - of->slope_inside) / of->base.strong_convexity;
+
+    *low = fmax(of->domain.low, of->inside + fmin(away, 0.0));
+    *high = fmin(of->domain.high, of->inside + fmax(away, 0.0));
+    if (u <= of->slope_low)
+        *high = *low = of->domain.low;
+    if (u >= of->slope_high)
+        *low = *high = of->domain.high;
+}
+
+/* x[n] <- where psi' = u[n], or the end of the domain that comes nearest; curvature[n] there, inf at such an end.  n <= PIECE. */
+static void invert_piece(const separable *of, const double *u, size_t n, double *x, double *curvature)
+{
+    double low[PIECE], high[PIECE], slope[PIECE];
+    bool moving = true;
+
+    for (size_t j = 0; j < n; j++) {
+        bracket(of, u[j], &low[j], &high[j]);
+        x[j] = 0.5 * low[j] + 0.5 * high[j];
+    }
+    for (int round = 0; round < MOST_ROUNDS && moving; round++) {
+        moving = false;
+        pn_compiled_run(&of->formula, n, (const double *[1]){ x }, NULL, slope);
+        pn_program_run(of->formula.curvature, n, (const double *[1]){ x }, &curvature);
+        for (size_t j = 0; j < n; j++) {
+            double next = x[j] - (slope[j] - u[j]) / curvature[j];
+
+            if (slope[j] < u[j])
+                low[j] = x[j];
+            else if (slope[j] > u[j])
+                high[j] = x[j];
+            else
+                continue;
+            if (!(next > low[j] && next < high[j]))
+                next = 0.5 * low[j] + 0.5 * high[j];
+            moving = moving || fabs(next - x[j]) > 4e-16 * fabs(x[j]);
+            x[j] = next;
+        }
+    }
+    for (size_t j = 0; j < n; j++) {
+        if (high[j] - x[j] <= 1e-15 * fabs(x[j]) && high[j] == of->domain.high)
+            x[j] = high[j];
+        if (x[j] - low[j] <= 1e-15 * fabs(x[j]) && low[j] == of->domain.low)
+            x[j] = low[j];
+        if (x[j] == of->domain.low || x[j] == of->domain.high)
+            curvature[j] = INFINITY;
+    }
+}
+
+static pn_status separable_inverse(const pn_potential *self, const double *u, size_t n, double *out, pn_err *err)
+{
+    const separable *of = as_separable(self);
+    double x[PIECE], curvature[PIECE];
+
+    for (size_t at = 0; at < n; at += PIECE) {
+        size_t count = n - at < PIECE ? n - at : PIECE;
+
+        invert_piece(of, u + at, count, x, curvature);
+        memcpy(out + at, x, count * sizeof *x);
+    }
+    return pn_potential_finite("separable", out, n, err);
+}
+
+/* ---- steps ---- */
+
+/* Every entry for itself: clipped to the box. */
+static pn_status box_step(const pn_potential *self, const pn_set *set, const double *c, double *x, pn_err *err)
+{
+    pn_status status = separable_inverse(self, c, set->dim, x, err);
+
+    if (status == PN_OK)
+        status = pn_set_project(set, x, set->dim, err);
+    for (size_t j = 0; status == PN_OK && j < set->dim; j++) {
+        if (is_outside(as_separable(self), x[j]))
+            return pn_fail(err, PN_EDOMAIN, "potential.separable: entry %zu of the set lies outside the domain", j + 1);
+    }
+    return status;
+}
+
+/* x_j(nu) = max(0, where psi' = c_j - nu): their sum and its slope in nu; written to x when not NULL. */
+static double sum_at(const separable *of, const double *c, size_t n, double nu, double *slope, double *x)
+{
+    double u[PIECE], piece[PIECE], curvature[PIECE], sum = 0.0;
+
+    *slope = 0.0;
+    for (size_t at = 0; at < n; at += PIECE) {
+        size_t count = n - at < PIECE ? n - at : PIECE;
+
+        for (size_t j = 0; j < count; j++)
+            u[j] = c[at + j] - nu;
+        invert_piece(of, u, count, piece, curvature);
+        for (size_t j = 0; j < count; j++) {
+            if (piece[j] > 0.0)
+                *slope -= 1.0 / curvature[j];
+            else
+                piece[j] = 0.0;
+        }
+        sum += pn_sum(count, piece);
+        if (x)
+            memcpy(x + at, piece, count * sizeof *piece);
+    }
+    return sum;
+}
+
+/* The sum falls in nu; at nu = c_j - psi'(size / n) entry j is size / n. */
+static pn_status simplex_step(const pn_potential *self, double size, const double *c, size_t n, double *x, pn_err *err)
+{
+    const separable *of = as_separable(self);
+    double middle = size / (double)n, at_middle, low, high, nu, slope, sum;
+
+    if (is_outside(of, middle) || is_outside(of, 0.0 + fmax(of->domain.low, 0.0)))
+        return pn_fail(err, PN_EDOMAIN, "potential.separable: no point of the simplex has all entries from %g to %g",
+                       of->domain.low, of->domain.high);
+    pn_compiled_run(&of->formula, 1, (const double *[1]){ &middle }, NULL, &at_middle);
+    low = pn_potential_least(c, n) - at_middle;
+    high = pn_potential_largest(c, n) - at_middle;
+    nu = 0.5 * (low + high);
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        double next;
+
+        sum = sum_at(of, c, n, nu, &slope, NULL);
+        if (sum > size)
+            low = nu;
+        else
+            high = nu;
+        next = nu - (sum - size) / slope;
+        if (fabs(sum - size) <= 1e-15 * size || !(low < high))
+            break;
+        if (!(next > low && next < high))
+            next = 0.5 * (low + high);
+        if (next == nu)
+            break;
+        nu = next;
+    }
+    sum = sum_at(of, c, n, nu, &slope, x);
+    for (size_t j = 0; j < n; j++)
+        x[j] *= size / sum;
+    return PN_OK;
+}
+
+static pn_status separable_step(const pn_potential *self, const pn_set *set, const double *c, double *x, pn_err *err)
+{
+    double size;
+
+    if (pn_set_is(set, "simplex", &size))
+        return simplex_step(self, size, c, set->dim, x, err);
+    if (pn_set_is_free(set))
+        return separable_inverse(self, c, set->dim, x, err);
+    return pn_set_is_a_box(set) ? box_step(self, set, c, x, err) : PN_EUNSUPPORTED;
+}
+
+/* ---- the range ---- */
+
+/* The corners of a box: each entry at the end with the larger value. */
+static pn_status largest_in_box(const pn_potential *self, const pn_set *set, double *largest, pn_err *err)
+{
+    const separable *of = as_separable(self);
+    size_t n = set->dim;
+    double *room = pn_alloc(n, 4 * sizeof *room), *ends = room ? room + n : NULL;
+    pn_status status = PN_OK;
+
+    if (!room)
+        return pn_fail(err, PN_ENOMEM, "potential.separable: out of memory");
+    for (int side = 0; side < 2 && status == PN_OK; side++) {
+        for (size_t j = 0; j < n; j++)
+            room[j] = side ? 1.0 : -1.0;
+        status = pn_set_support(set, room, n, NULL, ends + (size_t)side * n, err);
+    }
+    *largest = 0.0;
+    for (size_t j = 0; j < n && status == PN_OK; j++) {
+        double value[2], at[2] = { ends[j], ends[n + j] };
+
+        pn_compiled_run(&of->formula, 2, (const double *[1]){ at }, value, NULL);
+        if (is_outside(of, at[0]) || is_outside(of, at[1]))
+            *largest = INFINITY;
+        *largest += fmax(value[0], value[1]);
+    }
+    pn_free(room);
+    return status;
+}
+
+static pn_status separable_range(const pn_potential *self, const pn_set *set, double *range, pn_err *err)
+{
+    const separable *of = as_separable(self);
+    double size, value[2], largest = INFINITY, least = NAN, *start;
+    pn_status status = PN_OK;
+
+    if (pn_set_is(set, "simplex", &size)) {
+        double at[2] = { size, 0.0 };
+
+        pn_compiled_run(&of->formula, 2, (const double *[1]){ at }, value, NULL);
+        largest = is_outside(of, size) || is_outside(of, 0.0) ? INFINITY : value[0] + (double)(set->dim - 1) * value[1];
+    } else if (pn_set_is_a_box(set)) {
+        status = largest_in_box(self, set, &largest, err);
+    } else {
+        return PN_EUNSUPPORTED;
+    }
+    start = status == PN_OK ? pn_alloc(set->dim, sizeof *start) : NULL;
+    if (status == PN_OK && !start)
+        status = pn_fail(err, PN_ENOMEM, "potential.separable: out of memory");
+    if (status == PN_OK)
+        status = pn_potential_start(self, set, start, err);
+    if (status == PN_OK)
+        status = separable_value(self, start, set->dim, &least, err);
+    if (status == PN_OK) /* both sums round */
+        *range = pn_potential_up(largest - least) + 1e-13 * (fabs(largest) + fabs(least));
+    pn_free(start);
+    return status;
+}
+
+/* ---- creation ---- */
+
+static void separable_describe(const pn_potential *self, char *text, size_t size)
+{
+    const separable *of = as_separable(self);
+    char formula[200];
+
+    pn_graph_text(of->formula.graph, of->formula.root, formula, sizeof formula);
+    (void)snprintf(text, size, "separable(%s, domain={%.10g, %.10g})", formula, of->domain.low, of->domain.high);
+}
+
+static const pn_potential_ops separable_ops = {
+    .name = "separable",
+    .doc = "A sum of one formula over the coordinates.",
+    .destroy = separable_destroy,
+    .value = separable_value,
+    .gradient = separable_gradient,
+    .inverse_gradient = separable_inverse,
+    .step = separable_step,
+    .range = separable_range,
+    .describe = separable_describe,
+};
+
+/* A finite point of the domain with a finite slope, near 0 where that is inside. */
+static pn_status find_inside(separable *of, pn_err *err)
+{
+    double low = of->domain.low, high = of->domain.high;
+    double tries[4] = { fmin(fmax(0.0, low), high), 0.0, 0.0, 0.0 }, slopes[4];
+
+    tries[1] = isfinite(low) && isfinite(high) ? 0.5 * low + 0.5 * high : isfinite(low) ? low + 1.0 : high - 1.0;
+    tries[2] = isfinite(low) ? low : tries[0];
+    tries[3] = isfinite(high) ? high : tries[0];
+    pn_compiled_run(&of->formula, 4, (const double *[1]){ tries }, NULL, slopes);
+    of->slope_low = isfinite(low) && isfinite(slopes[2]) ? slopes[2] : -INFINITY;
+    of->slope_high = isfinite(high) && isfinite(slopes[3]) ? slopes[3] : INFINITY;
+    for (int i = 0; i < 4; i++) {
+        if (isfinite(tries[i]) && isfinite(slopes[i])) {
+            of->inside = tries[i];
+            of->slope_inside = slopes[i];
+            return PN_OK;
+        }
+    }
+    return pn_fail(err, PN_EDOMAIN, "potential.separable: the function has no finite slope in its domain");
+}
+
+static pn_status certify(pn_graph *graph, pn_node root, pn_interval domain, double *constant, pn_task *task,
+                         pn_err *err)
+{
+    pn_domain of = { .range = domain };
+    pn_shape shape;
+    pn_status status = pn_shape_of(&shape, graph, root, 0, &of, task, err);
+
+    if (status != PN_OK)
+        return pn_fail_in(err, status, "potential.separable");
+    if (!shape.continuous || !shape.smooth)
+        return pn_fail(err, PN_EINVAL, "potential.separable: the function must have a slope that does not jump%s%s",
+                       shape.missing[0] ? ": " : "", shape.missing);
+    if (!(shape.curvature.low > 0.0))
+        return pn_fail(
+            err, PN_EINVAL,
+            "potential.separable: the second derivative must be at least a positive number on the domain from %g "
+            "to %g; the bound found is %g",
+            domain.low, domain.high, shape.curvature.low);
+    *constant = shape.curvature.low;
+    return PN_OK;
+}
+
+pn_status pn_potential_separable(pn_potential **out, pn_graph *graph, pn_node root, pn_interval domain, pn_task *task,
+                                 pn_err *err)
+{
+    separable *self;
+    pn_norm *norm = NULL;
+    double constant = 0.0;
+    pn_status status;
+
+    *out = NULL;
+    if (!(domain.low < domain.high))
+        return pn_fail(err, PN_EINVAL, "potential.separable: domain must be {lo, hi} with lo < hi, got {%g, %g}",
+                       domain.low, domain.high);
+    status = certify(graph, root, domain, &constant, task, err);
+    if (status != PN_OK)
+        return status;
+    self = pn_calloc(1, sizeof *self);
+    if (!self)
+        return pn_fail(err, PN_ENOMEM, "potential.separable: out of memory");
+    self->domain = domain;
+    status = pn_norm_new(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);
+    if (status == PN_OK)
+        status = pn_compiled_open(&self->formula, graph, root, err);
+    pn_potential_init(&self->base, &separable_ops, 0, constant, norm);
+    if (status == PN_OK)
+        status = find_inside(self, err);
+    if (status == PN_OK)
+        *out = &self->base;
+    else
+        pn_potential_free(&self->base);
+    return status;
+}

@@ -1,0 +1,162 @@
+/* loss.c -- the table of losses, their reference counts and their labels.  Depends on: loss.h.  Used by: objective.c, bindings. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "objective/losses/formula_loss.h"
+
+extern const pn_loss_ops pn_loss_squared, pn_loss_huber, pn_loss_absolute, pn_loss_quantile, pn_loss_cauchy,
+    pn_loss_poisson;
+extern const pn_loss_ops pn_loss_logistic, pn_loss_hinge, pn_loss_smooth_hinge, pn_loss_sigmoid;
+extern const pn_loss_ops pn_loss_softmax;
+
+static const pn_loss_ops *const loss_table[] = {
+    &pn_loss_squared,  &pn_loss_logistic, &pn_loss_hinge,   &pn_loss_smooth_hinge, &pn_loss_huber,   &pn_loss_absolute,
+    &pn_loss_quantile, &pn_loss_poisson,  &pn_loss_sigmoid, &pn_loss_cauchy,       &pn_loss_softmax, NULL,
+};
+
+const pn_loss_ops *const *pn_loss_table(void)
+{
+    return loss_table;
+}
+
+static void list_names(char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; loss_table[i] && used < size; i++) {
+        int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "", loss_table[i]->name);
+
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+pn_status pn_loss_new(pn_loss **out, const char *name, pn_arg *args, pn_err *err)
+{
+    char owner[64], known[256];
+
+    *out = NULL;
+    for (size_t i = 0; loss_table[i]; i++) {
+        const pn_loss_ops *row = loss_table[i];
+        pn_status status;
+
+        if (strcmp(row->name, name) != 0)
+            continue;
+        (void)snprintf(owner, sizeof owner, "loss.%s", name);
+        status = pn_args_check(owner, row->params, args, err);
+        if (status != PN_OK)
+            return status;
+        return row->formula ? pn_formula_loss_new(out, row, args, err) : row->create(out, args, err);
+    }
+    list_names(known, sizeof known);
+    return pn_fail(err, PN_EUNSUPPORTED, "loss: there is no loss \"%.60s\"; known are %s", name, known);
+}
+
+void pn_loss_init(pn_loss *loss, const pn_loss_ops *ops, const pn_loss_ops *row)
+{
+    *loss = (pn_loss){ .ops = ops, .row = row, .references = 1 };
+    (void)snprintf(loss->name, sizeof loss->name, "%s", row->name);
+}
+
+pn_status pn_loss_rename(pn_loss *loss, const char *name, pn_err *err)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_- ";
+    size_t length = strlen(name);
+
+    if (length == 0 || length >= sizeof loss->name || strspn(name, allowed) != length)
+        return pn_fail(err, PN_EINVAL, "loss: name must be 1 to %d letters, digits, spaces, '_' or '-', got \"%.40s\"",
+                       PN_LOSS_NAME - 1, name);
+    memcpy(loss->name, name, length + 1);
+    return PN_OK;
+}
+
+pn_loss *pn_loss_keep(pn_loss *loss)
+{
+    loss->references++;
+    return loss;
+}
+
+void pn_loss_free(pn_loss *loss)
+{
+    if (loss && --loss->references == 0)
+        loss->ops->destroy(loss);
+}
+
+static pn_status check_interval(const char *what, pn_interval part, pn_err *err)
+{
+    if (!(part.low <= part.high))
+        return pn_fail(err, PN_EINVAL, "loss: %s must be an interval {lo, hi} with lo <= hi, got {%g, %g}", what,
+                       part.low, part.high);
+    return PN_OK;
+}
+
+pn_status pn_loss_certify(pn_loss *loss, pn_interval margin, pn_interval y, pn_loss_bounds *out, pn_err *err)
+{
+    pn_status status = check_interval("the margin", margin, err);
+
+    if (status == PN_OK)
+        status = check_interval("the labels", y, err);
+    if (status == PN_OK && !loss->ops->certify)
+        status = pn_fail(err, PN_EUNSUPPORTED, "loss.%s: nothing is known of its inside", loss->name);
+    return status == PN_OK ? loss->ops->certify(loss, margin, y, out, err) : status;
+}
+
+/* ---- labels ---- */
+
+static bool admits(const pn_labels *labels, double y)
+{
+    switch (labels->kind) {
+    case PN_LABELS_REAL:
+        return true;
+    case PN_LABELS_INTERVAL:
+        return y >= labels->range.low && y <= labels->range.high;
+    case PN_LABELS_CLASSES:
+        return y >= 1.0 && y <= (double)labels->count && y == floor(y);
+    case PN_LABELS_VALUES:
+        for (size_t i = 0; i < labels->count; i++) {
+            if (labels->values[i] == y)
+                return true;
+        }
+        return false;
+    }
+    return false;
+}
+
+size_t pn_labels_first_bad(const pn_labels *labels, const double *y, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && admits(labels, y[i]))
+        i++;
+    return i;
+}
+
+void pn_labels_describe(const pn_labels *labels, char *text, size_t size)
+{
+    size_t used = 0;
+
+    switch (labels->kind) {
+    case PN_LABELS_REAL:
+        (void)snprintf(text, size, "real");
+        return;
+    case PN_LABELS_INTERVAL:
+        (void)snprintf(text, size, "in [%g, %g]", labels->range.low, labels->range.high);
+        return;
+    case PN_LABELS_CLASSES:
+        (void)snprintf(text, size, "1 to %zu", labels->count);
+        return;
+    case PN_LABELS_VALUES:
+        text[0] = '\0';
+        for (size_t i = 0; i < labels->count && used < size; i++) {
+            int n = snprintf(text + used, size - used, "%s%g",
+                             i == 0                   ? ""
+                             : i + 1 == labels->count ? " and "
+                                                      : ", ",
+                             labels->values[i]);
+
+            used += n > 0 ? (size_t)n : 0;
+        }
+        return;
+    }
+}

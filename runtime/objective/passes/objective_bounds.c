@@ -1,0 +1,302 @@
+/* objective_bounds.c -- what is certified of an objective.
+ * One chain: |<x, theta>| <= radius of the set in a norm times the record bound in the dual norm gives the margin interval; the
+ * loss's expression over that interval and the labels gives slope, curvature and third derivative; their products with the
+ * record bounds give Lipschitz constants, smoothness, the Frank-Wolfe curvature and the Lipschitz constant of the Hessian.
+ * Depends on: objective_impl.h.  Used by: objective.c.  Spec: frank-wolfe.md section 1, second-order.md section 9. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "objective/passes/objective_impl.h"
+
+const char *const pn_bound_source_names[] = { "none", "certified", "clipped", "declared", NULL };
+
+/* min over norms of size(norm) * record bound in the dual norm; +inf when no record bound is enforced.  For K margins it bounds
+ * the l2 norm of (<x, theta_1>, ..., <x, theta_K>): rows of a matrix share its l1 and l2 norm, not its largest entry. */
+static double dual_product(const pn_objective *objective, double (*size)(const pn_set *, pn_lp), double margins)
+{
+    double best = INFINITY;
+
+    if (!objective->set)
+        return INFINITY;
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        double record = objective->data->bounds.norm[pn_lp_dual((pn_lp)norm)];
+        double rows = norm == PN_LINF ? sqrt(margins) : 1.0;
+
+        if (pn_is_enforced(record))
+            best = fmin(best, size(objective->set, (pn_lp)norm) * record * rows);
+    }
+    return best * PN_OUTWARD;
+}
+
+static void unknown(pn_bounds *bounds)
+{
+    const pn_interval all = { -INFINITY, INFINITY };
+
+    memset(bounds, 0, sizeof *bounds);
+    for (int norm = 0; norm < PN_LP_COUNT; norm++)
+        bounds->lipschitz[norm] = bounds->loss.slope_norm[norm] = INFINITY;
+    bounds->lipschitz_set = bounds->slope = bounds->smoothness = bounds->loss_smoothness = bounds->curvature =
+        bounds->hessian_lipschitz = INFINITY;
+    bounds->strong_convexity = -INFINITY;
+    bounds->loss.curvature_norm = INFINITY;
+    bounds->margin = bounds->loss.value = bounds->loss.slope = bounds->loss.curvature = bounds->loss.third = all;
+}
+
+static void missing(pn_bounds *bounds, const char *text)
+{
+    (void)snprintf(bounds->missing, sizeof bounds->missing, "%.*s", (int)sizeof bounds->missing - 1, text);
+}
+
+/* Whether the slope would be bounded if only the labels were. */
+static bool labels_to_blame(const pn_objective *objective, pn_interval margin)
+{
+    pn_loss_bounds bounds;
+
+    return objective->loss->labels.kind == PN_LABELS_REAL && !pn_is_enforced(objective->data->bounds.label_high) &&
+           pn_loss_certify(objective->loss, margin, (pn_interval){ -1.0, 1.0 }, &bounds, NULL) == PN_OK &&
+           isfinite(bounds.slope_norm[PN_LINF]);
+}
+
+static bool has_record_bound(const pn_objective *objective)
+{
+    bool found = false;
+
+    for (int norm = 0; norm < PN_LP_COUNT; norm++)
+        found = found || pn_is_enforced(objective->data->bounds.norm[norm]);
+    return found;
+}
+
+static pn_interval enforced_labels(const pn_record_bounds *records)
+{
+    if (!pn_is_enforced(records->label_high) || !pn_is_enforced(-records->label_low))
+        return (pn_interval){ -INFINITY, INFINITY };
+    return (pn_interval){ records->label_low, records->label_high };
+}
+
+/* What a record's gradient can be at theta = 0; +inf where that is unknown. */
+static double gradient_at_zero(const pn_objective *objective)
+{
+    const pn_record_bounds *records = &objective->data->bounds;
+    pn_loss_bounds bounds;
+
+    if (!pn_is_enforced(records->norm[PN_L2]) ||
+        pn_loss_certify(objective->loss, (pn_interval){ 0.0, 0.0 }, enforced_labels(records), &bounds, NULL) != PN_OK)
+        return INFINITY;
+    return bounds.slope_norm[PN_L2] * records->norm[PN_L2];
+}
+
+static void explain_no_set(const pn_objective *objective, pn_bounds *bounds)
+{
+    double clip = gradient_at_zero(objective);
+    char text[sizeof bounds->missing];
+
+    (void)snprintf(
+        text, sizeof text,
+        clip > 0.0 && isfinite(clip)
+            ? "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, which is "
+              "what a record's gradient can be at theta = 0, or a set=, e.g. pn.set.l2_ball{dim=p, radius=1}"
+            : "the objective has no constraint set, and nothing else bounds slopes: give it clip=%.3g, say, or "
+              "a set=, e.g. pn.set.l2_ball{dim=p, radius=1}",
+        clip > 0.0 && isfinite(clip) ? clip : 1.0);
+    missing(bounds, text);
+}
+
+/* The loss has a slope that nothing bounds: say which of margin, labels and formula is to blame. */
+static void explain_slope(const pn_objective *objective, pn_bounds *bounds)
+{
+    char text[sizeof bounds->missing];
+
+    if (!objective->set && isinf(bounds->margin.high))
+        explain_no_set(objective, bounds);
+    else if (isinf(bounds->margin.high) && !has_record_bound(objective))
+        missing(bounds, "no bound on the records is enforced: clip them first, e.g. data:clip_rows(\"l2\", 1)");
+    else if (isinf(bounds->margin.high))
+        missing(bounds, "the constraint set is unbounded: give a bounded one, or clip= to the objective");
+    else if (labels_to_blame(objective, bounds->margin))
+        missing(bounds,
+                objective->loss->row == objective->loss->ops
+                    ? "no bound on the labels is enforced: list them in the loss, labels={-1, 1}, or clip them first, "
+                      "e.g. data:clip_labels(-1, 1)"
+                    : "no bound on the labels is enforced: clip them first, e.g. data:clip_labels(-1, 1)");
+    else {
+        (void)snprintf(text, sizeof text, "%.200s; or give clip= to the objective", bounds->loss.missing);
+        missing(bounds, text);
+    }
+}
+
+static void derive_lipschitz(const pn_objective *objective, pn_bounds *bounds)
+{
+    const pn_record_bounds *records = &objective->data->bounds;
+
+    bounds->slope = bounds->loss.slope_norm[PN_LINF];
+    if (!isfinite(bounds->slope)) {
+        explain_slope(objective, bounds);
+        return;
+    }
+    if (!has_record_bound(objective)) {
+        missing(bounds, "no bound on the records is enforced: clip them first, e.g. data:clip_rows(\"l2\", 1)");
+        return;
+    }
+    bounds->source = PN_BOUND_CERTIFIED;
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        pn_lp dual = pn_lp_dual((pn_lp)norm);
+
+        if (pn_is_enforced(records->norm[dual]))
+            bounds->lipschitz[norm] = bounds->loss.slope_norm[dual] * records->norm[dual] * PN_OUTWARD;
+    }
+}
+
+/* Clipping bounds the l2 norm of each record's gradient, hence its linf norm, and its l1 norm up to sqrt(dim).
+ * It projects each record's gradient onto a ball, which moves no two further apart: smoothness stays.  With one margin it clamps
+ * the slope, so that what was monotone stays so; with several the result need not be a gradient of anything, and what is left is
+ * that it changes no faster than its smoothness. */
+static void derive_clipped(const pn_objective *objective, pn_bounds *bounds)
+{
+    bounds->source = PN_BOUND_CLIPPED;
+    bounds->missing[0] = '\0';
+    bounds->lipschitz[PN_L1] = fmin(bounds->lipschitz[PN_L1], objective->clip);
+    bounds->lipschitz[PN_L2] = fmin(bounds->lipschitz[PN_L2], objective->clip);
+    bounds->lipschitz[PN_LINF] =
+        fmin(bounds->lipschitz[PN_LINF], sqrt((double)objective->dim) * objective->clip * PN_OUTWARD);
+    bounds->hessian_lipschitz = INFINITY;
+    if (objective->loss->margins == 1)
+        return;
+    bounds->convex = false;
+    bounds->strong_convexity = bounds->reg.strong_convexity - bounds->smoothness;
+}
+
+/* Second and third derivatives, of loss and regulariser together. */
+static void derive_curvature(const pn_objective *objective, pn_bounds *bounds)
+{
+    double l2 = objective->data->bounds.norm[PN_L2], squared = pn_is_enforced(l2) ? l2 * l2 * PN_OUTWARD : INFINITY;
+    double across = dual_product(objective, objective->set ? objective->set->ops->diameter : NULL,
+                                 (double)objective->loss->margins);
+    double apart = objective->set ? objective->set->ops->diameter(objective->set, PN_L2) : INFINITY;
+    double upper = bounds->loss.smooth ? fmax(bounds->loss.curvature.high, 0.0) : INFINITY;
+    double lower = bounds->loss.convex ? 0.0 : bounds->loss.smooth ? fmin(bounds->loss.curvature.low, 0.0) : -INFINITY;
+    double third = bounds->loss.twice_smooth ? pn_interval_magnitude(bounds->loss.third) : INFINITY;
+    const pn_regulariser_bounds *reg = &bounds->reg;
+
+    bounds->convex = bounds->loss.convex && (reg->convex || reg->strong_convexity >= 0.0);
+    bounds->loss_smoothness = upper == 0.0 && lower == 0.0 ? 0.0 : fmax(upper, -lower) * squared;
+    bounds->smoothness = bounds->loss_smoothness + reg->smoothness;
+    bounds->strong_convexity = (lower == 0.0 ? 0.0 : lower * squared) + reg->strong_convexity;
+    bounds->curvature = upper == 0.0 || across == 0.0 ? 0.0 : upper * across * across * PN_OUTWARD;
+    if (reg->largest_curvature > 0.0 && apart > 0.0) /* a set of one point has none */
+        bounds->curvature += reg->largest_curvature * apart * apart * PN_OUTWARD;
+    bounds->hessian_lipschitz =
+        (third == 0.0 ? 0.0 : third * squared * (isfinite(squared) ? l2 : 1.0) * PN_OUTWARD) + reg->hessian_lipschitz;
+}
+
+/* Whether a failure is about the mathematics, which a plan can tell of, or about this run of the program. */
+static bool says_unbounded(pn_status status)
+{
+    return status != PN_ENOMEM && !pn_is_stop(status);
+}
+
+/* A regulariser that cannot be bounded leaves the rest alone: it is public. */
+static pn_status derive_regulariser(const pn_objective *objective, pn_bounds *bounds, pn_err *err)
+{
+    double far = objective->set ? objective->set->ops->radius(objective->set, PN_LINF) : INFINITY;
+    pn_status status;
+    pn_err why;
+
+    memset(&bounds->reg, 0, sizeof bounds->reg);
+    bounds->reg.convex = true;
+    if (!objective->reg)
+        return PN_OK;
+    status = pn_regulariser_certify(objective->reg, (pn_interval){ -far, far }, &bounds->reg, &why);
+    if (status == PN_OK)
+        return PN_OK;
+    if (!says_unbounded(status))
+        return pn_fail(err, status, "%s", why.message);
+    bounds->reg = (pn_regulariser_bounds){ INFINITY, INFINITY, INFINITY, -INFINITY, INFINITY, false, "" };
+    (void)snprintf(bounds->reg.missing, sizeof bounds->reg.missing, "%.*s", (int)sizeof bounds->reg.missing - 1,
+                   why.message);
+    return PN_OK;
+}
+
+static void derive_black_box(const pn_objective *objective, pn_bounds *bounds)
+{
+    void *self;
+    double lipschitz;
+
+    (void)pn_loss_record(objective->loss, &self, &lipschitz);
+    if (lipschitz == 0.0) {
+        missing(bounds, "nothing is known of a black box: declare lipschitz=, and use a solver that needs values only");
+        return;
+    }
+    missing(bounds, "a black box has values and no gradients: use a solver that needs values only");
+    bounds->source = PN_BOUND_DECLARED;
+    bounds->lipschitz[PN_L2] = lipschitz;
+}
+
+static pn_status derive_loss(const pn_objective *objective, pn_bounds *bounds, pn_err *err)
+{
+    /* A computed inner product is off by p roundings of at most the margin itself. */
+    double margin = dual_product(objective, objective->set ? objective->set->ops->radius : NULL, 1.0) *
+                    (1.0 + ((double)objective->data->p + 4.0) * 0x1p-53);
+    const pn_interval reached = { -margin, margin };
+    pn_regulariser_bounds reg = bounds->reg;
+    pn_status status;
+    pn_err why;
+
+    status = pn_loss_certify(objective->loss, reached, enforced_labels(&objective->data->bounds), &bounds->loss, &why);
+    if (!says_unbounded(status))
+        return pn_fail(err, status, "%s", why.message);
+    if (status != PN_OK) {
+        unknown(bounds);
+        bounds->reg = reg;
+        missing(bounds, strncmp(why.message, "bound: ", 7) == 0 ? why.message + 7 : why.message);
+        memcpy(bounds->loss.missing, bounds->missing, sizeof bounds->loss.missing); /* what clipping does not mend */
+    }
+    bounds->margin = reached;
+    if (status == PN_OK) {
+        derive_lipschitz(objective, bounds);
+        derive_curvature(objective, bounds);
+    }
+    return PN_OK;
+}
+
+pn_status pn_objective_undefined(const pn_objective *objective, const char *owner, pn_err *err)
+{
+    const pn_bounds *bounds = &objective->bounds;
+    const char *why = bounds->source == PN_BOUND_NONE ? bounds->missing : bounds->loss.missing;
+
+    return pn_fail(err, PN_EDOMAIN, "%s: the objective is not a number here%s%s", owner, why[0] ? ": " : "", why);
+}
+
+/* In the norm whose unit ball is the set: by the best of the norms that are known.  Outward: a radius is an upper bound. */
+static void derive_own_norm(const pn_objective *objective, pn_bounds *bounds)
+{
+    for (int norm = 0; objective->set && norm < PN_LP_COUNT; norm++) {
+        if (isfinite(bounds->lipschitz[norm]))
+            bounds->lipschitz_set =
+                fmin(bounds->lipschitz_set,
+                     objective->set->ops->radius(objective->set, (pn_lp)norm) * bounds->lipschitz[norm] * PN_OUTWARD);
+    }
+}
+
+pn_status pn_objective_derive_bounds(pn_objective *objective, pn_err *err)
+{
+    pn_bounds *bounds = &objective->bounds;
+    pn_status status;
+
+    unknown(bounds);
+    status = derive_regulariser(objective, bounds, err);
+    if (status != PN_OK)
+        return status;
+    if (objective->loss->margins == 0) {
+        derive_black_box(objective, bounds);
+        return PN_OK;
+    }
+    status = derive_loss(objective, bounds, err);
+    if (status != PN_OK)
+        return status;
+    if (objective->clip > 0.0)
+        derive_clipped(objective, bounds);
+    derive_own_norm(objective, bounds);
+    bounds->certified = bounds->source != PN_BOUND_NONE;
+    return PN_OK;
+}

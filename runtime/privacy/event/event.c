@@ -1,0 +1,219 @@
+/* event.c -- the table of events, their references and their text.
+ * Depends on: event.h, event_leaf.h, event_sampled.h.  Used by: the accountants, the ledger, mechanisms, plans, bindings. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "privacy/event/event_leaf.h"
+#include "privacy/event/event_sampled.h"
+
+const char *const pn_neighbours_names[] = { "replace_one", "add_remove", "zero_out", NULL };
+
+static const pn_event_ops *const table[] = { &pn_event_exponential_ops,
+                                             &pn_event_report_noisy_max_ops,
+                                             &pn_event_pure_ops,
+                                             &pn_event_approximate_ops,
+                                             &pn_event_laplace_ops,
+                                             &pn_event_gaussian_ops,
+                                             &pn_event_zcdp_ops,
+                                             &pn_event_rdp_ops,
+                                             &pn_event_sparse_vector_ops,
+                                             &pn_event_objective_perturbation_ops,
+                                             &pn_event_poisson_sampled_ops,
+                                             &pn_event_fixed_sampled_ops,
+                                             &pn_event_fixed_sampled_and_whole_ops,
+                                             NULL };
+
+const pn_event_ops *const *pn_event_table(void)
+{
+    return table;
+}
+
+static pn_status unknown(const char *name, pn_err *err)
+{
+    char known[384] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; table[i]; i++) {
+        int n = snprintf(known + used, sizeof known - used, "%s, ", table[i]->name);
+
+        used += n > 0 && (size_t)n < sizeof known - used ? (size_t)n : 0;
+    }
+    return pn_fail(err, PN_EUNSUPPORTED, "event: there is no event '%.60s'; there are %scompose and repeated", name,
+                   known);
+}
+
+pn_status pn_event_new(pn_event **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
+{
+    char owner[80];
+    pn_status status;
+    size_t i = 0;
+
+    while (table[i] && strcmp(table[i]->name, name) != 0)
+        i++;
+    if (!table[i])
+        return unknown(name, err);
+    (void)snprintf(owner, sizeof owner, "event.%s", name);
+    status = pn_args_check(owner, table[i]->params, args, err);
+    if (status == PN_OK)
+        status = table[i]->create(out, args, neighbours, err);
+    return status;
+}
+
+pn_event *pn_event_keep(pn_event *event)
+{
+    (void)__atomic_add_fetch(&event->references, 1, __ATOMIC_RELAXED);
+    return event;
+}
+
+void pn_event_free(pn_event *event)
+{
+    if (event && __atomic_sub_fetch(&event->references, 1, __ATOMIC_ACQ_REL) == 0)
+        event->ops->destroy(event);
+}
+
+void pn_event_describe(const pn_event *event, char *text, size_t size)
+{
+    event->ops->describe(event, text, size);
+}
+
+double pn_event_releases(const pn_event *event)
+{
+    size_t parts;
+    const pn_term *terms = pn_event_terms(event, &parts);
+    double sum = terms ? 0.0 : 1.0;
+
+    for (size_t i = 0; i < parts; i++)
+        sum += (double)terms[i].count;
+    return sum;
+}
+
+void pn_slack_add(pn_slack *sum, double count, pn_slack one)
+{
+    sum->epsilon += count * one.epsilon;
+    sum->tail += count * one.tail;
+    sum->window += count * one.window;
+}
+
+pn_slack pn_event_slack(const pn_event *event, size_t count)
+{
+    pn_slack sum = { 0.0, 0.0, 0.0 };
+    size_t parts;
+    const pn_term *terms = pn_event_terms(event, &parts);
+
+    if (!terms && event->ops->slack)
+        pn_slack_add(&sum, (double)count, event->ops->slack(event));
+    for (size_t i = 0; i < parts; i++) {
+        const pn_event *one = terms[i].event;
+
+        if (one->ops->slack)
+            pn_slack_add(&sum, (double)count * (double)terms[i].count, one->ops->slack(one));
+    }
+    return sum;
+}
+
+#define MAX_PARAMS 8
+
+static bool same_arguments(const pn_event *a, const pn_event *b)
+{
+    const pn_param *params = a->ops->params;
+    pn_arg first[MAX_PARAMS], second[MAX_PARAMS];
+
+    if (pn_param_count(params) > MAX_PARAMS)
+        return false;
+    a->ops->args(a, first);
+    b->ops->args(b, second);
+    for (size_t i = 0; params[i].name; i++) {
+        bool same = params[i].kind == PN_OBJECT  ? pn_event_same(first[i].object, second[i].object)
+                    : params[i].kind == PN_COUNT ? first[i].count == second[i].count
+                                                 : first[i].real == second[i].real;
+
+        if (!same)
+            return false;
+    }
+    return true;
+}
+
+bool pn_event_same(const pn_event *a, const pn_event *b)
+{
+    size_t parts, others;
+    const pn_term *first = pn_event_terms(a, &parts), *second = pn_event_terms(b, &others);
+    bool same = a->ops == b->ops && a->neighbours == b->neighbours && parts == others;
+
+    if (a == b)
+        return true;
+    if (same && !first)
+        return same_arguments(a, b);
+    for (size_t i = 0; same && i < parts; i++)
+        same = first[i].count == second[i].count && pn_event_same(first[i].event, second[i].event);
+    return same;
+}
+
+/* ---- leaves ---- */
+
+pn_status pn_leaf_new(pn_event **out, const pn_event_ops *ops, const pn_arg *args, double level,
+                      pn_neighbours neighbours, pn_err *err)
+{
+    pn_leaf *self;
+
+    *out = NULL;
+    if (!(level >= 1e-150 && level <= 1e150))
+        return pn_fail(err, PN_EINVAL,
+                       "event.%s: a privacy loss of %g is outside what can be accounted for (1e-150 to 1e150)",
+                       ops->name, level);
+    self = pn_calloc(1, sizeof *self);
+    if (!self)
+        return pn_fail(err, PN_ENOMEM, "event.%s: out of memory", ops->name);
+    self->base = (pn_event){ ops, neighbours, 1 };
+    self->level = level;
+    for (size_t i = 0; ops->params[i].name; i++)
+        self->values[i] = ops->params[i].kind == PN_COUNT ? (double)args[i].count : args[i].real;
+    *out = &self->base;
+    return PN_OK;
+}
+
+void pn_leaf_destroy(pn_event *self)
+{
+    pn_free(self);
+}
+
+void pn_shortest(double value, char *text, size_t size)
+{
+    for (int digits = 6; digits <= 17; digits++) {
+        (void)snprintf(text, size, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            return;
+    }
+}
+
+void pn_leaf_args(const pn_event *self, pn_arg *args)
+{
+    const pn_leaf *leaf = (const pn_leaf *)self;
+
+    for (size_t i = 0; self->ops->params[i].name; i++) {
+        args[i] = (pn_arg){ .given = true, .real = leaf->values[i] };
+        if (self->ops->params[i].kind == PN_COUNT) /* a real one may be more than any size */
+            args[i].count = (size_t)leaf->values[i];
+    }
+}
+
+void pn_leaf_describe(const pn_event *self, char *text, size_t size)
+{
+    const pn_leaf *leaf = (const pn_leaf *)self;
+    size_t used = (size_t)snprintf(text, size, "%s(", self->ops->name);
+    bool first = true;
+
+    for (size_t i = 0; self->ops->params[i].name && used < size; i++) {
+        const pn_param *param = &self->ops->params[i];
+        char number[32];
+
+        if (param->need == PN_OPTIONAL && leaf->values[i] == param->fallback)
+            continue;
+        pn_shortest(leaf->values[i], number, sizeof number);
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", first ? "" : ", ", param->name, number);
+        first = false;
+    }
+    if (used < size)
+        (void)snprintf(text + used, size - used, ")");
+}

@@ -1,0 +1,513 @@
+/* ledger.c -- the ledger: budgets, their filters, and what has been charged.
+ * Depends on: ledger_impl.h, accountant.h.  Used by: mechanisms, solvers, bindings.
+ *
+ * A budget of rho is one sum of zCDP, a pure budget one sum at the order inf; these are fixed when the ledger is opened, as
+ * are orders given by the owner.  Otherwise the first request chooses (ledger_charge.c). */
+#define _POSIX_C_SOURCE 200809L
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "privacy/accounting/accountant.h"
+#include "privacy/accounting/conversion.h"
+#include "privacy/ledger/ledger_impl.h"
+
+#define CACHED_PARTS 8 /* of a composed event */
+
+/* ---- budgets ---- */
+
+static pn_status check_amounts(const pn_budget *budget, pn_err *err)
+{
+    if (isnan(budget->epsilon) == isnan(budget->rho))
+        return pn_fail(err, PN_EINVAL,
+                       "ledger: give either epsilon (with delta, or 0 for pure) or rho, and NaN for the other; "
+                       "got epsilon %g and rho %g",
+                       budget->epsilon, budget->rho);
+    if (!isnan(budget->rho)) {
+        if (!(budget->rho > 0.0 && isfinite(budget->rho)))
+            return pn_fail(err, PN_EINVAL, "ledger: rho must be a positive number, got %g", budget->rho);
+        if (budget->delta != 0.0)
+            return pn_fail(err, PN_EINVAL, "ledger: a budget of rho has no delta, got %g; leave it out", budget->delta);
+    } else if (!(budget->epsilon > 0.0 && isfinite(budget->epsilon))) {
+        return pn_fail(err, PN_EINVAL, "ledger: epsilon must be a positive number, got %g", budget->epsilon);
+    } else if (!(budget->delta >= 0.0 && budget->delta < 1.0)) {
+        return pn_fail(err, PN_EINVAL, "ledger: delta must be a number from 0 up to but not including 1, got %g",
+                       budget->delta);
+    }
+    if (budget->alpha != 0.0 && !(budget->alpha > 1.0))
+        return pn_fail(err, PN_EINVAL, "ledger: alpha must be greater than 1, got %g", budget->alpha);
+    if (budget->alpha != 0.0 && (isnan(budget->epsilon) || budget->delta != 0.0))
+        return pn_fail(err, PN_EINVAL,
+                       "ledger: alpha goes with epsilon alone, the limit of the Renyi divergence of that order");
+    return PN_OK;
+}
+
+static pn_status check_budget(const pn_budget *budget, pn_err *err)
+{
+    bool filtered = budget->delta > 0.0 && budget->alpha == 0.0;
+    pn_status status = check_amounts(budget, err);
+
+    if (status != PN_OK)
+        return status;
+    if (budget->order_count > 0 && !filtered)
+        return pn_fail(err, PN_EINVAL, "ledger: orders belong to a budget with epsilon and delta > 0; leave them out");
+    if (budget->gaussian && (!filtered || budget->order_count > 0))
+        return pn_fail(err, PN_EINVAL,
+                       "ledger: the Gaussian filter is for a budget with epsilon and delta > 0, and has no orders");
+    for (size_t i = 0; i < budget->order_count; i++) {
+        if (!(budget->orders[i] > 1.0))
+            return pn_fail(err, PN_EINVAL, "ledger: every order must be greater than 1, got %g at entry %zu",
+                           budget->orders[i], i + 1);
+    }
+    return PN_OK;
+}
+
+static pn_status fix_orders(pn_ledger *self, pn_err *err)
+{
+    const pn_budget *budget = &self->budget;
+    bool any = false;
+
+    pn_filter_start(&self->filter, PN_FILTER_RENYI, budget->epsilon, budget->delta, PN_TAIL_SHARE, self->orders,
+                    budget->order_count);
+    for (size_t j = 0; j < budget->order_count; j++)
+        any = any || self->filter.measure[j].alive;
+    return any ? PN_OK
+               : pn_fail(err, PN_EINVAL,
+                         "ledger: none of the %zu orders leaves anything to spend at epsilon %g, delta %g; give larger "
+                         "orders, or leave them out",
+                         budget->order_count, budget->epsilon, budget->delta);
+}
+
+static pn_status fix_filter(pn_ledger *self, pn_err *err)
+{
+    const pn_budget *budget = &self->budget;
+    const double none = 0.0, pure = INFINITY;
+
+    self->fixed = true;
+    if (pn_ledger_is_rho(self))
+        pn_filter_start(&self->filter, PN_FILTER_RHO, budget->rho, 0.0, PN_TAIL_SHARE, &none, 1);
+    else if (budget->alpha > 0.0)
+        pn_filter_start(&self->filter, PN_FILTER_ORDER, budget->epsilon, 0.0, PN_TAIL_SHARE, &budget->alpha, 1);
+    else if (budget->gaussian)
+        pn_filter_start(&self->filter, PN_FILTER_GAUSSIAN, budget->epsilon, budget->delta, PN_TAIL_SHARE, &none, 1);
+    else if (budget->delta == 0.0)
+        pn_filter_start(&self->filter, PN_FILTER_RENYI, budget->epsilon, 0.0, PN_TAIL_SHARE, &pure, 1);
+    else if (budget->order_count > 0)
+        return fix_orders(self, err);
+    else
+        self->fixed = false; /* the first request chooses */
+    return PN_OK;
+}
+
+/* ---- making and freeing ---- */
+
+static pn_status allocate(pn_ledger *self, const char *name, pn_err *err)
+{
+    size_t given = self->budget.order_count,
+           measures = given > PN_FILTER_DEFAULT_ORDERS ? given : PN_FILTER_DEFAULT_ORDERS;
+
+    self->filter.measure = pn_alloc(measures, sizeof *self->filter.measure);
+    self->filter.cache = &self->cache;
+    self->cache.room = CACHED_PARTS;
+    self->cache.values = pn_alloc(measures * CACHED_PARTS, sizeof *self->cache.values);
+    self->passage = pn_calloc(1, sizeof *self->passage);
+    self->orders = given ? pn_alloc(given, sizeof *self->orders) : NULL;
+    self->name = name ? pn_strdup(name) : NULL;
+    if (!self->filter.measure || !self->cache.values || !self->passage || (given && !self->orders) ||
+        (name && !self->name))
+        return pn_fail(err, PN_ENOMEM, "ledger: out of memory for %zu orders", measures);
+    self->passage->scratch.measure = self->passage->measures;
+    self->filter.slop = self->passage->scratch.slop = PN_FILTER_SLOP;
+    if (given)
+        memcpy(self->orders, self->budget.orders, given * sizeof *self->orders);
+    self->budget.orders = self->orders;
+    return PN_OK;
+}
+
+pn_status pn_ledger_make(pn_ledger **out, const pn_budget *budget, const char *name, pn_err *err)
+{
+    pn_status status = check_budget(budget, err);
+    pn_ledger *self;
+
+    *out = NULL;
+    if (status != PN_OK)
+        return status;
+    self = pn_calloc(1, sizeof *self);
+    if (!self || !pn_ledger_make_lock(&self->lock)) {
+        pn_free(self);
+        return pn_fail(err, PN_ENOMEM, "ledger: out of memory");
+    }
+    self->root = self;
+    self->references = 1;
+    self->process = (long)getpid();
+    self->budget = *budget;
+    status = allocate(self, name, err);
+    if (status == PN_OK)
+        status = fix_filter(self, err);
+    if (status == PN_OK)
+        *out = self;
+    else
+        pn_ledger_unmake(self);
+    return status;
+}
+
+pn_status pn_ledger_new(pn_ledger **out, const pn_budget *budget, pn_err *err)
+{
+    return pn_ledger_make(out, budget, NULL, err);
+}
+
+void pn_ledger_unmake(pn_ledger *ledger)
+{
+    if (!ledger)
+        return;
+    for (size_t i = 0; i < ledger->count; i++) {
+        pn_free(ledger->entries[i].label);
+        pn_event_free(ledger->entries[i].event);
+    }
+    pn_free(ledger->entries);
+    pn_event_free(ledger->cache.event);
+    pn_free(ledger->cache.values);
+    pn_free(ledger->filter.measure);
+    pn_free(ledger->passage);
+    pn_free(ledger->orders);
+    pn_free(ledger->name);
+    pn_free(ledger->children);
+    pn_free(ledger->link);
+    (void)pthread_mutex_destroy(&ledger->lock);
+    pn_free(ledger);
+}
+
+static void free_family(pn_ledger *ledger)
+{
+    for (size_t i = 0; i < ledger->child_count; i++)
+        free_family(ledger->children[i]);
+    pn_store_close(ledger->store);
+    pn_ledger_unmake(ledger);
+}
+
+pn_ledger *pn_ledger_keep(pn_ledger *ledger)
+{
+    (void)__atomic_add_fetch(&ledger->root->references, 1, __ATOMIC_RELAXED);
+    return ledger;
+}
+
+void pn_ledger_free(pn_ledger *ledger)
+{
+    if (ledger && __atomic_sub_fetch(&ledger->root->references, 1, __ATOMIC_ACQ_REL) == 0)
+        free_family(ledger->root);
+}
+
+/* ---- looking ---- */
+
+const pn_budget *pn_ledger_budget(const pn_ledger *ledger)
+{
+    return &ledger->budget;
+}
+
+const char *pn_ledger_name(const pn_ledger *ledger)
+{
+    return ledger->name;
+}
+
+static const char *path_locked(const pn_ledger *ledger)
+{
+    return ledger->root->store ? pn_store_path(ledger->root->store) : NULL;
+}
+
+const char *pn_ledger_path(const pn_ledger *ledger)
+{
+    const char *result;
+
+    pn_ledger_lock(ledger);
+    result = path_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static bool recovered_locked(const pn_ledger *ledger)
+{
+    return ledger->root->store && pn_store_cut(ledger->root->store);
+}
+
+bool pn_ledger_recovered(const pn_ledger *ledger)
+{
+    bool result;
+
+    pn_ledger_lock(ledger);
+    result = recovered_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static const char *theorem_locked(const pn_ledger *ledger)
+{
+    const pn_budget *budget = &ledger->budget;
+
+    if (pn_ledger_is_rho(ledger))
+        return "the fully adaptive filter of zCDP (Feldman, Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023)";
+    if (budget->alpha > 0.0)
+        return "the fully adaptive Renyi filter of one order (Feldman, Zrnic 2021; Lecuyer 2021)";
+    if (ledger->filter.kind == PN_FILTER_GAUSSIAN)
+        return "the fully adaptive Gaussian filter (Smith, Thakurta 2022; Koskela, Tobaben, Honkela 2023)";
+    if (budget->delta == 0.0)
+        return "the fully adaptive filter of pure privacy (Rogers, Roth, Ullman, Vadhan 2016)";
+    return "the fully adaptive Renyi filter, its orders sharing delta (Feldman, Zrnic 2021; Lecuyer 2021)";
+}
+
+const char *pn_ledger_theorem(const pn_ledger *ledger)
+{
+    const char *result;
+
+    if (ledger->link)
+        return pn_link_text(ledger, PN_WISH_THEOREM);
+    pn_ledger_lock(ledger);
+    result = theorem_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static const char *ended_locked(const pn_ledger *ledger)
+{
+    if (ledger->retired)
+        return "the budget was retired";
+    if (ledger->closed)
+        return "the ledger is closed";
+    if (ledger->parts > 0)
+        return "the budget was split";
+    for (const pn_ledger *node = ledger; node->parent; node = node->parent) {
+        if (node->parent->retired)
+            return "the budget above it was retired";
+        if (node->parent->closed)
+            return "the ledger above it is closed";
+        if (node->parent->parts > 0 && !node->part)
+            return "the budget above it was split";
+    }
+    return ledger->root->store ? pn_store_broken(ledger->root->store) : NULL;
+}
+
+const char *pn_ledger_ended(const pn_ledger *ledger)
+{
+    const char *result;
+
+    if (ledger->link)
+        return pn_link_text(ledger, PN_WISH_ENDED);
+    pn_ledger_lock(ledger);
+    result = ended_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static bool gaussian_locked(const pn_ledger *ledger)
+{
+    return ledger->filter.kind == PN_FILTER_GAUSSIAN;
+}
+
+bool pn_ledger_gaussian(const pn_ledger *ledger)
+{
+    bool result;
+    pn_ledger_answer answer;
+
+    if (ledger->link)
+        return pn_link_look(ledger, PN_WISH_GAUSSIAN, &answer) && answer.count > 0;
+    pn_ledger_lock(ledger);
+    result = gaussian_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static size_t order_count_locked(const pn_ledger *ledger)
+{
+    return pn_ledger_is_rho(ledger) || ledger->filter.kind == PN_FILTER_GAUSSIAN ? 0 : ledger->filter.count;
+}
+
+size_t pn_ledger_order_count(const pn_ledger *ledger)
+{
+    size_t result;
+
+    pn_ledger_lock(ledger);
+    result = order_count_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static double order_locked(const pn_ledger *ledger, size_t index, bool *alive)
+{
+    if (alive)
+        *alive = ledger->filter.measure[index].alive;
+    return ledger->filter.measure[index].order;
+}
+
+double pn_ledger_order(const pn_ledger *ledger, size_t index, bool *alive)
+{
+    double result;
+
+    pn_ledger_lock(ledger);
+    result = order_locked(ledger, index, alive);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static pn_slack slack_locked(const pn_ledger *ledger)
+{
+    return pn_filter_slack(&ledger->filter);
+}
+
+pn_slack pn_ledger_slack(const pn_ledger *ledger)
+{
+    pn_slack result;
+    pn_ledger_answer answer;
+
+    if (ledger->link)
+        return pn_link_look(ledger, PN_WISH_SLACK, &answer) ? answer.slack : (pn_slack){ INFINITY, 1.0, 1.0 };
+    pn_ledger_lock(ledger);
+    result = slack_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static double price_locked(const pn_ledger *ledger, const pn_event *event, size_t count)
+{
+    pn_filter filter;
+    pn_measure measure = { 0.0, { 0.0, 0.0 }, true };
+
+    if (ledger->filter.kind == PN_FILTER_RENYI)
+        return pn_event_epsilon(event, count, ledger->budget.delta, NULL);
+    filter = ledger->filter;
+    filter.measure = &measure;
+    filter.cache = NULL;
+    pn_filter_start(&filter, filter.kind, filter.limit, filter.delta, filter.share, &ledger->filter.measure[0].order,
+                    1);
+    pn_filter_charge(&filter, (pn_event *)(size_t)event, count);
+    return pn_filter_spent(&filter);
+}
+
+double pn_ledger_price(const pn_ledger *ledger, const pn_event *event, size_t count)
+{
+    double result;
+
+    if (ledger->link)
+        return pn_link_price(ledger, event, count);
+    pn_ledger_lock(ledger);
+    result = price_locked(ledger, event, count);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+double pn_ledger_rdp(const void *self, double alpha)
+{
+    const pn_ledger *ledger = self;
+    pn_sum sum = { 0.0, 0.0 };
+
+    for (size_t i = 0; i < ledger->count; i++)
+        pn_event_add_rdp(ledger->entries[i].event, ledger->entries[i].count, alpha, &sum);
+    return sum.high;
+}
+
+static double spent_locked(const pn_ledger *ledger)
+{
+    pn_curve curve = { pn_ledger_rdp, ledger };
+    pn_sum rho = { 0.0, 0.0 }, mu_squared = { 0.0, 0.0 };
+    pn_slack slack = pn_filter_slack(&ledger->filter);
+    double exact;
+
+    if (ledger->count == 0)
+        return 0.0;
+    if (ledger->filter.kind != PN_FILTER_RENYI)
+        return pn_filter_spent(&ledger->filter);
+    for (size_t i = 0; i < ledger->count; i++) {
+        pn_event_add_zcdp(ledger->entries[i].event, ledger->entries[i].count, &rho);
+        pn_event_add_mu_squared(ledger->entries[i].event, ledger->entries[i].count, &mu_squared);
+    }
+    exact = pn_gaussian_price(mu_squared.high, ledger->budget.delta, slack);
+    return fmin(exact, pn_curve_release_epsilon(&curve, rho.high, ledger->budget.delta, slack, NULL));
+}
+
+double pn_ledger_spent(const pn_ledger *ledger)
+{
+    double result;
+    pn_ledger_answer answer;
+
+    if (ledger->link)
+        return pn_link_look(ledger, PN_WISH_SPENT, &answer) ? answer.number : INFINITY;
+    pn_ledger_lock(ledger);
+    result = spent_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static double own_remaining(const pn_ledger *ledger)
+{
+    return !ledger->fixed && ledger->count == 0 ? ledger->budget.epsilon : pn_filter_remaining(&ledger->filter);
+}
+
+/* Whether what remains in two budgets can be compared. */
+static bool same_unit(const pn_budget *a, const pn_budget *b)
+{
+    return isnan(a->rho) == isnan(b->rho) && a->delta == b->delta && a->alpha == b->alpha && a->gaussian == b->gaussian;
+}
+
+static double remaining_locked(const pn_ledger *ledger)
+{
+    double left;
+
+    if (pn_ledger_ended(ledger))
+        return 0.0;
+    left = own_remaining(ledger);
+    for (const pn_ledger *node = ledger; node->parent; node = node->parent) {
+        double above = node->part ? INFINITY : own_remaining(node->parent);
+
+        if (above == 0.0 || same_unit(&ledger->budget, &node->parent->budget))
+            left = fmin(left, above);
+    }
+    return left;
+}
+
+double pn_ledger_remaining(const pn_ledger *ledger)
+{
+    double result;
+    pn_ledger_answer answer;
+
+    if (ledger->link)
+        return pn_link_look(ledger, PN_WISH_REMAINING, &answer) ? answer.number : 0.0;
+    pn_ledger_lock(ledger);
+    result = remaining_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static size_t entries_locked(const pn_ledger *ledger)
+{
+    return ledger->count;
+}
+
+size_t pn_ledger_entries(const pn_ledger *ledger)
+{
+    size_t result;
+    pn_ledger_answer answer;
+
+    if (ledger->link)
+        return pn_link_look(ledger, PN_WISH_ENTRIES, &answer) ? answer.count : 0;
+    pn_ledger_lock(ledger);
+    result = entries_locked(ledger);
+    pn_ledger_unlock(ledger);
+    return result;
+}
+
+static pn_charge entry_locked(const pn_ledger *ledger, size_t index)
+{
+    const pn_entry *e = &ledger->entries[index];
+
+    return (pn_charge){ e->label, e->event, e->count };
+}
+
+pn_charge pn_ledger_entry(const pn_ledger *ledger, size_t index)
+{
+    pn_charge result;
+
+    pn_ledger_lock(ledger);
+    result = entry_locked(ledger, index);
+    pn_ledger_unlock(ledger);
+    return result;
+}

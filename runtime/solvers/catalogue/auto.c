@@ -1,0 +1,208 @@
+/* auto.c -- solve.auto: picks the solver for a problem and its budget from public numbers alone, and plans with it.
+ * Depends on: solver.h, noisy_gradient.h.  Used by: solvers.c's table.
+ *
+ * Candidates are asked in a fixed order; the first one that suits the problem and can be planned is taken.  What a row looks at: the
+ * certified bounds, n, the dimension, the set, the budget.  No record, and no value that a record could move, has a part in it.
+ *
+ * The rule of smooth convex losses, between newton and gradient_descent.  r = c sqrt(d)/(n mu), c = 2 or 1 by the relation and mu that of the
+ * Gaussian mechanism which the budget pays for, is the norm of the noise of one released gradient beside the largest slope.  Released
+ * Hessians leave eigenvalues below about 3 r of their bound unknown: from r = 1/3 on nothing is left of them.  Below it
+ *   - newton is ahead where gradient_descent cannot take its full time within its limit of work, or only by momentum that multiplies it by
+ *     five: one step then does what thousands do not;
+ *   - of many columns (d >= 50) the gains and the damping of newton's releases are ahead of a plain mean of gradients while noise is large,
+ *     above r = 2e-3; between, thousands of gradient steps see directions that ten to twenty steps of newton leave.
+ * The reasons are the theory's, the numbers were looked for on abalone, cal_housing, a9a, ijcnn1 and Covertype (logistic loss, epsilon 0.1 to 30,
+ * both relations); on either side of a line the two differ little.  A rule for few columns and little noise went after a look at cpusmall,
+ * whose eigenvalues lie too far apart for it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "solvers/catalogue/solvers.h"
+#include "solvers/engine/noisy_gradient.h"
+#include "solvers/engine/solver.h"
+
+static const char owner[] = "solve.auto";
+
+typedef struct facts {
+    const pn_objective *objective;
+    const pn_bounds *bounds;
+    const pn_request *request;
+    double n, dim;
+    double mu; /* of the Gaussian mechanism that the budget pays for; +inf without privacy */
+    bool pure; /* no delta: Gaussian noise is out */
+    bool smooth, convex;
+    bool hurried; /* gradient_descent would be held back by its limit of work, or only momentum would save it */
+} facts;
+
+typedef struct candidate {
+    const char *solver;
+    bool (*suits)(const facts *of);
+    const char *why;
+} candidate;
+
+#define OWN_MOST 40 /* options of a solver, at most */
+
+static facts read_facts(pn_objective *objective, const pn_request *request)
+{
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    const pn_regulariser *reg = pn_objective_regulariser(objective);
+    bool is_private = request->kind != PN_NONPRIVATE;
+
+    return (facts){ .objective = objective,
+                    .bounds = bounds,
+                    .request = request,
+                    .n = (double)pn_objective_data(objective)->n,
+                    .dim = (double)pn_objective_dim(objective),
+                    .pure = request->kind == PN_EPSILON_DELTA && request->delta == 0.0,
+                    .mu = is_private ? sqrt(2.0 * pn_gradient_noise_rho(request)) : INFINITY,
+                    .smooth = bounds->loss.smooth && (!reg || isfinite(bounds->reg.smoothness)),
+                    .convex = bounds->convex && bounds->loss.convex };
+}
+
+/* ---- what suits ---- */
+
+static bool black_box(const facts *of)
+{
+    return pn_objective_loss(of->objective)->margins == 0;
+}
+
+static bool pure_vertices(const facts *of)
+{
+    const pn_set *set = pn_objective_set(of->objective);
+
+    return of->pure && set && pn_set_is_polytope(set);
+}
+
+static bool pure(const facts *of)
+{
+    return of->pure;
+}
+
+#define ORDER_MOST    1000.0 /* of a Hessian: an eigendecomposition of it takes a second */
+#define HIDDEN        (1.0 / 3.0)
+#define MANY_COLUMNS  50.0
+#define NOISE_OF_MANY 2e-3
+#define HURRY         0.8 /* momentum: five times the time of plain steps */
+
+/* r; 0 without privacy. */
+static double noise_part(const facts *of)
+{
+    return (of->request->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0) * sqrt(of->dim) / (of->n * of->mu);
+}
+
+static bool curvature_shows(const facts *of)
+{
+    double r = noise_part(of);
+
+    if (of->pure || !of->smooth || !of->convex || of->dim > ORDER_MOST || r >= HIDDEN)
+        return false;
+    return of->hurried || (of->dim >= MANY_COLUMNS && r > NOISE_OF_MANY);
+}
+
+static bool smooth_slopes(const facts *of)
+{
+    return !of->pure && of->smooth;
+}
+
+static bool slopes(const facts *of)
+{
+    return !of->pure;
+}
+
+static const candidate candidates[] = {
+    { "zeroth_order", black_box, "the loss is a black box, of which values alone are known" },
+    { "frank_wolfe", pure_vertices, "epsilon is pure and the set has vertices, among which it selects" },
+    { "output_perturbation", pure, "epsilon is pure" },
+    { "newton", curvature_shows, "smooth and convex: noisy Hessians do here what many more gradients would" },
+    { "gradient_descent", smooth_slopes,
+      "smooth: noisy gradients of all records, which come as far as noisy Hessians do" },
+    { "sgd", slopes, "batches: for losses whose slope jumps, and where nothing else applies" },
+};
+
+/* ---- the plan ---- */
+
+static void say_why(pn_plan *plan, const char *why)
+{
+    pn_plan_line first;
+
+    pn_plan_add_text(plan, "solver", plan->solver->name, "%s", why);
+    if (strcmp(plan->lines[plan->line_count - 1].name, "solver") != 0) /* the table was full */
+        return;
+    first = plan->lines[plan->line_count - 1];
+    memmove(plan->lines + 1, plan->lines, (plan->line_count - 1) * sizeof first);
+    plan->lines[0] = first;
+}
+
+static pn_status plan_with(pn_plan **out, const candidate *one, pn_objective *objective, const pn_request *request,
+                           const pn_arg *common, pn_err *err)
+{
+    pn_arg shared[PN_OPT_COUNT], own[OWN_MOST];
+    pn_status status;
+
+    memcpy(shared, common, sizeof shared);
+    memset(own, 0, sizeof own);
+    status = pn_plan_new(out, one->solver, objective, request->ledger, shared, own, request->task, err);
+    if (status == PN_OK)
+        say_why(*out, one->why);
+    return status;
+}
+
+/* What the plan of gradient_descent says of its own work; where it has none, there is nothing to prefer. */
+static bool is_hurried(pn_objective *objective, const pn_request *request, const pn_arg *common)
+{
+    static const candidate descent = { "gradient_descent", NULL, "" };
+    pn_plan *plan = NULL;
+    bool hurried = false;
+    pn_err err;
+
+    if (plan_with(&plan, &descent, objective, request, common, &err) != PN_OK)
+        return true;
+    for (size_t i = 0; i < plan->line_count; i++) {
+        const pn_plan_line *line = &plan->lines[i];
+
+        hurried = hurried || strcmp(line->name, "held back, s") == 0 ||
+                  (strcmp(line->name, "momentum beta") == 0 && line->value >= HURRY);
+    }
+    pn_plan_free(plan);
+    return hurried;
+}
+
+/* Of several refusals the first is told: it is that of the solver which suits best. */
+static pn_status auto_plan(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                           const pn_arg *own, pn_err *err)
+{
+    facts of = read_facts(objective, request);
+    pn_status status = PN_OK;
+    pn_err refusal;
+
+    (void)own;
+    of.hurried = of.smooth && of.convex && !of.pure && is_hurried(objective, request, common);
+    for (size_t k = 0; k < sizeof candidates / sizeof *candidates; k++) {
+        pn_status now;
+
+        if (!candidates[k].suits(&of))
+            continue;
+        now = plan_with(out, &candidates[k], objective, request, common, status == PN_OK ? err : &refusal);
+        if (now == PN_OK || now == PN_ECANCELLED)
+            return now;
+        status = status == PN_OK ? now : status;
+    }
+    return pn_fail_in(err, status, owner);
+}
+
+static const pn_param auto_params[] = { PN_PARAM_END };
+
+const pn_solver_ops pn_solver_auto = {
+    .name = "auto",
+    .doc =
+        "Picks the solver from public numbers alone (the certified bounds, the number of records and coordinates, the "
+        "set, the budget), plans with it at its defaults, and says which and why in the first line of the plan.  "
+        "plan.solver names it; plan:with keeps it.",
+    .source = "see the solver that it names",
+    .params = auto_params,
+    .reveals = PN_REVEALS_PAID,
+    .is_private = true,
+    .picks = true,
+    .plan = auto_plan,
+};

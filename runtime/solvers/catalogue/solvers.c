@@ -1,0 +1,90 @@
+/* solvers.c -- the table of solvers: a new one is its file and its line here.
+ * Depends on: solvers.h, every solver by its row.  Used by: bindings, hosts, auto.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "solvers/catalogue/solvers.h"
+
+/* clang-format off: one solver, one line */
+#define SOLVERS(X)                                                                                                     \
+    X(auto)                                                                                                            \
+    X(frank_wolfe)                                                                                                     \
+    X(frank_wolfe_convex)                                                                                              \
+    X(mirror_descent)                                                                                                  \
+    X(accelerated_mirror_descent)                                                                                      \
+    X(gradient_descent)                                                                                                \
+    X(sgd)                                                                                                             \
+    X(svrg)                                                                                                            \
+    X(svrg_pp)                                                                                                         \
+    X(objective_perturbation)                                                                                          \
+    X(output_perturbation)                                                                                             \
+    X(zeroth_order)                                                                                                    \
+    X(zeroth_order_naive)                                                                                              \
+    X(second_order)                                                                                                    \
+    X(trust_region)                                                                                                    \
+    X(newton)                                                                                                          \
+    X(block_frank_wolfe)
+/* clang-format on */
+
+#define DECLARE(name) extern const pn_solver_ops pn_solver_##name;
+SOLVERS(DECLARE)
+
+#define ROW(name)   &pn_solver_##name,
+#define COUNT(name) +1
+enum { OWN = 0 SOLVERS(COUNT) };
+
+static const pn_solver_ops *table[OWN + PN_SOLVERS_ADDED + 1] = { SOLVERS(ROW) };
+
+const pn_solver_ops *const *pn_solver_table(void)
+{
+    return table;
+}
+
+const pn_solver_ops *pn_solver_find(const char *name)
+{
+    for (size_t i = 0; table[i]; i++) {
+        if (strcmp(table[i]->name, name) == 0)
+            return table[i];
+    }
+    return NULL;
+}
+
+pn_status pn_solver_add(const pn_solver_ops *solver, pn_err *err)
+{
+    const pn_solver_ops *there = pn_solver_find(solver->name);
+    size_t count = OWN;
+
+    if (there == solver)
+        return PN_OK;
+    if (there)
+        return pn_fail(err, PN_EINVAL, "pn_solver_add: there is a solver \"%.40s\" already; give it another name",
+                       solver->name);
+    while (table[count])
+        count++;
+    if (count == OWN + PN_SOLVERS_ADDED)
+        return pn_fail(err, PN_EINVAL, "pn_solver_add: %d solvers were added already, which is the most",
+                       PN_SOLVERS_ADDED);
+    table[count] = solver;
+    return PN_OK;
+}
+
+static pn_status unknown(const char *name, pn_err *err)
+{
+    char known[400];
+    size_t used = 0;
+
+    for (size_t i = 0; table[i] && used < sizeof known; i++) {
+        int n = snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", table[i]->name);
+
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return pn_fail(err, PN_EUNSUPPORTED, "solve: there is no solver \"%.40s\"; known are %s", name, known);
+}
+
+pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
+                      pn_arg *own, pn_task *task, pn_err *err)
+{
+    const pn_solver_ops *solver = pn_solver_find(name);
+
+    return solver ? pn_plan_by(out, solver, objective, ledger, common, own, task, err) : unknown(name, err);
+}

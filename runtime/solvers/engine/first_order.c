@@ -1,0 +1,233 @@
+/* first_order.c -- see first_order.h.  Depends on: first_order.h.  Used by: the first-order solvers' plans and runs. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "numeric/blas.h"
+#include "solvers/engine/first_order.h"
+
+#define NOISE_RISK  0.1
+#define FEW_COLUMNS 15.0
+#define FORGET      10.0    /* steps with momentum: at least that many times 1/(1 - beta) */
+#define REACH       0x1p300 /* products of two such numbers are still numbers */
+
+static pn_status choose_start(pn_first_order *out, const char *owner, const pn_arg *start, pn_err *err)
+{
+    const pn_set *set = out->composite.set;
+
+    out->start = pn_calloc(out->p, sizeof(double));
+    if (!out->start)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", owner, out->p);
+    if (start && start->given)
+        memcpy(out->start, start->vector.data, out->p * sizeof(double));
+    else if (set)
+        set->ops->center(set, out->start);
+    return PN_OK;
+}
+
+pn_status pn_first_order_read(pn_first_order *out, const char *owner, pn_objective *objective, const pn_arg *start,
+                              const pn_arg *prox, const pn_arg *claimed, pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    pn_status status;
+
+    *out = (pn_first_order){ .objective = objective,
+                             .n = (double)pn_objective_data(objective)->n,
+                             .p = pn_objective_dim(objective),
+                             .lipschitz = bounds->lipschitz[PN_L2],
+                             .certified = fmax(bounds->strong_convexity, 0.0),
+                             .diameter = INFINITY };
+    status = pn_composite_open(&out->composite, owner, objective, prox, err);
+    if (status != PN_OK)
+        return status;
+    out->smoothness = bounds->loss_smoothness + out->composite.smoothness;
+    out->strong_convexity = out->certified;
+    if (claimed && claimed->given)
+        out->strong_convexity = fmax(out->certified, claimed->real);
+    if (out->composite.set)
+        out->diameter = out->composite.set->ops->diameter(out->composite.set, PN_L2);
+    return choose_start(out, owner, start, err);
+}
+
+void pn_first_order_clear(pn_first_order *self)
+{
+    pn_composite_clear(&self->composite);
+    pn_free(self->start);
+    *self = (pn_first_order){ 0 };
+}
+
+double pn_time_of_noise(const pn_noise_time *of)
+{
+    double s = of->unit, mu = of->strong_convexity;
+    double time = pn_usual_distance(of->scale, of->p, of->distance) / (s * sqrt(2.0 * of->p));
+    double harmless = fmax(PN_NOISE_SHARE * of->scale / s, NOISE_RISK * of->slope * of->scale / (of->p * s * s));
+
+    time = fmin(time, harmless);
+    return mu > 0.0 ? fmin(time, log1p(8.0 * mu * of->gap / (of->p * s * s)) / (4.0 * mu)) : time;
+}
+
+double pn_usual_distance(double scale, double p, double most)
+{
+    return fmin(sqrt(2.0 * p) * fmax(PN_NOISE_SHARE, FEW_COLUMNS / p) * scale, most);
+}
+
+double pn_distance_of_gap(double strong_convexity, double gap)
+{
+    return strong_convexity > 0.0 ? sqrt(2.0 * gap / strong_convexity) : INFINITY;
+}
+
+double pn_longest_time(double smoothness, double steps)
+{
+    return steps / smoothness * fmax(1.0, steps / FORGET);
+}
+
+double pn_momentum_for(double time, double step, double steps)
+{
+    double beta = fmin(1.0 - step * steps / time, 1.0 - FORGET / steps);
+
+    return beta > 1e-9 ? beta : 0.0;
+}
+
+double pn_fewest_steps(double smoothness, double time)
+{
+    double plain = smoothness * time;
+
+    return fmin(plain, sqrt(FORGET * plain));
+}
+
+double pn_usual_excess(double distance, double time, double noise)
+{
+    return (distance * distance / (4.0 * time) + noise) / 3.0;
+}
+
+static double length(size_t p, const double *x)
+{
+    return pn_lp_norm(PN_L2, p, x) * (1.0 + 1e-9);
+}
+
+/* The largest loss over `margin` less the least value that losses have; +inf when none is known. */
+static double loss_above_least(const pn_first_order *self, pn_interval margin)
+{
+    const pn_dataset *data = pn_objective_data(self->objective);
+    bool known = isfinite(data->bounds.label_high - data->bounds.label_low);
+    pn_interval labels = { known ? data->bounds.label_low : -INFINITY, known ? data->bounds.label_high : INFINITY };
+    pn_loss_bounds here;
+
+    if (pn_loss_certify(pn_objective_loss(self->objective), margin, labels, &here, NULL) != PN_OK)
+        return INFINITY;
+    return here.value.high - pn_objective_bounds(self->objective)->loss.value.low;
+}
+
+double pn_first_order_loss_gap(const pn_first_order *self)
+{
+    double far = length(self->p, self->start), gap = loss_above_least(self, (pn_interval){ 0.0, 0.0 });
+
+    if (far == 0.0)
+        return gap;
+    return fmin(gap + self->lipschitz * far, loss_above_least(self, pn_objective_bounds(self->objective)->margin));
+}
+
+/* r at the start less its minimum, and the norm of its subgradient there; infinite where they are not known. */
+static pn_status regulariser_at_start(const pn_first_order *self, double *above, double *slope, pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(self->objective);
+    double *gradient;
+    pn_status status;
+
+    *above = *slope = self->composite.extra ? INFINITY : 0.0;
+    if (!reg || self->composite.extra)
+        return PN_OK;
+    gradient = pn_calloc(self->p, sizeof(double));
+    if (!gradient)
+        return pn_fail(err, PN_ENOMEM, "solve: out of memory for %zu coordinates", self->p);
+    status = reg->ops->evaluate(reg, self->p, self->start, above, gradient, err);
+    *slope = length(self->p, gradient);
+    pn_free(gradient);
+    if (!pn_regulariser_in_table(reg)) /* the least value of the table's is 0, that of a typed one may be anything */
+        *above = INFINITY;
+    return status;
+}
+
+pn_status pn_first_order_gap(const pn_first_order *self, double mu, double *gap, pn_err *err)
+{
+    double G = self->lipschitz, above, slope;
+    pn_status status = regulariser_at_start(self, &above, &slope, err);
+
+    if (status != PN_OK)
+        return status;
+    *gap = pn_first_order_loss_gap(self) + above;
+    if (pn_objective_bounds(self->objective)->convex)
+        *gap = fmin(*gap, (G + slope) * self->diameter);
+    if (mu > 0.0)
+        *gap = fmin(*gap, (G + slope) * (G + slope) / (2.0 * mu));
+    if (isnan(*gap))
+        *gap = INFINITY;
+    return PN_OK;
+}
+
+pn_status pn_first_order_need_smooth(const pn_first_order *self, const char *owner, pn_err *err)
+{
+    const pn_loss *loss = pn_objective_loss(self->objective);
+
+    if (self->smoothness == 0.0)
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "%s: the %s loss has no curvature over the margins that can occur, so no step size follows; use solve.sgd "
+            "with step=, or solve.mirror_descent",
+            owner, loss->name);
+    if (isfinite(self->smoothness))
+        return PN_OK;
+    if (!pn_objective_bounds(self->objective)->loss.smooth)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the slope of the %s loss jumps, and this method needs a smooth loss; use smooth_hinge, "
+                       "huber or logistic, "
+                       "or solve.sgd, solve.mirror_descent",
+                       owner, loss->name);
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "%s: the smoothness of the %s loss is not bounded: clip the rows, e.g. data:clip_rows(\"l2\", 1)",
+                   owner, loss->name);
+}
+
+void pn_first_order_explain(const pn_first_order *self, pn_plan *plan)
+{
+    char text[224];
+
+    pn_plan_add(plan, "records n", self->n, "public");
+    if (isfinite(self->lipschitz))
+        pn_plan_add(plan, "gradient bound G", self->lipschitz, "%s",
+                    self->lipschitz == pn_objective_clip(self->objective)
+                        ? "l2 norm to which each record's gradient is clipped"
+                        : "max l2 norm of a record's gradient, certified");
+    if (isfinite(self->smoothness))
+        pn_plan_add(plan, "smoothness L", self->smoothness, "of every record's loss, certified%s",
+                    self->composite.smooth ? ", and of the regulariser" : "");
+    if (self->strong_convexity > 0.0)
+        pn_plan_add(plan, "convexity mu", self->strong_convexity, "%s",
+                    self->strong_convexity > self->certified ? "as claimed" : "certified");
+    if (self->strong_convexity > self->certified)
+        pn_plan_warn(plan,
+                     "strong convexity %g is claimed, certified is %g: predictions rest on the claim, privacy does not",
+                     self->strong_convexity, self->certified);
+    pn_composite_describe(&self->composite, text, sizeof text);
+    if (text[0])
+        pn_plan_add_text(plan, "public part", self->composite.prox ? "proximal step" : "gradient", "%s", text);
+}
+
+void pn_first_order_check_step(pn_plan *plan, double step, double limit, const char *because)
+{
+    if (step > limit * (1.0 + 1e-9))
+        pn_plan_warn(plan, "step = %g is beyond %g, %s: the run may diverge", step, limit, because);
+}
+
+bool pn_has_diverged(pn_state *state, const double *x, size_t p)
+{
+    size_t j = 0;
+
+    while (j < p && fabs(x[j]) <= REACH) /* false for NaN */
+        j++;
+    if (j == p)
+        return false;
+    state->finished = true;
+    state->stopped = "diverged";
+    return true;
+}

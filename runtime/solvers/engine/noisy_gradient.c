@@ -1,0 +1,372 @@
+/* noisy_gradient.c -- see noisy_gradient.h.  Depends on: noisy_gradient.h, privacy, objective.  Used by: mirror_descent*.c,
+ * frank_wolfe*.c, gradient_descent*.c. */
+#include <math.h>
+#include <string.h>
+
+#include "core/mutant.h"
+#include "privacy/accounting/calibrate.h"
+#include "privacy/event/gaussian.h"
+#include "random/noise.h"
+#include "solvers/engine/noisy_gradient.h"
+
+/* Replacing a record moves the mean by two contributions, dropping one to zero by one. */
+static double contributions(pn_neighbours neighbours)
+{
+    return neighbours == PN_REPLACE_ONE ? 2.0 : 1.0;
+}
+
+pn_status pn_gradient_noise_read(pn_gradient_noise *noise, const char *owner, const pn_objective *objective,
+                                 const pn_request *request, pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    double n = (double)pn_objective_data(objective)->n, error;
+
+    *noise = (pn_gradient_noise){ .lipschitz = bounds->lipschitz[PN_L2],
+                                  .dim = pn_objective_dim(objective),
+                                  .neighbours = request->neighbours };
+    if (pn_objective_loss(objective)->margins == 0)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: a black box has no gradients; zeroth-order solvers take it", owner);
+    if (request->kind == PN_NONPRIVATE)
+        return PN_OK;
+    if (request->neighbours == PN_ADD_REMOVE)
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; use \"replace_one\" or "
+            "\"zero_out\"",
+            owner);
+    error = pn_objective_gradient_error(objective);
+    if (!isfinite(noise->lipschitz) || !isfinite(error))
+        return pn_fail(err, PN_EPRIVACY,
+                       "%s: the gradient of a record is not bounded; clip the rows, or give clip= to pn.objective",
+                       owner);
+    noise->sensitivity =
+        (contributions(request->neighbours) * noise->lipschitz / n + 2.0 * sqrt((double)noise->dim) * error) *
+        (1.0 + 1e-14);
+    noise->bound = noise->lipschitz * (1.0 + 0x1p-30) + error;
+    return PN_OK;
+}
+
+double pn_gradient_noise_rho(const pn_request *request)
+{
+    double mu;
+
+    if (request->kind == PN_RHO)
+        return request->rho;
+    mu = pn_gaussian_mu(request->epsilon, request->delta);
+    return mu * mu / 2.0;
+}
+
+bool pn_request_is_renyi(const pn_request *request)
+{
+    return request->ledger && request->kind == PN_EPSILON_DELTA && pn_ledger_entries(request->ledger) > 0 &&
+           !pn_ledger_gaussian(request->ledger);
+}
+
+/* What `steps` releases with that sigma cost; +inf when there is no price, NaN without memory. */
+static double price(const pn_gradient_noise *noise, const pn_request *request, size_t steps, double sigma)
+{
+    double charged = pn_lattice_l2(noise->sensitivity, sigma, noise->dim, noise->bound, 1), epsilon;
+    pn_event *event = NULL;
+
+    if (pn_event_gaussian(&event, sigma, charged, noise->dim, request->neighbours, NULL) != PN_OK)
+        return NAN;
+    epsilon = pn_event_epsilon(event, steps, request->delta, NULL);
+    pn_event_free(event);
+    return epsilon;
+}
+
+/* At epsilon of 50 and more the tails of drawn noise need half of delta, which only Renyi prices give them, and noise that is small
+ * beside the sensitivity has no price at all: the first sigma above the one of zCDP whose price fits. */
+static double tight_at_large_epsilon(const pn_gradient_noise *noise, const pn_request *request, size_t steps,
+                                     pn_gaussian_releases *want)
+{
+    double sigma;
+
+    want->rho = pn_zcdp_rho(request->epsilon, 0.499 * request->delta) * (1.0 - 1e-6);
+    sigma = pn_calibrate_gaussian_releases(want);
+    /* A price falls as sigma grows: where the last has none that fits, as at a delta below what the tails of drawn noise take, the
+     * others need no asking. */
+    if (!(price(noise, request, steps, fmin(sigma * 3e8, 0x1p900)) <= request->epsilon)) /* 1.05^400 < 3e8 */
+        return NAN;
+    for (int i = 0; i < 400 && sigma <= 0x1p900; i++) {
+        if (price(noise, request, steps, sigma) <= request->epsilon)
+            return sigma;
+        sigma *= 1.05;
+    }
+    return NAN;
+}
+
+double pn_gradient_noise_tight(const pn_gradient_noise *noise, const pn_request *request, size_t steps)
+{
+    double sigma;
+    pn_gaussian_releases want = { .epsilon = request->epsilon,
+                                  .delta = request->delta,
+                                  .rho = request->kind == PN_RHO ? request->rho : NAN,
+                                  .sensitivity = noise->sensitivity,
+                                  .bound = noise->bound,
+                                  .dim = noise->dim,
+                                  .count = steps };
+
+    if (pn_request_is_renyi(request))
+        want.rho = pn_zcdp_rho(request->epsilon, pn_ideal_delta(request->delta)) * (1.0 - 1e-9);
+    sigma = pn_calibrate_gaussian_releases(&want);
+    if (!isnan(sigma) || request->kind == PN_RHO)
+        return sigma;
+    return tight_at_large_epsilon(noise, request, steps, &want);
+}
+
+double pn_gradient_noise_paper(const pn_gradient_noise *noise, const pn_request *request, double n, size_t steps)
+{
+    double t = (double)steps;
+
+    return sqrt(32.0 * t) * noise->lipschitz * log(t / request->delta) / (n * request->epsilon);
+}
+
+pn_status pn_gradient_noise_wang(pn_gradient_noise *noise, const char *owner, const pn_request *request, double n,
+                                 size_t steps, const pn_arg *c, pn_err *err)
+{
+    const double proven = 6.0 + 4.0 * 1.41421356237309504880; /* (1 - 1/sqrt 2)^-2 */
+    bool given = c && c->given;
+    double tail;
+
+    if (request->kind != PN_EPSILON_DELTA || request->delta == 0.0)
+        return PN_OK;
+    tail = log(1.0 / request->delta);
+    if (!given && request->epsilon > tail)
+        return pn_fail(
+            err, PN_EUNSUPPORTED,
+            "%s: calibration=\"paper\" is proven for epsilon <= ln(1/delta) = %.4g, and no constant makes it "
+            "true far beyond; use calibration=\"tight\", or give c= and what the noise costs is charged",
+            owner, tail);
+    noise->paper = (pn_paper_noise){ .sigma = sqrt((given ? c->real : proven) * (double)steps * tail) *
+                                              noise->lipschitz / (n * request->epsilon),
+                                     .formula = "sqrt(c T ln(1/delta)) G / (n epsilon), the article's",
+                                     .charged = given };
+    return PN_OK;
+}
+
+/* ---- the least budget ---- */
+
+static bool drawable(double sigma)
+{
+    return sigma >= 0x1p-900 && sigma <= 0x1p900;
+}
+
+static bool one_release_fits(const pn_gradient_noise *noise, const pn_request *request, double budget)
+{
+    pn_request with = *request;
+
+    if (request->kind == PN_RHO)
+        with.rho = budget;
+    else
+        with.epsilon = budget;
+    return drawable(pn_gradient_noise_tight(noise, &with, 1));
+}
+
+double pn_gradient_noise_least(const pn_gradient_noise *noise, const pn_request *request)
+{
+    double low = request->kind == PN_RHO ? request->rho : request->epsilon, high = low;
+
+    while (high < 0x1p5 && !one_release_fits(noise, request, high)) {
+        low = high;
+        high *= 4.0;
+    }
+    if (!one_release_fits(noise, request, high))
+        return INFINITY;
+    for (int i = 0; high > low * 1.001 && i < 64; i++) { /* low is a quarter of high at least */
+        double middle = sqrt(low * high);
+
+        if (one_release_fits(noise, request, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+/* ---- the plan's part ---- */
+
+static pn_status too_small(const pn_plan *plan, const pn_gradient_noise *noise, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    bool rho = request->kind == PN_RHO;
+    const char *name = plan->solver->name;
+    double least;
+
+    if (one_release_fits(noise, request, rho ? request->rho : request->epsilon))
+        return pn_fail(err, PN_EBUDGET, "solve.%s: the budget is too small for %zu steps; use fewer iterations", name,
+                       plan->iterations);
+    least = pn_gradient_noise_least(noise, request);
+    if (!isfinite(least))
+        return pn_fail(err, PN_EBUDGET, "solve.%s: no %s pays for a single release%s", name, rho ? "rho" : "epsilon",
+                       rho ? "" : " at a delta this small; give a larger one, 1/n^2 say");
+    if (rho)
+        return pn_fail(err, PN_EBUDGET,
+                       "solve.%s: the budget is too small for a single release: rho is %.4g, and the least is %.4g",
+                       name, request->rho, least);
+    return pn_fail(
+        err, PN_EBUDGET,
+        "solve.%s: the budget is too small for a single release: epsilon is %.4g, and the least at delta %.4g "
+        "is %.4g",
+        name, request->epsilon, request->delta, least);
+}
+
+pn_status pn_gradient_noise_check(const pn_plan *plan, const pn_arg *common, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+
+    if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 &&
+        (request->kind != PN_EPSILON_DELTA || request->delta == 0.0))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.%s: calibration=\"paper\" is stated for epsilon and delta; give both",
+                       plan->solver->name);
+    if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
+        return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say",
+                       plan->solver->name);
+    return PN_OK;
+}
+
+static pn_status choose_sigma(const pn_plan *plan, pn_gradient_noise *noise, bool paper, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    double n = (double)pn_objective_data(plan->objective)->n;
+
+    if (!paper)
+        noise->sigma = pn_gradient_noise_tight(noise, request, plan->iterations);
+    else if (noise->paper.sigma > 0.0)
+        noise->sigma = noise->paper.sigma;
+    else
+        noise->sigma = pn_gradient_noise_paper(noise, request, n, plan->iterations);
+    return drawable(noise->sigma) ? PN_OK : too_small(plan, noise, err);
+}
+
+pn_status pn_paper_c_check(const char *owner, const pn_arg *common, const pn_arg *c, pn_err *err)
+{
+    if (!c->given || strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL, "%s: c= is of calibration=\"paper\"; give that as well, or leave c out", owner);
+}
+
+void pn_plan_paper_price(pn_plan *plan)
+{
+    const pn_request *request = &plan->request;
+    double price = pn_event_epsilon(plan->event, pn_plan_charges(plan), request->delta, NULL);
+
+    pn_plan_add(plan, "certified epsilon", price, "what that noise costs at delta, and what is charged");
+    plan->proven = price <= request->epsilon;
+    if (isinf(price))
+        pn_plan_warn(plan,
+                     "no epsilon is certified for the article's noise with this c, so it cannot be run; a larger c, or "
+                     "calibration=\"tight\"");
+    else if (!plan->proven)
+        pn_plan_warn(plan,
+                     "the article's noise with this c costs epsilon %.4g, not the %.4g asked for: %.4g is charged",
+                     price, request->epsilon, price);
+}
+
+static pn_status check_paper_price(pn_plan *plan, const pn_gradient_noise *noise, pn_err *err)
+{
+    const pn_request *request = &plan->request;
+    double price = pn_event_epsilon(plan->event, plan->iterations, request->delta, NULL);
+
+    if (noise->paper.charged && isfinite(price)) {
+        pn_plan_paper_price(plan);
+        return PN_OK;
+    }
+    if (price <= request->epsilon)
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL,
+                   "solve.%s: the article's noise costs epsilon %.6g at delta %g, more than the %g asked for; use "
+                   "calibration=\"tight\"",
+                   plan->solver->name, price, request->delta, request->epsilon);
+}
+
+static void explain(pn_plan *plan, const pn_gradient_noise *noise, bool paper)
+{
+    double c = contributions(noise->neighbours);
+    bool rho = plan->request.kind == PN_RHO;
+
+    pn_plan_add(plan, "sensitivity Delta", noise->sensitivity,
+                "%g x the gradient bound/n: what one record moves the mean gradient in l2, rounding included", c);
+    pn_plan_add(plan, "noise sigma", noise->sigma, "per coordinate; %s",
+                paper ? noise->paper.sigma > 0.0 ? noise->paper.formula
+                                                 : "sqrt(32 T) L ln(T/delta) / (n epsilon), the article's"
+                : rho ? "Delta sqrt(T / (2 rho)), on the lattice"
+                      : "Delta sqrt(T) / mu(epsilon, delta), on the lattice");
+}
+
+pn_status pn_gradient_noise_attach(pn_plan *plan, pn_gradient_noise *noise, const pn_arg *common, pn_err *err)
+{
+    bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
+    pn_mechanism *mechanism = NULL;
+    pn_status status = pn_gradient_noise_check(plan, common, err);
+
+    if (status == PN_OK)
+        status = choose_sigma(plan, noise, paper, err);
+    if (status == PN_OK)
+        status = pn_gradient_noise_open(&mechanism, noise, err);
+    if (status != PN_OK)
+        return status;
+    plan->event = pn_event_keep(mechanism->event);
+    pn_mechanism_free(mechanism);
+    plan->sigma = noise->sigma;
+    explain(plan, noise, paper);
+    return paper ? check_paper_price(plan, noise, err) : PN_OK;
+}
+
+/* ---- the run's part ---- */
+
+pn_status pn_gradient_noise_open(pn_mechanism **out, const pn_gradient_noise *noise, pn_err *err)
+{
+    pn_arg args[] = { { .given = true, .real = noise->sigma },
+                      { .given = true, .real = noise->sensitivity },
+                      { .given = true, .count = noise->dim },
+                      { .given = true, .real = noise->bound },
+                      { .given = false },
+                      { .given = true, .flag = true } /* strict: the bound is certified */ };
+
+    *out = NULL;
+    return noise->sigma > 0.0 ? pn_mechanism_new(out, "gaussian", args, noise->neighbours, err) : PN_OK;
+}
+
+static pn_status add_regulariser(pn_objective *objective, const double *theta, double *value, double *gradient,
+                                 pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(objective);
+    double extra = 0.0;
+    pn_status status;
+
+    if (!reg)
+        return PN_OK;
+    status = reg->ops->evaluate(reg, pn_objective_dim(objective), theta, value ? &extra : NULL, gradient, err);
+    if (value)
+        *value += extra;
+    return status;
+}
+
+pn_status pn_noisy_losses(pn_objective *objective, pn_mechanism *mechanism, pn_step_context *context, const char *label,
+                          const double *theta, double *value, double *gradient, pn_err *err)
+{
+    pn_release release = { .values = gradient };
+    pn_status status = pn_objective_losses(objective, NULL, theta, value, gradient, context->task, err);
+
+    if (status != PN_OK || !mechanism ||
+        (PN_MUTANT("step_without_noise") && context->releases == 1 && ++context->releases))
+        return status;
+    status = pn_mechanism_release(mechanism, context->ledger, label, context->rng, gradient,
+                                  pn_objective_dim(objective), &release, err);
+    if (status == PN_OK)
+        context->releases++;
+    return status;
+}
+
+pn_status pn_noisy_gradient(pn_objective *objective, pn_mechanism *mechanism, pn_step_context *context,
+                            const char *label, const double *theta, double *value, double *gradient, pn_err *err)
+{
+    pn_status status;
+
+    if (!mechanism)
+        return pn_objective_evaluate(objective, theta, value, gradient, context->task, err);
+    status = pn_noisy_losses(objective, mechanism, context, label, theta, value, gradient, err);
+    return status == PN_OK ? add_regulariser(objective, theta, value, gradient, err) : status;
+}

@@ -1,0 +1,30 @@
+/* plan_width.c -- the Gaussian width that a plan's bound needs, in no more draws than the bound can see.
+ * Depends on: solver.h, geometry.  Used by: the plans of mirror_descent, frank_wolfe_convex, objective_perturbation. */
+#include <math.h>
+
+#include "geometry/convex/set.h"
+#include "geometry/width/width.h"
+#include "solvers/engine/solver.h"
+
+#define LOOK_SEED 2 /* any but that of width.c */
+
+/* Plans see G beside the set's radius, as G or sqrt(G^2 + R^2): a first look says how large G is, so that wide sets take fewer
+ * draws.  Its draws are others, so that the interval that counts is fixed before its own are seen. */
+pn_status pn_plan_width(pn_width *out, const pn_set *set, pn_task *task, pn_err *err)
+{
+    double unit = fmin(set->ops->radius(set, PN_L2), 0.5 * set->ops->diameter(set, PN_L2));
+    pn_width_options look = { .tolerance = 0.1, .task = task }, how = { .task = task };
+    pn_width found;
+    pn_status status = pn_rng_seeded(&look.rng, LOOK_SEED, err);
+
+    if (status == PN_OK)
+        status = pn_set_width(set, &look, &found, err);
+    pn_rng_free(look.rng);
+    if (status == PN_OK && found.draws > 0) {
+        how.tolerance = unit > 0.0 ? 0.01 * hypot(1.0, fmax(found.low, 0.0) / unit) : 0.01;
+        status = pn_set_width(set, &how, &found, err);
+    }
+    if (status == PN_OK)
+        *out = found;
+    return status;
+}

@@ -1,0 +1,441 @@
+/* run.c -- the only loop that calls a solver's step: progress, cancellation, callbacks, the trace, the privacy statement.
+ * Depends on: solver.h.  Used by: bindings, hosts. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/alloc.h"
+#include "random/shared_stream.h"
+#include "solvers/engine/solver.h"
+#include "solvers/engine/without_records.h"
+
+struct pn_walk {
+    const pn_plan *plan;
+    pn_state *state;
+    pn_step_context context;
+    pn_ledger *own_ledger; /* when the caller gave none */
+    pn_rng *own_rng;
+    bool simulated;
+    double *theta;
+    pn_trace_row *trace;
+    size_t rows, capacity, stride; /* rows kept, and of how many steps one is */
+    double seconds;                /* time inside steps only: a walk may pause */
+    bool stepping;                 /* a step is being made: functions of a user's that it calls may not make another */
+};
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void pn_walk_free(pn_walk *walk)
+{
+    if (!walk)
+        return;
+    if (walk->state)
+        walk->plan->solver->destroy(walk->state);
+    pn_ledger_free(walk->own_ledger);
+    pn_rng_free(walk->own_rng);
+    pn_free(walk->theta);
+    pn_free(walk->trace);
+    pn_free(walk);
+}
+
+/* A budget of exactly what the plan costs. */
+static pn_status private_ledger(pn_walk *walk, pn_err *err)
+{
+    const pn_plan *plan = walk->plan;
+    bool rho = plan->request.kind == PN_RHO;
+    pn_budget budget = { .epsilon = rho ? NAN : plan->epsilon,
+                         .delta = rho ? 0.0 : plan->delta,
+                         .rho = rho ? plan->rho : NAN,
+                         .neighbours = plan->request.neighbours,
+                         .teaching = walk->simulated };
+
+    return pn_ledger_new(&walk->own_ledger, &budget, err);
+}
+
+/* A run at the price of its loss distribution takes its delta whole, which a budget with other charges seldom has left. */
+static pn_status reserve(pn_ledger *ledger, const pn_plan *plan, pn_err *err)
+{
+    pn_status status = pn_plan_covered(plan, ledger, true, err);
+
+    if (status != PN_OK && plan->accountant)
+        return pn_fail_in(err, status,
+                          "this run is charged as a whole (accountant=\"rdp\" adds up with other charges)");
+    return status;
+}
+
+/* Ranks that draw different noise would each release a model, and pay for one. */
+static pn_status open_rng(pn_walk *walk, pn_rng *given, pn_err *err)
+{
+    pn_ranks *ranks = pn_objective_ranks(walk->plan->objective);
+    bool shares = pn_ranks_size(ranks) > 1;
+    pn_status status;
+
+    walk->context.rng = given;
+    if (given && shares && !pn_rng_simulated(given) && !pn_rng_is_shared(given))
+        return pn_fail(err, PN_EPRIVACY,
+                       "solve.%s: %zu ranks share the work, and each would draw noise of its own from a secure rng; "
+                       "leave rng out, or take ranks:rng(), which is the same stream for all",
+                       walk->plan->solver->name, pn_ranks_size(ranks));
+    if (given)
+        return PN_OK;
+    status = shares ? pn_rng_shared(&walk->own_rng, ranks, err) : pn_rng_secure(&walk->own_rng, err);
+    walk->context.rng = walk->own_rng;
+    return status;
+}
+
+static pn_status open_privacy(pn_walk *walk, const pn_run_options *options, pn_err *err)
+{
+    const pn_plan *plan = walk->plan;
+    pn_status status;
+
+    if (plan->request.kind == PN_NONPRIVATE && !plan->draws && !plan->samples)
+        return PN_OK;
+    if (plan->request.kind == PN_EPSILON_DELTA && isinf(plan->epsilon))
+        return pn_fail(err, PN_EPRIVACY,
+                       "solve.%s: no epsilon is certified for this plan's noise; use calibration=\"tight\"",
+                       plan->solver->name);
+    if ((status = open_rng(walk, options->rng, err)) != PN_OK)
+        return status;
+    if (plan->request.kind == PN_NONPRIVATE)
+        return PN_OK;
+    walk->simulated = pn_rng_simulated(walk->context.rng);
+    walk->context.ledger = options->ledger ? options->ledger : plan->request.ledger;
+    if (!walk->context.ledger) {
+        if ((status = private_ledger(walk, err)) != PN_OK)
+            return status;
+        walk->context.ledger = walk->own_ledger;
+    }
+    if (walk->simulated && !pn_ledger_budget(walk->context.ledger)->teaching)
+        return pn_fail(err, PN_EPRIVACY,
+                       "%s: seeded noise gives no privacy, so a real ledger refuses it; "
+                       "open the ledger with teaching=true, or leave rng out",
+                       plan->solver->name);
+    return reserve(walk->context.ledger, plan, err);
+}
+
+static const pn_run_options no_options;
+
+pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *options, pn_err *err)
+{
+    pn_walk *walk = pn_calloc(1, sizeof *walk);
+    pn_status status;
+
+    if (!walk)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", plan->solver->name);
+    options = options ? options : &no_options;
+    walk->plan = plan;
+    walk->stride = 1 + (plan->iterations - 1) / PN_TRACE_ROWS;
+    walk->context.task = options->task;
+    walk->theta = pn_calloc(pn_objective_dim(plan->objective), sizeof(double));
+    if (!walk->theta)
+        status = pn_fail(err, PN_ENOMEM, "%s: out of memory", plan->solver->name);
+    else
+        status = open_privacy(walk, options, err);
+    if (status == PN_OK) {
+        double begin = clock_seconds();
+
+        status = plan->solver->start(&walk->state, plan, &walk->context, err);
+        walk->seconds = clock_seconds() - begin;
+    }
+    if (status != PN_OK) {
+        pn_walk_free(walk);
+        return status;
+    }
+    *out = walk;
+    return PN_OK;
+}
+
+static pn_status reserve_row(pn_walk *walk, pn_err *err)
+{
+    pn_trace_row *grown;
+    size_t capacity;
+
+    if (walk->rows < walk->capacity)
+        return PN_OK;
+    capacity = walk->capacity ? 2 * walk->capacity : 64;
+    grown = pn_resize(walk->trace, capacity, sizeof *grown);
+    if (!grown)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for the trace", walk->plan->solver->name);
+    walk->trace = grown;
+    walk->capacity = capacity;
+    return PN_OK;
+}
+
+pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err)
+{
+    double begin = clock_seconds();
+    pn_status status = PN_OK;
+
+    if (walk->stepping)
+        return pn_fail(err, PN_EINVAL, "%s: a walk cannot be stepped from inside of its own step",
+                       walk->plan->solver->name);
+    *done = walk->state->finished || walk->state->step >= walk->plan->iterations;
+    if (*done)
+        return PN_OK;
+    /* Room for the row before the step: after it noise has been paid for and must not be lost. */
+    if ((status = reserve_row(walk, err)) != PN_OK)
+        return status;
+    memset(row, 0, sizeof *row);
+    row->value = row->gap = row->certificate = row->gradient_norm = row->eigenvalue = NAN;
+    walk->stepping = true;
+    status = walk->plan->solver->step(walk->state, &walk->context, row, err);
+    walk->stepping = false;
+    walk->seconds += clock_seconds() - begin;
+    if (status != PN_OK)
+        return status;
+    row->step = ++walk->state->step;
+    row->gradients = walk->state->gradients;
+    if (walk->plan->without_records) /* those of the stand-in */
+        row->value = row->gap = NAN;
+    *done = walk->state->finished || walk->state->step >= walk->plan->iterations;
+    if (*done || row->step % walk->stride == 0) {
+        walk->trace[walk->rows] = *row;
+        walk->trace[walk->rows].point = walk->trace[walk->rows].estimate = NULL;
+        walk->rows++;
+    }
+    return PN_OK;
+}
+
+const double *pn_walk_theta(pn_walk *walk)
+{
+    walk->plan->solver->current(walk->state, walk->theta);
+    return walk->theta;
+}
+
+/* What has been charged: all of the plan, or its first steps, and what a step that failed had released. */
+static pn_status spent(const pn_walk *walk, pn_event **event, size_t *count, pn_err *err)
+{
+    const pn_plan *plan = walk->plan;
+    size_t steps = walk->state->step;
+
+    *event = NULL;
+    *count = 1;
+    if (plan->solver->spent && (plan->solver->adaptive || steps < plan->iterations))
+        return plan->solver->spent(walk->state, event, err);
+    *count = plan->solver->spent              ? pn_plan_charges(plan)
+             : steps > walk->context.releases ? steps
+                                              : walk->context.releases;
+    *event = *count ? pn_event_keep(plan->event) : NULL;
+    return PN_OK;
+}
+
+static double request_epsilon(const pn_plan *plan)
+{
+    return plan->request.kind == PN_RHO ? NAN : plan->worthless ? INFINITY : plan->epsilon;
+}
+
+/* The price of what has been charged, in the plan's own measure. */
+typedef struct price {
+    double rho, epsilon; /* NaN for the one that the request does not ask for */
+    bool any;
+} price;
+
+static pn_status price_of_spent(const pn_walk *walk, price *out, pn_err *err)
+{
+    const pn_plan *plan = walk->plan;
+    pn_event *event = NULL;
+    size_t count;
+    pn_status status = spent(walk, &event, &count, err);
+
+    if (status != PN_OK)
+        return status;
+    out->any = event != NULL;
+    out->epsilon = NAN;
+    out->rho = !event ? 0.0 : plan->worthless ? INFINITY : (double)count * event->ops->zcdp(event);
+    if (plan->request.kind != PN_RHO)
+        out->epsilon = !event            ? 0.0
+                       : plan->worthless ? INFINITY
+                       : event == plan->event && count == pn_plan_charges(plan)
+                           ? plan->epsilon
+                           : pn_event_epsilon(event, count, plan->delta, NULL);
+    pn_event_free(event);
+    return PN_OK;
+}
+
+/* Whether it was public from the start where the run ends: with the last step of its plan. */
+static bool ended_as_planned(const pn_walk *walk)
+{
+    const pn_state *state = walk->state;
+
+    return !walk->plan->solver->adaptive && !state->finished && state->step >= walk->plan->iterations;
+}
+
+/* The price of the first k steps holds for a k that was chosen before anything was released.  Who ends a run early, be it the solver, a
+ * function of the caller's, Ctrl-C, a limit or a ledger that others charge, may have seen what it released; the run up to there is a
+ * post-processing of all of it, so the plan's whole budget holds wherever it ends. */
+static pn_status state_privacy(const pn_walk *walk, pn_fit *fit, pn_err *err)
+{
+    const pn_plan *plan = walk->plan;
+    price charged;
+    pn_status status;
+
+    fit->epsilon = fit->delta = fit->rho = fit->charged_epsilon = fit->charged_rho = NAN;
+    fit->is_private = plan->request.kind != PN_NONPRIVATE;
+    fit->simulated = walk->simulated;
+    fit->proven = plan->proven;
+    fit->neighbours = plan->request.neighbours;
+    if (plan->without_records) {
+        fit->is_private = true;
+        fit->delta = plan->delta;
+        fit->rho = fit->charged_rho = plan->rho;
+        fit->epsilon = fit->charged_epsilon = plan->epsilon;
+        fit->certificate = (pn_certificate){ 0 }; /* of the stand-in */
+    }
+    if (!fit->is_private || plan->without_records)
+        return PN_OK;
+    if ((status = price_of_spent(walk, &charged, err)) != PN_OK)
+        return status;
+    if (plan->request.kind != PN_RHO)
+        fit->delta = plan->delta;
+    fit->rho = fit->charged_rho = charged.rho;
+    fit->epsilon = fit->charged_epsilon = charged.epsilon;
+    if (charged.any && !ended_as_planned(walk)) {
+        fit->rho = plan->worthless ? INFINITY : plan->rho;
+        fit->epsilon = request_epsilon(plan);
+    }
+    return PN_OK;
+}
+
+/* Of a run that ended by itself before its plan did; NULL of any other. */
+static const char *own_reason(const pn_walk *walk)
+{
+    const pn_state *state = walk->state;
+
+    if (!state->finished)
+        return NULL;
+    return state->stopped ? state->stopped : state->step < walk->plan->iterations ? "converged" : NULL;
+}
+
+pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *err)
+{
+    size_t p = pn_objective_dim(walk->plan->objective);
+    pn_fit *fit = pn_calloc(1, sizeof *fit);
+    pn_status status;
+
+    if (fit) {
+        fit->theta = pn_alloc(p, sizeof(double));
+        fit->trace = pn_alloc(walk->rows, sizeof *fit->trace);
+    }
+    if (!fit || !fit->theta || !fit->trace) {
+        pn_fit_free(fit);
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for the result", walk->plan->solver->name);
+    }
+    walk->plan->solver->current(walk->state, fit->theta);
+    if (walk->rows)
+        memcpy(fit->trace, walk->trace, walk->rows * sizeof *fit->trace);
+    fit->p = p;
+    fit->rows = walk->rows;
+    fit->steps = walk->state->step;
+    fit->gradients = walk->state->gradients;
+    fit->seconds = walk->seconds;
+    fit->stopped = stopped ? stopped : own_reason(walk);
+    if (walk->plan->solver->certify)
+        walk->plan->solver->certify(walk->state, &fit->certificate);
+    status = state_privacy(walk, fit, err);
+    if (status != PN_OK) {
+        pn_fit_free(fit);
+        return status;
+    }
+    *out = fit;
+    return PN_OK;
+}
+
+#define PRICING_SHARE 20 /* telling what is spent takes at most one part in so many of the time */
+
+/* What the run's listener is told; the price is worked out only when it is heard, and is kept while that takes long. */
+typedef struct teller {
+    pn_progress now;
+    double priced_at, pricing; /* seconds: when the price was worked out, and how long it took */
+} teller;
+
+static void price_now(teller *self, const pn_walk *walk)
+{
+    const pn_plan *plan = walk->plan;
+    bool rho = plan->request.kind == PN_RHO;
+    double begin = clock_seconds();
+    price charged;
+
+    if (plan->request.kind == PN_NONPRIVATE || begin - self->priced_at < PRICING_SHARE * self->pricing)
+        return;
+    if (price_of_spent(walk, &charged, NULL) == PN_OK) {
+        self->now.spent = rho ? charged.rho : charged.epsilon;
+        self->now.budget = rho ? plan->rho : plan->epsilon;
+        self->now.unit = rho ? "rho" : "epsilon";
+    }
+    self->priced_at = clock_seconds();
+    self->pricing = self->priced_at - begin;
+}
+
+static pn_status tell(teller *self, const pn_walk *walk, pn_task *task, pn_err *err)
+{
+    self->now.done = (double)walk->state->step;
+    if (pn_task_heard(task))
+        price_now(self, walk);
+    return pn_task_tell(task, &self->now, err);
+}
+
+/* Steps until done; *stopped says why it was ended early without an error. */
+static pn_status walk_to_end(pn_walk *walk, const pn_run_options *options, const char **stopped, pn_err *err)
+{
+    const pn_plan *plan = walk->plan;
+    teller progress = { .now = { .label = plan->solver->name,
+                                 .total = (double)plan->iterations,
+                                 .value = NAN,
+                                 .spent = NAN,
+                                 .budget = NAN } };
+    size_t p = pn_objective_dim(plan->objective);
+    bool done = false;
+
+    while (!done) {
+        pn_trace_row row = { 0 }; /* stays so when a state that was resumed has nothing left to do */
+        pn_status status = tell(&progress, walk, options->task, err);
+
+        if (status == PN_OK)
+            status = pn_walk_step(walk, &row, &done, err);
+        if (status == PN_OK && row.step > 0)
+            progress.now.value = row.value;
+        if (status == PN_OK && options->on_step && row.step > 0)
+            status = options->on_step(options->on_step_self, &row, pn_walk_theta(walk), p, err);
+        if (status == PN_ECANCELLED)
+            *stopped = "interrupted";
+        else if (status == PN_ELIMIT)
+            *stopped = "limit";
+        else if (status == PN_EBUDGET)
+            *stopped = "budget";
+        else if (status != PN_OK)
+            return status;
+        if (*stopped)
+            return PN_OK;
+    }
+    return PN_OK;
+}
+
+pn_status pn_run(pn_fit **out, const pn_plan *plan, const pn_run_options *options, pn_err *err)
+{
+    pn_walk *walk = NULL;
+    const char *stopped = NULL;
+    pn_status status = pn_walk_new(&walk, plan, options, err);
+
+    if (status == PN_OK)
+        status = walk_to_end(walk, options ? options : &no_options, &stopped, err);
+    if (status == PN_OK)
+        status = pn_walk_fit(walk, stopped, out, err);
+    pn_walk_free(walk);
+    return status;
+}
+
+void pn_fit_free(pn_fit *fit)
+{
+    if (!fit)
+        return;
+    pn_free(fit->theta);
+    pn_free(fit->trace);
+    pn_free(fit);
+}

@@ -1,0 +1,382 @@
+/* solver.c -- the options that all solvers share, and planning.
+ * Depends on: solver.h, privacy, objective.  Used by: all solvers, solvers/catalogue/solvers.c. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "solvers/engine/solver.h"
+#include "solvers/engine/without_records.h"
+
+static const char *const calibrations[] = { "tight", "paper", NULL };
+
+/* In the order of the PN_OPT_ constants. */
+const pn_param pn_solver_common[] = {
+    { "epsilon", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "privacy loss bound of the whole run" },
+    { "delta", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
+      "probability slack of the bound; keep it below 1/n; without it epsilon is pure" },
+    { "rho", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "zCDP budget of the whole run, in place of epsilon and delta" },
+    { "privacy", PN_FLAG, PN_OPTIONAL, PN_ANY, 1.0, NULL, "false: no noise and no guarantee" },
+    { "neighbours", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_neighbours_names, "what two neighbouring data sets are" },
+    { "calibration", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, calibrations,
+      "tight: noise from the accountant; paper: the article's constants" },
+    { "iterations", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "number of steps; by default what the risk bound favours" },
+    { "start", PN_VECTOR, PN_OPTIONAL, PN_ANY, 0.0, NULL, "first point [p], in the set; by default the set's centre" },
+    PN_PARAM_END,
+};
+
+void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *request)
+{
+    plan->solver = request->solver;
+    plan->objective = objective;
+    plan->request = *request;
+    plan->proven = true;
+    plan->bound = NAN;
+}
+
+/* ---- lines ---- */
+
+static pn_plan_line *next_line(pn_plan *plan, const char *name, const char *format, va_list args)
+{
+    pn_plan_line *line;
+
+    if (plan->line_count == PN_PLAN_LINES)
+        return NULL;
+    line = &plan->lines[plan->line_count++];
+    line->name = name;
+    line->value = NAN;
+    line->text[0] = '\0';
+    (void)vsnprintf(line->formula, sizeof line->formula, format, args);
+    return line;
+}
+
+void pn_plan_add(pn_plan *plan, const char *name, double value, const char *formula, ...)
+{
+    va_list args;
+    pn_plan_line *line;
+
+    va_start(args, formula);
+    line = next_line(plan, name, formula, args);
+    va_end(args);
+    if (line)
+        line->value = value;
+}
+
+void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const char *formula, ...)
+{
+    va_list args;
+    pn_plan_line *line;
+
+    va_start(args, formula);
+    line = next_line(plan, name, formula, args);
+    va_end(args);
+    if (line)
+        (void)snprintf(line->text, sizeof line->text, "%s", text);
+}
+
+void pn_plan_warn(pn_plan *plan, const char *format, ...)
+{
+    const size_t slots = sizeof plan->warnings / sizeof plan->warnings[0];
+
+    for (size_t i = 0; i < slots; i++) {
+        if (plan->warnings[i][0] == '\0') {
+            va_list args;
+
+            va_start(args, format);
+            (void)vsnprintf(plan->warnings[i], sizeof plan->warnings[i], format, args);
+            va_end(args);
+            return;
+        }
+    }
+}
+
+void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole)
+{
+    if (plan->setting_count < PN_PLAN_SETTINGS)
+        plan->settings[plan->setting_count++] = (pn_plan_setting){ name, value, whole };
+}
+
+pn_objective *pn_plan_objective(const pn_plan *plan)
+{
+    return plan->without_records ? plan->without_records->objective : plan->objective;
+}
+
+size_t pn_plan_charges(const pn_plan *plan)
+{
+    return plan->charges ? plan->charges : plan->iterations;
+}
+
+void pn_plan_free(pn_plan *plan)
+{
+    if (!plan)
+        return;
+    pn_without_records *without = plan->without_records;
+
+    pn_event_free(plan->event);
+    plan->solver->destroy_plan(plan);
+    pn_without_records_free(without);
+}
+
+/* ---- from options to a request ---- */
+
+static pn_status refuse_privacy_options(const char *owner, const pn_arg *common, pn_err *err)
+{
+    if (common[PN_OPT_EPSILON].given || common[PN_OPT_DELTA].given || common[PN_OPT_RHO].given)
+        return pn_fail(err, PN_EINVAL, "%s: privacy=false takes no epsilon, delta or rho; leave them out", owner);
+    return PN_OK;
+}
+
+/* With a ledger and no parameters of its own, the run may use all that remains. */
+static pn_status request_remaining(const char *owner, pn_request *request, pn_err *err)
+{
+    const pn_budget *budget = pn_ledger_budget(request->ledger);
+    double remaining = pn_ledger_remaining(request->ledger);
+
+    if (!(remaining > 0.0))
+        return pn_fail(err, PN_EBUDGET, "%s: the ledger has nothing left", owner);
+    if (isfinite(budget->rho)) {
+        request->kind = PN_RHO;
+        request->rho = remaining;
+        return PN_OK;
+    }
+    request->kind = PN_EPSILON_DELTA;
+    request->epsilon = remaining;
+    request->delta = budget->delta;
+    return PN_OK;
+}
+
+static pn_status read_request(const char *owner, const pn_solver_ops *solver, const pn_arg *common, pn_request *request,
+                              pn_err *err)
+{
+    request->neighbours = (pn_neighbours)common[PN_OPT_NEIGHBOURS].count;
+    request->epsilon = request->delta = request->rho = NAN;
+    request->kind = PN_NONPRIVATE;
+    if (!common[PN_OPT_PRIVACY].flag)
+        return refuse_privacy_options(owner, common, err);
+    if (!solver->is_private)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: has no private form; give privacy=false", owner);
+    if (request->ledger && !common[PN_OPT_NEIGHBOURS].given)
+        request->neighbours = pn_ledger_budget(request->ledger)->neighbours;
+    if (common[PN_OPT_RHO].given) {
+        if (common[PN_OPT_EPSILON].given || common[PN_OPT_DELTA].given)
+            return pn_fail(err, PN_EINVAL, "%s: give either rho, or epsilon and delta, not both", owner);
+        request->kind = PN_RHO;
+        request->rho = common[PN_OPT_RHO].real;
+        return PN_OK;
+    }
+    if (common[PN_OPT_EPSILON].given) {
+        request->kind = PN_EPSILON_DELTA;
+        request->epsilon = common[PN_OPT_EPSILON].real;
+        request->delta = common[PN_OPT_DELTA].given ? common[PN_OPT_DELTA].real : 0.0;
+        return PN_OK;
+    }
+    if (common[PN_OPT_DELTA].given)
+        return pn_fail(err, PN_EINVAL, "%s: delta is given without epsilon; give epsilon as well", owner);
+    if (request->ledger)
+        return request_remaining(owner, request, err);
+    return pn_fail(err, PN_EINVAL,
+                   "%s: no privacy budget; give epsilon= and delta=, or rho=, or ledger=, or privacy=false", owner);
+}
+
+static void warn_about_parameters(pn_plan *plan)
+{
+    const pn_request *request = &plan->request;
+    size_t n = pn_objective_data(plan->objective)->n;
+
+    if (request->kind != PN_EPSILON_DELTA)
+        return;
+    if (request->delta > 1.0 / (double)n)
+        pn_plan_warn(plan, "delta = %g is above 1/n = %.3g: publishing one record at random would pass; use 1/n^2",
+                     request->delta, 1.0 / (double)n);
+    if (request->delta == 0.0)
+        pn_plan_warn(plan, "delta is absent: pure epsilon; with delta=%.1g the noise would be smaller",
+                     1.0 / ((double)n * (double)n));
+    if (request->epsilon > 10.0)
+        pn_plan_warn(plan, "epsilon = %g protects little: odds may change by a factor of e^%g", request->epsilon,
+                     request->epsilon);
+}
+
+/* Any point of the set is within L x diameter of the best one: a bound above that promises nothing. */
+static void warn_about_bound(pn_plan *plan)
+{
+    const pn_set *set = pn_objective_set(plan->objective);
+    const pn_bounds *bounds = pn_objective_bounds(plan->objective);
+    double trivial = INFINITY;
+
+    for (int norm = 0; set && bounds->loss.continuous && norm < PN_LP_COUNT; norm++) {
+        double diameter = set->ops->diameter(set, (pn_lp)norm);
+
+        if (isfinite(bounds->lipschitz[norm]) && isfinite(diameter))
+            trivial = fmin(trivial, bounds->lipschitz[norm] * diameter);
+    }
+    if (plan->request.kind != PN_NONPRIVATE && plan->bound > trivial)
+        pn_plan_warn(plan,
+                     "the risk bound promises nothing: every point of the set has excess at most L x diameter = %.4g; "
+                     "more records, a "
+                     "larger budget, rows clipped to a smaller norm or another solver would help",
+                     trivial);
+}
+
+/* What the run really costs, by the accountant, whatever was asked for. */
+static void certify(pn_plan *plan)
+{
+    const pn_request *request = &plan->request;
+
+    plan->epsilon = plan->delta = plan->rho = plan->order = NAN;
+    if (request->kind == PN_NONPRIVATE)
+        return;
+    plan->rho = (double)pn_plan_charges(plan) * plan->event->ops->zcdp(plan->event);
+    if (request->kind == PN_RHO)
+        return;
+    plan->delta = request->delta;
+    plan->epsilon = pn_event_epsilon(plan->event, pn_plan_charges(plan), request->delta, &plan->order);
+}
+
+/* The certified margin rests on it: relative to the set, and far below a unit of the score lattice. */
+static double start_tolerance(const pn_set *set)
+{
+    double radius = set->ops->radius(set, PN_LINF);
+
+    return 1e-12 * (isfinite(radius) ? radius : 1.0);
+}
+
+static pn_status check_start(const char *owner, const pn_arg *start, const pn_objective *objective, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(objective);
+    size_t dim = pn_objective_dim(objective);
+    bool inside = true;
+    pn_status status;
+
+    if (!start->given)
+        return PN_OK;
+    if (start->vector.n != dim && pn_objective_loss(objective)->margins > 1)
+        return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the model has %zu classes x %zu features", owner,
+                       start->vector.n, pn_objective_loss(objective)->margins, pn_objective_data(objective)->p);
+    if (start->vector.n != dim)
+        return pn_fail(err, PN_EDIM, "%s: start has %zu entries, the data has %zu features", owner, start->vector.n,
+                       dim);
+    if (set && (status = set->ops->contains(set, start->vector.data, start_tolerance(set), &inside, err)) != PN_OK)
+        return status;
+    if (!inside)
+        return pn_fail(err, PN_EINVAL, "%s: start is not in the constraint set", owner);
+    return PN_OK;
+}
+
+static pn_status check_private(const char *owner, const pn_solver_ops *solver, const pn_objective *objective,
+                               const pn_request *request, pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+
+    if (request->kind == PN_NONPRIVATE)
+        return PN_OK;
+    if (!bounds->certified && !solver->clips_values)
+        return pn_fail(err, PN_EPRIVACY, "%s: the sensitivity cannot be certified: %s", owner, bounds->missing);
+    if (request->ledger && pn_ledger_budget(request->ledger)->neighbours != request->neighbours)
+        return pn_fail(err, PN_EPRIVACY, "%s: neighbours is \"%s\", the ledger's is \"%s\"; they must agree", owner,
+                       pn_neighbours_names[request->neighbours],
+                       pn_neighbours_names[pn_ledger_budget(request->ledger)->neighbours]);
+    return PN_OK;
+}
+
+/* Noise is drawn on lattices of 2^-900 to 2^900 and follows the sensitivity, in which n and the size of the set have a part; and plans
+ * square it. */
+static pn_status check_drawable(const char *owner, const pn_solver_ops *solver, const pn_objective *objective,
+                                const pn_request *request, pn_err *err)
+{
+    double slope = pn_objective_bounds(objective)->lipschitz[PN_L2];
+
+    if (request->kind == PN_NONPRIVATE || solver->clips_values || solver->remote || !isfinite(slope))
+        return PN_OK;
+    if (slope >= 0x1p-400 && slope <= 0x1p400)
+        return PN_OK;
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "%s: a record's gradient is at most %g, and noise is drawn for 2^-400 to 2^400; scale the loss",
+                   owner, slope);
+}
+
+pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, pn_err *err)
+{
+    pn_event *event = NULL;
+    size_t count = 1;
+    bool resumed = false;
+    pn_status status = plan->solver->left ? plan->solver->left(plan, ledger, &resumed, &event, err) : PN_OK;
+
+    if (status == PN_OK && !resumed) {
+        event = pn_event_keep(plan->event);
+        count = pn_plan_charges(plan);
+    }
+    if (status == PN_OK && event)
+        status = reserve ? pn_ledger_reserve(ledger, event, count, err) : pn_ledger_covers(ledger, event, count, err);
+    pn_event_free(event);
+    return status;
+}
+
+/* Batches take records from anywhere: said before they are paid for, where records are shared out to ranks. */
+static pn_status check_batches(const pn_plan *plan, const char *owner, pn_err *err)
+{
+    const pn_dataset *data = pn_objective_data(plan->objective);
+    pn_status status = PN_OK;
+    char who[96];
+
+    (void)snprintf(who, sizeof who, "%s: a run by batches", owner);
+    if (data->partial && plan->solver->by_records)
+        return pn_dataset_need_records(data, who, err);
+    for (size_t i = 0; i < plan->setting_count && status == PN_OK && data->partial; i++) {
+        const pn_plan_setting *setting = &plan->settings[i];
+
+        if (strcmp(setting->name, "batch") == 0 && setting->value > 0.0 && setting->value < (double)data->n)
+            status = pn_dataset_need_records(data, who, err);
+    }
+    return status;
+}
+
+pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *objective, pn_ledger *ledger,
+                     pn_arg *common, pn_arg *own, pn_task *task, pn_err *err)
+{
+    pn_request request = { .solver = solver, .ledger = ledger, .task = task };
+    pn_plan *plan = NULL;
+    char owner[64];
+    const char *why;
+    pn_status status;
+
+    (void)snprintf(owner, sizeof owner, "solve.%s", solver->name);
+    if (!solver->remote && (status = pn_dataset_need_share(pn_objective_data(objective), owner, err)) != PN_OK)
+        return status;
+    if ((status = pn_args_check(owner, pn_solver_common, common, err)) != PN_OK ||
+        (status = pn_args_check(owner, solver->params, own, err)) != PN_OK ||
+        (status = check_start(owner, &common[PN_OPT_START], objective, err)) != PN_OK ||
+        (status = read_request(owner, solver, common, &request, err)) != PN_OK)
+        return status;
+    if (solver->picks)
+        return solver->plan(out, objective, &request, common, own, err);
+    if ((status = check_private(owner, solver, objective, &request, err)) != PN_OK)
+        return status;
+    why = request.kind != PN_NONPRIVATE ? pn_without_records_why(solver, objective) : NULL;
+    if (why)
+        return pn_without_records_plan(out, solver, objective, &request, common, own, why, err);
+    if ((status = check_drawable(owner, solver, objective, &request, err)) != PN_OK ||
+        (status = solver->plan(&plan, objective, &request, common, own, err)) != PN_OK)
+        return status;
+    plan->request.task = NULL;
+    certify(plan);
+    if (plan->proven && request.kind == PN_EPSILON_DELTA && !(plan->epsilon <= request.epsilon * (1.0 + 0x1p-40))) {
+        status = pn_fail(err, PN_EBUDGET, "%s: the plan would cost epsilon %g at delta %g, more than the %g asked for",
+                         owner, plan->epsilon, request.delta, request.epsilon);
+        pn_plan_free(plan);
+        return status;
+    }
+    if ((status = check_batches(plan, owner, err)) != PN_OK) {
+        pn_plan_free(plan);
+        return status;
+    }
+    warn_about_parameters(plan);
+    warn_about_bound(plan);
+    if (ledger && plan->event && (status = pn_plan_covered(plan, ledger, false, err)) != PN_OK) {
+        pn_plan_free(plan);
+        return status;
+    }
+    *out = plan;
+    return PN_OK;
+}

@@ -1,0 +1,258 @@
+/* accelerated_mirror_descent.c -- from y = z = x_0, for k = 0, 1, ..., with A = c (k + 2)/(4 L_C) and r = 2/(k + 2):
+ *     x = r z + (1 - r) y,   h = gradient at x + noise,   z <- argmin over C of D(z', z) + A <h, z'>,
+ *     y <- r z' + (1 - r) y ("triangle"), or argmin over C of (L_C/2) |y' - x|^2 + <h, y'> ("printed").
+ * The answer is y.  Both steps see the same h and nothing else of the data: there is no form with an exact gradient in the y-step,
+ * which the article prints and which no noise would make private.
+ * Depends on: accelerated_mirror_descent.h, objective, geometry, privacy.  Used by: solvers.c's table.
+ * Source: Wang, Ye, Xu (2017), Algorithm 3, corrected (variance-reduced.md section 5). */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/mutant.h"
+#include "numeric/blas.h"
+#include "solvers/first_order/accelerated_mirror_descent.h"
+
+typedef struct amd_state {
+    pn_state base;           /* first */
+    pn_mechanism *mechanism; /* NULL without privacy */
+    double *z, *next;        /* [state_dim] the point of the potential; what a step leaves unfinished when it fails */
+    double *corner;          /* [p] z as a point of the set: z itself when not lifted */
+    double *y, *x;           /* [p] */
+    double *gradient;        /* [p] with noise, without r: kept for a step that is tried again */
+    double *h;               /* [p] the same with the gradient of r; room for the next y */
+    double *pulled;          /* [state_dim] h in the potential's coordinates; NULL when not lifted */
+    double value;            /* at x; raw, NaN where it may not be shown */
+    bool paid;               /* `gradient` has been released, and the step from it has not been made */
+} amd_state;
+
+static const amd_plan *plan_of(const amd_state *self)
+{
+    return (const amd_plan *)self->base.plan;
+}
+
+static bool lifted(const amd_plan *plan)
+{
+    return plan->potential->lift.data != NULL;
+}
+
+static void amd_destroy(pn_state *state)
+{
+    amd_state *self = (amd_state *)state;
+
+    pn_mechanism_free(self->mechanism);
+    if (self->corner != self->z)
+        pn_free(self->corner);
+    pn_free(self->z);
+    pn_free(self->next);
+    pn_free(self->y);
+    pn_free(self->x);
+    pn_free(self->gradient);
+    pn_free(self->h);
+    pn_free(self->pulled);
+    pn_free(self);
+}
+
+static pn_status allocate(amd_state *self, pn_err *err)
+{
+    const amd_plan *plan = plan_of(self);
+    size_t p = plan->first.p, m = plan->state_dim;
+
+    self->z = pn_alloc(m, sizeof(double));
+    self->next = pn_alloc(m, sizeof(double));
+    self->corner = lifted(plan) ? pn_alloc(p, sizeof(double)) : self->z;
+    self->y = pn_alloc(p, sizeof(double));
+    self->x = pn_alloc(p, sizeof(double));
+    self->gradient = pn_alloc(p, sizeof(double));
+    self->h = pn_alloc(p, sizeof(double));
+    self->pulled = lifted(plan) ? pn_alloc(m, sizeof(double)) : NULL;
+    if (!self->z || !self->next || !self->corner || !self->y || !self->x || !self->gradient || !self->h ||
+        (lifted(plan) && !self->pulled))
+        return pn_fail(err, PN_ENOMEM, AMD_OWNER ": out of memory for %zu coordinates", p);
+    return PN_OK;
+}
+
+static void begin(amd_state *self)
+{
+    const amd_plan *plan = plan_of(self);
+
+    memcpy(self->z, plan->start, plan->state_dim * sizeof(double));
+    if (lifted(plan))
+        pn_mirror_unlift(plan->potential->lift, self->z, self->corner);
+    memcpy(self->y, self->corner, plan->first.p * sizeof(double));
+}
+
+static pn_status amd_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
+{
+    amd_state *self = pn_calloc(1, sizeof *self);
+    pn_status status;
+
+    if (!self)
+        return pn_fail(err, PN_ENOMEM, AMD_OWNER ": out of memory");
+    self->base.plan = plan;
+    status = allocate(self, err);
+    if (status == PN_OK)
+        status = pn_gradient_noise_open(&self->mechanism, &plan_of(self)->noise, err);
+    if (status == PN_OK)
+        status = pn_objective_prepare(plan->objective, plan->iterations, context->task, err);
+    if (status != PN_OK) {
+        amd_destroy(&self->base);
+        return status;
+    }
+    begin(self);
+    *out = &self->base;
+    return PN_OK;
+}
+
+/* out = r a + (1 - r) b; out may be either. */
+static void mix(size_t n, double r, const double *a, const double *b, double *out)
+{
+    for (size_t j = 0; j < n; j++)
+        out[j] = b[j] + r * (a[j] - b[j]);
+}
+
+static double ratio(const amd_state *self)
+{
+    return 2.0 / ((double)self->base.step + 2.0);
+}
+
+/* A in units of the potential, whose strong convexity is not 1. */
+static double step_size(const amd_state *self)
+{
+    const amd_plan *plan = plan_of(self);
+
+    return plan->potential->strong_convexity * plan->scale * ((double)self->base.step + 2.0) / (4.0 * plan->smoothness);
+}
+
+static pn_status add_regulariser_value(const pn_objective *objective, const double *x, double *value, pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(objective);
+    double extra = 0.0;
+    pn_status status = reg ? reg->ops->evaluate(reg, pn_objective_dim(objective), x, &extra, NULL, err) : PN_OK;
+
+    *value += extra;
+    return status;
+}
+
+/* The value of a real run is never computed: it may not be shown. */
+static pn_status take_gradient(amd_state *self, pn_step_context *context, pn_err *err)
+{
+    pn_objective *objective = self->base.plan->objective;
+    bool show = !self->mechanism || pn_rng_simulated(context->rng);
+    double value = NAN;
+    pn_status status;
+
+    self->value = NAN;
+    mix(plan_of(self)->first.p, ratio(self), self->corner, self->y, self->x);
+    status = pn_noisy_losses(objective, self->mechanism, context, "accelerated_mirror_descent", self->x,
+                             show ? &value : NULL, self->gradient, err);
+    if (status != PN_OK)
+        return status;
+    if (!self->mechanism && isnan(value)) /* only here: whether a private run ends must not depend on the data */
+        return pn_objective_undefined(objective, AMD_OWNER, err);
+    self->base.gradients += pn_objective_data(objective)->n;
+    self->paid = true;
+    if (show)
+        status = add_regulariser_value(objective, self->x, &value, err);
+    self->value = value;
+    return status;
+}
+
+/* next = the step of z along h. */
+static pn_status step_z(amd_state *self, double eta, pn_err *err)
+{
+    const amd_plan *plan = plan_of(self);
+    const double *along = self->h;
+
+    if (plan->euclidean) {
+        memcpy(self->next, self->z, plan->state_dim * sizeof(double));
+        pn_axpy(plan->state_dim, -eta, self->h, self->next);
+        return pn_composite_step(&plan->first.composite, self->next, plan->state_dim, eta, err);
+    }
+    if (lifted(plan)) {
+        pn_mat_times_vec(plan->potential->lift, self->h, self->pulled);
+        along = self->pulled;
+    }
+    return pn_mirror_step(plan->potential, plan->first.composite.set, self->z, along, eta, plan->state_dim, self->next,
+                          err);
+}
+
+/* h <- the next y of the printed form. */
+static pn_status project_y(amd_state *self, pn_err *err)
+{
+    const amd_plan *plan = plan_of(self);
+    size_t p = plan->first.p;
+
+    if (PN_MUTANT("exact_y_step")) /* as the article prints it */
+        (void)pn_objective_losses(self->base.plan->objective, NULL, self->x, NULL, self->h, NULL, NULL);
+    for (size_t j = 0; j < p; j++)
+        self->h[j] = self->x[j] - plan->near * self->h[j];
+    return plan->euclidean ? pn_composite_step(&plan->first.composite, self->h, p, plan->near, err)
+                           : pn_set_project(plan->first.composite.set, self->h, p, err);
+}
+
+/* Nothing of the state changes before all that may fail has been done. */
+static pn_status move(amd_state *self, double eta, pn_err *err)
+{
+    const amd_plan *plan = plan_of(self);
+    size_t p = plan->first.p;
+    pn_status status;
+
+    memcpy(self->h, self->gradient, p * sizeof(double));
+    status = pn_composite_gradient(&plan->first.composite, self->x, p, self->h, err);
+    if (status == PN_OK)
+        status = step_z(self, eta, err);
+    if (status == PN_OK && plan->printed)
+        status = project_y(self, err);
+    if (status != PN_OK)
+        return status;
+    memcpy(self->z, self->next, plan->state_dim * sizeof(double));
+    if (lifted(plan))
+        pn_mirror_unlift(plan->potential->lift, self->z, self->corner);
+    if (plan->printed)
+        memcpy(self->y, self->h, p * sizeof(double));
+    else
+        mix(p, ratio(self), self->corner, self->y, self->y);
+    return PN_OK;
+}
+
+/* A step that failed after its release and is tried again draws nothing new. */
+static pn_status amd_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
+{
+    amd_state *self = (amd_state *)state;
+    pn_status status = self->paid ? PN_OK : take_gradient(self, context, err);
+
+    if (status != PN_OK)
+        return status;
+    row->value = self->value;
+    row->step_size = step_size(self);
+    status = move(self, row->step_size, err);
+    self->paid = status != PN_OK;
+    if (status == PN_OK)
+        (void)pn_has_diverged(state, self->y, plan_of(self)->first.p);
+    return status;
+}
+
+static void amd_current(const pn_state *state, double *theta)
+{
+    const amd_state *self = (const amd_state *)state;
+
+    memcpy(theta, self->y, plan_of(self)->first.p * sizeof(double));
+}
+
+const pn_solver_ops pn_solver_accelerated_mirror_descent = {
+    .name = "accelerated_mirror_descent",
+    .doc = "Accelerated mirror descent on the mean gradient plus Gaussian noise, for smooth losses, in the geometry of "
+           "the "
+           "constraint set: the risk of mirror descent from about the square root of its number of gradients.",
+    .source = "Wang, Ye, Xu (2017), Algorithm 3, with the noisy gradient in both steps and L of the norm",
+    .params = amd_params,
+    .reveals = PN_REVEALS_PAID,
+    .is_private = true,
+    .plan = amd_plan_new,
+    .destroy_plan = amd_plan_destroy,
+    .start = amd_start,
+    .step = amd_step,
+    .current = amd_current,
+    .destroy = amd_destroy,
+};

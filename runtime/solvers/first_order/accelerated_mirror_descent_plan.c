@@ -1,0 +1,401 @@
+/* accelerated_mirror_descent_plan.c -- geometry, smoothness, steps, noise and proven risk of accelerated mirror descent.
+ * Depends on: accelerated_mirror_descent.h, geometry.  Used by: accelerated_mirror_descent.c.
+ * Spec: variance-reduced.md section 5; the bound: accelerated_mirror_descent_bound.c. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "solvers/first_order/accelerated_mirror_descent.h"
+
+static const char *const potential_class[] = { "pn.potential", NULL };
+static const char *const ysteps[] = { "triangle", "printed", NULL };
+
+const pn_param amd_params[] = {
+    { "potential", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, potential_class,
+      "distance generating function; by default the one that fits the set" },
+    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "scale c of the steps c (k + 2) / (4 L_C); by default 1, or less where noise asks for shorter ones; below 2" },
+    { "ystep", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, ysteps,
+      "triangle: y = r z + (1 - r) y, in any norm; printed: a projection, in Euclidean norms" },
+    PN_PROX_PARAM,
+    { "smoothness", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "L of the mean loss in l2, when it is known to be smaller than what is certified: steps and bounds rest on it, "
+      "privacy does not" },
+    PN_PAPER_C_PARAM,
+    PN_PARAM_END,
+};
+
+typedef struct problem {
+    amd_plan *plan;
+    pn_objective *objective;
+    const pn_set *set;
+    const pn_bounds *bounds;
+    pn_mirror_geometry geometry; /* its potential goes to the plan */
+    amd_terms terms;
+    double claimed; /* smoothness, +inf when none */
+    bool kinked;    /* a part of r is taken by a proximal step */
+    bool is_private, start_given;
+    bool known;  /* B is a bound */
+    bool pulled; /* strong convexity makes do with fewer steps than the bound favours */
+} problem;
+
+/* ---- geometry ---- */
+
+/* L_C: over Q a record's margins have at most some l2 norm, hence the Hessian of its loss at most the loss's curvature times the
+ * square.  Where the best norm for that is l2, this is L R^2. */
+static double smoothness_in(const pn_mirror_geometry *of, const problem *at)
+{
+    const pn_loss_bounds *loss = &at->bounds->loss;
+    double low = loss->convex ? 0.0 : fmax(-loss->curvature.low, 0.0), curvature = fmax(loss->curvature.high, low);
+    double square = of->R * of->R;
+    double F = !loss->smooth || !isfinite(of->margin) ? INFINITY : curvature * of->margin * of->margin;
+    double r = at->plan->first.composite.smoothness;
+
+    F = fmin(F, at->claimed * square) + (r > 0.0 ? r * square : 0.0);
+    if (F > 0.0)
+        return F;
+    /* A linear objective is smooth with any constant: one whose steps cross the set. */
+    F = at->bounds->lipschitz[PN_L2] * of->R / sqrt(2.0 * of->D2);
+    return isfinite(F) && F > 0.0 ? F : 1.0;
+}
+
+/* Where nothing bounds the distance to the minimum: half the square of 0.3 sqrt(p) G/L, at which the best runs on data sets of many
+ * sizes are found; it is what noise lets a method reach when it stops at the right time. */
+static double usual_distance(const problem *at, const amd_terms *terms)
+{
+    double far = PN_NOISE_SHARE * sqrt((double)at->plan->first.p) * at->bounds->lipschitz[PN_L2] / terms->L;
+
+    return 0.5 * far * far;
+}
+
+static amd_terms terms_of(const pn_mirror_geometry *of, const problem *at)
+{
+    amd_terms terms = at->terms;
+
+    terms.L = smoothness_in(of, at);
+    terms.B = of->D2;
+    terms.K = of->G2R2;
+    if (at->start_given && pn_mirror_geometry_euclidean(of))
+        terms.B = 0.5 * at->plan->first.diameter * at->plan->first.diameter;
+    if (!isfinite(terms.B))
+        terms.B = usual_distance(at, &terms);
+    return terms;
+}
+
+static double risk_of(const pn_mirror_geometry *of, const void *self)
+{
+    amd_terms terms = terms_of(of, self);
+    double T = (double)amd_steps(&terms), bias, noise, sigma = terms.unit * sqrt(T);
+
+    return T > 0.0 ? amd_bound(&terms, T, sigma, amd_scale(&terms, T, sigma), &bias, &noise) : INFINITY;
+}
+
+/* Why the potential can only be the Euclidean one, or NULL. */
+static const char *only_euclidean(const problem *at)
+{
+    if (at->kinked)
+        return "the proximal step of the regulariser is known for this one";
+    if (at->plan->printed)
+        return "the printed y-step is a projection in this one";
+    return at->set && !pn_set_is_bounded(at->set) ? "the set is not bounded" : NULL;
+}
+
+static bool l2_norm(const pn_potential *potential)
+{
+    pn_lp lp;
+
+    return pn_norm_is_lp(potential->norm, &lp) && lp == PN_L2;
+}
+
+static pn_status check_geometry(const problem *at, pn_err *err)
+{
+    const pn_potential *potential = at->plan->potential;
+    char name[160];
+
+    pn_potential_describe(potential, name, sizeof name);
+    if (at->kinked && !at->plan->euclidean)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       AMD_OWNER
+                       ": the regulariser has kinks, and its proximal step is not known in the geometry of %s; leave "
+                       "potential out, give potential=pn.potential.euclidean{}, or use a smooth regulariser",
+                       name);
+    if (at->plan->printed && !l2_norm(potential))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       AMD_OWNER
+                       ": ystep=\"printed\" is a projection in the norm of the potential, which is known for l2 and "
+                       "not for that of %s; ystep=\"triangle\" has no such step and a smaller bound",
+                       name);
+    if (!at->set && !at->plan->euclidean)
+        return pn_fail(err, PN_EINVAL,
+                       AMD_OWNER ": the objective has no constraint set, on which %s needs its steps; give set= to "
+                                 "pn.objective, or leave potential out",
+                       name);
+    return PN_OK;
+}
+
+/* With a potential of another geometry a smooth r goes with the gradient, all of it. */
+static void take_by_gradient(problem *at)
+{
+    pn_composite *composite = &at->plan->first.composite;
+
+    if (at->plan->euclidean || !pn_objective_regulariser(at->objective) || composite->smooth)
+        return;
+    pn_prox_free(composite->prox);
+    composite->prox = NULL;
+    composite->smooth = pn_objective_regulariser(at->objective);
+    composite->smoothness = at->bounds->reg.smoothness;
+    at->plan->first.smoothness += composite->smoothness;
+}
+
+static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    amd_plan *plan = at->plan;
+    pn_mirror_wish wish = { .owner = AMD_OWNER,
+                            .potential = &own[AMD_POTENTIAL],
+                            .euclidean = only_euclidean(at),
+                            .start_given = at->start_given,
+                            .task = plan->base.request.task,
+                            .risk = risk_of,
+                            .self = at };
+    pn_status status = pn_mirror_geometry_choose(&at->geometry, at->objective, &wish, err);
+
+    plan->potential = at->geometry.potential;
+    if (status != PN_OK)
+        return status;
+    plan->euclidean = pn_mirror_geometry_euclidean(&at->geometry);
+    if ((status = check_geometry(at, err)) != PN_OK)
+        return status;
+    take_by_gradient(at);
+    at->terms = terms_of(&at->geometry, at);
+    at->known = isfinite(at->start_given && plan->euclidean ? plan->first.diameter : at->geometry.D2);
+    plan->smoothness = at->terms.L;
+    plan->near = at->geometry.R * at->geometry.R / plan->smoothness;
+    return pn_mirror_geometry_start(&plan->start, &plan->state_dim, AMD_OWNER, plan->potential, at->objective,
+                                    &common[PN_OPT_START], err);
+}
+
+/* ---- steps and risk ---- */
+
+/* Why there is no bound on the excess risk, or NULL. */
+static const char *no_bound(const problem *at, double bound)
+{
+    if (!at->bounds->convex)
+        return at->bounds->source == PN_BOUND_CLIPPED ? "clipped gradients are not those of a convex function"
+                                                      : "f is not convex, or not shown to be";
+    if (at->start_given && !at->plan->euclidean)
+        return "it holds for the potential's own starting point";
+    if (!at->known)
+        return "nothing bounds the distance to the minimum";
+    return isfinite(bound) ? NULL : "the steps are too long";
+}
+
+/* ---- explanation ---- */
+
+static void explain_smoothness(problem *at)
+{
+    pn_plan *plan = &at->plan->base;
+    double certified = at->bounds->loss_smoothness;
+
+    pn_plan_add(plan, "smoothness L_C", at->terms.L, "of the objective in that norm%s: at most L R^2",
+                at->claimed < certified ? ", as claimed" : ", certified");
+    if (at->claimed < certified)
+        pn_plan_warn(
+            plan, "smoothness %g is claimed, certified is %g: steps and the bound rest on the claim, privacy does not",
+            at->claimed, certified);
+    if (isfinite(at->terms.B))
+        pn_plan_add(plan, "distance B", at->terms.B, "%s; the divergence from the start to the minimum",
+                    !at->known ? "(0.3 sqrt(p) G/L)^2 / 2, a guess that steps rest on and no bound"
+                    : at->start_given && at->plan->euclidean ? "diameter^2 / 2"
+                                                             : "D2");
+}
+
+static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
+{
+    pn_plan *plan = &at->plan->base;
+    bool given = common[PN_OPT_ITERATIONS].given;
+    const char *rule = given        ? "as given"
+                       : at->pulled ? "sqrt(8 L t), t = ln(1 + 8 mu gap/(p s^2))/(4 mu): the start is forgotten by then"
+                       : plan->iterations == at->terms.most ? "capped: about 4 s of work"
+                       : at->terms.unit == 0.0              ? "the default"
+                       : at->terms.printed || at->terms.scale > 0.0
+                           ? "the least bound with these steps"
+                           : "where 4 L_C B / T^2 is a tenth of the noise's part";
+
+    pn_plan_add(plan, "steps T", (double)plan->iterations, "%s", rule);
+    pn_plan_add(plan, "gradients", plan->gradients, "T n, of single records");
+    pn_plan_add(plan, "step scale c", at->plan->scale, "A = c (k + 2) / (4 L_C), r = 2 / (k + 2); %s",
+                own[AMD_STEP].given      ? "as given"
+                : at->plan->scale == 1.0 ? "the article's"
+                                         : "the article's has 1: shorter, so that noise adds up to less");
+    pn_plan_add_text(plan, "y-step", ysteps[at->plan->printed], "%s",
+                     at->plan->printed ? "a projection of x - h / L_C, with the same noisy h" : "r z + (1 - r) y");
+    pn_first_order_check_step(plan, at->plan->scale, 2.0, "where steps are as long as the smoothness allows");
+}
+
+static void explain_other(problem *at, const char *name, double T)
+{
+    double bias, noise, sigma = at->terms.unit * sqrt(T), c;
+
+    if (T < 1.0)
+        return;
+    c = amd_scale(&at->terms, T, sigma);
+    pn_plan_add(&at->plan->base, name, amd_bound(&at->terms, T, sigma, c, &bias, &noise),
+                "the bound, with sigma %.4g and %.4g gradients", sigma, T * at->plan->first.n);
+}
+
+static void explain_bound(problem *at)
+{
+    pn_plan *plan = &at->plan->base;
+    double T = (double)plan->iterations, bias = INFINITY, noise = INFINITY;
+    double bound = amd_bound(&at->terms, T, plan->sigma, at->plan->scale, &bias, &noise);
+    const char *none = no_bound(at, bound);
+
+    plan->bound = none ? NAN : bound;
+    plan->predicted = isfinite(bound) ? bound : 0.0;
+    if (none) {
+        pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
+        return;
+    }
+    pn_plan_add(plan, "excess risk bound", bound, "expected over the noise: the sum of the two next");
+    pn_plan_add(plan, "  of the method", bias, "8 L_C B / (c (T + 1)^2)");
+    pn_plan_add(plan, "  of the noise", noise,
+                "sum of (k + 2)^2 / (T + 1)^2 x sigma^2 (G^2 + R^2) / (2 L_C (2/c - 1))%s",
+                at->plan->printed ? ", and again with 1 for 2/c - 1" : "");
+    explain_other(at, "with T/2", floor(T / 2.0));
+    explain_other(at, "with 2T", 2.0 * T);
+}
+
+/* ---- the plan ---- */
+
+static pn_status read_problem(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    amd_plan *plan = at->plan;
+    const pn_regulariser *reg = pn_objective_regulariser(at->objective);
+    pn_status status =
+        pn_first_order_read(&plan->first, AMD_OWNER, at->objective, &common[PN_OPT_START], &own[AMD_PROX], NULL, err);
+
+    if (status != PN_OK)
+        return status;
+    at->start_given = common[PN_OPT_START].given;
+    at->claimed = own[AMD_SMOOTHNESS].given ? own[AMD_SMOOTHNESS].real : INFINITY;
+    at->kinked = own[AMD_PROX].given || (reg && !isfinite(at->bounds->reg.smoothness));
+    plan->printed = strcmp(own[AMD_YSTEP].text, "printed") == 0;
+    if (!(at->bounds->loss.smooth && isfinite(at->claimed)) &&
+        (status = pn_first_order_need_smooth(&plan->first, AMD_OWNER, err)) != PN_OK)
+        return status;
+    status = pn_gradient_noise_read(&plan->noise, AMD_OWNER, at->objective, &plan->base.request, err);
+    at->is_private = plan->base.request.kind != PN_NONPRIVATE;
+    at->terms = (amd_terms){
+        .unit = at->is_private ? plan->noise.sensitivity / sqrt(2.0 * pn_gradient_noise_rho(&plan->base.request)) : 0.0,
+        .scale = own[AMD_STEP].given ? own[AMD_STEP].real : 0.0,
+        .printed = plan->printed,
+        .given = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : 0,
+        .most = pn_gradient_steps_max(at->objective),
+    };
+    return status;
+}
+
+/* What the bound favours; with strong convexity no more than it takes to forget the start down to the noise, a time t that T steps make
+ * as T^2/(8 L). */
+static pn_status choose_steps(problem *at, pn_err *err)
+{
+    const pn_first_order *first = &at->plan->first;
+    pn_noise_time time = { .scale = INFINITY,
+                           .slope = first->lipschitz,
+                           .distance = INFINITY,
+                           .strong_convexity = first->strong_convexity,
+                           .p = (double)first->p,
+                           .unit = at->terms.unit };
+    size_t *steps = &at->plan->base.iterations;
+    pn_status status = pn_first_order_gap(first, first->strong_convexity, &time.gap, err);
+    double enough;
+
+    *steps = amd_steps(&at->terms);
+    if (status != PN_OK || at->terms.given || !(at->terms.unit > 0.0 && time.strong_convexity > 0.0))
+        return status;
+    enough = fmax(4.0, ceil(sqrt(8.0 * first->smoothness * pn_time_of_noise(&time))));
+    if ((double)*steps > enough) {
+        *steps = (size_t)enough;
+        at->pulled = true;
+    }
+    return PN_OK;
+}
+
+static pn_status attach_noise(problem *at, const pn_arg *common, const pn_arg *c, pn_err *err)
+{
+    amd_plan *plan = at->plan;
+    pn_plan *base = &plan->base;
+    bool paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0;
+    pn_status status = PN_OK;
+
+    if (paper)
+        status =
+            pn_gradient_noise_wang(&plan->noise, AMD_OWNER, &base->request, plan->first.n, base->iterations, c, err);
+    if (status == PN_OK)
+        status = pn_gradient_noise_attach(base, &plan->noise, common, err);
+    if (status != PN_OK)
+        return status;
+    base->sigma = plan->noise.sigma;
+    at->terms.unit = plan->noise.sigma / sqrt((double)base->iterations);
+    return PN_OK;
+}
+
+static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    amd_plan *plan = at->plan;
+    pn_status status = read_problem(at, common, own, err);
+
+    if (status != PN_OK || (status = choose_geometry(at, common, own, err)) != PN_OK)
+        return status;
+    if ((status = choose_steps(at, err)) != PN_OK)
+        return status;
+    pn_first_order_explain(&plan->first, &plan->base);
+    pn_mirror_geometry_explain(&at->geometry, &plan->base);
+    explain_smoothness(at);
+    if ((status = pn_paper_c_check("solve.accelerated_mirror_descent", common, &own[AMD_C], err)) != PN_OK)
+        return status;
+    if (at->is_private && (status = attach_noise(at, common, &own[AMD_C], err)) != PN_OK)
+        return status;
+    plan->base.gradients = (double)plan->base.iterations * plan->first.n;
+    plan->scale = amd_scale(&at->terms, (double)plan->base.iterations, plan->base.sigma);
+    if (!(plan->scale > 0.0)) /* a set of one point: any step will do */
+        plan->scale = 1.0;
+    pn_plan_set(&plan->base, "iterations", (double)plan->base.iterations, true);
+    pn_plan_set(&plan->base, "step", plan->scale, false);
+    explain_steps(at, common, own);
+    explain_bound(at);
+    return PN_OK;
+}
+
+pn_status amd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                       const pn_arg *own, pn_err *err)
+{
+    amd_plan *plan = pn_calloc(1, sizeof *plan);
+    problem at = { .plan = plan,
+                   .objective = objective,
+                   .set = pn_objective_set(objective),
+                   .bounds = pn_objective_bounds(objective) };
+    pn_status status;
+
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, AMD_OWNER ": out of memory");
+    pn_plan_begin(&plan->base, objective, request);
+    status = fill(&at, common, own, err);
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    *out = &plan->base;
+    return PN_OK;
+}
+
+void amd_plan_destroy(pn_plan *plan)
+{
+    amd_plan *self = (amd_plan *)plan;
+
+    pn_first_order_clear(&self->first);
+    pn_potential_free(self->potential);
+    pn_free(self->start);
+    pn_free(self);
+}

@@ -1,0 +1,32 @@
+/* mirror_descent.h -- what the plan and the steps of noisy mirror descent share.  Private to mirror_descent*.c.
+ * Depends on: noisy_gradient.h, mirror_geometry.h. */
+#ifndef PN_SOLVERS_MIRROR_DESCENT_H
+#define PN_SOLVERS_MIRROR_DESCENT_H
+
+#include "solvers/engine/noisy_gradient.h"
+#include "solvers/first_order/mirror_geometry.h"
+
+#define MD_DEFAULT_STEPS 1000
+
+typedef struct md_plan {
+    pn_plan base; /* first */
+    pn_gradient_noise noise;
+    pn_potential *potential; /* kept */
+    size_t state_dim;        /* of the point that the potential acts on: p, or the number of vertices when lifted */
+    double *start;           /* [state_dim] */
+    double step;             /* eta of every iteration, when strongly_convex is 0 */
+    double strongly_convex;  /* Delta of relative strong convexity; 0: not used */
+    /* Noise without privacy: b = root z, z standard normal; root_count 1: a multiple of I, p: diagonal, p^2: a matrix. */
+    double *root;
+    size_t root_count;
+    pn_gradient_oracle oracle; /* sample NULL: the objective's gradient plus that noise; else root is only its size */
+} md_plan;
+
+extern const pn_param md_params[];
+enum { MD_POTENTIAL = 0, MD_STEP, MD_STRONGLY_CONVEX, MD_COVARIANCE, MD_ORACLE };
+
+pn_status md_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err);
+void md_plan_destroy(pn_plan *plan);
+
+#endif

@@ -1,0 +1,365 @@
+/* mirror_descent_plan.c -- potential, steps, noise and predicted risk of noisy mirror descent.
+ * Depends on: mirror_descent.h, geometry.  Used by: mirror_descent.c.  Spec: mirror-descent.md section 2.
+ *
+ * With Q the unit ball of the potential's norm, R its l2 radius, G its width, D2 the range of the potential over C and
+ * M = L R + sigma sqrt(G^2 + R^2), T steps of size sqrt(2 D2/(T M^2)) have expected excess risk at most M sqrt(2 D2/T).  sigma grows
+ * like sqrt(T), so the bound falls with T toward a limit; T is taken where the two parts of M are equal. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "numeric/lapack.h"
+#include "solvers/first_order/mirror_descent.h"
+
+static const char *const potential_class[] = { "pn.potential", NULL };
+static const char *const function_class[] = { "function", NULL };
+
+const pn_param md_params[] = {
+    { "potential", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, potential_class,
+      "distance generating function; by default the one that fits the set" },
+    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "eta of every iteration, in place of sqrt(2 D2 / (T M^2))" },
+    { "strongly_convex", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "Delta with l(x) >= l(y) + <l'(y), x - y> + Delta D(x, y): steps 2/(Delta (t+1)), weights t" },
+    { "noise.covariance", PN_MATRIX, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "covariance of Gaussian noise on the gradient, without privacy: p x p, a row of p variances, or one number" },
+    { "noise.oracle", PN_OBJECT, PN_OPTIONAL, PN_ANY, 0.0, function_class,
+      "function(theta) -> an unbiased sample of the gradient, of that covariance, instead of the objective's "
+      "gradient" },
+    PN_PARAM_END,
+};
+
+typedef struct problem {
+    md_plan *plan;
+    const pn_objective *objective;
+    pn_set *set;
+    const pn_bounds *bounds;
+    pn_mirror_geometry geometry; /* its potential goes to the plan */
+    double n;
+    double L;     /* Lipschitz constant of records in l2 */
+    double noise; /* sigma, or sqrt(lambda_max) of noise without privacy */
+    double M, bound;
+} problem;
+
+/* ---- geometry ---- */
+
+static pn_status check_set(const problem *at, pn_err *err)
+{
+    if (!at->set)
+        return pn_fail(err, PN_EINVAL,
+                       "solve.mirror_descent: the objective has no constraint set; give set= to pn.objective");
+    if (!pn_set_is_bounded(at->set))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "solve.mirror_descent: needs a bounded set, %s is not; intersect it with a ball",
+                       at->set->ops->name);
+    return PN_OK;
+}
+
+/* What the steps of a plan depend on besides the geometry. */
+typedef struct terms {
+    double lipschitz, sensitivity; /* of records, of the mean gradient; the second 0 without privacy */
+    double rho;                    /* of the whole run; NaN without privacy */
+    size_t given, most;            /* steps asked for, or 0; the most by default */
+} terms;
+
+/* T where L R = sigma sqrt(G^2 + R^2), with sigma = Delta sqrt(T / (2 rho)). */
+static size_t choose_steps(const pn_mirror_geometry *of, const terms *with)
+{
+    double steps;
+
+    if (with->given)
+        return with->given;
+    if (isnan(with->rho) || !isfinite(with->lipschitz) || with->sensitivity == 0.0)
+        return with->most < MD_DEFAULT_STEPS ? with->most : MD_DEFAULT_STEPS;
+    steps = with->lipschitz * of->R / with->sensitivity;
+    steps = 2.0 * with->rho * steps * steps / of->G2R2;
+    return (size_t)fmin(fmax(ceil(steps), 1.0), (double)with->most);
+}
+
+/* Where gradients are not bounded, what is left to compare by is what noise costs. */
+static double risk_of(const pn_mirror_geometry *of, const void *self)
+{
+    const terms *with = self;
+    double T = (double)choose_steps(of, with);
+    double noise = isnan(with->rho) ? 0.0 : with->sensitivity * sqrt(T / (2.0 * with->rho));
+
+    if (isfinite(with->lipschitz))
+        return (with->lipschitz * of->R + of->regular + noise * sqrt(of->G2R2)) * sqrt(2.0 * of->D2 / T);
+    return sqrt(of->D2 * of->G2R2);
+}
+
+static pn_status choose_geometry(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    md_plan *plan = at->plan;
+    const pn_arg *steps = &common[PN_OPT_ITERATIONS];
+    bool is_private = plan->base.request.kind != PN_NONPRIVATE;
+    terms with = { .lipschitz = plan->noise.lipschitz,
+                   .sensitivity = plan->noise.sensitivity,
+                   .rho = is_private ? pn_gradient_noise_rho(&plan->base.request) : NAN,
+                   .given = steps->given ? steps->count : 0,
+                   .most = pn_gradient_steps_max(at->objective) };
+    pn_mirror_wish wish = { .owner = "solve.mirror_descent",
+                            .potential = &own[MD_POTENTIAL],
+                            .start_given = common[PN_OPT_START].given,
+                            .task = plan->base.request.task,
+                            .risk = risk_of,
+                            .self = &with };
+    pn_status status = pn_mirror_geometry_choose(&at->geometry, at->objective, &wish, err);
+
+    plan->potential = at->geometry.potential;
+    if (status == PN_OK)
+        plan->base.iterations = choose_steps(&at->geometry, &with);
+    return status;
+}
+
+/* ---- noise without privacy ---- */
+
+static pn_status check_covariance(const problem *at, pn_mat given, pn_err *err)
+{
+    size_t p = at->set->dim;
+
+    if (at->plan->base.request.kind != PN_NONPRIVATE)
+        return pn_fail(err, PN_EINVAL,
+                       "solve.mirror_descent: noise= has no guarantee; give privacy=false with it, or leave it out");
+    if ((given.rows == 1 && (given.cols == 1 || given.cols == p)) || (given.rows == p && given.cols == p))
+        return PN_OK;
+    return pn_fail(
+        err, PN_EDIM,
+        "solve.mirror_descent: covariance is %zu x %zu; it must be one number, a row of %zu variances, or %zu x %zu",
+        given.rows, given.cols, p, p, p);
+}
+
+/* root[i] = sqrt of a variance; *largest = sqrt(lambda_max). */
+static pn_status root_of_variances(double *root, const double *variance, size_t count, double *largest, pn_err *err)
+{
+    *largest = 0.0;
+    for (size_t j = 0; j < count; j++) {
+        if (!(variance[j] >= 0.0))
+            return pn_fail(err, PN_EINVAL, "solve.mirror_descent: a variance must be >= 0, got %g at entry %zu",
+                           variance[j], j + 1);
+        root[j] = sqrt(variance[j]);
+        *largest = fmax(*largest, root[j]);
+    }
+    return PN_OK;
+}
+
+/* For a symmetric A = U diag(s) V^T that is positive semidefinite U = V where s > 0, and U diag(sqrt s) is a root. */
+static pn_status root_of_matrix(double *root, pn_mat A, double *largest, pn_err *err)
+{
+    size_t p = A.rows;
+    double *U = pn_alloc(2 * p * p + p, sizeof(double)), *s, *Vt, worst = 0.0;
+    pn_status status;
+
+    if (!U)
+        return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory");
+    s = U + p * p;
+    Vt = s + p;
+    status = pn_svd(U, s, Vt, A, err);
+    for (size_t i = 0; status == PN_OK && i < p; i++) {
+        for (size_t j = 0; j < p; j++) {
+            double back = 0.0;
+
+            for (size_t k = 0; k < p; k++)
+                back += U[i * p + k] * s[k] * U[j * p + k];
+            worst = fmax(worst, fabs(back - A.data[i * p + j]));
+            root[i * p + j] = U[i * p + j] * sqrt(s[j]);
+        }
+    }
+    if (status == PN_OK && worst > 1e-9 * s[0])
+        status = pn_fail(
+            err, PN_EINVAL,
+            "solve.mirror_descent: covariance must be symmetric and positive semidefinite; it is off by %g", worst);
+    *largest = status == PN_OK ? sqrt(s[0]) : 0.0;
+    pn_free(U);
+    return status;
+}
+
+static pn_status read_noise(problem *at, const pn_arg *own, pn_err *err)
+{
+    const pn_arg *given = &own[MD_COVARIANCE];
+    md_plan *plan = at->plan;
+    pn_mat A = given->matrix;
+    pn_status status;
+
+    if (own[MD_ORACLE].given && !given->given)
+        return pn_fail(
+            err, PN_EINVAL,
+            "solve.mirror_descent: an oracle needs noise.covariance beside it: the covariance of its samples, "
+            "or one number above its largest eigenvalue");
+    if (own[MD_ORACLE].given)
+        plan->oracle = *(const pn_gradient_oracle *)own[MD_ORACLE].object;
+    if (!given->given)
+        return PN_OK;
+    if ((status = check_covariance(at, A, err)) != PN_OK)
+        return status;
+    plan->root_count = A.rows * A.cols;
+    plan->root = pn_alloc(plan->root_count, sizeof(double));
+    plan->base.draws = true;
+    if (!plan->root)
+        return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory");
+    return A.rows == 1 ? root_of_variances(plan->root, A.data, A.cols, &at->noise, err)
+                       : root_of_matrix(plan->root, A, &at->noise, err);
+}
+
+/* ---- steps and risk ---- */
+
+/* Why there is no bound on the excess risk, or NULL. */
+static const char *no_bound(const problem *at, bool start_given, bool step_given)
+{
+    if (at->bounds->source == PN_BOUND_CLIPPED && !at->bounds->convex)
+        return "clipped gradients are not those of a convex function";
+    if (!at->bounds->convex)
+        return "f is not convex, or not shown to be";
+    if (!isfinite(at->L) || !isfinite(at->geometry.regular))
+        return "the gradients are not bounded";
+    if (!isfinite(at->geometry.D2))
+        return "the range of the potential over the set is not known";
+    if (start_given)
+        return "it holds for the potential's own starting point";
+    return step_given ? "the step size is given" : NULL;
+}
+
+static pn_status choose_step(problem *at, const pn_arg *own, pn_err *err)
+{
+    md_plan *plan = at->plan;
+    double T = (double)plan->base.iterations;
+
+    at->M = at->L * at->geometry.R + at->geometry.regular + at->noise * sqrt(at->geometry.G2R2);
+    plan->strongly_convex = own[MD_STRONGLY_CONVEX].given ? own[MD_STRONGLY_CONVEX].real : 0.0;
+    if (own[MD_STEP].given && plan->strongly_convex > 0.0)
+        return pn_fail(err, PN_EINVAL, "solve.mirror_descent: strongly_convex sets the steps; leave step out");
+    if (plan->strongly_convex > 0.0) {
+        at->bound = 2.0 * at->M * at->M / (plan->potential->strong_convexity * plan->strongly_convex * (T + 1.0));
+        return PN_OK;
+    }
+    at->bound = at->M * sqrt(2.0 * at->geometry.D2 / T);
+    /* D2 and M are for the potential divided by its constant; the step of the potential itself is that much larger. */
+    plan->step = own[MD_STEP].given
+                     ? own[MD_STEP].real
+                     : plan->potential->strong_convexity * sqrt(2.0 * at->geometry.D2 / (T * at->M * at->M));
+    if (at->M == 0.0 || at->geometry.D2 == 0.0) /* every step is as good; the second: a set of one point, or as small */
+        plan->step = own[MD_STEP].given ? own[MD_STEP].real : 1.0;
+    if (!isfinite(plan->step) || !(plan->step > 0.0))
+        return pn_fail(err, PN_EINVAL, "solve.mirror_descent: no step size follows from what is known (%s); give step=",
+                       isfinite(at->L) ? "the range of the potential over the set is not bounded"
+                                       : "the gradients are not bounded: clip the rows or give clip= to pn.objective");
+    return PN_OK;
+}
+
+/* ---- explanation ---- */
+
+static void explain_lipschitz(problem *at)
+{
+    pn_plan *plan = &at->plan->base;
+
+    pn_plan_add(plan, "records n", at->n, "public");
+    if (at->bounds->source == PN_BOUND_CLIPPED)
+        pn_plan_add(plan, "Lipschitz L", at->L,
+                    "clip: each record's gradient is scaled down to that l2 norm, enforced");
+    else if (isfinite(at->L))
+        pn_plan_add(plan, "Lipschitz L", at->L, "max l2 norm of a record's gradient, certified");
+    else
+        pn_plan_add_text(plan, "Lipschitz L", "unbounded", "%.180s", at->bounds->missing);
+}
+
+static void explain_steps(problem *at, const pn_arg *common, const pn_arg *own)
+{
+    pn_plan *plan = &at->plan->base;
+    bool given = common[PN_OPT_ITERATIONS].given;
+    bool capped = !given && plan->iterations == pn_gradient_steps_max(at->objective);
+    const char *rule = given                                 ? "as given"
+                       : capped                              ? "capped: about 4 s of work"
+                       : plan->request.kind == PN_NONPRIVATE ? "the default"
+                                                             : "where L R = sigma sqrt(G^2 + R^2)";
+
+    pn_plan_add(plan, "steps T", (double)plan->iterations, "%s", rule);
+    if (at->noise > 0.0 && plan->request.kind == PN_NONPRIVATE)
+        pn_plan_add(plan, "noise root", at->noise, "square root of the largest eigenvalue of the covariance");
+    pn_plan_add(plan, "size M", at->M, "L R + noise sqrt(G^2 + R^2)%s: bounds the gradients in the dual norm",
+                at->geometry.regular > 0.0 ? " + |r'|" : "");
+    if (at->plan->strongly_convex > 0.0)
+        pn_plan_add(plan, "first step eta", 1.0 / at->plan->strongly_convex, "2 / (Delta (t + 1)), iterate t weighs t");
+    else
+        pn_plan_add(plan, "step eta", at->plan->step, "%s", own[MD_STEP].given ? "as given" : "sqrt(2 D2 / (T M^2))");
+}
+
+static void explain_bound(problem *at, const char *none)
+{
+    pn_plan *plan = &at->plan->base;
+
+    plan->bound = none ? NAN : at->bound;
+    if (none)
+        pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
+    else if (at->plan->strongly_convex > 0.0)
+        pn_plan_add(plan, "excess risk bound", at->bound,
+                    "2 M^2 / (Delta (T + 1)), expected; strong convexity as declared");
+    else
+        pn_plan_add(plan, "excess risk bound", at->bound, "M sqrt(2 D2 / T), expected over the noise; Theorem 3.2");
+    if (plan->request.kind == PN_NONPRIVATE && at->noise > 0.0)
+        pn_plan_warn(plan, "this noise is not private: no lattice, no ledger, no guarantee");
+}
+
+/* ---- the plan ---- */
+
+static pn_status fill(problem *at, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    md_plan *plan = at->plan;
+    pn_status status = check_set(at, err);
+
+    if (status != PN_OK ||
+        (status = pn_gradient_noise_read(&plan->noise, "solve.mirror_descent", at->objective, &plan->base.request,
+                                         err)) != PN_OK ||
+        (status = choose_geometry(at, common, own, err)) != PN_OK ||
+        (status = pn_mirror_geometry_start(&at->plan->start, &at->plan->state_dim, "solve.mirror_descent",
+                                           at->plan->potential, at->objective, &common[PN_OPT_START], err)) != PN_OK ||
+        (status = read_noise(at, own, err)) != PN_OK)
+        return status;
+    at->L = plan->noise.lipschitz;
+    explain_lipschitz(at);
+    pn_mirror_geometry_explain(&at->geometry, &plan->base);
+    if (plan->base.request.kind != PN_NONPRIVATE) {
+        if ((status = pn_gradient_noise_attach(&plan->base, &plan->noise, common, err)) != PN_OK)
+            return status;
+        at->noise = plan->noise.sigma;
+    }
+    if ((status = choose_step(at, own, err)) != PN_OK)
+        return status;
+    explain_steps(at, common, own);
+    explain_bound(at, no_bound(at, common[PN_OPT_START].given, own[MD_STEP].given));
+    return PN_OK;
+}
+
+pn_status md_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err)
+{
+    md_plan *plan = pn_calloc(1, sizeof *plan);
+    problem at = { .plan = plan,
+                   .objective = objective,
+                   .set = pn_objective_set(objective),
+                   .bounds = pn_objective_bounds(objective),
+                   .n = (double)pn_objective_data(objective)->n };
+    pn_status status;
+
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory");
+    pn_plan_begin(&plan->base, objective, request);
+    status = fill(&at, common, own, err);
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    plan->base.gradients = at.n * (double)plan->base.iterations;
+    *out = &plan->base;
+    return PN_OK;
+}
+
+void md_plan_destroy(pn_plan *plan)
+{
+    md_plan *self = (md_plan *)plan;
+
+    pn_potential_free(self->potential);
+    pn_free(self->start);
+    pn_free(self->root);
+    pn_free(self);
+}

@@ -1,0 +1,223 @@
+/* mirror_geometry.c -- see mirror_geometry.h.  Depends on: mirror_geometry.h, geometry.
+ * Used by: mirror_descent*.c, accelerated_mirror_descent*.c. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "geometry/width/width.h"
+#include "numeric/blas.h"
+#include "solvers/first_order/mirror_geometry.h"
+
+/* Rows of a matrix share its l1 and l2 norm, not its largest entry. */
+static double margin_over(const pn_set *ball, const pn_objective *objective)
+{
+    const pn_record_bounds *records = &pn_objective_data(objective)->bounds;
+    double margins = (double)pn_objective_loss(objective)->margins, most = INFINITY;
+
+    for (int norm = 0; norm < PN_LP_COUNT; norm++) {
+        double record = records->norm[pn_lp_dual((pn_lp)norm)], rows = norm == PN_LINF ? sqrt(margins) : 1.0;
+
+        if (isfinite(record))
+            most = fmin(most, ball->ops->radius(ball, (pn_lp)norm) * record * rows);
+    }
+    return most * (1.0 + 1e-14);
+}
+
+static pn_status measure_ball(pn_mirror_geometry *of, const pn_objective *objective, pn_task *task, pn_err *err)
+{
+    double slope = pn_objective_bounds(objective)->reg.gradient;
+    size_t p = pn_objective_dim(objective);
+    pn_set *ball = NULL;
+    pn_status status = pn_norm_ball(&ball, of->potential->norm, p, err);
+
+    if (status != PN_OK)
+        return status;
+    of->R = ball->ops->radius(ball, PN_L2);
+    of->regular = pn_objective_regulariser(objective) ? ball->ops->radius(ball, PN_L1) * slope : 0.0;
+    of->margin = margin_over(ball, objective);
+    status = pn_plan_width(&of->width, ball, task, err);
+    pn_set_free(ball);
+    of->G2R2 = of->width.high * of->width.high + of->R * of->R; /* high: the bound is to hold */
+    return status;
+}
+
+/* The range may stay unknown: the step size may still be given. */
+static pn_status measure(pn_mirror_geometry *of, const pn_objective *objective, pn_task *task, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(objective);
+    double range = INFINITY;
+    pn_status status = measure_ball(of, objective, task, err);
+
+    if (status == PN_OK && set)
+        status = pn_potential_range(of->potential, set, &range, err);
+    if (status == PN_EUNSUPPORTED) {
+        status = PN_OK;
+        range = INFINITY;
+    }
+    of->D2 = range / of->potential->strong_convexity;
+    return status;
+}
+
+void pn_mirror_geometry_clear(pn_mirror_geometry *of)
+{
+    pn_potential_free(of->potential);
+    *of = (pn_mirror_geometry){ .potential = NULL };
+}
+
+bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of)
+{
+    return strcmp(of->potential->ops->name, "euclidean") == 0;
+}
+
+/* ---- the choice ---- */
+
+static pn_status use_given(pn_mirror_geometry *of, const pn_objective *objective, const pn_mirror_wish *wish,
+                           pn_err *err)
+{
+    pn_potential *given = (pn_potential *)(size_t)wish->potential->object;
+    size_t expected = given->lift.data ? given->lift.cols : given->dim;
+
+    of->potential = pn_potential_keep(given);
+    if (expected != 0 && expected != pn_objective_dim(objective))
+        return pn_fail(err, PN_EDIM, "%s: the potential has %zu coordinates, the set has %zu", wish->owner, expected,
+                       pn_objective_dim(objective));
+    return measure(of, objective, wish->task, err);
+}
+
+static pn_status use_euclidean(pn_mirror_geometry *of, const pn_objective *objective, const pn_mirror_wish *wish,
+                               const char *why, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(objective);
+    size_t p = pn_objective_dim(objective);
+    pn_vec center = { pn_calloc(p, sizeof(double)), p };
+    pn_arg args[2] = { { .given = true, .vector = center }, { .given = false } };
+    pn_status status;
+
+    if (!center.data)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", wish->owner);
+    if (set)
+        set->ops->center(set, center.data);
+    status = pn_potential_new(&of->potential, "euclidean", args, err);
+    pn_free(center.data);
+    of->why = why;
+    return status == PN_OK ? measure(of, objective, wish->task, err) : status;
+}
+
+/* The fitting potential or the Euclidean one, whichever has the smaller risk bound; the other is told. */
+static pn_status use_better(pn_mirror_geometry *of, const pn_objective *objective, const pn_mirror_wish *wish,
+                            pn_err *err)
+{
+    pn_set *set = pn_objective_set(objective);
+    pn_mirror_geometry other = { .potential = NULL };
+    bool smaller;
+    pn_status status = pn_potential_for_set(&of->potential, set, &of->why, err);
+
+    if (status == PN_OK)
+        status = measure(of, objective, wish->task, err);
+    if (status != PN_OK || pn_mirror_geometry_euclidean(of) || !pn_set_can_project(set))
+        return status;
+    status = use_euclidean(&other, objective, wish, "plain projected gradients", err);
+    if (status == PN_OK) {
+        of->risk = wish->risk(of, wish->self);
+        other.risk = wish->risk(&other, wish->self);
+        smaller = other.risk < of->risk || (wish->start_given && of->potential->lift.data);
+        pn_potential_describe(smaller ? of->potential : other.potential, of->other, sizeof of->other);
+        of->other_ratio = smaller ? of->risk / other.risk : other.risk / of->risk;
+    }
+    if (status == PN_OK && smaller) {
+        pn_mirror_geometry chosen = other;
+
+        (void)snprintf(chosen.other, sizeof chosen.other, "%s", of->other);
+        chosen.other_ratio = of->other_ratio;
+        other = *of;
+        *of = chosen;
+    }
+    pn_mirror_geometry_clear(&other);
+    return status;
+}
+
+pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, const pn_objective *objective, const pn_mirror_wish *wish,
+                                    pn_err *err)
+{
+    if (wish->potential->given)
+        return use_given(of, objective, wish, err);
+    if (wish->euclidean || !pn_objective_set(objective))
+        return use_euclidean(of, objective, wish, wish->euclidean ? wish->euclidean : "there is no set", err);
+    return use_better(of, objective, wish, err);
+}
+
+/* ---- where steps begin ---- */
+
+static pn_status first_point(double *out, const char *owner, const pn_potential *potential,
+                             const pn_objective *objective, const pn_arg *start, size_t dim, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(objective);
+    char context[64];
+    pn_status status;
+
+    if (!start->given && set)
+        return pn_potential_start(potential, set, out, err);
+    if (!start->given) {
+        memset(out, 0, dim * sizeof *out);
+        return pn_potential_inverse_gradient(potential, out, dim, out, err);
+    }
+    if (potential->lift.data)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: weights on vertices start equal; leave start out, or give "
+                       "potential=pn.potential.euclidean{}",
+                       owner);
+    /* Steps start from the gradient there: has the potential one? */
+    status = pn_potential_gradient(potential, start->vector.data, dim, out, err);
+    if (status != PN_OK) {
+        (void)snprintf(context, sizeof context, "%s: start", owner);
+        return pn_fail_in(err, status, context);
+    }
+    memcpy(out, start->vector.data, dim * sizeof *out);
+    return PN_OK;
+}
+
+pn_status pn_mirror_geometry_start(double **out, size_t *dim, const char *owner, const pn_potential *potential,
+                                   const pn_objective *objective, const pn_arg *start, pn_err *err)
+{
+    *dim = potential->lift.data ? potential->lift.rows : pn_objective_dim(objective);
+    *out = pn_alloc(*dim, sizeof(double));
+    if (!*out)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    return first_point(*out, owner, potential, objective, start, *dim, err);
+}
+
+void pn_mirror_unlift(pn_mat V, const double *x, double *theta)
+{
+    memset(theta, 0, V.cols * sizeof *theta);
+    for (size_t i = 0; i < V.rows; i++) {
+        if (x[i] != 0.0)
+            pn_axpy(V.cols, x[i], V.data + i * V.cols, theta);
+    }
+}
+
+/* ---- explanation ---- */
+
+void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan)
+{
+    char text[160], norm[96];
+
+    pn_potential_describe(of->potential, text, sizeof text);
+    pn_norm_describe(of->potential->norm, norm, sizeof norm);
+    pn_plan_add_text(plan, "potential", text, "%s; %.4g-strongly convex in %s", of->why ? of->why : "as given",
+                     of->potential->strong_convexity, norm);
+    if (of->other_ratio > 0.0)
+        pn_plan_add(plan, "gain of geometry", of->other_ratio, "the risk bound with %s over that with this one",
+                    of->other);
+    pn_plan_add(plan, "radius R of Q", of->R, "l2 radius of the unit ball Q of that norm");
+    if (of->width.draws)
+        pn_plan_add(plan, "width G of Q", of->width.value, "in [%.6g, %.6g] with confidence %g, %zu draws",
+                    of->width.low, of->width.high, of->width.confidence, of->width.draws);
+    else
+        pn_plan_add(plan, "width G of Q", of->width.value, "E max over Q of <b, v>, %s",
+                    pn_width_methods[of->width.method]);
+    if (isfinite(of->D2))
+        pn_plan_add(plan, "range D2", of->D2, "max - min of the potential over C, over its constant");
+    else
+        pn_plan_add_text(plan, "range D2", "unknown", "no bound on the potential over the set");
+}

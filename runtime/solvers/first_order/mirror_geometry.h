@@ -1,0 +1,50 @@
+/* mirror_geometry.h -- which potential a method of mirror steps takes, and what its risk bound needs to know of it.
+ * Depends on: solver.h, geometry/potentials/potential.h.  Used by: mirror_descent*.c, accelerated_mirror_descent*.c.
+ * Spec: geometry.md section 3, mirror-descent.md section 2, variance-reduced.md section 5. */
+#ifndef PN_SOLVERS_MIRROR_GEOMETRY_H
+#define PN_SOLVERS_MIRROR_GEOMETRY_H
+
+#include "geometry/potentials/potential.h"
+#include "solvers/engine/solver.h"
+
+/* A potential, and what bounds need: Q is the unit ball of its norm.  E ||b||^2 <= sigma^2 (G^2 + R^2) in the dual norm. */
+typedef struct pn_mirror_geometry {
+    pn_potential *potential; /* owned */
+    const char *why;         /* this one; NULL when given */
+    double R, G2R2;          /* l2 radius of Q; G^2 + R^2 */
+    pn_width width;          /* of Q */
+    double D2;               /* range of the potential made 1-strongly convex; +inf: unknown */
+    double regular;          /* bound on the regulariser's gradient in the norm of Q* */
+    double margin;           /* l2 norm of a record's margins at any point of Q, by the best norm; +inf: unknown */
+    double risk;             /* the bound that a plan would have with it */
+    char other[160]; /* the potential that was not taken, and how much larger its risk is; 0 when none was looked at */
+    double other_ratio;
+} pn_mirror_geometry;
+
+/* What is asked for. */
+typedef struct pn_mirror_wish {
+    const char *owner;       /* of messages: "solve.mirror_descent" */
+    const pn_arg *potential; /* the option; not given: the better of the set's own and the Euclidean one */
+    const char *euclidean;   /* not NULL: why it can only be the Euclidean one, when none is given */
+    bool start_given;        /* weights on vertices have no start of a user's */
+    pn_task *task;           /* for widths */
+    double (*risk)(const pn_mirror_geometry *of, const void *self); /* what to compare by */
+    const void *self;                                               /* its second argument */
+} pn_mirror_wish;
+
+/** Fill *of.  Clear it also after a failure.  Without a set the potential is Euclidean and the range unknown.
+ *  Errors: PN_EDIM for a potential of another dimension; what potentials, norms and widths return. */
+pn_status pn_mirror_geometry_choose(pn_mirror_geometry *of, const pn_objective *objective, const pn_mirror_wish *wish,
+                                    pn_err *err);
+/** Whether steps are plain proximal ones. */
+bool pn_mirror_geometry_euclidean(const pn_mirror_geometry *of);
+/** Where steps begin, [dim] or weights on the vertices: `start` where it is given, else the minimiser of the potential.
+ *  Errors: PN_EUNSUPPORTED for a start of weights on vertices; PN_EDOMAIN where the potential has no gradient; PN_ENOMEM. */
+pn_status pn_mirror_geometry_start(double **out, size_t *dim, const char *owner, const pn_potential *potential,
+                                   const pn_objective *objective, const pn_arg *start, pn_err *err);
+/** theta[cols] = V^T x, x weights on the rows of V. */
+void pn_mirror_unlift(pn_mat V, const double *x, double *theta);
+void pn_mirror_geometry_explain(const pn_mirror_geometry *of, pn_plan *plan);
+void pn_mirror_geometry_clear(pn_mirror_geometry *of);
+
+#endif

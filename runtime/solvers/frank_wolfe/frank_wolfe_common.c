@@ -1,0 +1,144 @@
+/* frank_wolfe_common.c -- what the Frank-Wolfe plans are made of.
+ * Depends on: frank_wolfe.h.  Used by: frank_wolfe_plan.c, frank_wolfe_convex.c, block_frank_wolfe_plan.c. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "solvers/frank_wolfe/frank_wolfe.h"
+
+void fw_explain_gradient(pn_plan *plan, const fw_problem *at)
+{
+    double clip = pn_objective_clip(at->objective);
+
+    if (at->bounds->source == PN_BOUND_CLIPPED)
+        pn_plan_add(plan, "clip", clip, "l2 norm to which each record's gradient is scaled down: enforced");
+    else
+        pn_plan_add(plan, "slope bound s", at->bounds->slope, "max |dl/dz| over |z| <= %.4g, certified",
+                    at->bounds->margin.high);
+}
+
+void fw_explain_curvature(pn_plan *plan, const fw_problem *at)
+{
+    const char *why = at->bounds->loss.missing[0] ? at->bounds->loss.missing : at->bounds->reg.missing;
+
+    if (at->bounded)
+        pn_plan_add(plan, "curvature Gamma", at->gamma, "max l'' (diameter x record bound)^2%s, worst case",
+                    pn_objective_regulariser(at->objective) ? " + that of r" : "");
+    else
+        pn_plan_add_text(plan, "curvature Gamma", "unbounded", "%.180s", why);
+    if (at->bounded && !at->bounds->convex)
+        pn_plan_add_text(plan, "convex", "no", "Hessian >= %.4g; steps lead to a stationary point",
+                         at->bounds->strong_convexity);
+}
+
+/* Why there is no bound on the excess risk, or NULL. */
+const char *fw_no_bound(const fw_problem *at)
+{
+    if (at->bounds->source == PN_BOUND_CLIPPED)
+        return "clipped gradients are not those of f";
+    if (!at->bounded)
+        return "the curvature is unbounded";
+    return at->bounds->convex ? NULL : "f is not convex";
+}
+
+void fw_plan_nonprivate(fw_plan *plan, const fw_problem *at, const pn_arg *common)
+{
+    plan->base.iterations = common[PN_OPT_ITERATIONS].given ? common[PN_OPT_ITERATIONS].count : FW_DEFAULT_STEPS;
+    plan->base.proven = true;
+    plan->base.bound = NAN;
+    pn_plan_add(&plan->base, "records n", at->n, "public");
+    pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations,
+                common[PN_OPT_ITERATIONS].given ? "as given" : "the default");
+    if (!at->bounds->certified)
+        return;
+    fw_explain_curvature(&plan->base, at);
+    if (fw_no_bound(at))
+        return;
+    plan->base.bound = plan->constant_step ? NAN : 2.0 * at->gamma / ((double)plan->base.iterations + 2.0);
+    pn_plan_add(&plan->base, "excess risk bound", plan->base.bound, "2 Gamma / (T + 2)");
+}
+
+pn_status fw_plan_close(pn_plan **out, fw_plan *plan, const fw_problem *at, pn_status status)
+{
+    if (plan->constant_step)
+        pn_plan_warn(&plan->base,
+                     "step=\"paper\" keeps about 1/e of the start's weight and does not converge; no bound");
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    plan->base.gradients = at->n * (double)plan->base.iterations;
+    *out = &plan->base;
+    return PN_OK;
+}
+
+pn_status fw_first_point(double **out, const char *owner, const pn_set *set, const pn_arg *start, pn_err *err)
+{
+    *out = pn_alloc(set->dim, sizeof(double));
+    if (!*out)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    if (start->given)
+        memcpy(*out, start->vector.data, set->dim * sizeof(double));
+    else
+        set->ops->center(set, *out);
+    return PN_OK;
+}
+
+pn_status fw_check_set(const char *solver, const pn_set *set, pn_err *err)
+{
+    if (!set)
+        return pn_fail(err, PN_EINVAL, "solve.%s: the objective has no constraint set; give set= to pn.objective",
+                       solver);
+    if (!pn_set_is_bounded(set))
+        return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: needs a bounded set, %s is not; intersect it with a ball",
+                       solver, set->ops->name);
+    if (!set->ops->support)
+        return pn_fail(err, PN_EUNSUPPORTED, "solve.%s: needs a support function, which %s does not have", solver,
+                       set->ops->name);
+    return PN_OK;
+}
+
+pn_status fw_plan_open(fw_plan **out, fw_problem *at, const char *solver, pn_objective *objective,
+                       const pn_request *request, const pn_arg *start, pn_err *err)
+{
+    pn_set *set = pn_objective_set(objective);
+    pn_status status = fw_check_set(solver, set, err);
+    fw_plan *plan;
+
+    if (status != PN_OK)
+        return status;
+    plan = pn_calloc(1, sizeof *plan);
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory", solver);
+    pn_plan_begin(&plan->base, objective, request);
+    *at = (fw_problem){ .objective = objective,
+                        .set = set,
+                        .bounds = pn_objective_bounds(objective),
+                        .request = &plan->base.request,
+                        .n = (double)pn_objective_data(objective)->n,
+                        .gamma = pn_objective_bounds(objective)->curvature };
+    at->bounded = isfinite(at->gamma);
+    at->gamma = at->bounded ? at->gamma : 0.0;
+    status = fw_first_point(&plan->start, "solve.frank_wolfe", set, start, err);
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    *out = plan;
+    return PN_OK;
+}
+
+size_t fw_best_steps(double gamma, double a, size_t fallback)
+{
+    double steps = a > 0.0 ? pow(4.0 * gamma / a, 2.0 / 3.0) : (double)fallback;
+
+    return (size_t)fmin(fmax(round(steps), 1.0), FW_MAX_STEPS);
+}
+
+void fw_plan_destroy(pn_plan *plan)
+{
+    fw_plan *self = (fw_plan *)plan;
+
+    pn_free(self->start);
+    pn_free(self);
+}

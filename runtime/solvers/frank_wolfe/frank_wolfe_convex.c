@@ -1,0 +1,100 @@
+/* frank_wolfe_convex.c -- plan and table row of Frank-Wolfe over any convex set: the vertex of a gradient with Gaussian noise.
+ * The linear minimisation oracle is post-processing, so it may be a user's and inexact.  The steps are frank_wolfe.c's.
+ * Depends on: frank_wolfe.h, geometry/width/width.h.  Used by: solvers.c's table.
+ * Source: Talwar, Thakurta, Zhang (2014), Algorithm 5, corrected (frank-wolfe.md section 4).
+ *
+ * The vertex for g + b loses at most sigma G_C in expectation, G_C the Gaussian width: 2 Gamma/(T+2) + sigma G_C bounds the excess risk,
+ * least at T = (4 Gamma/a)^(2/3) with a = sigma G_C at T = 1. */
+#include <math.h>
+#include <string.h>
+
+#include "geometry/width/width.h"
+#include "solvers/frank_wolfe/frank_wolfe.h"
+
+static const char *const steps[] = { "standard", "paper", NULL };
+
+const pn_param fw_convex_params[] = {
+    { "step", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, steps,
+      "standard: 2/(t+2); paper: constant 1/(T+2), does not converge" },
+    PN_PARAM_END,
+};
+
+static size_t choose_steps(const fw_plan *plan, const fw_problem *at, const pn_width *width, const pn_arg *given)
+{
+    size_t most = pn_gradient_steps_max(at->objective), best;
+    double one = plan->noise.sensitivity / sqrt(2.0 * pn_gradient_noise_rho(at->request)) * width->high;
+
+    if (given->given)
+        return given->count;
+    best = at->bounded ? fw_best_steps(at->gamma, one, FW_DEFAULT_STEPS) : FW_DEFAULT_STEPS;
+    return best < most ? best : most;
+}
+
+static void explain_width(pn_plan *plan, const pn_width *width)
+{
+    if (width->draws)
+        pn_plan_add(plan, "width G of C", width->value, "in [%.6g, %.6g] with confidence %g, %zu draws", width->low,
+                    width->high, width->confidence, width->draws);
+    else
+        pn_plan_add(plan, "width G of C", width->value, "E max over C of <b, v>, %s", pn_width_methods[width->method]);
+}
+
+static void explain_risk(fw_plan *plan, const fw_problem *at, const pn_width *width)
+{
+    double from_steps = 2.0 * at->gamma / ((double)plan->base.iterations + 2.0);
+    double from_noise = plan->noise.sigma * width->high;
+    const char *none = plan->constant_step ? "the constant step does not converge" : fw_no_bound(at);
+
+    if (at->bounded)
+        pn_plan_add(&plan->base, "risk from steps", from_steps, "2 Gamma / (T + 2)");
+    pn_plan_add(&plan->base, "risk from noise", from_noise, "sigma G");
+    plan->base.bound = none ? NAN : from_steps + from_noise;
+    if (none)
+        pn_plan_add_text(&plan->base, "excess risk bound", "none", "%s", none);
+    else
+        pn_plan_add(&plan->base, "excess risk bound", plan->base.bound,
+                    "expected, over the noise; sum of the two; Theorem 5.6, corrected");
+}
+
+static pn_status plan_private(fw_plan *plan, const fw_problem *at, const pn_arg *common, pn_err *err)
+{
+    pn_width width;
+    pn_status status = pn_plan_width(&width, at->set, at->request->task, err);
+
+    if (status != PN_OK)
+        return status;
+    plan->base.iterations = choose_steps(plan, at, &width, &common[PN_OPT_ITERATIONS]);
+    pn_plan_add(&plan->base, "records n", at->n, "public");
+    pn_plan_add(&plan->base, "Lipschitz L", plan->noise.lipschitz, "max l2 norm of a record's gradient, %s",
+                at->bounds->source == PN_BOUND_CLIPPED ? "by clipping" : "certified");
+    fw_explain_curvature(&plan->base, at);
+    explain_width(&plan->base, &width);
+    pn_plan_add(&plan->base, "steps T", (double)plan->base.iterations, "%s",
+                common[PN_OPT_ITERATIONS].given ? "as given"
+                : at->bounded                   ? "(4 Gamma / (sigma G at T = 1))^(2/3), minimises the risk bound"
+                                                : "the default, since no risk bound tells");
+    status = pn_gradient_noise_attach(&plan->base, &plan->noise, common, err);
+    if (status == PN_OK)
+        explain_risk(plan, at, &width);
+    return status;
+}
+
+pn_status fw_convex_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                             const pn_arg *own, pn_err *err)
+{
+    fw_plan *plan = NULL;
+    fw_problem at;
+    pn_status status = fw_plan_open(&plan, &at, "frank_wolfe_convex", objective, request, &common[PN_OPT_START], err);
+
+    if (status != PN_OK)
+        return status;
+    plan->base.proven = true;
+    plan->base.bound = NAN;
+    plan->constant_step = own[FW_CONVEX_STEP].count == 1;
+    status = pn_gradient_noise_read(&plan->noise, "solve.frank_wolfe_convex", objective, request, err);
+    if (status == PN_OK && request->kind == PN_NONPRIVATE)
+        fw_plan_nonprivate(plan, &at, common);
+    else if (status == PN_OK)
+        status = plan_private(plan, &at, common, err);
+    return fw_plan_close(out, plan, &at, status);
+}

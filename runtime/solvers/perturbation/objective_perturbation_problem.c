@@ -1,0 +1,436 @@
+/* objective_perturbation_problem.c -- the assumptions of objective perturbation, checked, and the numbers that follow from a choice
+ * of the quadratic term and the noise: how far the minimum can be, what rounding hides, tolerance, worst case.
+ * Depends on: objective_perturbation.h, geometry, objective.  Used by: objective_perturbation_plan.c.
+ * Source: mirror-descent.md section 3, beside each number. */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "solvers/perturbation/objective_perturbation.h"
+
+static const char owner[] = "solve.objective_perturbation";
+
+#define MOST_SPLIT 0.999 /* by default the answer's noise costs a twentieth of a per cent of s */
+
+/* ---- assumptions ---- */
+
+static pn_status check_loss(const op_problem *at, pn_err *err)
+{
+    const pn_loss *loss = pn_objective_loss(at->objective);
+
+    if (loss->margins != 1)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: needs a loss of one linear predictor <x, theta>, whose Hessian has rank one; %s %s", owner,
+                       loss->name, loss->margins ? "has one predictor for each class" : "is a black box");
+    if (!at->bounds->loss.convex)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: the loss %s is not known to be convex%s%s", owner, loss->name,
+                       at->bounds->loss.missing[0] ? ": " : "", at->bounds->loss.missing);
+    if (!at->bounds->loss.smooth || !isfinite(at->bounds->loss.curvature.high))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the slope of the loss %s jumps, so that a record may move the minimum without moving the "
+                       "linear term; use a smooth loss, e.g. logistic or a smoothed hinge",
+                       owner, loss->name);
+    if (!isfinite(at->beta))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the curvature of one record's loss is not bounded; bound the records, e.g. "
+                       "data:clip_rows(\"l2\", 1)",
+                       owner);
+    return PN_OK;
+}
+
+/* Of private runs: the set is asked about points and gradients that are as private as the data, and the offset rests on its
+ * answers. */
+pn_status op_check_set(const op_problem *at, pn_err *err)
+{
+    if (at->set && at->set->ops->single_thread)
+        return pn_fail(err, PN_EPRIVACY,
+                       "%s: the set %s calls functions of yours, which would see points that are not private yet; "
+                       "use mirror_descent, whose set sees what was released only, or a set of pn.set's own",
+                       at->owner, at->set->ops->name);
+    if (at->set && !isfinite(pn_set_shortfall(at->set)))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the support function of the set %s is iterative and no certificate can rest on it; use "
+                       "mirror_descent",
+                       at->owner, at->set->ops->name);
+    return PN_OK;
+}
+
+static pn_status check_rest(const op_problem *at, const pn_arg *common, pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(at->objective);
+    pn_status status;
+
+    if (common[PN_OPT_ITERATIONS].given)
+        return pn_fail(err, PN_EINVAL, "%s: it ends at its certificate; leave iterations out", owner);
+    if (reg && (!at->bounds->reg.convex || !isfinite(at->bounds->reg.smoothness)))
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: the regulariser %s must be convex and without kinks%s%s", owner,
+                       reg->row->name, at->bounds->reg.missing[0] ? ": " : "", at->bounds->reg.missing);
+    if (at->set && !isfinite(at->reach))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: needs a bounded set or none, %s is unbounded; intersect it with a ball", owner,
+                       at->set->ops->name);
+    if (at->set && !(at->set->ops->project && at->set->ops->support))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the set %s has no %s of its own, which the certificate of the minimum needs", owner,
+                       at->set->ops->name, at->set->ops->project ? "support function" : "projection");
+    if (at->request->kind == PN_NONPRIVATE)
+        return PN_OK;
+    if ((status = op_check_set(at, err)) != PN_OK)
+        return status;
+    if (at->request->neighbours == PN_ADD_REMOVE)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: neighbours=\"add_remove\" makes n secret, and the objective divides by n; "
+                       "use \"replace_one\" or \"zero_out\"",
+                       owner);
+    if (at->request->kind == PN_EPSILON_DELTA && at->request->delta == 0.0)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise has no pure epsilon; give delta, e.g. %.1g", owner,
+                       1.0 / (at->n * at->n));
+    if (!isfinite(at->lipschitz))
+        return pn_fail(err, PN_EPRIVACY,
+                       "%s: no l2 bound on a record's gradient is enforced; bound the records' l2 norm, "
+                       "e.g. data:clip_rows(\"l2\", 1)",
+                       owner);
+    return PN_OK;
+}
+
+/* ---- what is known of the problem ---- */
+
+static double norm2(const double *x, double p)
+{
+    double sum = 0.0;
+
+    for (size_t j = 0; (double)j < p; j++)
+        sum += x[j] * x[j];
+    return sqrt(sum) * (1.0 + p * 0x1p-52);
+}
+
+/* n ||grad r(start)||: data-free. */
+static pn_status measure_pull(op_problem *at, pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(at->objective);
+    size_t p = (size_t)at->p;
+    double *g;
+    pn_status status;
+
+    if (!reg)
+        return PN_OK;
+    g = pn_calloc(p, sizeof(double));
+    if (!g)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    status = reg->ops->evaluate(reg, p, at->start, NULL, g, err);
+    at->pull = at->n * norm2(g, at->p) * (1.0 + 1e-9);
+    pn_free(g);
+    return status;
+}
+
+/* The losses at the start cannot fall by more than this, whatever the records. */
+static pn_status measure_fall(op_problem *at, pn_err *err)
+{
+    const pn_record_bounds *records = &pn_objective_data(at->objective)->bounds;
+    double margin = records->norm[PN_L2] * norm2(at->start, at->p), low = at->bounds->loss.value.low;
+    pn_interval labels = { records->label_low, records->label_high };
+    pn_loss_bounds there;
+    pn_status status;
+
+    at->fall = INFINITY;
+    if (pn_objective_clip(at->objective) > 0.0 || !isfinite(low) || !isfinite(margin))
+        return PN_OK; /* a clipped loss falls otherwise than the loss */
+    if (!(isfinite(labels.low) && isfinite(labels.high)))
+        labels = (pn_interval){ -INFINITY, INFINITY };
+    status = pn_loss_certify(pn_objective_loss(at->objective), (pn_interval){ -margin, margin }, labels, &there, err);
+    if (status == PN_ENOMEM || pn_is_stop(status))
+        return status;
+    if (status == PN_OK && isfinite(there.value.high))
+        at->fall = at->n * (there.value.high - low) * (1.0 + 1e-9);
+    return PN_OK;
+}
+
+/* max ||theta - start|| over the set. */
+static double reach_of(const pn_set *set, const double *start, double p)
+{
+    if (!set)
+        return INFINITY;
+    return fmin(set->ops->diameter(set, PN_L2), set->ops->radius(set, PN_L2) + norm2(start, p)) * (1.0 + 1e-12);
+}
+
+static void describe(op_problem *at, const char *name, const pn_objective *objective, const pn_request *request,
+                     const double *start)
+{
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    double l2 = pn_objective_data(objective)->bounds.norm[PN_L2];
+
+    *at = (op_problem){ .owner = name,
+                        .objective = objective,
+                        .set = pn_objective_set(objective),
+                        .bounds = bounds,
+                        .request = request,
+                        .start = start,
+                        .n = (double)pn_objective_data(objective)->n,
+                        .p = (double)pn_objective_dim(objective),
+                        .lipschitz = bounds->lipschitz[PN_L2],
+                        .beta = isnan(l2) ? INFINITY : fmax(bounds->loss.curvature.high, 0.0) * l2 * l2 * (1.0 + 1e-12),
+                        .split = MOST_SPLIT };
+    at->regular = at->n * fmax(bounds->reg.strong_convexity, 0.0) * (1.0 - 1e-12);
+    if (!pn_objective_regulariser(objective))
+        at->regular = 0.0;
+    at->reach = reach_of(at->set, at->start, at->p);
+    at->by_gap = at->set && !isfinite(pn_set_projection_error(at->set, 1.0));
+    at->sensitivity = (at->request->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0) * at->lipschitz;
+    at->rank = at->request->neighbours == PN_REPLACE_ONE && at->p > 1.0 ? 2 : 1;
+}
+
+/* ---- rounding in what a user typed ---- */
+
+#define FAR           0x1p200 /* margins without a set, which op_tolerance keeps below that */
+#define MOST_ROUNDING 0x1p-20 /* of the bound on slopes: beyond, noise that hides it would be all that is released */
+
+static pn_status too_rough(const op_problem *at, const char *what, const char *name, double error, const char *instead,
+                           pn_err *err)
+{
+    if (!isfinite(error))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: how far rounding takes the slope of the %s %s could not be certified; write it without "
+                       "differences of large numbers, %s, or use gradient_descent",
+                       at->owner, what, name, instead);
+    return pn_fail(err, PN_EUNSUPPORTED,
+                   "%s: rounding may take the slope of the %s %s off by %.3g, too far for a certificate; write it "
+                   "without differences of large numbers, %s, or use gradient_descent",
+                   at->owner, what, name, error, instead);
+}
+
+/* Of a private run, and of a formula of the user's: its rounding is not known beforehand. */
+static bool is_typed(const op_problem *at)
+{
+    const pn_loss *loss = pn_objective_loss(at->objective);
+
+    return at->request->kind != PN_NONPRIVATE && loss->row == loss->ops;
+}
+
+/* Slopes as computed, of a formula that may cancel: what the certificate of the minimum leaves room for.  Points a rounding outside
+ * of the set have margins that are a little larger. */
+static pn_status measure_loss_rounding(op_problem *at, pn_err *err)
+{
+    pn_loss *loss = pn_objective_loss(at->objective);
+    const pn_record_bounds *records = &pn_objective_data(at->objective)->bounds;
+    pn_interval margin = at->bounds->margin, labels = { records->label_low, records->label_high };
+    double slope = at->bounds->slope, error;
+    pn_status status;
+
+    if (!is_typed(at))
+        return PN_OK;
+    if (!(isfinite(labels.low) && isfinite(labels.high)))
+        labels = (pn_interval){ -INFINITY, INFINITY };
+    margin.low = fmax(margin.low - 0x1p-10 * fabs(margin.low), -FAR);
+    margin.high = fmin(margin.high + 0x1p-10 * fabs(margin.high), FAR);
+    status = pn_loss_rounding(loss, margin, labels, 0x1p-46 * slope, &error, err);
+    if (status != PN_OK)
+        return status;
+    if (!(error <= MOST_ROUNDING * slope))
+        return too_rough(at, "loss", loss->name, error, "use a loss of pn.loss", err);
+    at->rough = at->n * error * records->norm[PN_L2] * (1.0 + 1e-12);
+    return PN_OK;
+}
+
+static pn_status measure_regulariser_rounding(op_problem *at, pn_err *err)
+{
+    const pn_regulariser *reg = pn_objective_regulariser(at->objective);
+    double radius = at->set ? at->set->ops->radius(at->set, PN_LINF) * (1.0 + 0x1p-10) : INFINITY, error = INFINITY;
+    pn_status status = PN_OK;
+
+    if (!reg || reg->row != reg->ops)
+        return PN_OK;
+    if (at->set)
+        status = pn_regulariser_rounding(reg, (pn_interval){ -radius, radius }, 0x1p-50 * at->lipschitz / sqrt(at->p),
+                                         &error, err);
+    if (status != PN_OK)
+        return status;
+    if (!(sqrt(at->p) * error <= MOST_ROUNDING * at->lipschitz))
+        return too_rough(at, "regulariser", reg->row->name, error,
+                         at->set ? "use one of pn.reg" : "give set=, or use one of pn.reg", err);
+    at->rough_reg = at->n * sqrt(at->p) * error * (1.0 + 1e-12);
+    return PN_OK;
+}
+
+static pn_status measure_rounding(op_problem *at, pn_err *err)
+{
+    pn_status status = measure_loss_rounding(at, err);
+
+    return status == PN_OK && at->request->kind != PN_NONPRIVATE ? measure_regulariser_rounding(at, err) : status;
+}
+
+static pn_status measure(op_problem *at, pn_err *err)
+{
+    pn_status status = measure_pull(at, err);
+
+    return status == PN_OK ? measure_fall(at, err) : status;
+}
+
+pn_status op_read(op_problem *at, const char *name, const pn_objective *objective, const pn_request *request,
+                  const double *start, pn_err *err)
+{
+    describe(at, name, objective, request, start);
+    return measure(at, err);
+}
+
+pn_status op_gather(op_problem *at, const op_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    pn_status status;
+
+    describe(at, owner, plan->base.objective, &plan->base.request, plan->start);
+    if (own[OP_SPLIT].given)
+        at->split = own[OP_SPLIT].real;
+    if (own[OP_TOLERANCE].given)
+        at->tau = own[OP_TOLERANCE].real;
+    if ((status = check_loss(at, err)) != PN_OK || (status = check_rest(at, common, err)) != PN_OK ||
+        (status = measure_rounding(at, err)) != PN_OK)
+        return status;
+    return measure(at, err);
+}
+
+/* ---- the numbers of one choice ---- */
+
+/* How far the minimum can be from the start: by strong convexity from the gradient there, or from how far the losses can fall. */
+static double reach_of_minimum(const op_problem *at, double strong, double sigma)
+{
+    double aside = 13.01 * sqrt(at->p) * sigma + at->pull;
+    double by_gradient = (at->n * at->lipschitz + aside) / strong;
+    double by_value = (aside + sqrt(aside * aside + 2.0 * strong * at->fall)) / strong;
+
+    return fmin(at->reach, fmin(by_gradient, by_value) * (1.0 + 1e-9));
+}
+
+/* Public bound on the l2 error of the gradient of the sum as it is computed: that of the pass, of margins p 2^-53 off, of slopes
+ * (to 2^-46 for losses of the table, certified for typed ones), and of adding the public terms. */
+static double gradient_error(const op_problem *at, double reach, double sigma, double weight)
+{
+    double size = reach + norm2(at->start, at->p);
+    double pass = at->n * sqrt(at->p) * pn_objective_gradient_error(at->objective);
+    double margins = at->n * at->beta * (at->p + 4.0) * 0x1p-53 * size;
+    double slopes = fmax(at->n * at->lipschitz * 0x1p-46, at->rough) + at->rough_reg;
+    double rest = weight * size + 13.01 * sqrt(at->p) * sigma + at->n * at->lipschitz + at->pull +
+                  at->n * at->bounds->reg.smoothness * size;
+
+    return (isfinite(pass) ? pass : 0.0) + margins + slopes + 8.0 * 0x1p-53 * rest;
+}
+
+/* max ||grad J||_2 over the set. */
+static double slope_over_set(const op_problem *at, const op_choice *made)
+{
+    return at->n * at->lipschitz + 13.01 * sqrt(at->p) * made->noise.sigma + at->pull +
+           (made->weight + at->n * at->bounds->reg.smoothness) * at->reach;
+}
+
+static double smoothness_of_sum(const op_problem *at, const op_choice *made)
+{
+    return at->n * (at->beta + at->bounds->reg.smoothness) + made->weight;
+}
+
+/* The same of the gap, as it is computed: beside what the gradient's error does along the diameter, that of the two products, which
+ * cancel for a set far from the origin, what support falls short of, and how far outside of the set a projected point is. */
+static double gap_error(const op_problem *at, const op_choice *made, double error)
+{
+    double radius = at->set->ops->radius(at->set, PN_L2), diameter = at->set->ops->diameter(at->set, PN_L2);
+
+    return error * diameter +
+           slope_over_set(at, made) * (pn_set_shortfall(at->set) + (at->p + 16.0) * 0x1p-51 * radius);
+}
+
+/* The same of the residual ||g(x) + M (z - x)|| where it is at most `size`, M the smoothness.  x is the computed projection of z, and the exact
+ * one, x+, is within eta of it: the residual at x+ is off by (smoothness + M) eta, and x is further from the minimum by eta, which
+ * Lam <= M enlarges to M eta.  z is the number that was projected, so what rounding did on the way to it does not matter; its norm
+ * is at most that of x plus ||M (z - x)||/M.  Three roundings are of the size of both terms. */
+static double residual_error(const op_problem *at, const op_choice *made, double error, double size)
+{
+    double smooth = smoothness_of_sum(at, made), terms = 2.0 * slope_over_set(at, made) + error + size;
+    double away = at->set->ops->radius(at->set, PN_L2) * (1.0 + 0x1p-30) + terms / smooth;
+    double eta = pn_set_projection_error(at->set, away * (1.0 + 0x1p-30));
+
+    return error + 3.0 * smooth * eta + 8.0 * 0x1p-53 * terms + (at->p + 8.0) * 0x1p-53 * size;
+}
+
+/* What the certificate as computed may be off by where it is at most `size`. */
+static double uncertainty(const op_problem *at, const op_choice *made, double size)
+{
+    double reach = reach_of_minimum(at, made->strong, made->noise.sigma);
+
+    if (!at->set || at->by_gap) {
+        double error = gradient_error(at, reach, made->noise.sigma, made->weight);
+
+        return at->by_gap ? gap_error(at, made, error) : error;
+    }
+    return residual_error(at, made, gradient_error(at, at->reach, made->noise.sigma, made->weight), size);
+}
+
+/* Steps of accelerated gradients after which the certificate holds, f - f* falling from ||g||^2/Lam by 1 - sqrt(Lam/smooth) a step.
+ * f - f* below `near` implies it.  On R^p ||g|| <= sqrt(2 smooth near); the gap is at most sqrt(2 smooth near) diameter + near.  A
+ * residual is (I - H/M) M (y - x), so at most M ||y - x||, and y = x' + w (x' - x''), w < 1, where x, x' and x'' are within
+ * sqrt(2 near/Lam) of the minimum: at most 4 M sqrt(2 near/Lam). */
+static double worst_case(const op_problem *at, const op_choice *made)
+{
+    double largest = at->n * at->lipschitz + 13.01 * sqrt(at->p) * made->noise.sigma + at->pull;
+    double smooth = smoothness_of_sum(at, made), square = made->computed * made->computed, near;
+
+    if (at->by_gap) {
+        double diameter = at->set->ops->diameter(at->set, PN_L2);
+
+        near = fmin(made->computed / 2.0, square / (8.0 * smooth * diameter * diameter));
+    } else {
+        near = at->set ? square * made->strong / (64.0 * smooth * smooth) : square / (8.0 * smooth);
+    }
+    return 10.0 + sqrt(smooth / made->strong) * fmax(1.0, log(largest * largest / (made->strong * near)));
+}
+
+/* Certificates.  By the gap, the excess is at most the gap.  By the norm of a subgradient, the gradient on R^p and over a set the residual, it
+ * is at most norm^2/(2 Lam), and the distance to the minimum at most norm/Lam; both are sqrt(2 tau/Lam) of the certified excess tau.
+ * What is computed must leave room for what it is off by.  The tolerance is public and four times that at least, and the steps
+ * are as many as the worst case needs, so that no data set can miss it. */
+pn_status op_tolerance(const op_problem *at, op_choice *made, pn_err *err)
+{
+    double scale = at->by_gap ? at->set->ops->diameter(at->set, PN_L2) : 1.0, largest;
+    double least = fmax(0x1p-40 * at->n * at->lipschitz * scale, 4.0 * uncertainty(at, made, 0.0));
+    double least_tau = at->by_gap ? least : least * least / (2.0 * made->strong);
+
+    made->tau = at->tau > 0.0 ? at->tau : least_tau;
+    if (made->tau < least_tau)
+        return pn_fail(err, PN_EINVAL, "%s: tolerance = %g is below %.3g, which rounding allows to certify", at->owner,
+                       made->tau, least_tau);
+    largest = at->by_gap ? made->tau : sqrt(2.0 * made->tau * made->strong);
+    made->computed = largest - uncertainty(at, made, largest);
+    /* With Lam a^2 <= gap + slope x (how far outside) the half of 2 tau that is not the gap has room for the second. */
+    made->noise.offset = sqrt(2.0 * made->tau / made->strong) * (1.0 + 1e-9);
+    made->noise.bound = at->set ? at->set->ops->radius(at->set, PN_LINF)
+                                : reach_of_minimum(at, made->strong, made->noise.sigma) + norm2(at->start, at->p);
+    made->noise.bound = (made->noise.bound + made->noise.offset) * (1.0 + 1e-6);
+    made->most_steps = worst_case(at, made);
+    if (is_typed(at) && !at->set &&
+        pn_objective_data(at->objective)->bounds.norm[PN_L2] * sqrt(at->p) * made->noise.bound > 0.5 * FAR)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the minimum may be as far as %.3g; give a larger lambda, or set=", at->owner,
+                       made->noise.bound);
+    return PN_OK;
+}
+
+/* Fill in everything that follows from Lam and s. */
+pn_status op_follow(const op_problem *at, double s, op_choice *made, pn_err *err)
+{
+    double lattice, ratio = s * sqrt(1.0 / at->split - 1.0);
+    pn_status status;
+
+    made->s = s;
+    made->noise = (pn_perturbation_options){ .dim = (size_t)at->p,
+                                             .sigma = at->sensitivity / s * (1.0 + 0x1p-50),
+                                             .sensitivity = at->sensitivity,
+                                             .jacobian = made->jacobian,
+                                             .strong_convexity = made->strong,
+                                             .neighbours = at->request->neighbours };
+    if ((status = op_tolerance(at, made, err)) != PN_OK)
+        return status;
+    lattice = sqrt(at->p) * ldexp(made->noise.sigma, -40) / (2.0 * made->strong);
+    made->noise.sigma_out = fmax(2.0 * (made->noise.offset + lattice) / ratio, made->noise.bound * 0x1p-20);
+    return PN_OK;
+}
+
+void op_begin(const op_problem *at, double weight, op_choice *made)
+{
+    *made = (op_choice){ .weight = weight, .strong = (weight + at->regular) * (1.0 - 1e-12) };
+    made->jacobian = log1p(at->beta / made->strong) * (1.0 + 1e-12);
+}

@@ -1,0 +1,366 @@
+/* output_perturbation_plan.c -- options, noise, predicted risk and explanation of output perturbation.
+ * Depends on: output_perturbation.h, privacy, objective.  Used by: output_perturbation.c. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/mutant.h"
+#include "privacy/accounting/calibrate.h"
+#include "random/noise.h"
+#include "solvers/perturbation/output_perturbation.h"
+
+static const char owner[] = "solve.output_perturbation";
+static const char *const methods[] = { "gd", "exact", "sgd", NULL };
+
+const pn_param output_params[] = {
+    { "method", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, methods,
+      "gd: gradient descent; exact: the minimum of a strongly convex objective, to a certificate; sgd: passes over "
+      "batches in a fixed public order" },
+    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "eta of every step, at most 2/L; by default 1/L or less, of sgd with strong convexity min(1/L, 1/(mu t))" },
+    { "passes", PN_COUNT, PN_OPTIONAL, PN_ANY, (double)OUTPUT_PASSES, NULL, "of sgd over the data" },
+    { "batch", PN_COUNT, PN_OPTIONAL, PN_ANY, (double)OUTPUT_BATCH, NULL,
+      "of sgd: records of one step; what n is no multiple of is left out, at the end of the order" },
+    { "seed", PN_COUNT, PN_OPTIONAL, PN_WORD, 1.0, NULL, "of sgd: of the order of the records, which is public" },
+    { "tolerance", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL,
+      "of exact: certified l2 distance to the minimum, public; by default what rounding allows" },
+    PN_PARAM_END,
+};
+
+/* ---- options ---- */
+
+static pn_status refuse(const char *option, const char *method, const char *instead, pn_err *err)
+{
+    return pn_fail(err, PN_EINVAL, "%s: method=\"%s\" takes no %s%s", owner, method, option, instead);
+}
+
+static pn_status check_options(const output_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    const char *name = methods[plan->method];
+
+    if (strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: has no calibration=\"paper\": the articles' constants are larger without being safer",
+                       owner);
+    if (common[PN_OPT_ITERATIONS].given && plan->method == OUTPUT_SGD)
+        return refuse("iterations", name, "; give passes", err);
+    if (common[PN_OPT_ITERATIONS].given && plan->method == OUTPUT_EXACT)
+        return refuse("iterations", name, ": it ends at its certificate", err);
+    if (own[OUTPUT_OPT_STEP].given && plan->method == OUTPUT_EXACT)
+        return refuse("step", name, "", err);
+    for (int i = OUTPUT_OPT_PASSES; i <= OUTPUT_OPT_SEED; i++) {
+        if (own[i].given && plan->method != OUTPUT_SGD)
+            return refuse(output_params[i].name, name, "; give method=\"sgd\"", err);
+    }
+    if (own[OUTPUT_OPT_TOLERANCE].given && plan->method != OUTPUT_EXACT)
+        return refuse("tolerance", name, "; give method=\"exact\"", err);
+    return PN_OK;
+}
+
+/* ---- noise ---- */
+
+/* Of pure epsilon, a coordinate: rounding takes 2^-40 of it, and the scale below has to settle beside that. */
+#define LEAST_PURE 0x1p-30
+
+/* l1 sensitivity sqrt(p) Delta: the scale at which it is epsilon, rounding to the lattice of that scale included. */
+static double laplace_scale(const pn_gradient_noise *noise, double epsilon)
+{
+    double l1 = sqrt((double)noise->dim) * noise->sensitivity * (1.0 + 0x1p-50);
+    double left = epsilon * (1.0 - 1e-12) - 4.0 * (double)noise->dim * PN_LAPLACE_ETA, scale = l1 / left;
+
+    for (int i = 0; i < 8; i++)
+        scale = pn_lattice_l1(l1, scale, noise->dim, noise->bound, 1) / left;
+    return scale * (1.0 + 1e-12);
+}
+
+/* Rounding moves values by a part of the noise's scale, which bounds what noise can hide. */
+static pn_status too_small(const output_plan *plan, pn_err *err)
+{
+    const pn_request *request = &plan->base.request;
+    double least =
+        plan->laplace ? (double)plan->noise.dim * LEAST_PURE : pn_gradient_noise_least(&plan->noise, request);
+    bool rho = request->kind == PN_RHO;
+
+    if (!isfinite(least))
+        return pn_fail(err, PN_EBUDGET, "%s: no %s pays for the release%s", owner, rho ? "rho" : "epsilon",
+                       rho ? "" : " at a delta this small; give a larger one, 1/n^2 say");
+    return pn_fail(err, PN_EBUDGET,
+                   "%s: the budget is too small for the release: %s is %.4g, and the least is about %.4g", owner,
+                   rho ? "rho" : "epsilon", rho ? request->rho : request->epsilon, least);
+}
+
+static pn_status attach_noise(output_draft *of, pn_err *err)
+{
+    output_plan *plan = of->plan;
+    const pn_request *request = &plan->base.request;
+    pn_gradient_noise *noise = &plan->noise;
+    pn_mechanism *mechanism = NULL;
+    pn_status status;
+
+    *noise = (pn_gradient_noise){ .lipschitz = of->at.lipschitz,
+                                  .sensitivity = of->bounds.sensitivity,
+                                  .bound = of->bounds.entry,
+                                  .dim = (size_t)of->at.p,
+                                  .neighbours = request->neighbours };
+    if (PN_MUTANT("output_sensitivity"))
+        noise->sensitivity /= 2.0;
+    plan->laplace = request->kind == PN_EPSILON_DELTA && request->delta == 0.0;
+    if (plan->laplace && request->epsilon < (double)noise->dim * LEAST_PURE)
+        return too_small(plan, err);
+    noise->sigma = plan->laplace ? laplace_scale(noise, request->epsilon) : pn_gradient_noise_tight(noise, request, 1);
+    if (!(noise->sigma >= 0x1p-900 && noise->sigma <= 0x1p900))
+        return too_small(plan, err);
+    status = output_open(&mechanism, plan, err);
+    if (status != PN_OK)
+        return status;
+    plan->base.event = pn_event_keep(mechanism->event);
+    pn_mechanism_free(mechanism);
+    plan->base.charges = 1;
+    plan->base.sigma = noise->sigma;
+    return PN_OK;
+}
+
+pn_status output_open(pn_mechanism **out, const output_plan *plan, pn_err *err)
+{
+    const pn_gradient_noise *noise = &plan->noise;
+    pn_arg args[] = { { .given = true, .real = noise->sigma },
+                      { .given = false },
+                      { .given = true, .real = sqrt((double)noise->dim) * noise->sensitivity * (1.0 + 0x1p-50) },
+                      { .given = true, .count = noise->dim },
+                      { .given = true, .real = noise->bound },
+                      { .given = true, .flag = true } /* strict: the bound is certified */ };
+
+    if (!plan->laplace)
+        return pn_gradient_noise_open(out, noise, err);
+    *out = NULL;
+    return pn_mechanism_new(out, "laplace", args, noise->neighbours, err);
+}
+
+/* ---- explanation ---- */
+
+static void explain_problem(const output_draft *of)
+{
+    const output_problem *at = &of->at;
+    pn_plan *plan = &of->plan->base;
+
+    pn_plan_add(plan, "records n", at->n, "public");
+    if (isfinite(at->lipschitz))
+        pn_plan_add(plan, "gradient bound G", at->lipschitz, "%s",
+                    at->bounds->source == PN_BOUND_CLIPPED ? "l2 norm to which each record's gradient is clipped"
+                                                           : "max l2 norm of a record's gradient, certified");
+    pn_plan_add(plan, "smoothness L", at->smooth, "of every record's loss%s, certified",
+                at->smooth > at->loss_smooth ? " and the regulariser" : "");
+    if (at->strong > 0.0)
+        pn_plan_add(plan, "convexity mu", at->strong, "certified; of the regulariser");
+}
+
+static void explain_steps(const output_draft *of, bool given)
+{
+    const output_plan *plan = of->plan;
+    const output_schedule *s = &plan->schedule;
+    pn_plan *base = &of->plan->base;
+
+    pn_plan_add_text(base, "method", methods[plan->method], "%s%s",
+                     plan->method == OUTPUT_GD      ? "full gradients"
+                     : plan->method == OUTPUT_EXACT ? "the minimum to a certificate"
+                                                    : "batches in a fixed public order",
+                     base->request.kind == PN_NONPRIVATE ? "" : "; noise once, on the last point");
+    if (plan->method == OUTPUT_EXACT) {
+        pn_plan_add(base, "tolerance tau", plan->certificate.noise.offset,
+                    "certified distance to the exact minimum, public");
+        return;
+    }
+    pn_plan_set(base, "iterations", (double)s->passes, true);
+    if (plan->method == OUTPUT_SGD)
+        pn_plan_set(base, "batch", (double)s->batch, true);
+    if (!(s->decreasing > 0.0))
+        pn_plan_set(base, "step", s->step, false);
+    pn_plan_add(base, plan->method == OUTPUT_GD ? "steps T" : "passes k", (double)s->passes, "%s", of->rule);
+    if (plan->method == OUTPUT_SGD)
+        pn_plan_add(base, "batch b", (double)s->batch, "%zu batches a pass, %zu records left out", s->batches,
+                    (size_t)of->at.n - s->batches * s->batch);
+    if (s->decreasing > 0.0)
+        pn_plan_add(base, "first step eta", s->step, "step t is min(1/L, 1/(mu t))");
+    else
+        pn_plan_add(base, "step eta", s->step, "%s",
+                    given                       ? "as given"
+                    : plan->method == OUTPUT_GD ? "1/L"
+                                                : "at most 1/L");
+}
+
+static const char *sensitivity_rule(const output_draft *of)
+{
+    const output_plan *plan = of->plan;
+    bool two = of->at.records == 2.0;
+
+    if (plan->method == OUTPUT_EXACT)
+        return two ? "2 G/(n mu) + 2 tau" : "G/(n mu) + 2 tau";
+    if (plan->schedule.decreasing > 0.0)
+        return two ? "at most 2 G/(mu b m), m batches a pass" : "at most G/(mu b m), m batches a pass";
+    if (of->at.strong_prox > 0.0)
+        return two ? "(2 G/n) (1 - c^T)/mu, c = 1/(1 + eta mu)" : "(G/n) (1 - c^T)/mu, c = 1/(1 + eta mu)";
+    if (plan->method == OUTPUT_SGD)
+        return of->at.strong > 0.0 ? "sum over passes of eta k G/b x what later steps leave"
+               : two               ? "2 k G eta/b"
+                                   : "k G eta/b";
+    if (of->at.strong > 0.0)
+        return two ? "(2 G eta/n) (1 - (1 - eta mu)^T)/(eta mu)" : "(G eta/n) (1 - (1 - eta mu)^T)/(eta mu)";
+    return two ? "2 G eta T/n" : "G eta T/n";
+}
+
+static void explain_noise(const output_draft *of)
+{
+    const output_plan *plan = of->plan;
+    pn_plan *base = &of->plan->base;
+    bool rho = base->request.kind == PN_RHO;
+
+    pn_plan_add(base, "exact sensitivity", of->bounds.exact, "%s", sensitivity_rule(of));
+    pn_plan_add(base, "sensitivity Delta", plan->noise.sensitivity,
+                "l2, of the point as computed: %.3g is for rounding", plan->noise.sensitivity - of->bounds.exact);
+    if (plan->laplace)
+        pn_plan_add(base, "noise scale", plan->noise.sigma,
+                    "Laplace, per coordinate: sqrt(p) Delta/epsilon, on the lattice");
+    else
+        pn_plan_add(base, "noise sigma", plan->noise.sigma, "per coordinate, once: Delta %s, on the lattice",
+                    rho ? "/ sqrt(2 rho)" : "/ mu(epsilon, delta)");
+}
+
+/* ---- risk, for people ---- */
+
+/* Why there is no bound, or NULL.  With a set the noisy point is projected, and only the slope tells what that may cost. */
+static const char *no_bound(const output_draft *of, double slope)
+{
+    const output_problem *at = &of->at;
+    const output_plan *plan = of->plan;
+
+    if (at->bounds->source == PN_BOUND_CLIPPED)
+        return "clipped gradients are not those of f";
+    if (plan->method == OUTPUT_SGD)
+        return "none is proven for the last iterate of passes in a fixed order";
+    if (plan->method == OUTPUT_GD && plan->schedule.step * at->smooth > 1.0 + 0x1p-20)
+        return "the step is longer than 1/L";
+    if (!isfinite(of->proven))
+        return "without a set or strong convexity nothing bounds the distance to the minimum";
+    return at->set && !isfinite(slope) ? "the slope of the regulariser is not bounded" : NULL;
+}
+
+static void explain_risk(output_draft *of)
+{
+    const output_problem *at = &of->at;
+    pn_plan *plan = &of->plan->base;
+    double sigma = of->plan->noise.sigma * (of->plan->laplace ? sqrt(2.0) : 1.0), slope,
+           noise = output_noise_risk(at, sigma);
+    const char *none;
+
+    slope = at->lipschitz + (at->smooth > at->loss_smooth ? at->bounds->reg.gradient * sqrt(at->p) : 0.0);
+    none = no_bound(of, slope);
+    if (of->plan->method != OUTPUT_EXACT)
+        pn_plan_add(plan, "distance D", of->assumed, "to the minimum: %s",
+                    of->assumed < of->distance ? "assumed, 3 G/L of the loss; for predictions only"
+                                               : "at most, by the set or strong convexity");
+    pn_plan_add(plan, "risk before noise", of->bias, "%s",
+                of->plan->method == OUTPUT_EXACT ? "of stopping at the tolerance" : "predicted: how far steps get");
+    if (plan->request.kind != PN_NONPRIVATE)
+        pn_plan_add(plan, "risk from noise", noise, "sigma^2/2 x trace of curvature%s",
+                    at->kink > 0.0 ? " + sigma r(1, ..., 1)" : "");
+    plan->predicted = of->bias + noise;
+    plan->bound = none ? NAN : of->proven + (at->set ? slope * sigma * sqrt(at->p) : noise);
+    if (none)
+        pn_plan_add_text(plan, "excess risk bound", "none", "%s", none);
+    else
+        pn_plan_add(plan, "excess risk bound", plan->bound, "expected: D^2/(2 eta T) or less%s",
+                    plan->request.kind == PN_NONPRIVATE ? ""
+                    : at->set                           ? " + slope x sqrt(p) sigma"
+                                                        : " + risk from noise");
+}
+
+/* ---- the plan ---- */
+
+/* Steps, and what a record moves the point that they end at. */
+static pn_status measure(output_draft *of, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    output_plan *plan = of->plan;
+    pn_status status = output_choose(of, common, own, err);
+
+    if (status != PN_OK || plan->method == OUTPUT_EXACT)
+        return status;
+    of->bias = output_expected_risk(&of->at, &plan->schedule, of->assumed);
+    of->proven = output_step_risk(&of->at, &plan->schedule, of->distance);
+    return plan->base.request.kind == PN_NONPRIVATE ? PN_OK
+                                                    : output_measure(&of->at, &plan->schedule, &of->bounds, err);
+}
+
+static pn_status fill(output_draft *of, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    output_plan *plan = of->plan;
+    const output_schedule *s = &plan->schedule;
+    bool is_private = plan->base.request.kind != PN_NONPRIVATE;
+    pn_status status = check_options(plan, common, own, err);
+
+    if (status == PN_OK)
+        status = output_read(&of->at, plan, err);
+    if (status != PN_OK)
+        return status;
+    output_measure_distance(of);
+    if ((status = measure(of, common, own, err)) != PN_OK || (is_private && (status = attach_noise(of, err)) != PN_OK))
+        return status;
+    plan->base.iterations = s->passes;
+    if (plan->method != OUTPUT_EXACT)
+        plan->base.gradients = (double)s->passes * (double)s->batches * (double)s->batch;
+    explain_problem(of);
+    explain_steps(of, own[OUTPUT_OPT_STEP].given);
+    if (plan->base.gradients > 0.0)
+        pn_plan_add(&plan->base, "gradients", plan->base.gradients, "of single records; none of them leaves by itself");
+    if (is_private)
+        explain_noise(of);
+    explain_risk(of);
+    return PN_OK;
+}
+
+static pn_status copy_start(output_plan *plan, const pn_arg *start, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(plan->base.objective);
+    size_t p = pn_objective_dim(plan->base.objective);
+
+    plan->start = pn_calloc(p, sizeof(double));
+    if (!plan->start)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", owner, p);
+    if (start->given)
+        memcpy(plan->start, start->vector.data, p * sizeof(double));
+    else if (set)
+        set->ops->center(set, plan->start);
+    return PN_OK;
+}
+
+pn_status output_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                          const pn_arg *own, pn_err *err)
+{
+    output_plan *plan = pn_calloc(1, sizeof *plan);
+    output_draft of = { .plan = plan };
+    pn_status status;
+
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    pn_plan_begin(&plan->base, objective, request);
+    plan->method = (output_method)own[OUTPUT_OPT_METHOD].count;
+    status = copy_start(plan, &common[PN_OPT_START], err);
+    if (status == PN_OK)
+        status = fill(&of, common, own, err);
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    plan->minimum.request = NULL; /* lived with this call */
+    *out = &plan->base;
+    return PN_OK;
+}
+
+void output_plan_destroy(pn_plan *plan)
+{
+    output_plan *self = (output_plan *)plan;
+
+    pn_prox_free(self->prox);
+    pn_free(self->start);
+    pn_free(self->order);
+    pn_free(self);
+}

@@ -1,0 +1,464 @@
+/* newton.c -- w <- argmin over the set of <g, v - w> + <v - w, A (v - w)>/2 + d ||v - w0||^2/2: private Newton.  A is what is known of the Hessian of
+ * f from matrices that were released under Gaussian noise, a majorant of it at the start w0 first, its eigenvalues raised above that noise; g
+ * the gradient of f as far as releases tell; d what is expected to serve best.
+ * Depends on: newton.h, noisy_model.h, privacy/mechanism/batch_release.h.  Used by: solvers.c's table.
+ * Source: Ganesh, Haghifam, Steinke, Thakurta (2023); Stein (1981) for d; Kalman (1960) for gains.
+ *
+ * Gradients.  A step changes the gradient by H (w' - w), which the matrix known predicts with an error of variance spread/2 ||w' - w||^2 a
+ * coordinate, spread the variance of its noise (isotropic in Frobenius norm; all of spread where entries have the same).  A released gradient, of
+ * variance s^2, corrects g by the part P/(P + s^2) of what it differs, P the variance of g before, which leaves (1 - P/(P + s^2)) P: as
+ * the steps become short the estimate becomes the mean of all that was released.  What the curvature changes nobody can know in advance: a
+ * release that differs by more than its noise explains says so, and P is raised to what it says (nw_gain).
+ *
+ * Matrices.  Likewise: a Hessian released later corrects the one known, so that all of them are averaged where their noise is more than what
+ * the curvature changes, and the last one counts where it is less.
+ *
+ * Damping.  A released gradient of which little but noise is left would lead anywhere.  b, the gradient at w as predictions carry it back to
+ * w0, has noise of a known variance, so how much better than w0 the point is to which steps with d lead can be estimated from released
+ * numbers alone; the d that promises most is taken, 0 as a rule, and where none promises anything the point is w0. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "numeric/blas.h"
+#include "numeric/symmetric.h"
+#include "privacy/mechanism/batch_release.h"
+#include "solvers/second_order/newton.h"
+
+static const char owner[] = "solve.newton";
+
+#define VECTORS 8
+
+static const pn_regulariser *regulariser_of(const nw_state *self)
+{
+    return pn_objective_regulariser(self->base.plan->objective);
+}
+
+/* ---- life ---- */
+
+static void nw_destroy(pn_state *state)
+{
+    nw_state *self = (nw_state *)state;
+
+    pn_model_close(self->first);
+    pn_model_close(self->again);
+    pn_batch_release_free(self->later);
+    nw_quadratic_clear(&self->quadratic);
+    pn_free(self->w);
+    pn_free(self->packed);
+    pn_free(self);
+}
+
+static pn_status allocate(nw_state *self, pn_err *err)
+{
+    const pn_model *model = &nw_plan_of(self)->model;
+    size_t dim = model->dim;
+    pn_status status = nw_quadratic_init(&self->quadratic, dim, err);
+
+    if (status != PN_OK)
+        return status;
+    self->w = pn_calloc(VECTORS, dim * sizeof(double));
+    self->packed = pn_calloc(3, model->packed * sizeof(double));
+    if (!self->w || !self->packed)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory for a Hessian of %zu coordinates", owner, dim);
+    self->next = self->w + dim;
+    self->g = self->w + 2 * dim;
+    self->at_start = self->w + 3 * dim;
+    self->regular = self->w + 4 * dim;
+    self->along = self->w + 5 * dim;
+    self->raw = self->w + 6 * dim;
+    self->origin = self->w + 7 * dim;
+    self->whole = self->packed + model->packed;
+    self->fresh = self->whole + model->packed;
+    memcpy(self->w, nw_plan_of(self)->problem.start, dim * sizeof(double));
+    return PN_OK;
+}
+
+static pn_status open_releases(nw_state *self, pn_err *err)
+{
+    const nw_plan *plan = nw_plan_of(self);
+    pn_batch_release_options later;
+    pn_status status;
+
+    if (!plan->model.is_private)
+        return PN_OK;
+    status = pn_model_open(&self->first, &plan->first, plan->first_z, plan->hessian_z, err);
+    if (status == PN_OK && plan->matrices > 1)
+        status = pn_model_open(&self->again, &plan->again, 0.0, plan->hessian_z, err);
+    if (status != PN_OK || plan->later_z == 0.0)
+        return status;
+    later = pn_model_gradient_options(&plan->later, plan->later_z);
+    return pn_batch_release_new(&self->later, &later, err);
+}
+
+static pn_status nw_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
+{
+    nw_state *self = pn_calloc(1, sizeof *self);
+    pn_status status;
+
+    if (!self)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    self->base.plan = plan;
+    (void)context;
+    status = allocate(self, err);
+    if (status == PN_OK)
+        status = open_releases(self, err);
+    if (status != PN_OK) {
+        nw_destroy(&self->base);
+        return status;
+    }
+    *out = &self->base;
+    return PN_OK;
+}
+
+/* ---- what is public ---- */
+
+pn_status nw_take_regular(nw_state *self, double *value, bool hessian, pn_err *err)
+{
+    const pn_regulariser *reg = regulariser_of(self);
+    size_t dim = nw_plan_of(self)->model.dim;
+    pn_status status;
+
+    memset(self->regular, 0, dim * sizeof *self->regular);
+    if (!reg)
+        return PN_OK;
+    status = reg->ops->evaluate(reg, dim, self->w, value, self->regular, err);
+    if (status == PN_OK && hessian)
+        status = pn_objective_add_regular_hessian(self->base.plan->objective, self->w, self->whole, err);
+    return status;
+}
+
+/* `quadratic` for the point w: anew when a matrix was released, or r has another Hessian. */
+static pn_status refresh(nw_state *self, pn_err *err)
+{
+    const nw_plan *plan = nw_plan_of(self);
+    bool keep = self->current && !regulariser_of(self);
+    double least = nw_least(plan, self->matrices > 1 ? &plan->again : &plan->first, self->spread);
+    pn_status status;
+
+    memcpy(self->whole, self->packed, plan->model.packed * sizeof *self->whole);
+    status = nw_take_regular(self, NULL, !keep, err);
+    if (status == PN_OK && !keep)
+        status = nw_quadratic_set(&self->quadratic, self->whole, least, err);
+    self->current = status == PN_OK;
+    return status;
+}
+
+const pn_set *nw_set_of(const nw_state *self)
+{
+    const pn_set *set = pn_objective_set(self->base.plan->objective);
+
+    return set && strcmp(set->ops->name, "free") != 0 ? set : NULL;
+}
+
+void nw_spread(const nw_state *self, const double *from, double *to)
+{
+    size_t dim = nw_plan_of(self)->model.dim, p = pn_objective_data(self->base.plan->objective)->p;
+
+    memset(to, 0, nw_plan_of(self)->model.packed * sizeof *to);
+    for (size_t j = 0; j < dim; j++) {
+        size_t in = j % p;
+
+        memcpy(to + j * (j + 1) / 2 + (j - in), from + in * (in + 1) / 2, (in + 1) * sizeof *to);
+    }
+}
+
+/* ---- releases ---- */
+
+static bool shows(const pn_step_context *context)
+{
+    return pn_rng_simulated(context->rng);
+}
+
+static double squared(double x)
+{
+    return x * x;
+}
+
+static pn_status release_first(nw_state *self, pn_step_context *context, pn_err *err)
+{
+    const nw_plan *plan = nw_plan_of(self);
+    pn_status status = pn_model_both(self->first, context, "newton", self->w, shows(context) ? &self->value : NULL,
+                                     self->g, self->fresh, &self->base.gradients, err);
+
+    if (status != PN_OK)
+        return status;
+    memcpy(self->at_start, self->g, plan->model.dim * sizeof *self->g);
+    nw_spread(self, self->fresh, self->packed);
+    /* differences all share what is off there */
+    self->variance = plan->differences ? 0.0 : squared(plan->first.gradient_sensitivity * plan->first_z);
+    self->spread = squared(plan->first.hessian_sensitivity * plan->hessian_z);
+    self->matrices = 1;
+    self->current = false;
+    return PN_OK;
+}
+
+/* The mean loss's gradient at w, less that at the start where differences are released; and f, where it may be shown. */
+static pn_status compute(nw_state *self, pn_step_context *context, pn_err *err)
+{
+    const nw_plan *plan = nw_plan_of(self);
+    pn_objective *objective = plan->base.objective;
+    double extra = 0.0;
+    pn_status status = PN_OK;
+
+    if (plan->differences && !self->begun) {
+        status = pn_objective_losses(objective, NULL, plan->problem.start, NULL, self->origin, context->task, err);
+        self->begun = status == PN_OK;
+    }
+    if (status == PN_OK && shows(context))
+        status = nw_take_regular(self, &extra, false, err);
+    if (status == PN_OK)
+        status = pn_objective_losses(objective, NULL, self->w, shows(context) ? &self->value : NULL, self->raw,
+                                     context->task, err);
+    if (status != PN_OK)
+        return status;
+    self->value += extra;
+    if (plan->differences)
+        pn_axpy(plan->model.dim, -1.0, self->origin, self->raw);
+    return PN_OK;
+}
+
+static pn_status draw_later(nw_state *self, pn_step_context *context, pn_err *err)
+{
+    const size_t *rows;
+    size_t count;
+    pn_status status = PN_OK;
+
+    if (pn_first_nonfinite(self->raw, nw_plan_of(self)->model.dim) < nw_plan_of(self)->model.dim)
+        return pn_objective_undefined(nw_plan_of(self)->base.objective, owner, err);
+    if (pn_batch_release_left(self->later) == 0)
+        status = pn_batch_release_pay(self->later, context->ledger, "newton", context->rng, 1, false, err);
+    if (status == PN_OK)
+        status = pn_batch_release_draw(self->later, context->rng, &rows, &count, err);
+    if (status == PN_OK)
+        status = pn_batch_release_make(self->later, context->rng, 1.0, self->raw, self->raw, err);
+    if (status == PN_OK)
+        context->releases++;
+    return status;
+}
+
+static pn_status release_later(nw_state *self, pn_step_context *context, pn_err *err)
+{
+    const nw_plan *plan = nw_plan_of(self);
+    size_t dim = plan->model.dim;
+    double gain, off = 0.0;
+    pn_status status = compute(self, context, err);
+
+    if (status == PN_OK)
+        status = draw_later(self, context, err);
+    if (status != PN_OK)
+        return status;
+    if (plan->differences)
+        pn_axpy(dim, 1.0, self->at_start, self->raw);
+    for (size_t j = 0; j < dim; j++)
+        off += squared(self->raw[j] - self->g[j]);
+    gain = nw_gain(&self->variance, squared(plan->later.gradient_sensitivity * plan->later_z), off / (double)dim,
+                   (double)dim);
+    for (size_t j = 0; j < dim; j++)
+        self->g[j] += gain * (self->raw[j] - self->g[j]);
+    self->base.gradients += plan->model.n;
+    return PN_OK;
+}
+
+/* The matrix known is corrected by the fresh one.  Frobenius noise: entries beside the diagonal count twice, with half of the variance. */
+static void correct(nw_state *self)
+{
+    const pn_model *model = &nw_plan_of(self)->again;
+    double d = (double)model->dim, count = model->frobenius ? d * (d + 1.0) / 2.0 : d * d, off = 0.0, gain;
+
+    pn_axpy(model->packed, -1.0, self->packed, self->fresh);
+    for (size_t j = 0, k = 0; j < model->dim; j++) {
+        for (size_t i = 0; i <= j; i++, k++)
+            off += (i < j ? 2.0 : 1.0) * squared(self->fresh[k]);
+    }
+    gain =
+        nw_gain(&self->spread, squared(model->hessian_sensitivity * nw_plan_of(self)->hessian_z), off / count, count);
+    pn_axpy(model->packed, gain, self->fresh, self->packed);
+}
+
+/* Matrices of later steps; a step that failed after its gradient goes on here. */
+static pn_status release_matrix(nw_state *self, pn_step_context *context, pn_err *err)
+{
+    pn_status status;
+
+    if (self->matrices >= nw_matrices_due(nw_plan_of(self), self->base.step))
+        return PN_OK;
+    status = pn_model_hessian(self->again, context, "newton", self->w, self->fresh, NULL, err);
+    if (status != PN_OK)
+        return status;
+    correct(self);
+    self->matrices++;
+    self->current = false;
+    return PN_OK;
+}
+
+/* ---- a private step ---- */
+
+/* Where the run stands after the step to `next`: the gradient there is what the losses' part of A predicts. */
+static pn_status arrive(nw_state *self, pn_err *err)
+{
+    const nw_plan *plan = nw_plan_of(self);
+    size_t dim = plan->model.dim;
+    const pn_regulariser *reg = regulariser_of(self);
+    double moved = 0.0;
+    pn_status status;
+
+    for (size_t j = 0; j < dim; j++) {
+        self->along[j] = self->next[j] - self->w[j];
+        moved += squared(self->along[j]);
+    }
+    nw_quadratic_predict(&self->quadratic, self->along, self->raw);
+    if (reg) {
+        memset(self->regular, 0, dim * sizeof *self->regular);
+        status = reg->ops->curve(reg, dim, self->w, self->along, self->regular, err);
+        if (status != PN_OK)
+            return status;
+        pn_axpy(dim, -1.0, self->regular, self->raw);
+    }
+    pn_axpy(dim, 1.0, self->raw, self->g);
+    self->variance += self->spread * (plan->model.frobenius ? 0.5 : 1.0) * moved;
+    memcpy(self->w, self->next, dim * sizeof *self->w);
+    return PN_OK;
+}
+
+/* d, with along[dim] the gradient of f at w; the noise of differences is that of the start and their own. */
+static double find_damping(nw_state *self)
+{
+    const nw_plan *plan = nw_plan_of(self);
+    size_t dim = plan->model.dim;
+    double shared = plan->differences ? squared(plan->first.gradient_sensitivity * plan->first_z) : 0.0;
+
+    for (size_t j = 0; j < dim; j++)
+        self->next[j] = plan->problem.start[j] - self->w[j];
+    nw_quadratic_predict(&self->quadratic, self->next, self->raw);
+    pn_axpy(dim, 1.0, self->along, self->raw);
+    return nw_quadratic_damping(&self->quadratic, self->raw, self->variance + shared);
+}
+
+/* next = the least point of the damped quadratic, whose gradient at w is along + d (w - w0). */
+static pn_status find_next(nw_state *self, double damping, pn_step_context *context, pn_err *err)
+{
+    const double *start = nw_plan_of(self)->problem.start;
+    size_t dim = nw_plan_of(self)->model.dim;
+    pn_status status;
+
+    if (isinf(damping)) {
+        memcpy(self->next, start, dim * sizeof *self->next);
+        return PN_OK;
+    }
+    for (size_t j = 0; j < dim; j++) {
+        self->along[j] += damping * (self->w[j] - start[j]);
+        self->quadratic.values[j] += damping;
+    }
+    status =
+        nw_quadratic_minimise(&self->quadratic, nw_set_of(self), self->w, self->along, self->next, context->task, err);
+    for (size_t j = 0; j < dim; j++)
+        self->quadratic.values[j] -= damping;
+    return status;
+}
+
+static pn_status move(nw_state *self, pn_step_context *context, pn_trace_row *row, pn_err *err)
+{
+    size_t dim = nw_plan_of(self)->model.dim;
+    pn_status status = refresh(self, err);
+    double damping;
+
+    if (status != PN_OK)
+        return status;
+    for (size_t j = 0; j < dim; j++)
+        self->along[j] = self->g[j] + self->regular[j];
+    row->gradient_norm = pn_lp_norm(PN_L2, dim, self->along);
+    row->eigenvalue = self->quadratic.found[0];
+    damping = find_damping(self);
+    row->step_size = isinf(damping) ? 0.0 : 1.0;
+    status = find_next(self, damping, context, err);
+    if (status != PN_OK || pn_has_diverged(&self->base, self->next, dim)) /* the answer stays the point before */
+        return status;
+    nw_keep_within(nw_set_of(self), self->next, dim);
+    return arrive(self, err);
+}
+
+static pn_status private_step(nw_state *self, pn_step_context *context, pn_trace_row *row, pn_err *err)
+{
+    const nw_plan *plan = nw_plan_of(self);
+    size_t step = self->base.step;
+    pn_status status = PN_OK;
+
+    if (!self->released) {
+        self->value = NAN;
+        status = step == 0 ? release_first(self, context, err) : release_later(self, context, err);
+        self->released = status == PN_OK;
+    }
+    if (status == PN_OK)
+        status = release_matrix(self, context, err);
+    if (status == PN_OK)
+        status = move(self, context, row, err);
+    if (status != PN_OK)
+        return status;
+    row->value = self->value;
+    row->kind = step == 0 || nw_matrices_due(plan, step) > nw_matrices_due(plan, step - 1) ? "newton" : "gradient";
+    self->released = false;
+    return PN_OK;
+}
+
+/* ---- the interface ---- */
+
+/* A step that failed after its release and is tried again draws nothing new. */
+static pn_status nw_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
+{
+    nw_state *self = (nw_state *)state;
+
+    return nw_plan_of(self)->model.is_private ? private_step(self, context, row, err)
+                                              : nw_exact_step(self, context, row, err);
+}
+
+static void nw_current(const pn_state *state, double *theta)
+{
+    const nw_state *self = (const nw_state *)state;
+
+    memcpy(theta, self->w, nw_plan_of(self)->model.dim * sizeof(double));
+}
+
+static pn_status nw_spent(const pn_state *state, pn_event **out, pn_err *err)
+{
+    const nw_state *self = (const nw_state *)state;
+    size_t later = self->later ? pn_batch_release_paid(self->later) : 0, count = 0;
+    const pn_model_release *models[2] = { self->first, self->again };
+    pn_event *parts[3] = { NULL };
+    pn_status status = PN_OK;
+
+    *out = NULL;
+    for (int k = 0; k < 2 && status == PN_OK; k++) {
+        if (models[k])
+            status = pn_model_spent(models[k], &parts[count], err);
+        count += parts[count] != NULL;
+    }
+    if (status == PN_OK && later > 0)
+        status = pn_event_repeated(&parts[count++], pn_batch_release_event(self->later, NULL), later, err);
+    if (status == PN_OK && count > 0)
+        status = pn_event_compose(out, parts, count, err);
+    for (size_t k = 0; k < count; k++)
+        pn_event_free(parts[k]);
+    return status;
+}
+
+const pn_solver_ops pn_solver_newton = {
+    .name = "newton",
+    .doc = "Private Newton for smooth convex losses: a few steps, each with a fresh noisy gradient and every other one "
+           "with a fresh noisy Hessian (at the start a majorant of it), whose eigenvalues are raised above its noise.  "
+           "Steps are damped, and the start is kept, as released numbers advise.  Regression with loss.squared: give "
+           "the objective clip=, e.g. clip=1, rather than a wide set.  Without privacy: Newton with a line search.",
+    .source =
+        "Ganesh, Haghifam, Steinke, Thakurta (2023), with the Hessian's sensitivity, differences of gradients and "
+        "gains, majorant and damping derived anew",
+    .params = nw_params,
+    .reveals = PN_REVEALS_PAID,
+    .is_private = true,
+    .plan = nw_plan_new,
+    .destroy_plan = nw_plan_destroy,
+    .start = nw_start,
+    .step = nw_step,
+    .current = nw_current,
+    .destroy = nw_destroy,
+    .spent = nw_spent,
+};

@@ -1,0 +1,137 @@
+/* newton.h -- what the plan and the steps of private Newton share.  Private to newton*.c and their tests.
+ * The first release is of the gradient and a majorant of the Hessian at the start; every later one is of a gradient, of which only what a
+ * record's slope has moved since the start is released where that needs less noise, and at some steps of a Hessian, too.
+ * Depends on: first_order.h, noisy_model.h, privacy/accounting/allowance.h.
+ * Source: Ganesh, Haghifam, Steinke, Thakurta (2023), Faster differentially private convex optimization via second-order methods; the majorant,
+ * damping, differences, gains and shares of the budget are ours.
+ * Files: newton_plan.c (steps, shares, noise), newton_explain.c (the plan's lines), newton.c (private steps), newton_exact.c (steps without
+ * privacy), newton_step.c (the quadratic of a step, its damping, gains).
+ *
+ * With l the loss of <x, w>, ||x|| <= R, and w0 the start:
+ *   at w0        a record's gradient is l'(<x, w0>) x, at most s0 R; s0 = 1/2 for the logistic loss at 0, where elsewhere it is 1
+ *   differences  (l'(<x, w>) - l'(<x, w0>)) x, at most s R for all w; s = 1/2 for the logistic loss
+ * so the gradient at w, as the sum of two releases, has noise of (s0/z0, s/z) in place of 1/z, and the part of w0 is paid for once. */
+#ifndef PN_SOLVERS_NEWTON_H
+#define PN_SOLVERS_NEWTON_H
+
+#include "privacy/accounting/allowance.h"
+#include "solvers/engine/first_order.h"
+#include "solvers/second_order/noisy_model.h"
+
+/* ---- the plan (newton_plan.c) ---- */
+
+typedef struct nw_plan {
+    pn_plan base;   /* first */
+    pn_model model; /* as certified for every point */
+    pn_model first; /* the majorant, with what a gradient at the start can be */
+    pn_model again; /* matrices of later steps: the majorant of one margin, the Hessian of several; bare */
+    pn_model later; /* with what a gradient, or a difference of it from that at the start, can be */
+    pn_first_order problem;
+    bool differences;
+    size_t matrices; /* that are released: the majorant and Hessians, at steps that nw_matrices_due tells */
+    double first_z, hessian_z, later_z; /* noise multipliers, one for all matrices; 0 without privacy */
+    double damping;                     /* least eigenvalue, in norms of the noise */
+    double
+        noise_part; /* norm of the noise of one gradient with all of the budget, as a part of a record's bound: sets T */
+} nw_plan;
+
+/** Of `matrices` spread evenly over the steps, how many are released before step number `step` (from 0) is taken. */
+static inline size_t nw_matrices_due(const nw_plan *plan, size_t step)
+{
+    return step * plan->matrices / plan->base.iterations + 1;
+}
+
+/** To which eigenvalues of a released matrix are raised whose noise has that variance on the diagonal: `damping` times the expected operator norm
+ *  of the noise, or r's strong convexity. */
+double nw_least(const nw_plan *plan, const pn_model *model, double variance);
+/** Lines of a finished plan.  slope: |l'| at the start times R, at most. */
+void nw_explain(nw_plan *plan, const pn_arg *common, double start_share, double hessian_share, double slope);
+
+/* A record's slopes, over all admissible labels and margins. */
+typedef struct nw_slopes {
+    double start;  /* |l'| at the start, at most, l2 norm of several margins' slopes; +inf */
+    double change; /* |l'(z) - l'(z0)|, at most, likewise; +inf */
+} nw_slopes;
+/** From public numbers.  Errors: PN_ENOMEM. */
+pn_status nw_read_slopes(const pn_first_order *problem, nw_slopes *out, pn_err *err);
+
+enum { NW_HESSIANS = 0, NW_HESSIAN_SHARE, NW_START_SHARE, NW_DAMPING, NW_GRADIENTS, NW_HESSIAN_NOISE };
+extern const pn_param nw_params[];
+
+pn_status nw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err);
+void nw_plan_destroy(pn_plan *plan);
+
+/* ---- the quadratic of a step, all of it public or released (newton_step.c) ---- */
+
+typedef struct nw_quadratic {
+    size_t dim;
+    double *found;   /* [dim] eigenvalues, rising */
+    double *values;  /* [dim] raised to the least one */
+    double *vectors; /* [dim * dim], one in each row */
+    double *part;    /* [dim] */
+} nw_quadratic;
+
+pn_status nw_quadratic_init(nw_quadratic *self, size_t dim, pn_err *err);
+void nw_quadratic_clear(nw_quadratic *self); /* of zeros allowed */
+/** A = the packed matrix with eigenvalues below `least` > 0 raised to it.  Errors: those of pn_eigen_symmetric. */
+pn_status nw_quadratic_set(nw_quadratic *self, const double *packed, double least, pn_err *err);
+/** y[dim] = A x. */
+void nw_quadratic_times(nw_quadratic *self, const double *x, double *y);
+/** The same with eigenvalues as they were found, but for half of the least one: what x is predicted to change of the gradient. */
+void nw_quadratic_predict(nw_quadratic *self, const double *x, double *y);
+/** The d >= 0 with which steps of the quadratic + d ||v - w0||^2/2 are expected to come to the least value, b[dim] being the gradient at w0 with
+ *  noise of that variance on each coordinate; +inf where w0 itself is expected to be no worse. */
+double nw_quadratic_damping(nw_quadratic *self, const double *b, double variance);
+/**
+ * next[dim] = argmin of <g, v - w> + <v - w, A (v - w)>/2 over the set (NULL: R^dim).
+ * Errors: of the set's projection; PN_EUNSUPPORTED for a set without one; PN_ENOMEM; PN_ECANCELLED.
+ */
+pn_status nw_quadratic_minimise(nw_quadratic *self, const pn_set *set, const double *w, const double *g, double *next,
+                                pn_task *task, pn_err *err);
+/** x[dim] is drawn toward the origin until the set's radii hold for it, but for a little; NULL: left as it is. */
+void nw_keep_within(const pn_set *set, double *x, size_t dim);
+
+/** The part of what a release differs from what was predicted that is believed, with *variance that of the prediction, and of the result on
+ *  return.  seen: mean square of the difference over `count` numbers; noise: variance of the release. */
+double nw_gain(double *variance, double noise, double seen, double count);
+
+/* ---- a run (newton.c; newton_exact.c) ---- */
+
+typedef struct nw_state {
+    pn_state base;           /* first */
+    pn_model_release *first; /* of gradient and majorant at the start */
+    pn_model_release *again; /* of later matrices; NULL where there are none */
+    pn_batch_release *later; /* of other gradients; NULL without noise */
+    nw_quadratic quadratic;
+    double *w, *next;        /* [dim] the current point; what a step leaves unfinished when it fails */
+    double *g;               /* [dim] of the mean loss at w, as known from releases */
+    double *at_start;        /* [dim] as released there */
+    double *regular, *along; /* [dim] gradient of r at w; of f; scratch */
+    double *raw, *origin;    /* [dim] not released: the gradient at w; at the start, once `begun` */
+    double *packed;          /* [packed] the matrix of the mean loss as known from releases, without r */
+    double *whole;           /* [packed] and with r */
+    double *fresh;           /* [packed] as just released */
+    double variance;         /* of g; with differences of its difference from at_start */
+    double spread;           /* of the diagonal of `packed` */
+    double value;            /* of f at w; raw, NaN where it may not be shown */
+    size_t matrices;         /* released */
+    bool begun, released;    /* origin is there; g is that of w */
+    bool current;            /* `quadratic` is that of `packed`, and of r at w */
+} nw_state;
+
+static inline const nw_plan *nw_plan_of(const nw_state *self)
+{
+    return (const nw_plan *)self->base.plan;
+}
+
+/** The set, or NULL for R^d. */
+const pn_set *nw_set_of(const nw_state *self);
+/** regular = gradient of r at w, *value += r (NULL: not asked for); `whole` += its Hessian where that is asked for. */
+pn_status nw_take_regular(nw_state *self, double *value, bool hessian, pn_err *err);
+/** to[packed] = the majorant from[packed of its order] in the block of each margin; not in place. */
+void nw_spread(const nw_state *self, const double *from, double *to);
+/** A step without privacy: Newton with a line search on values of f, by the majorant where l'' is of no use. */
+pn_status nw_exact_step(nw_state *self, pn_step_context *context, pn_trace_row *row, pn_err *err);
+
+#endif

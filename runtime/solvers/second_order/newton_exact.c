@@ -1,0 +1,113 @@
+/* newton_exact.c -- Newton's method without privacy: a line search on values of f along Newton's direction, and along that of the majorant where
+ * l'' is of no use, such as 0 for huber with all residuals beyond delta.
+ * Depends on: newton.h.  Used by: newton.c.
+ * Source: Nocedal, Wright (2006), chapter 3. */
+#include <math.h>
+#include <string.h>
+
+#include "numeric/blas.h"
+#include "solvers/second_order/newton.h"
+
+static const char owner[] = "solve.newton";
+
+#define DECREASE 1e-4  /* of what the slope promises, for a step to be taken (Armijo) */
+#define FEW      8     /* halvings of Newton's step, before the majorant's is tried */
+#define MANY     60    /* and of that */
+#define ROUNDING 1e-13 /* of f, that is left to gain */
+
+/* value, g and whole of f at w. */
+static pn_status take_exact(nw_state *self, pn_step_context *context, pn_err *err)
+{
+    const pn_model *model = &nw_plan_of(self)->model;
+    double extra = 0.0;
+    pn_status status =
+        pn_objective_quadratic(model->objective, NULL, self->w, &self->value, self->g, self->whole, context->task, err);
+
+    if (status == PN_OK)
+        status = nw_take_regular(self, &extra, true, err);
+    if (status != PN_OK)
+        return status;
+    self->value += extra;
+    if (isnan(self->value))
+        return pn_objective_undefined(model->objective, owner, err);
+    pn_axpy(model->dim, 1.0, self->regular, self->g);
+    return nw_quadratic_set(&self->quadratic, self->whole, 0.0, err);
+}
+
+/* From w along `along`, whose slope is `slope` < 0: w moves unless no step is found. */
+static pn_status line_search(nw_state *self, pn_step_context *context, int halvings, double slope, double *step,
+                             pn_err *err)
+{
+    size_t dim = nw_plan_of(self)->model.dim;
+    double value;
+
+    *step = 1.0;
+    for (int k = 0; k < halvings; k++, *step *= 0.5) {
+        pn_status status;
+
+        for (size_t j = 0; j < dim; j++)
+            self->next[j] = self->w[j] + *step * self->along[j];
+        status = pn_objective_evaluate(self->base.plan->objective, self->next, &value, NULL, context->task, err);
+        if (status != PN_OK)
+            return status;
+        if (value <= self->value + DECREASE * *step * slope) {
+            memcpy(self->w, self->next, dim * sizeof *self->w);
+            return PN_OK;
+        }
+    }
+    *step = 0.0;
+    return PN_OK;
+}
+
+/* To the least point of `quadratic`, or part of the way; *slope along it. */
+static pn_status go(nw_state *self, pn_step_context *context, int halvings, double *slope, double *step, pn_err *err)
+{
+    size_t dim = nw_plan_of(self)->model.dim;
+    pn_status status =
+        nw_quadratic_minimise(&self->quadratic, nw_set_of(self), self->w, self->g, self->next, context->task, err);
+
+    *step = 0.0;
+    if (status != PN_OK)
+        return status;
+    for (size_t j = 0; j < dim; j++)
+        self->along[j] = self->next[j] - self->w[j];
+    *slope = pn_dot(dim, self->g, self->along);
+    return *slope < 0.0 && isfinite(*slope) ? line_search(self, context, halvings, *slope, step, err) : PN_OK;
+}
+
+/* The same by the majorant. */
+static pn_status go_by_majorant(nw_state *self, pn_step_context *context, double *slope, double *step, pn_err *err)
+{
+    pn_status status =
+        pn_objective_majorant(self->base.plan->objective, self->w, NULL, NULL, self->fresh, context->task, err);
+
+    if (status != PN_OK)
+        return status;
+    nw_spread(self, self->fresh, self->whole);
+    status = nw_take_regular(self, NULL, true, err);
+    if (status == PN_OK)
+        status = nw_quadratic_set(&self->quadratic, self->whole, 0.0, err);
+    self->base.gradients += nw_plan_of(self)->model.n;
+    return status == PN_OK ? go(self, context, MANY, slope, step, err) : status;
+}
+
+pn_status nw_exact_step(nw_state *self, pn_step_context *context, pn_trace_row *row, pn_err *err)
+{
+    const pn_model *model = &nw_plan_of(self)->model;
+    double slope = 0.0;
+    pn_status status = take_exact(self, context, err);
+
+    if (status != PN_OK)
+        return status;
+    row->value = self->value;
+    row->gradient_norm = pn_lp_norm(PN_L2, model->dim, self->g);
+    row->eigenvalue = self->quadratic.found[0];
+    row->kind = "newton";
+    self->base.gradients += model->n;
+    status = go(self, context, FEW, &slope, &row->step_size, err);
+    if (status == PN_OK && row->step_size == 0.0 && row->gradient_norm > 0.0)
+        status = go_by_majorant(self, context, &slope, &row->step_size, err);
+    if (status == PN_OK && (row->step_size == 0.0 || -slope <= ROUNDING * fmax(1.0, fabs(self->value))))
+        self->base.finished = true;
+    return status;
+}

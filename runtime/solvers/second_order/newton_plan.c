@@ -1,0 +1,412 @@
+/* newton_plan.c -- steps, shares, noise and price of private Newton.
+ * Depends on: newton.h, privacy, objective.  Used by: newton.c.
+ * Source: Ganesh, Haghifam, Steinke, Thakurta (2023); the rest is derived beside each number. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "privacy/event/gaussian.h"
+#include "solvers/engine/noisy_gradient.h"
+#include "solvers/second_order/newton.h"
+
+static const char owner[] = "solve.newton";
+static const char *const gradients[] = { "auto", "full", "differences", NULL };
+
+enum { GRADIENTS_AUTO = 0, GRADIENTS_FULL, GRADIENTS_DIFFERENCES };
+
+/* Chosen once, by the training loss on a9a, ijcnn1, cal_housing and abalone at epsilon 0.1, 1, 10 and 30 (logistic, smooth hinge, huber, softmax,
+ * Poisson and clipped squared losses), which is flat around them: a Hessian share of 0.1 to 0.25, a start share of 0.3 to 0.5, 4 to 7
+ * matrices.  Each of them may stay what it is whatever the budget: how much a release counts is a matter of its noise beside what a step
+ * changes, and gains see to that as it comes about.  Steps are another matter.  Along directions whose curvature is below the least eigenvalue
+ * each one covers but a part of the way, which pays only where the noise of the gradients is small enough for what is found there to be
+ * worth having: from 10 steps to 20 as r falls from 3e-4 to a quarter of it. */
+#define STEPS         10.0
+#define STEPS_LARGE   20.0
+#define NOISE         3e-4
+#define HESSIAN_SHARE 0.15
+#define START_SHARE   0.4
+#define DAMPING       0.5
+#define MATRICES_MOST 5 /* of those by default, one in two steps */
+#define PLAIN_STEPS   100
+#define STEPS_MOST    10000
+#define SLACK         1e-9 /* on slopes, for the rounding of their evaluation, and on radii: nw_keep_within */
+
+/* In the order of the NW_ constants. */
+const pn_param nw_params[] = {
+    { "hessians", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "steps that release one, evenly spread: at the start a majorant, later Hessians, which correct what is known; "
+      "default one in two steps, at most 5" },
+    { "hessian_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, HESSIAN_SHARE, NULL,
+      "of the budget (rho, or mu^2), for all Hessians together" },
+    { "start_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
+      "of what the gradients have, for the one at the start; default 0.4 where later ones are differences from it, "
+      "else "
+      "an equal part" },
+    { "damping", PN_REAL, PN_OPTIONAL, PN_POSITIVE, DAMPING, NULL,
+      "eigenvalues of a released Hessian are raised to this times the expected operator norm of its noise" },
+    { "gradients", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, gradients,
+      "differences: later releases are of gradients less the one at the start; full: of gradients; auto: what has "
+      "less noise" },
+    PN_HESSIAN_NOISE_PARAM,
+    PN_PARAM_END,
+};
+
+typedef struct nw_problem {
+    nw_plan *plan;
+    const pn_request *request;
+    const pn_arg *common, *own;
+    nw_slopes slopes;
+    double row; /* R; +inf */
+} nw_problem;
+
+static bool is_private(const nw_problem *at)
+{
+    return at->request->kind != PN_NONPRIVATE;
+}
+
+/* ---- slopes ---- */
+
+static double known_max(double so_far, double found)
+{
+    return isnan(found) ? INFINITY : fmax(so_far, found);
+}
+
+/* What one range of labels adds.  Of several margins the slopes are a vector, of which intervals bound the entries only: norms of both ends
+ * stand for the range of a change. */
+static pn_status add_slopes(const pn_first_order *problem, pn_interval near, pn_interval labels, nw_slopes *out,
+                            pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(problem->objective);
+    pn_loss *loss = pn_objective_loss(problem->objective);
+    double reach = pn_interval_magnitude(bounds->margin) + pn_interval_magnitude(near), apart;
+    pn_loss_bounds here, anywhere;
+    pn_status status = pn_loss_certify(loss, near, labels, &here, err);
+
+    if (status == PN_OK)
+        status = pn_loss_certify(loss, bounds->margin, labels, &anywhere, err);
+    if (status != PN_OK)
+        return status;
+    apart = known_max(known_max(0.0, anywhere.slope.high - here.slope.low), here.slope.high - anywhere.slope.low);
+    if (loss->margins > 1)
+        apart = anywhere.slope_norm[PN_L2] + here.slope_norm[PN_L2];
+    out->start = known_max(out->start, here.slope_norm[PN_L2]);
+    out->change = known_max(out->change, fmin(apart, anywhere.curvature_norm * reach));
+    return PN_OK;
+}
+
+/* Label by label where there are few, so that a slope is compared with that of the same label. */
+static pn_status all_slopes(const pn_first_order *problem, pn_interval near, nw_slopes *out, pn_err *err)
+{
+    const pn_labels *labels = &pn_objective_loss(problem->objective)->labels;
+    const pn_record_bounds *records = &pn_objective_data(problem->objective)->bounds;
+    bool known = isfinite(records->label_low) && isfinite(records->label_high);
+    pn_interval range =
+        known ? (pn_interval){ records->label_low, records->label_high } : (pn_interval){ -INFINITY, INFINITY };
+    pn_status status = PN_OK;
+
+    if (labels->kind != PN_LABELS_VALUES)
+        return add_slopes(problem, near, range, out, err);
+    for (size_t k = 0; k < labels->count && status == PN_OK; k++) {
+        double value = labels->values[k];
+
+        if (value >= range.low && value <= range.high)
+            status = add_slopes(problem, near, (pn_interval){ value, value }, out, err);
+    }
+    return status;
+}
+
+pn_status nw_read_slopes(const pn_first_order *problem, nw_slopes *out, pn_err *err)
+{
+    const pn_bounds *bounds = pn_objective_bounds(problem->objective);
+    double row = pn_objective_data(problem->objective)->bounds.norm[PN_L2], length = 0.0, reach;
+    nw_slopes found = { -1.0, -1.0 }; /* nothing seen */
+    pn_status status;
+
+    *out = (nw_slopes){ bounds->loss.slope_norm[PN_L2], INFINITY };
+    for (size_t j = 0; j < problem->p; j++)
+        length = hypot(length, problem->start[j]);
+    if (!isfinite(row))
+        return PN_OK;
+    reach = length * row * (1.0 + SLACK);
+    status = all_slopes(problem, (pn_interval){ -reach, reach }, &found, err);
+    if (status == PN_ENOMEM)
+        return status;
+    if (status != PN_OK || found.start < 0.0) /* what is unknown is no gain */
+        return PN_OK;
+    out->start = fmin(out->start, found.start * (1.0 + SLACK));
+    out->change = found.change * (1.0 + SLACK);
+    return PN_OK;
+}
+
+/* What a neighbour moves, of slopes up to `slope`, in place of B_g, in what is computed by so many passes.  A pass rounds as the model says; the
+ * difference of two means, of norm slope R at most, is rounded once more, in each of two neighbours. */
+static double moved(const nw_problem *at, double slope, double passes)
+{
+    const pn_model *model = &at->plan->model;
+    double count = model->neighbours == PN_REPLACE_ONE ? 2.0 : 1.0, n = (double)model->n, each = slope * at->row;
+    double rounding =
+        model->gradient_sensitivity - count * model->lipschitz / n + 0x1p-50 * model->gradient_sensitivity;
+
+    return (count * each / n + passes * rounding + (passes - 1.0) * 0x1p-52 * each) * (1.0 + 1e-14);
+}
+
+/* Sensitivities of the first and of later gradients. */
+static void choose_gradients(nw_problem *at)
+{
+    nw_plan *plan = at->plan;
+    double whole = plan->model.gradient_sensitivity, start, change;
+    size_t wanted = at->own[NW_GRADIENTS].count;
+    bool known = isfinite(at->row) && pn_objective_clip(plan->base.objective) == 0.0;
+
+    plan->first = pn_model_majorant(&plan->model);
+    plan->again = pn_objective_loss(plan->base.objective)->margins == 1 ? plan->first : plan->model;
+    plan->again.bare = true;
+    plan->later = plan->model;
+    start = known ? fmin(moved(at, at->slopes.start, 1.0), whole) : whole;
+    change = known ? fmin(moved(at, at->slopes.change, 2.0), 2.0 * whole) : 2.0 * whole;
+    plan->first.gradient_sensitivity = start;
+    plan->differences = wanted == GRADIENTS_DIFFERENCES ||
+                        (wanted == GRADIENTS_AUTO && start * start + change * change < whole * whole);
+    if (!plan->differences)
+        return;
+    plan->later.gradient_sensitivity = change;
+    plan->later.gradient_bound = 2.0 * plan->model.gradient_bound;
+}
+
+/* ---- noise ---- */
+
+static double start_share(const nw_problem *at)
+{
+    double equal = 1.0 / (double)at->plan->base.iterations;
+
+    if (at->plan->base.iterations == 1 || !at->own[NW_START_SHARE].given)
+        return at->plan->differences && at->plan->base.iterations > 1 ? START_SHARE : equal;
+    return at->own[NW_START_SHARE].real;
+}
+
+/* Parts of 1/z^2 that each release has. */
+typedef struct shares {
+    double first, hessian, later;
+} shares;
+
+static shares shares_of(const nw_problem *at)
+{
+    double steps = (double)at->plan->base.iterations, hessian = at->own[NW_HESSIAN_SHARE].real;
+    double start = start_share(at);
+
+    return (shares){ (1.0 - hessian) * start, hessian / (double)at->plan->matrices,
+                     steps > 1.0 ? (1.0 - hessian) * (1.0 - start) / (steps - 1.0) : 0.0 };
+}
+
+/* The whole run at a multiplier z, which is split by the shares, as one event: a pn_program. */
+static pn_status run_event(void *self, double z, pn_event **event, size_t *count, pn_err *err)
+{
+    const nw_problem *at = self;
+    const nw_plan *plan = at->plan;
+    shares of = shares_of(at);
+    pn_event *one[4] = { NULL }, *all[4] = { NULL };
+    size_t times[4] = { 1, 1, plan->matrices - 1, plan->base.iterations - 1 }, kinds = 0;
+    pn_status status = PN_OK;
+
+    *count = 1;
+    for (size_t k = 0; k < 4 && status == PN_OK; k++) {
+        bool hessian = k == 1 || k == 2;
+        const pn_model *model = k < 2 ? &plan->first : hessian ? &plan->again : &plan->later;
+        double share = k == 0 ? of.first : hessian ? of.hessian : of.later;
+
+        if (times[k] == 0)
+            continue;
+        status = (hessian ? pn_model_hessian_event : pn_model_gradient_event)(model, z / sqrt(share), &one[kinds], err);
+        if (status == PN_OK)
+            status = pn_event_repeated(&all[kinds], one[kinds], times[k], err);
+        kinds++;
+    }
+    if (status == PN_OK)
+        status = pn_event_compose(event, all, kinds, err);
+    for (size_t k = 0; k < 4; k++) {
+        pn_event_free(one[k]);
+        pn_event_free(all[k]);
+    }
+    return status;
+}
+
+static pn_status find_noise(nw_problem *at, double *z, pn_err *err)
+{
+    const pn_request *request = at->request;
+    bool paper = at->common[PN_OPT_CALIBRATION].count == 1;
+    pn_unit unit = paper || request->kind == PN_RHO ? PN_UNIT_RHO
+                   : pn_request_is_renyi(request)   ? PN_UNIT_RENYI
+                                                    : PN_UNIT_GAUSSIAN;
+    pn_run_budget budget = { .owner = owner,
+                             .epsilon = request->epsilon,
+                             .delta = request->delta,
+                             .rho = request->kind == PN_RHO ? request->rho : NAN };
+    pn_program program = { run_event, at };
+    pn_allowance allowance;
+    pn_status status =
+        pn_allowance_open(&allowance, &budget, unit, paper, unit == PN_UNIT_RENYI ? &program : NULL, err);
+
+    return status == PN_OK ? pn_allowance_noise(&allowance, allowance.total, &program, z, err) : status;
+}
+
+/* E ||noise of a Hessian||, nearly, is sqrt(2 d) or 2 sqrt(d) deviations. */
+double nw_least(const nw_plan *plan, const pn_model *model, double variance)
+{
+    double d = (double)model->order, norm = sqrt(variance) * (model->frobenius ? sqrt(2.0 * d) : 2.0 * sqrt(d));
+
+    return fmax(plan->damping * norm, pn_objective_bounds(plan->base.objective)->reg.strong_convexity);
+}
+
+static pn_status attach_noise(nw_problem *at, pn_err *err)
+{
+    nw_plan *plan = at->plan;
+    shares of = shares_of(at);
+    double z;
+    pn_status status;
+
+    if (!is_private(at))
+        return PN_OK;
+    status = find_noise(at, &z, err);
+    if (status != PN_OK)
+        return status;
+    plan->first_z = z / sqrt(of.first);
+    plan->hessian_z = z / sqrt(of.hessian);
+    plan->later_z = of.later > 0.0 ? z / sqrt(of.later) : 0.0;
+    plan->base.sigma = of.later > 0.0 ? 0.0 : plan->first.gradient_sensitivity * plan->first_z;
+    return run_event(at, z, &plan->base.event, &plan->base.charges, err);
+}
+
+/* ---- the plan ---- */
+
+static pn_status check_problem(const nw_problem *at, pn_err *err)
+{
+    pn_objective *objective = at->plan->base.objective;
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+    const pn_loss *loss = pn_objective_loss(objective);
+
+    if (loss->margins == 0)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: a black box has no derivatives; use solve.zeroth_order, or a formula of the margin", owner);
+    if (!bounds->loss.smooth && bounds->loss.continuous)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the slope of %s jumps, so it has no Hessian; use solve.gradient_descent, or a smooth loss",
+                       owner, loss->name);
+    if (!bounds->loss.smooth) { /* it may jump itself, which no other solver of second order takes either */
+        pn_hessian_bounds none;
+
+        return pn_fail_in(err, pn_objective_hessian_bounds(objective, &none, err), owner);
+    }
+    if (!bounds->loss.convex || !bounds->convex)
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: %s is not known to be convex; use solve.second_order, which finds second-order stationary "
+                       "points",
+                       owner, bounds->loss.convex ? "the objective" : loss->name);
+    if (pn_objective_regulariser(objective) && !isfinite(bounds->reg.smoothness))
+        return pn_fail(err, PN_EUNSUPPORTED,
+                       "%s: the regulariser has kinks; use solve.gradient_descent, which takes its proximal step",
+                       owner);
+    return PN_OK;
+}
+
+static pn_status check_request(const nw_problem *at, pn_err *err)
+{
+    const pn_request *request = at->request;
+    size_t steps = at->plan->base.iterations;
+
+    if (request->kind == PN_EPSILON_DELTA && request->delta == 0.0)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: Gaussian noise needs a delta; give delta= as well, 1/n^2 say", owner);
+    if (at->common[PN_OPT_CALIBRATION].count == 1 && request->kind != PN_EPSILON_DELTA)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s: calibration=\"paper\" is stated for epsilon and delta; give both",
+                       owner);
+    if (steps > STEPS_MOST)
+        return pn_fail(err, PN_EINVAL, "%s: iterations must be at most %d, got %zu", owner, STEPS_MOST, steps);
+    if (at->plan->matrices > steps)
+        return pn_fail(err, PN_EINVAL, "%s: hessians must be at most the number of steps, %zu, got %zu", owner, steps,
+                       at->plan->matrices);
+    return PN_OK;
+}
+
+/* r: the norm of the noise on one gradient with all of the budget, as a part of what a record's gradient can be. */
+static double noise_part(const nw_problem *at)
+{
+    const pn_request *request = at->request;
+    const pn_model *model = &at->plan->model;
+    double mu = request->kind == PN_RHO ? sqrt(2.0 * request->rho) : pn_gaussian_mu(request->epsilon, request->delta);
+
+    return model->gradient_sensitivity * sqrt((double)model->dim) / (mu * model->lipschitz);
+}
+
+static void choose_steps(nw_problem *at)
+{
+    nw_plan *plan = at->plan;
+    const pn_arg *matrices = &at->own[NW_HESSIANS], *steps = &at->common[PN_OPT_ITERATIONS];
+    size_t half;
+
+    plan->base.iterations = PLAIN_STEPS;
+    if (is_private(at)) {
+        plan->noise_part = noise_part(at);
+        plan->base.iterations = (size_t)rint(fmin(fmax(STEPS * sqrt(NOISE / plan->noise_part), STEPS), STEPS_LARGE));
+    }
+    if (steps->given)
+        plan->base.iterations = steps->count;
+    else if (matrices->given && matrices->count > plan->base.iterations)
+        plan->base.iterations = matrices->count;
+    half = (plan->base.iterations + 1) / 2;
+    plan->matrices = matrices->given ? matrices->count : half < MATRICES_MOST ? half : MATRICES_MOST;
+    plan->damping = at->own[NW_DAMPING].real;
+}
+
+static pn_status fill(nw_problem *at, pn_err *err)
+{
+    nw_plan *plan = at->plan;
+    pn_status status = check_problem(at, err);
+
+    if (status == PN_OK)
+        status = pn_model_read(&plan->model, owner, plan->base.objective, at->request, 0,
+                               at->own[NW_HESSIAN_NOISE].count == 0, false, err);
+    if (status != PN_OK)
+        return status;
+    choose_steps(at);
+    status = check_request(at, err);
+    if (status == PN_OK)
+        status = pn_first_order_read(&plan->problem, owner, plan->base.objective, &at->common[PN_OPT_START], NULL, NULL,
+                                     err);
+    if (status == PN_OK)
+        status = nw_read_slopes(&plan->problem, &at->slopes, err);
+    if (status != PN_OK)
+        return status;
+    at->row = pn_objective_data(plan->base.objective)->bounds.norm[PN_L2];
+    if (is_private(at))
+        choose_gradients(at);
+    status = attach_noise(at, err);
+    if (status == PN_OK)
+        nw_explain(plan, at->common, start_share(at), at->own[NW_HESSIAN_SHARE].real, at->slopes.start * at->row);
+    return status;
+}
+
+pn_status nw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err)
+{
+    nw_plan *plan = pn_calloc(1, sizeof *plan);
+    nw_problem at = { .plan = plan, .request = request, .common = common, .own = own };
+    pn_status status;
+
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    pn_plan_begin(&plan->base, objective, request);
+    status = fill(&at, err);
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    *out = &plan->base;
+    return PN_OK;
+}
+
+void nw_plan_destroy(pn_plan *plan)
+{
+    nw_plan *self = (nw_plan *)plan;
+
+    pn_first_order_clear(&self->problem);
+    pn_free(self);
+}

@@ -1,0 +1,418 @@
+/* second_order.c -- gradient steps, negative-curvature steps and the end of private second-order descent, as a machine of stages: what a stage
+ * has released or paid for is kept, so that a step that failed goes on from there and draws nothing twice.
+ * Depends on: second_order_run.h, first_order.h, CBLAS.  Used by: solvers.c's table.
+ * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM, Algorithms 1 to 3. */
+#include <math.h>
+#include <string.h>
+
+#include <cblas.h>
+
+#include "core/alloc.h"
+#include "geometry/kernels/upper.h"
+#include "solvers/engine/first_order.h"
+#include "solvers/second_order/second_order_run.h"
+
+static size_t dim_of(const so_state *self)
+{
+    return so_plan_of(self)->model.dim;
+}
+
+/* ---- life ---- */
+
+static void so_destroy(pn_state *state)
+{
+    so_state *self = (so_state *)state;
+
+    for (size_t k = 0; k < SO_PHASE_COUNT; k++)
+        so_clear_phase(&self->phases[k]);
+    pn_event_free(self->value_event);
+    pn_line_search_free(self->search);
+    so_products_free(self->products);
+    pn_free(self->w);
+    pn_free(self->packed);
+    pn_free(self);
+}
+
+static pn_status allocate(so_state *self, pn_err *err)
+{
+    const so_plan *plan = so_plan_of(self);
+    size_t dim = dim_of(self);
+    bool stored = plan->eigen != SO_MATRIX_FREE;
+
+    self->w = pn_alloc(dim, 5 * sizeof(double));
+    self->packed = stored ? pn_alloc(plan->model.packed, sizeof(double)) : NULL;
+    if (!self->w || (stored && !self->packed))
+        return pn_fail(err, PN_ENOMEM, "solve.second_order: out of memory for a Hessian of order %zu", dim);
+    self->next = self->w + dim;
+    self->gradient = self->w + 2 * dim;
+    self->direction = self->w + 3 * dim;
+    self->start = self->w + 4 * dim;
+    memcpy(self->w, plan->start, dim * sizeof(double));
+    return PN_OK;
+}
+
+static pn_status check_stream(const so_plan *plan, const pn_step_context *context, pn_err *err)
+{
+    if (plan->eigen != SO_MATRIX_FREE || !plan->model.is_private ||
+        (pn_rng_simulated(context->rng) && pn_ledger_budget(context->ledger)->teaching))
+        return PN_OK;
+    return pn_fail(err, PN_EPRIVACY,
+                   "solve.second_order: eigen=\"matrix_free\" is for simulations: the rounding of a product depends on "
+                   "the records, and no lattice hides it; use eigen=\"dense\" or \"lanczos\", or simulated noise");
+}
+
+static pn_status so_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
+{
+    so_state *self = pn_calloc(1, sizeof *self);
+    pn_status status;
+
+    if (!self)
+        return pn_fail(err, PN_ENOMEM, "solve.second_order: out of memory");
+    self->base.plan = plan;
+    self->allowance = so_plan_of(self)->allowance;
+    self->iterations = so_plan_of(self)->cap;
+    status = check_stream(so_plan_of(self), context, err);
+    if (status == PN_OK)
+        status = allocate(self, err);
+    if (status == PN_OK)
+        status = pn_objective_prepare(plan->objective, plan->iterations, context->task, err);
+    if (status != PN_OK) {
+        so_destroy(&self->base);
+        return status;
+    }
+    *out = &self->base;
+    return PN_OK;
+}
+
+/* ---- releases ---- */
+
+static bool shows(const so_state *self, const pn_step_context *context)
+{
+    const pn_model *model = &so_plan_of(self)->model;
+
+    return model->batch == model->n && (!model->is_private || pn_rng_simulated(context->rng));
+}
+
+static pn_status take_gradient(so_state *self, pn_step_context *context, pn_err *err)
+{
+    so_phase *phase = &self->phases[self->phase];
+
+    double value = NAN;
+    pn_status status =
+        pn_model_gradient(phase->release, context, "second_order gradient", self->w,
+                          shows(self, context) ? &value : NULL, self->gradient, &self->base.gradients, err);
+
+    if (status != PN_OK)
+        return status;
+    pn_allowance_take(&self->allowance, phase->noise.gradient_cost);
+    self->value = value;
+    self->norm = pn_norm_upper(PN_L2, self->gradient, dim_of(self));
+    self->least = (so_least){ .value = NAN, .error = NAN };
+    self->stage = SO_HESSIAN;
+    return PN_OK;
+}
+
+/* The direction of a step is known: what it is searched for along, or how long it is. */
+static void set_out(so_state *self, const char *kind, double sure, double factor, size_t tests)
+{
+    const so_plan *plan = so_plan_of(self);
+
+    self->kind = kind;
+    self->step = sure;
+    self->line.point = self->w;
+    self->line.direction = self->direction;
+    self->line.otherwise = sure;
+    self->line.first = plan->of.b0 * sure;
+    self->line.factor = factor;
+    self->line.tests = tests;
+    self->line.slope = plan->slope;
+    self->line.epsilon = self->phases[self->phase].noise.search_epsilon;
+    self->stage = plan->line_search ? SO_SEARCH : SO_MOVE;
+}
+
+static void set_out_downhill(so_state *self)
+{
+    const so_constants *of = &so_plan_of(self)->of;
+
+    for (size_t j = 0; j < dim_of(self); j++)
+        self->direction[j] = -self->gradient[j];
+    self->line.linear = of->c_g * self->norm * self->norm;
+    self->line.quadratic = 0.0;
+    set_out(self, "gradient", so_plan_of(self)->line_search ? of->step_g : 1.0 / of->smoothness, of->beta_g,
+            of->tests_g);
+}
+
+/* Along the eigenvector, on the side where the released gradient does not rise. */
+static void set_out_along_curvature(so_state *self)
+{
+    const so_constants *of = &so_plan_of(self)->of;
+    double bend = fabs(self->least.value);
+
+    if (cblas_ddot((int)dim_of(self), self->direction, 1, self->gradient, 1) > 0.0)
+        cblas_dscal((int)dim_of(self), -1.0, self->direction, 1);
+    self->line.linear = 0.0;
+    self->line.quadratic = of->c_h / 2.0 * bend;
+    set_out(self, "curvature", (so_plan_of(self)->line_search ? of->t2 : 2.0) * bend / of->lipschitz, of->beta_h,
+            of->tests_h);
+}
+
+static pn_status take_hessian(so_state *self, pn_step_context *context, pn_err *err)
+{
+    const so_plan *plan = so_plan_of(self);
+    so_phase *phase = &self->phases[self->phase];
+    pn_status status;
+
+    if (self->norm > plan->of.eps_g) {
+        set_out_downhill(self);
+        return PN_OK;
+    }
+    if (plan->eigen == SO_MATRIX_FREE)
+        status = so_products_open(&self->products, &plan->model, phase->noise.z, self->w, context,
+                                  "second_order hessian", err);
+    else
+        status = pn_model_hessian(phase->release, context, "second_order hessian", self->w, self->packed,
+                                  &self->base.gradients, err);
+    if (status != PN_OK)
+        return status;
+    phase->queries += self->products != NULL;
+    pn_allowance_take(&self->allowance, phase->noise.hessian_cost);
+    self->started = false;
+    self->stage = SO_EIGENPAIR;
+    return PN_OK;
+}
+
+/* ---- the least eigenpair ---- */
+
+/* Of a bound that has to hold at whichever release turns out to be the last: one part in all that can be released in the phase. */
+static double share_of_failure(const so_state *self, size_t parts)
+{
+    const so_plan *plan = so_plan_of(self);
+
+    return plan->of.failure / ((double)plan->phases * (double)parts * (double)self->phases[self->phase].most);
+}
+
+/* Noise and sampling of gradient and Hessian, and Lanczos. */
+static size_t parts_of(const so_state *self)
+{
+    const pn_model *model = &so_plan_of(self)->model;
+    size_t parts = (model->is_private ? 2u : 0u) + (model->batch < model->n ? 2u : 0u) +
+                   (so_needs_start(so_plan_of(self)->eigen, model->dim) ? 1u : 0u);
+
+    return parts ? parts : 1;
+}
+
+/* A random direction, drawn once for a Hessian. */
+static pn_status draw_start(so_state *self, pn_step_context *context, pn_err *err)
+{
+    size_t dim = dim_of(self);
+    pn_rng *own = NULL;
+    pn_status status = PN_OK;
+
+    if (self->started || !so_needs_start(so_plan_of(self)->eigen, dim))
+        return PN_OK;
+    if (!context->rng)
+        status = pn_rng_seeded(&own, 0x9e3779b9u + self->base.step, err);
+    if (status == PN_OK)
+        pn_rng_many_normals(own ? own : context->rng, dim, self->start);
+    pn_rng_free(own);
+    self->started = status == PN_OK;
+    return status;
+}
+
+/* At least the operator norm of a Hessian that is not stored. */
+static double product_norm(const so_state *self, double failure)
+{
+    const so_plan *plan = so_plan_of(self);
+    const pn_model *model = &plan->model;
+    double noise = model->is_private ? pn_model_hessian_noise(model, self->phases[self->phase].noise.z, failure) : 0.0;
+
+    return plan->of.smoothness + noise + (model->batch < model->n ? model->bounds.record : 0.0);
+}
+
+static pn_status find_least(so_state *self, pn_step_context *context, pn_err *err)
+{
+    const so_plan *plan = so_plan_of(self);
+    double failure = share_of_failure(self, parts_of(self));
+    so_least_options options = {
+        .how = plan->eigen, .tau = 0.1 * plan->of.eps_h, .failure = failure, .start = self->start
+    };
+    pn_status status = draw_start(self, context, err);
+
+    if (status == PN_OK && self->products)
+        status = so_products_least(&self->least, self->direction, self->products, product_norm(self, failure), &options,
+                                   context->task, &self->base.gradients, err);
+    else if (status == PN_OK)
+        status =
+            so_least_stored(&self->least, self->direction, self->packed, dim_of(self), &options, context->task, err);
+    if (status != PN_OK)
+        return status;
+    so_products_free(self->products);
+    self->products = NULL;
+    if (self->least.value < -plan->of.eps_h) {
+        set_out_along_curvature(self);
+        return PN_OK;
+    }
+    self->kind = "done";
+    self->step = 0.0;
+    self->certified = true;
+    so_finish(self, "certified");
+    return PN_OK;
+}
+
+/* ---- the step ---- */
+
+static pn_status search(so_state *self, pn_step_context *context, pn_err *err)
+{
+    const so_plan *plan = so_plan_of(self);
+    so_phase *phase = &self->phases[self->phase];
+    size_t tested;
+    bool charged = false;
+    pn_status status = PN_OK;
+
+    if (!self->search)
+        status = pn_line_search_open(&self->search, &self->line, &plan->model, context, "second_order search", &charged,
+                                     err);
+    if (charged) {
+        phase->searches++;
+        context->releases++;
+        pn_allowance_take(&self->allowance, phase->noise.search_cost);
+    }
+    if (status == PN_OK)
+        status = pn_line_search_ask(self->search, context, &self->step, &tested, &self->base.gradients, err);
+    if (status != PN_OK)
+        return status;
+    pn_line_search_free(self->search);
+    self->search = NULL;
+    self->stage = SO_MOVE;
+    return PN_OK;
+}
+
+static pn_status move(so_state *self, pn_step_context *context, pn_err *err)
+{
+    const pn_set *set = pn_objective_set(self->base.plan->objective);
+    size_t dim = dim_of(self);
+    pn_status status;
+
+    (void)context;
+    for (size_t j = 0; j < dim; j++)
+        self->next[j] = self->w[j] + self->step * self->direction[j];
+    if (pn_has_diverged(&self->base, self->next, dim)) { /* the answer stays the point before */
+        self->stage = SO_MADE;
+        return PN_OK;
+    }
+    status = set ? pn_set_project(set, self->next, dim, err) : PN_OK;
+    if (status != PN_OK)
+        return status;
+    memcpy(self->w, self->next, dim * sizeof(double));
+    self->in_phase++;
+    self->stage = SO_NEXT;
+    return PN_OK;
+}
+
+static pn_status so_step(pn_state *state, pn_step_context *context, pn_trace_row *row, pn_err *err)
+{
+    static pn_status (*const stages[])(so_state *, pn_step_context *, pn_err *) = {
+        [SO_VALUE] = so_take_value,
+        [SO_OPEN] = so_first_phase,
+        [SO_GRADIENT] = take_gradient,
+        [SO_HESSIAN] = take_hessian,
+        [SO_EIGENPAIR] = find_least,
+        [SO_SEARCH] = search,
+        [SO_MOVE] = move,
+        [SO_NEXT] = so_next,
+    };
+    so_state *self = (so_state *)state;
+    pn_status status = PN_OK;
+
+    while (status == PN_OK && self->stage != SO_MADE)
+        status = stages[self->stage](self, context, err);
+    if (status != PN_OK)
+        return status;
+    self->stage = SO_GRADIENT;
+    row->kind = self->kind;
+    row->value = self->value;
+    row->step_size = self->step;
+    row->gradient_norm = self->norm;
+    row->eigenvalue = self->least.value;
+    return PN_OK;
+}
+
+static void so_current(const pn_state *state, double *theta)
+{
+    const so_state *self = (const so_state *)state;
+
+    memcpy(theta, self->w, dim_of(self) * sizeof(double));
+}
+
+/* ---- what it proves ---- */
+
+static double proven(double x)
+{
+    return isfinite(x) ? x : NAN;
+}
+
+/* Public: no eigenvalue of f's Hessian is below. */
+static double lowest_eigenvalue(const so_plan *plan)
+{
+    double lowest = pn_objective_bounds(plan->base.objective)->strong_convexity;
+
+    return isnan(lowest) ? -INFINITY : lowest;
+}
+
+static void so_certify(const pn_state *state, pn_certificate *out)
+{
+    const so_state *self = (const so_state *)state;
+    const so_plan *plan = so_plan_of(self);
+    const pn_model *model = &plan->model;
+    const so_phase *phase = &self->phases[self->phase];
+    bool sure = !model->is_private && model->batch == model->n && plan->of.lanczos == 0.0;
+    double failure;
+
+    *out = (pn_certificate){ .status = state->finished                        ? state->stopped
+                                       : state->step >= plan->base.iterations ? so_out_of_iterations(self)
+                                                                              : "unfinished",
+                             .gradient_norm = NAN,
+                             .eigenvalue = NAN,
+                             .failure = sure ? 0.0 : plan->of.failure,
+                             .noisy_gradient_norm = NAN,
+                             .noisy_eigenvalue = NAN,
+                             .gradient_error = NAN,
+                             .hessian_error = NAN,
+                             .gradient_target = plan->of.gradient,
+                             .eigenvalue_target = -plan->of.hessian };
+    if (!self->certified) /* the point has moved since its gradient was released */
+        return;
+    failure = share_of_failure(self, parts_of(self));
+    out->gradient_error = pn_model_gradient_sampling(model, failure);
+    out->hessian_error = pn_model_hessian_sampling(model, failure) + self->least.error;
+    if (model->is_private) {
+        out->gradient_error += pn_model_gradient_noise(model, phase->noise.z, failure);
+        out->hessian_error += pn_model_hessian_noise(model, phase->noise.z, failure);
+    }
+    out->noisy_gradient_norm = self->norm;
+    out->noisy_eigenvalue = self->least.value;
+    out->gradient_norm = proven(self->norm + out->gradient_error);
+    out->eigenvalue = proven(fmax(self->least.value - out->hessian_error, lowest_eigenvalue(plan)));
+}
+
+const pn_solver_ops pn_solver_second_order = {
+    .name = "second_order",
+    .doc =
+        "Approximate second-order points of nonconvex losses: steps along noisy gradients while these are large, then "
+        "along the most negative direction of a noisy Hessian, until neither is left.  Short steps or a private line "
+        "search, all records or batches, one phase or two; ends as soon as its point is certified and pays only for "
+        "what it released.",
+    .source = "Gao, Wright, Differentially private optimization for smooth nonconvex ERM, with constants derived anew",
+    .params = so_params,
+    .reveals = PN_REVEALS_PAID,
+    .is_private = true,
+    .plan = so_plan_new,
+    .destroy_plan = so_plan_destroy,
+    .start = so_start,
+    .step = so_step,
+    .current = so_current,
+    .destroy = so_destroy,
+    .spent = so_spent,
+    .adaptive = true,
+    .certify = so_certify,
+};

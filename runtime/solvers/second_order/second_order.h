@@ -1,0 +1,176 @@
+/* second_order.h -- what the plan and the steps of private second-order descent share.  Private to second_order*.c and line_search.c.
+ * Gradient steps while the released gradient is larger than eps_g; else a released Hessian: a step along its most negative direction where its
+ * least eigenvalue is below -eps_H, or the end, with a certificate.
+ * Depends on: solver.h, noisy_model.h, privacy/accounting/allowance.h.
+ * Source: Gao, Wright, Differentially private optimization for smooth nonconvex ERM; constants derived anew. */
+#ifndef PN_SOLVERS_SECOND_ORDER_H
+#define PN_SOLVERS_SECOND_ORDER_H
+
+#include "privacy/accounting/allowance.h"
+#include "solvers/second_order/noisy_model.h"
+
+/* ---- second_order_bound.c: numbers only ---- */
+
+/* Targets, smoothness and the constants of the steps; 0 in a step constant means "by default". */
+typedef struct so_constants {
+    double gradient, hessian;  /* a_g, a_H: the point that is aimed at */
+    double smoothness;         /* G: of f, r included */
+    double lipschitz;          /* M: of f's Hessian */
+    double c, c1, c2;          /* shares of eps that noise may take: Hessian, gradient, gradient at curvature steps */
+    double c_g, c_h;           /* sufficient decrease of the line searches */
+    double beta_g, beta_h, b0; /* backtracking factors; the first step is b0 times the one that is sure */
+    double failure;            /* zeta */
+    double lanczos; /* tau/eps_H: by how much an eigenvalue of a released Hessian may be overestimated; 0: in full */
+    /* what follows, by so_derive */
+    double eps_g, eps_h;          /* a_g/(1 + c1), a_H/(1 + c + lanczos) */
+    double tau;                   /* lanczos eps_H */
+    double step_g, t1, t2;        /* line search: gbar_g, and [t1, t2] |lam| / M */
+    double decrease, decrease_ls; /* MIN_DEC and MIN_DEC_LS */
+    size_t tests_g, tests_h;      /* i_max of the two searches */
+} so_constants;
+
+/** Defaults for zeros, and all that follows.  NULL, or which condition fails, as "c1 must be in (0, 1/2) ..., got 0.6", in text[160].
+ *  Constants of searches are looked at only with line_search. */
+const char *so_derive(so_constants *of, bool line_search, char *text, size_t size);
+/** Iterations after which `gap` is used up: clamp(ceil(gap / decrease), 1, cap). */
+size_t so_iterations(const so_constants *of, bool line_search, double gap, size_t cap);
+
+/* The conditions of the theorem, each with probability >= 1 - so_failure_each a release. */
+double so_gradient_limit(const so_constants *of); /* min(c1 eps_g, c2 eps_H^2/M) >= ||e|| */
+double so_hessian_limit(const so_constants *of);  /* c eps_H >= ||E|| */
+double so_failure_each(const so_constants *of, size_t iterations);
+/** The n at which a noise that falls like 1/n and a sampling deviation (batches at the same rate) that falls like 1/sqrt(n), as they are
+ *  at `records`, come down to limit together: everything else fixed. */
+double so_records_for(double records, double noise, double sampling, double limit);
+
+/* What the tests of line searches see. */
+typedef struct so_search_error {
+    double records, batch; /* n, m */
+    double lipschitz;      /* B_g */
+    double sensitivity;    /* 2 B_g/m, of a test of q(gamma)/gamma along a unit direction */
+    double epsilon;        /* 1/lambda of a search on its batch; 0: without privacy */
+    size_t iterations;
+    bool slope;
+} so_search_error;
+
+/** The n at which all tests of all searches err, with probability >= 1 - zeta, by at most half of the decrease that they ask for at every step
+ *  from the sure one on. */
+double so_gradient_search_records(const so_constants *of, const so_search_error *at);
+double so_curvature_search_records(const so_constants *of, const so_search_error *at);
+
+/* The records that the conditions ask for, everything else fixed; 1 where nothing disturbs. */
+typedef struct so_needs {
+    double gradient, hessian;
+    double search_gradient, search_curvature; /* 0 without line search */
+    double gradient_error, hessian_error;     /* with this plan's records, to be compared with the limits */
+} so_needs;
+
+/* ---- the plan (second_order_plan.c) ---- */
+
+/* Noise of one phase: multipliers of gradient and Hessian, and epsilon of one line search (before amplification); z is 0 without privacy. */
+typedef struct so_noise {
+    double z, search_epsilon;
+    size_t iterations;                               /* T */
+    double gradient_cost, hessian_cost, search_cost; /* of one release each, in the allowance's unit */
+} so_noise;
+
+typedef enum so_eigen { SO_AUTO = 0, SO_DENSE, SO_LANCZOS, SO_MATRIX_FREE } so_eigen;
+
+typedef struct so_plan {
+    pn_plan base; /* first */
+    pn_model model;
+    so_constants of;
+    bool line_search;
+    bool slope;  /* tests of q(gamma)/gamma; false: of q(gamma) */
+    bool filter; /* go on past T while a whole iteration fits */
+    so_eigen eigen;
+    size_t phases;           /* 1 or 2 */
+    double first_share;      /* of what a released value leaves of the total, phase 1 of 2 */
+    size_t first_iterations; /* T_1; 0: ceil(sqrt T) */
+    size_t cap;              /* T_max: where a value is released T is at most this, else it is T */
+    pn_allowance allowance;  /* nothing spent */
+    double value_cost, value_z, value_sensitivity; /* of releasing f(w0); 0: not released */
+    double value_bound;                            /* public, on the size of the mean loss at w0 */
+    double regular;                                /* r(w0): public */
+    double floor;                                  /* f_low, public or claimed; -inf where unknown */
+    double
+        gap; /* public bound on f(w0) - f_low, or the claim; +inf where unknown.  T is of it unless a value is released */
+    so_noise first; /* of phase 1 (of 1 or 2), as planned: T = cap where a value is released */
+    double *start;  /* [dim] owned */
+} so_plan;
+
+/** The noise with which T iterations cost `share` of the unit.  Used for the plan, and by the run for what phase 2 or a released value makes of
+ *  T.  Errors: as pn_allowance_noise. */
+pn_status so_noise_of(const so_plan *plan, double share, size_t iterations, so_noise *out, pn_err *err);
+/** The mechanism that releases the mean loss at w0 (of one entry, without r), rounding and summation paid for, at multiplier z.  Its event is what
+ *  value_cost is the price of, at value_z.  Errors: what the mechanism refuses. */
+pn_status so_value_open(pn_mechanism **out, const so_plan *plan, double z, pn_err *err);
+/** Which records the conditions need at that noise. */
+so_needs so_check(const so_plan *plan, const so_noise *noise);
+/** The largest of the four. */
+double so_needed(const so_needs *needs);
+
+/* A plan in the making. */
+typedef struct so_work {
+    so_plan *plan;
+    const char *owner; /* "solve.second_order" */
+    const pn_arg *common, *own;
+    bool is_private, paper;
+    double certified_smoothness, certified_lipschitz; /* +inf where unknown */
+    pn_interval value;                                /* of every record's loss at w0 */
+    bool data_free;                                   /* of width 0 but for rounding */
+    so_noise second; /* of phase 2, with what phase 1 leaves at least; of the only phase */
+    so_needs needs;  /* at `second` */
+    double
+        reachable;  /* the smallest a_g, with a_H = sqrt(M a_g), whose conditions hold; +inf: none; 0: not looked for */
+    bool practical; /* the tolerances are those for which noise is typically half of eps */
+} so_work;
+
+/** Everything that options and objective say, but for tolerances and noise.  Errors: of pn_model_read; PN_EINVAL for options that contradict
+ *  each other, or where nothing bounds G, M or the gap; PN_EUNSUPPORTED for sets without projection; PN_ENOMEM. */
+pn_status so_read_problem(so_work *at, pn_err *err);
+/** a_g, a_H and what follows from them, T included: as given, else practical (second_order_tolerance.c).  Errors: PN_EINVAL for constants whose
+ *  conditions fail; PN_EBUDGET where the noise is above every tolerance. */
+pn_status so_choose_tolerance(so_work *at, pn_err *err);
+/** Fills at->reachable. */
+pn_status so_find_reachable(so_work *at, pn_err *err);
+/** The allowance and everything that is paid from it, for plan->cap iterations.  Errors: as so_noise_of and pn_allowance_open. */
+pn_status so_set_noise(so_work *at, pn_err *err);
+/** The lines, warnings and settings (second_order_explain.c). */
+void so_explain(so_work *at);
+
+enum {
+    SO_TOLERANCE_GRADIENT = 0,
+    SO_TOLERANCE_HESSIAN,
+    SO_LINE_SEARCH,
+    SO_SVT,
+    SO_BATCH,
+    SO_PHASES,
+    SO_FIRST_SHARE,
+    SO_FIRST_ITERATIONS,
+    SO_USE_FILTER,
+    SO_SMOOTHNESS,
+    SO_HESSIAN_LIPSCHITZ,
+    SO_GAP,
+    SO_FLOOR,
+    SO_VALUE_SHARE,
+    SO_HESSIAN_NOISE,
+    SO_HESSIAN_BOUND,
+    SO_EIGEN,
+    SO_FAILURE,
+    SO_C,
+    SO_C1,
+    SO_C2,
+    SO_CG,
+    SO_CH,
+    SO_BETA_G,
+    SO_BETA_H,
+    SO_B0
+};
+extern const pn_param so_params[];
+
+pn_status so_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err);
+void so_plan_destroy(pn_plan *plan);
+
+#endif

@@ -1,0 +1,75 @@
+/* second_order_run.h -- the state of a run of second-order descent, and what its phases do.  Private to second_order.c and
+ * second_order_phase.c.
+ * Depends on: second_order.h, second_order_eigen.h, line_search.h.  Used by: second_order.c, second_order_phase.c. */
+#ifndef PN_SOLVERS_SECOND_ORDER_RUN_H
+#define PN_SOLVERS_SECOND_ORDER_RUN_H
+
+#include "solvers/second_order/line_search.h"
+#include "solvers/second_order/second_order.h"
+#include "solvers/second_order/second_order_eigen.h"
+
+#define SO_PHASE_COUNT 2
+
+/* What has been released in a phase, and what for. */
+typedef struct so_phase {
+    so_noise noise;
+    pn_model_release *release; /* kept to the end: it knows what it has charged */
+    pn_event *search,
+        *products;            /* of one search, and of one Hessian that is known by its products; NULL without noise */
+    size_t searches, queries; /* of the two that were charged */
+    size_t most;              /* iterations that it can have, however it goes */
+} so_phase;
+
+typedef enum so_stage {
+    SO_VALUE = 0,
+    SO_OPEN,
+    SO_GRADIENT,
+    SO_HESSIAN,
+    SO_EIGENPAIR,
+    SO_SEARCH,
+    SO_MOVE,
+    SO_NEXT,
+    SO_MADE
+} so_stage;
+
+typedef struct so_state {
+    pn_state base; /* first */
+    so_stage stage;
+    pn_allowance allowance;
+    pn_event *value_event; /* of f(w0), once it has been charged */
+    size_t iterations;     /* T of a whole run, from the gap */
+    so_phase phases[SO_PHASE_COUNT];
+    size_t phase, in_phase; /* the current one, from 0; iterations of it that were made */
+    pn_line_run *search;
+    so_products *products;
+    double *w, *next, *gradient, *direction; /* [dim] */
+    double *start;                           /* [dim] of Lanczos */
+    double *packed;                          /* NULL for products */
+    pn_line_search line;                     /* of this step's direction */
+    bool started;                            /* `start` has been drawn */
+    double norm, step;                       /* ||g~|| as rounded up; length along `direction` */
+    so_least least;
+    const char *kind; /* of this step */
+    double value;     /* f before the step; NaN where it may not be shown */
+    bool certified;
+} so_state;
+
+static inline const so_plan *so_plan_of(const so_state *self)
+{
+    return (const so_plan *)self->base.plan;
+}
+
+/** The mean loss at the start where the plan pays for it, then T.  A value that has been released is never drawn again. */
+pn_status so_take_value(so_state *self, pn_step_context *context, pn_err *err);
+/** Noise, prices and releases of the first phase.  Errors: PN_EBUDGET where not even one iteration fits. */
+pn_status so_first_phase(so_state *self, pn_step_context *context, pn_err *err);
+/** After an iteration: another, another phase, or the end. */
+pn_status so_next(so_state *self, pn_step_context *context, pn_err *err);
+void so_finish(so_state *self, const char *why);
+/** Why a run ends whose point never passed: without privacy there is no budget, and T iterations are all. */
+const char *so_out_of_iterations(const so_state *self);
+/** What has been charged, as one event. */
+pn_status so_spent(const pn_state *state, pn_event **out, pn_err *err);
+void so_clear_phase(so_phase *phase);
+
+#endif

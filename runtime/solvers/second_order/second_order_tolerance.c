@@ -1,0 +1,178 @@
+/* second_order_tolerance.c -- which point second-order descent aims at: tolerances as given, the smallest that the theorem
+ * reaches, and the practical ones of plans that are given none.
+ * Depends on: second_order.h.  Used by: second_order_plan.c.  Spec: second-order.md section 2.
+ *
+ * The theorem wants all noise of a run within c1 eps_g and c2 eps_H^2/M; T, and with it the noise, comes from its least decrease
+ * a step.  That is far on the safe side: what it reaches often holds at the start already, where a run would then end.  Descent
+ * goes on as long as a released gradient is not mostly noise, and its end is judged by the certificate, which rests on no such
+ * condition. */
+#include <math.h>
+
+#include "solvers/second_order/second_order.h"
+
+#define MOST_PLANNED    100000 /* by default: of more, nobody waits for the last, and private ones are all noise */
+#define MOST_ITERATIONS ((size_t)1 << 30)
+#define PLAIN_TOLERANCE 0.01 /* without privacy, of B_g */
+#define SIGNAL          2.0  /* practical: eps is this many times what noise typically is */
+
+static pn_status derive(so_work *at, pn_err *err)
+{
+    char text[160];
+    so_plan *plan = at->plan;
+    size_t cap = at->common[PN_OPT_ITERATIONS].given ? at->common[PN_OPT_ITERATIONS].count : MOST_PLANNED;
+    const char *wrong = so_derive(&plan->of, plan->line_search, text, sizeof text);
+
+    if (wrong)
+        return pn_fail(err, PN_EINVAL, "%s: %s", at->owner, wrong);
+    plan->cap = so_iterations(&plan->of, plan->line_search, plan->gap, cap < MOST_ITERATIONS ? cap : MOST_ITERATIONS);
+    return PN_OK;
+}
+
+/* ---- trials ---- */
+
+/* A tolerance a_g, with a_H = sqrt(M a_g) unless the Hessian's noise asks for more. */
+typedef struct so_trial {
+    bool practical; /* else by the theorem */
+    bool holds;
+    double hessian; /* a_H */
+} so_trial;
+
+/* T and noise for the tolerances of at->plan; false in *made where no budget pays for so many iterations. */
+static pn_status shape(so_work *at, bool *made, pn_err *err)
+{
+    pn_status status = derive(at, err);
+
+    if (status == PN_OK)
+        status = so_set_noise(at, err);
+    *made = status == PN_OK;
+    return status == PN_EBUDGET || status == PN_EUNSUPPORTED ? PN_OK : status;
+}
+
+/* The root of the mean square of what disturbs a gradient; for a Hessian what bounds the mean operator norm. */
+static double typical_gradient(const so_work *at)
+{
+    const pn_model *model = &at->plan->model;
+
+    return hypot(pn_model_gradient_noise(model, at->second.z, 1.0), pn_model_gradient_sampling(model, 1.0));
+}
+
+static double typical_hessian(const so_work *at)
+{
+    const pn_model *model = &at->plan->model;
+
+    return pn_model_hessian_noise(model, at->second.z, 1.0) + pn_model_hessian_sampling(model, 1.0);
+}
+
+/* Larger a_H never have more iterations, so that one correction is enough. */
+static pn_status judge_practically(so_work *at, bool *holds, pn_err *err)
+{
+    so_constants *of = &at->plan->of;
+    double wanted = SIGNAL * typical_hessian(at);
+    pn_status status = PN_OK;
+
+    if (wanted > of->eps_h) {
+        of->hessian *= wanted / of->eps_h * (1.0 + 1e-9);
+        status = shape(at, holds, err);
+    }
+    *holds = *holds && isfinite(of->hessian) && SIGNAL * typical_gradient(at) <= of->eps_g;
+    return status;
+}
+
+static pn_status try_tolerance(const so_work *at, double gradient, so_trial *trial, pn_err *err)
+{
+    so_plan plan = *at->plan;
+    so_work with = *at;
+    pn_status status;
+
+    with.plan = &plan;
+    plan.of.gradient = gradient;
+    plan.of.hessian = sqrt(plan.of.lipschitz * gradient);
+    status = shape(&with, &trial->holds, err);
+    if (status == PN_OK && trial->holds && trial->practical)
+        status = judge_practically(&with, &trial->holds, err);
+    else if (status == PN_OK && trial->holds)
+        trial->holds = so_needed(&with.needs) <= (double)plan.model.n;
+    trial->hessian = plan.of.hessian;
+    return status;
+}
+
+/* The smallest that holds, to 1e-3, with its trial; +inf where none up to 2^40 does. */
+static pn_status find_smallest(const so_work *at, so_trial *trial, double *out, pn_err *err)
+{
+    double high = 1.0, low;
+    pn_status status = try_tolerance(at, high, trial, err);
+    bool down = trial->holds;
+
+    *out = INFINITY;
+    while (status == PN_OK && trial->holds == down && (down ? high > 0x1p-40 : high < 0x1p40)) {
+        high = down ? high / 4.0 : high * 4.0;
+        status = try_tolerance(at, high, trial, err);
+    }
+    if (status != PN_OK || (!down && !trial->holds))
+        return status;
+    low = down ? high : high / 4.0;
+    high = down && trial->holds ? high : low * 4.0;
+    while (status == PN_OK && high > low * 1.001) {
+        double middle = sqrt(low * high);
+
+        status = try_tolerance(at, middle, trial, err);
+        *(trial->holds ? &high : &low) = middle;
+    }
+    *out = high;
+    return status == PN_OK ? try_tolerance(at, high, trial, err) : status;
+}
+
+pn_status so_find_reachable(so_work *at, pn_err *err)
+{
+    so_trial trial = { .practical = false };
+
+    return find_smallest(at, &trial, &at->reachable, err);
+}
+
+static pn_status find_practical(so_work *at, pn_err *err)
+{
+    so_constants *of = &at->plan->of;
+    so_trial trial = { .practical = true };
+    double gradient;
+    pn_status status = find_smallest(at, &trial, &gradient, err);
+
+    if (status == PN_OK && isinf(gradient))
+        return pn_fail(err, PN_EBUDGET,
+                       "%s: no tolerance is above the noise with this budget and %zu records in dimension %zu; give a "
+                       "larger budget, or tolerance.gradient= to run all the same",
+                       at->owner, at->plan->model.n, at->plan->model.dim);
+    of->gradient = gradient;
+    of->hessian = trial.hessian;
+    at->practical = true;
+    return status;
+}
+
+/* ---- the choice ---- */
+
+pn_status so_choose_tolerance(so_work *at, pn_err *err)
+{
+    so_constants *of = &at->plan->of;
+    bool gradient = at->own[SO_TOLERANCE_GRADIENT].given, hessian = at->own[SO_TOLERANCE_HESSIAN].given;
+    double B_g = at->plan->model.lipschitz;
+    pn_status status;
+
+    of->gradient = of->gradient > 0.0 ? of->gradient : 1.0;
+    of->hessian = of->hessian > 0.0 ? of->hessian : 1.0;
+    status = derive(at, err); /* constants first: what is wrong with them is not to be found out by a search */
+    if (status != PN_OK)
+        return status;
+    if (!gradient && !hessian && at->is_private) {
+        status = find_practical(at, err);
+        return status == PN_OK ? derive(at, err) : status;
+    }
+    if (!gradient && hessian)
+        of->gradient = of->hessian * of->hessian / of->lipschitz;
+    else if (!gradient)
+        of->gradient = PLAIN_TOLERANCE * (isfinite(B_g) && B_g > 0.0 ? B_g : 1.0);
+    if (!(of->gradient > 0.0 && isfinite(of->gradient)))
+        return pn_fail(err, PN_EINVAL, "%s: no tolerance.gradient follows from tolerance.hessian = %g; give both",
+                       at->owner, of->hessian);
+    if (!hessian)
+        of->hessian = sqrt(of->lipschitz * of->gradient);
+    return derive(at, err);
+}

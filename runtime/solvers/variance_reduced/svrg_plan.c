@@ -1,0 +1,401 @@
+/* svrg_plan.c -- epochs, steps, batches and predicted risk of SVRG and SVRG++.
+ * Depends on: svrg.h, svrg_shape.c.  Used by: svrg.c.  Spec: variance-reduced.md sections 3, 4 and 10. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "privacy/accounting/calibrate_program.h"
+#include "solvers/variance_reduced/svrg.h"
+#include "solvers/variance_reduced/svrg_lazy.h"
+
+static const char *const presets[] = { "practical", "theory", NULL };
+static const char *const forms[] = { "anchored", "printed", NULL };
+static const char *const restarts[] = { "auto", "average", "last", NULL };
+static const char *const accountants[] = { "auto", "rdp", "pld", NULL };
+
+const pn_param svrg_params[] = {
+    { "epochs", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "T: gradients of all records; `iterations` is the same" },
+    { "inner", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "m: steps in an epoch; svrg_pp: half of those in the first" },
+    { "batch", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL,
+      "b: records of an inner step: without replacement, under zero_out each by a coin of rate b/n" },
+    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "eta of the inner steps" },
+    { "preset", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, presets,
+      "practical: what works, with no claim; theory: eta and m for which an epoch provably halves the gap" },
+    { "form", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, forms,
+      "anchored: the snapshot's gradient is released once an epoch; printed: with every inner step, as in the "
+      "article" },
+    { "anchor_share", PN_REAL, PN_OPTIONAL, PN_FRACTION, 0.0, NULL,
+      "of the budget, that the gradients at snapshots would take by themselves (anchored form); by default about 0.9" },
+    { "tail", PN_REAL, PN_OPTIONAL, PN_NONNEGATIVE, -1.0, NULL,
+      "an epoch's average weighs iterate t like t^tail; 0: all the same, as in the article; by default 3" },
+    { "restart", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, restarts,
+      "where an epoch starts: at the average of the one before, as the article's svrg, or at its last iterate, as "
+      "svrg_pp; "
+      "auto: average, but last for private svrg without strong convexity" },
+    { "reach", PN_REAL, PN_OPTIONAL, PN_UNIT_INTERVAL, -1.0, NULL,
+      "differences of gradients are clipped to reach L ||x - y||, and noise is in proportion; by default 1, but 1/2 "
+      "for "
+      "losses of one margin from p = 20 on" },
+    { "c", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 1.0, NULL, "the constant that calibration=\"paper\" leaves open" },
+    { "accountant", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, accountants,
+      "pld: least noise, the whole run is charged before its first step; rdp: charged as the run goes.  Default: pld, "
+      "but "
+      "rdp with ledger= or rho=" },
+    PN_STRONG_CONVEXITY_PARAM,
+    PN_PROX_PARAM,
+    PN_PARAM_END,
+};
+
+/* ---- the shape ---- */
+
+static pn_status check_shape(const svrg_plan *plan, const svrg_shape *shape, pn_err *err)
+{
+    const char *name = plan->base.solver->name;
+    size_t n = pn_objective_data(plan->base.objective)->n;
+
+    if (n < 2)
+        return pn_fail(err, PN_EINVAL, "solve.%s: needs at least two records, got %zu", name, n);
+    if (shape->batch > n)
+        return pn_fail(err, PN_EINVAL, "solve.%s: batch = %zu is larger than the %zu records", name, shape->batch, n);
+    if (shape->epochs > 1000000 || (shape->doubling && shape->epochs > 40))
+        return pn_fail(err, PN_EINVAL, "solve.%s: epochs = %zu; at most %d make sense", name, shape->epochs,
+                       shape->doubling ? 40 : 1000000);
+    if (svrg_all_steps(shape) > 1e12)
+        return pn_fail(err, PN_EINVAL, "solve.%s: %.3g inner steps in all; at most 1e12 can be counted", name,
+                       svrg_all_steps(shape));
+    return PN_OK;
+}
+
+/* ---- how long, how fast ---- */
+
+/* A loss without curvature over the margins that can occur has L = 0: nothing says how long a step may be. */
+static pn_status check_step(const svrg_plan *plan, pn_err *err)
+{
+    double step = plan->shape.step;
+
+    if (step > 0.0 && isfinite(step))
+        return PN_OK;
+    return pn_fail(err, PN_EINVAL,
+                   "solve.%s: no step size follows for a loss without curvature; give step=", plan->base.solver->name);
+}
+
+static pn_status choose_shape(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    svrg_shape *shape = &plan->shape;
+    const pn_arg *steps = &common[PN_OPT_ITERATIONS];
+    pn_status status;
+
+    if (steps->given && own[SVRG_EPOCHS].given)
+        return pn_fail(err, PN_EINVAL, "solve.%s: give either epochs or iterations, which are the same, not both",
+                       plan->base.solver->name);
+    *shape = (svrg_shape){ .doubling = shape->doubling,
+                           .epochs = own[SVRG_EPOCHS].given ? own[SVRG_EPOCHS].count
+                                     : steps->given         ? steps->count
+                                                            : 0,
+                           .inner = own[SVRG_INNER].count,
+                           .batch = own[SVRG_BATCH].count,
+                           .step = own[SVRG_STEP].real };
+    svrg_complete_shape(plan, own[SVRG_PRESET].count == 1);
+    status = check_step(plan, err);
+    return status == PN_OK ? check_shape(plan, shape, err) : status;
+}
+
+/* ---- lines ---- */
+
+/* The article counts with single records, for which its noise has no guarantee; a guarantee of that order of noise takes batches. */
+static void explain_counts(svrg_plan *plan)
+{
+    const pn_request *request = &plan->base.request;
+    pn_run_budget budget = { .epsilon = request->epsilon,
+                             .delta = request->delta,
+                             .rho = request->kind == PN_RHO ? request->rho : NAN };
+    svrg_shape valid = plan->shape, single = plan->shape;
+    double n = plan->problem.n;
+
+    if (request->kind == PN_NONPRIVATE || (request->kind == PN_EPSILON_DELTA && !(request->delta > 0.0)))
+        return;
+    single.batch = 1;
+    valid.batch = pn_batch_rule((size_t)n, svrg_all_steps(&valid), &budget);
+    pn_plan_add(&plan->base, "valid count", svrg_gradients(&valid, n),
+                "gradients where batches (%zu) bring the noise to the article's order with a guarantee; the article "
+                "counts %.4g, "
+                "b = 1",
+                valid.batch, svrg_gradients(&single, n));
+}
+
+static void explain_shape(svrg_plan *plan, const pn_arg *own, const char *epochs)
+{
+    pn_plan *base = &plan->base;
+    const svrg_shape *shape = &plan->shape;
+    double n = plan->problem.n, steps = svrg_all_steps(shape);
+
+    pn_plan_add(base, "epochs T", (double)shape->epochs, "%s", epochs);
+    pn_plan_add(base, "inner steps m", (double)shape->inner, "%s%s",
+                own[SVRG_INNER].given ? "as given" : plan->why_inner, shape->doubling ? "; epoch s has m 2^s" : "");
+    pn_plan_add(base, "batch b", (double)shape->batch, "%s%s",
+                base->request.kind == PN_NONPRIVATE || svrg_moved(plan) == 2.0 ? ""
+                                                                               : "expected, by coins of rate b/n; ",
+                own[SVRG_BATCH].given ? "as given" : plan->why_batch);
+    pn_plan_add(base, "step eta", shape->step, "%s", own[SVRG_STEP].given ? "as given" : plan->why_step);
+    if (base->request.kind != PN_NONPRIVATE)
+        pn_plan_add(base, "releases", steps + (plan->printed ? 0.0 : (double)shape->epochs),
+                    plan->printed ? "one an inner step, of a batch's sum + v under one noise"
+                                  : "T of v, and one an inner step of a batch's sum of differences");
+    pn_plan_add(base, "gradients", base->gradients, "%s",
+                shape->doubling ? "n T + 2 b m (2^(T+1) - 2)" : "T (n + 2 m b)");
+    pn_plan_add(base, "evaluations", n * (double)shape->epochs + (double)shape->batch * steps,
+                "of those, the ones that are computed: slopes at the snapshot are kept for the epoch");
+    explain_counts(plan);
+}
+
+/* What an inner step on sparse data costs. */
+static void explain_laziness(svrg_plan *plan)
+{
+    const char *obstacle = svrg_lazy_obstacle(plan);
+
+    if (!pn_objective_data(plan->base.objective)->sparse)
+        return;
+    if (obstacle)
+        pn_plan_add_text(&plan->base, "steps are", "dense", "O(p + entries of the batch): %s", obstacle);
+    else
+        pn_plan_add_text(&plan->base, "steps are", "lazy",
+                         "O(entries of the batch): coordinates catch up when a record has an entry there");
+}
+
+static void explain_noise(svrg_plan *plan, double share)
+{
+    pn_plan *base = &plan->base;
+    double n = plan->problem.n, G = plan->problem.lipschitz, moved = svrg_moved(plan);
+
+    if (plan->printed) {
+        pn_plan_add(base, "noise sigma", base->sigma, "per coordinate and inner step, of the batch mean + v");
+        return;
+    }
+    pn_plan_add(base, "snapshot noise", plan->anchor.sigma,
+                "per coordinate; one record moves v by %g G/n = %.4g; %.3g times %s", moved, moved * G / n,
+                share > 0.0 ? share : plan->inflation,
+                share > 0.0 ? "the budget would pay for it" : "what it would be without inner steps");
+    pn_plan_add(base, "multiplier z", plan->release.sigma / moved,
+                "of inner steps, in units of their sensitivity %g tau/b", moved);
+    pn_plan_add(base, "noise sigma", base->sigma,
+                "of an inner step where tau = 2 G; tau = min(2 G, reach L ||x - y||), enforced: "
+                "%g z tau/b",
+                moved);
+}
+
+/* How noise and cost depend on the choices: other shapes, and what is predicted for them.  Their noise by Renyi orders, which take a
+ * thousandth of the time, as a multiple of what these say of this shape. */
+static pn_status explain_choices(svrg_plan *plan, double share, pn_err *err)
+{
+    static const char *const names[] = { "with b/2", "with 2 b", "with m/2", "with 2 m", "with 2 T" };
+    svrg_noises here, there;
+    pn_status status = svrg_noise_of(plan, &plan->shape, share, "rdp", &here, err);
+
+    for (int i = 0; status == PN_OK && i < 5; i++) {
+        svrg_shape other = plan->shape;
+        double inner;
+
+        other.batch = i == 0 ? other.batch / 2 : i == 1 ? 2 * other.batch : other.batch;
+        other.inner = i == 2 ? other.inner / 2 : i == 3 ? 2 * other.inner : other.inner;
+        other.epochs = i == 4 && !other.doubling ? 2 * other.epochs : other.epochs;
+        if (other.batch < 1 || other.inner < 1 || (i == 4 && other.doubling) ||
+            check_shape(plan, &other, NULL) != PN_OK)
+            continue;
+        status = svrg_noise_of(plan, &other, share, "rdp", &there, err);
+        if (status != PN_OK)
+            break;
+        inner = plan->release.sigma * (there.inner / here.inner);
+        pn_plan_add(&plan->base, names[i], svrg_sigma(plan, &other, inner),
+                    "noise sigma%s, %.4g gradients, predicted %.3g", plan->whole_price ? ", about" : "",
+                    svrg_gradients(&other, plan->problem.n), svrg_predict(plan, &other, there.anchor, inner));
+    }
+    return status == PN_EUNSUPPORTED ? PN_OK : status; /* only the whole run's distribution fits the budget */
+}
+
+static void explain_risk(svrg_plan *plan)
+{
+    pn_plan *base = &plan->base;
+    double first = plan->first_gap;
+
+    base->bound = svrg_bound(plan);
+    if (plan->release.sigma > 0.0) {
+        base->predicted = svrg_predict(plan, &plan->shape, plan->anchor.sigma, plan->release.sigma);
+        pn_plan_add(base, "predicted excess", base->predicted, "%s",
+                    plan->problem.strong_convexity > 0.0 && !plan->shape.doubling && !plan->limited
+                        ? "of a quadratic with curvatures from mu to L; no bound"
+                        : "a third of D^2/(4 eta M) and noise over M steps; no bound");
+    }
+    if (isfinite(base->bound))
+        pn_plan_add(base, "excess risk bound", base->bound,
+                    "expected; epochs contract from %.4g (Xiao and Zhang, Theorem 3.1, with this noise)", first);
+    else
+        pn_plan_add_text(base, "excess risk bound", "none", "%s",
+                         plan->shape.doubling                      ? "for this method only its order is known"
+                         : !(plan->problem.strong_convexity > 0.0) ? "needs strong convexity"
+                         : !isfinite(first)                        ? "the gap at the start is unknown: no bounded set"
+                                                                   : "no contraction is proven for this m, b and eta");
+}
+
+/* ---- the plan ---- */
+
+static pn_status check_theory(const svrg_plan *plan, const pn_arg *own, pn_err *err)
+{
+    const char *name = plan->base.solver->name;
+    double L = plan->problem.smoothness, limit = 1.0 / (24.0 * L);
+
+    if (own[SVRG_PRESET].count != 1 || plan->shape.doubling)
+        return PN_OK;
+    if (!(plan->problem.strong_convexity > 0.0))
+        return pn_fail(
+            err, PN_EINVAL,
+            "solve.%s: preset=\"theory\" needs strong convexity: add reg.l2(lambda), give strong_convexity=, or use "
+            "svrg_pp",
+            name);
+    if (own[SVRG_STEP].given && own[SVRG_STEP].real >= limit)
+        return pn_fail(err, PN_EINVAL, "solve.%s: preset=\"theory\" needs step < 1/(24 L) = %g, got %g", name, limit,
+                       own[SVRG_STEP].real);
+    return PN_OK;
+}
+
+/* Loss distributions give less noise but charge the run at once, and take long for many steps on very small batches. */
+static bool prices_whole(const svrg_plan *plan, const pn_arg *accountant)
+{
+    const pn_request *request = &plan->base.request;
+
+    if (accountant->count > 0)
+        return accountant->count == 2;
+    return !plan->printed && request->kind == PN_EPSILON_DELTA && request->delta > 0.0 && !request->ledger &&
+           svrg_all_steps(&plan->shape) <= 20000.0 &&
+           (double)plan->shape.batch >= 0.25 * svrg_batch_rule(plan, &plan->shape);
+}
+
+static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    bool paper = common[PN_OPT_CALIBRATION].count == 1;
+    double share = own[SVRG_ANCHOR].real;
+    pn_status status;
+
+    if (plan->base.request.kind == PN_NONPRIVATE) {
+        plan->base.samples = true;
+        return PN_OK;
+    }
+    plan->whole_price = prices_whole(plan, &own[SVRG_ACCOUNTANT]);
+    status = svrg_noise(plan, share, paper, own[SVRG_C].real, err);
+    if (status != PN_OK)
+        return status;
+    plan->base.sigma = svrg_sigma(plan, &plan->shape, plan->release.sigma);
+    explain_noise(plan, share);
+    return paper ? PN_OK : explain_choices(plan, share, err);
+}
+
+/* How the steps of a shape are made. */
+static pn_status read_manner(svrg_plan *plan, const pn_arg *own, pn_err *err)
+{
+    bool theory = own[SVRG_PRESET].count == 1, single = pn_objective_loss(plan->base.objective)->margins == 1;
+    size_t p = pn_objective_dim(plan->base.objective);
+
+    plan->tail = own[SVRG_TAIL].given ? own[SVRG_TAIL].real : theory ? 0.0 : 3.0;
+    /* Below a half an epoch may run away: where all rows point one way the clipped differences cannot turn the steps before they have
+     * gone more than twice as far as they should.  At a half noise is halved, at next to no bias. */
+    plan->reach = theory || plan->printed || !single || p < 20 ? 1.0 : 0.5;
+    if (own[SVRG_REACH].given && !(own[SVRG_REACH].real > 0.0))
+        return pn_fail(err, PN_EINVAL, "solve.%s: reach must be in (0, 1], got %g", plan->base.solver->name,
+                       own[SVRG_REACH].real);
+    if (own[SVRG_REACH].given)
+        plan->reach = own[SVRG_REACH].real;
+    return PN_OK;
+}
+
+static bool goes_on(const svrg_plan *plan, const pn_arg *own)
+{
+    if (own[SVRG_RESTART].count > 0)
+        return own[SVRG_RESTART].count == 2;
+    return plan->shape.doubling || (own[SVRG_PRESET].count == 0 && plan->base.request.kind != PN_NONPRIVATE &&
+                                    (plan->limited || !(plan->problem.strong_convexity > 0.0)));
+}
+
+static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    char owner[64];
+    pn_status status;
+
+    (void)snprintf(owner, sizeof owner, "solve.%s", plan->base.solver->name);
+    plan->printed = own[SVRG_FORM].count == 1 || common[PN_OPT_CALIBRATION].count == 1;
+    status = read_manner(plan, own, err);
+    if (status != PN_OK)
+        return status;
+    status = pn_gradient_noise_read(&plan->anchor, owner, plan->base.objective, &plan->base.request, err);
+    if (status == PN_OK)
+        status = pn_first_order_read(&plan->problem, owner, plan->base.objective, &common[PN_OPT_START],
+                                     &own[SVRG_PROX], &own[SVRG_STRONG_CONVEXITY], err);
+    if (status == PN_OK)
+        status = pn_first_order_need_smooth(&plan->problem, owner, err);
+    if (status == PN_OK)
+        status = pn_first_order_gap(&plan->problem, plan->problem.strong_convexity, &plan->first_gap, err);
+    if (status == PN_OK)
+        status = pn_paper_c_check(owner, common, &own[SVRG_C], err);
+    if (status == PN_OK)
+        status = check_theory(plan, own, err);
+    if (status == PN_OK)
+        status = choose_shape(plan, common, own, err);
+    if (status != PN_OK)
+        return status;
+    plan->goes_on = goes_on(plan, own);
+    plan->base.iterations = plan->shape.epochs;
+    pn_plan_set(&plan->base, common[PN_OPT_ITERATIONS].given ? "iterations" : "epochs", (double)plan->shape.epochs,
+                true);
+    pn_plan_set(&plan->base, "inner", (double)plan->shape.inner, true);
+    pn_plan_set(&plan->base, "batch", (double)plan->shape.batch, true);
+    pn_plan_set(&plan->base, "step", plan->shape.step, false);
+    plan->base.gradients = svrg_gradients(&plan->shape, plan->problem.n);
+    pn_first_order_explain(&plan->problem, &plan->base);
+    explain_shape(plan, own, own[SVRG_EPOCHS].given || common[PN_OPT_ITERATIONS].given ? "as given" : plan->why_epochs);
+    explain_laziness(plan);
+    pn_first_order_check_step(&plan->base, plan->shape.step, 1.0 / plan->problem.smoothness, "1/L");
+    status = fill_noise(plan, common, own, err);
+    if (status == PN_OK)
+        explain_risk(plan);
+    return status;
+}
+
+static pn_status plan_new(pn_plan **out, const char *name, bool doubling, pn_objective *objective,
+                          const pn_request *request, const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    svrg_plan *plan = pn_calloc(1, sizeof *plan);
+    pn_status status;
+
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory", name);
+    pn_plan_begin(&plan->base, objective, request);
+    plan->shape.doubling = doubling;
+    status = fill(plan, common, own, err);
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    *out = &plan->base;
+    return PN_OK;
+}
+
+pn_status svrg_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                        const pn_arg *own, pn_err *err)
+{
+    return plan_new(out, "svrg", false, objective, request, common, own, err);
+}
+
+pn_status svrg_pp_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                           const pn_arg *own, pn_err *err)
+{
+    return plan_new(out, "svrg_pp", true, objective, request, common, own, err);
+}
+
+void svrg_plan_destroy(pn_plan *plan)
+{
+    svrg_plan *self = (svrg_plan *)plan;
+
+    pn_event_free(self->anchor_event);
+    pn_event_free(self->inner_event);
+    pn_first_order_clear(&self->problem);
+    pn_free(self);
+}

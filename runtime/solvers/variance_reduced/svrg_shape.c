@@ -1,0 +1,271 @@
+/* svrg_shape.c -- how many epochs, steps and records SVRG takes when nobody says, and what its theorem gives for that.
+ * Depends on: svrg.h.  Used by: svrg.c, svrg_plan.c, svrg_noise.c.  Spec: variance-reduced.md sections 3 and 4. */
+#include <math.h>
+
+#include "privacy/accounting/calibrate_program.h"
+#include "solvers/variance_reduced/svrg.h"
+
+size_t svrg_epoch_steps(const svrg_shape *shape, size_t epoch)
+{
+    return shape->doubling ? shape->inner << epoch : shape->inner;
+}
+
+double svrg_all_steps(const svrg_shape *shape)
+{
+    double m = (double)shape->inner;
+    int epochs =
+        shape->epochs < 2000 ? (int)shape->epochs : 2000; /* asked before more than 40 are refused: infinitely many */
+
+    return shape->doubling ? m * (ldexp(1.0, epochs + 1) - 2.0) : m * (double)shape->epochs;
+}
+
+double svrg_gradients(const svrg_shape *shape, double n)
+{
+    return pn_anchored_gradients((double)shape->epochs, svrg_all_steps(shape), n, (double)shape->batch);
+}
+
+double svrg_sigma(const svrg_plan *plan, const svrg_shape *shape, double inner)
+{
+    double most = plan->printed ? 1.0 : 2.0 * plan->problem.lipschitz;
+
+    return inner * most / (double)shape->batch;
+}
+
+/* ---- the theorem ---- */
+
+double svrg_theory_inner(double condition)
+{
+    return floor(192.0 * condition + 2.0 / 3.0) + 1.0;
+}
+
+/* Xiao and Zhang (2014), Theorem 3.1, with batches of b without replacement (of coins (n - b)/(b n) is in place of (n - b)/(b (n - 1)), which
+ * is less) and noise: if the direction errs from the gradient by
+ * mean squares of at most A (gap(x) + gap(y)) + V, an epoch takes the gap to at most
+ *     rate gap(y) + eta V / (1 - eta A),   rate = (1/(mu eta m) + eta A (m + 1)/m) / (1 - eta A).
+ * Noise of 2 z tau/b on each coordinate with tau <= L ||x - y|| adds 16 p (z L/b)^2 / mu to A, since ||x - y||^2 <= (4/mu)(gap(x) +
+ * gap(y)). */
+typedef struct contraction {
+    double rate, noise; /* noise: of V */
+} contraction;
+
+static contraction epoch_contraction(const svrg_plan *plan, double z)
+{
+    const svrg_shape *shape = &plan->shape;
+    double L = plan->problem.smoothness, mu = plan->problem.strong_convexity, eta = shape->step;
+    double b = (double)shape->batch, m = (double)shape->inner, n = plan->problem.n, p = (double)plan->problem.p;
+    double A = 4.0 * L * (n - b) / (b * (n - 1.0)) + 16.0 * p * (z * L / b) * (z * L / b) / mu, left = 1.0 - eta * A;
+
+    if (!(left > 0.0))
+        return (contraction){ INFINITY, INFINITY };
+    return (contraction){ (1.0 / (mu * eta * m) + eta * A * (m + 1.0) / m) / left, eta / left };
+}
+
+/* With the noise a on the snapshot's gradient an epoch contracts F_r + <a, x>, whose gap is within ||a||^2 terms of that of F_r: for any
+ * beta in (0, 1)
+ *     (1 - beta) gap' <= rate ((1 + beta) gap + (1 + 1/beta) ||a||^2/(2 mu)) + ||a||^2/(2 beta mu). */
+static double anchored_gap(const svrg_plan *plan, contraction by, double gap)
+{
+    double a2 = (double)plan->problem.p * plan->anchor.sigma * plan->anchor.sigma;
+    double mu = plan->problem.strong_convexity, best = INFINITY;
+
+    for (double beta = 0.02; beta < 0.9; beta *= 1.2) {
+        double next = (by.rate * ((1.0 + beta) * gap + (1.0 + 1.0 / beta) * a2 / (2.0 * mu)) + a2 / (2.0 * beta * mu)) /
+                      (1.0 - beta);
+
+        best = fmin(best, next);
+    }
+    return best;
+}
+
+double svrg_bound(const svrg_plan *plan)
+{
+    bool noisy = plan->release.sigma > 0.0, printed = plan->printed;
+    double gap = plan->first_gap, V = 0.0;
+    contraction by;
+
+    if (plan->shape.doubling || plan->goes_on || plan->reach < 1.0 || !(plan->problem.strong_convexity > 0.0) ||
+        !isfinite(gap))
+        return NAN;
+    by = epoch_contraction(plan, noisy && !printed ? plan->release.sigma / 2.0 : 0.0);
+    if (!(by.rate < 1.0))
+        return NAN;
+    if (noisy && printed)
+        V = (double)plan->problem.p * plan->base.sigma * plan->base.sigma;
+    for (size_t s = 0; s < plan->shape.epochs; s++) {
+        double next = noisy && !printed ? anchored_gap(plan, by, gap) : by.rate * gap + by.noise * V;
+
+        if (!(fabs(next - gap) > 1e-12 * gap))
+            break;
+        gap = next;
+    }
+    return gap;
+}
+
+/* ---- defaults ---- */
+
+#define TIME_SHARE                                                                                                     \
+    0.15 /* of convex problems: eta times all steps, in units of G/(L s); see solve.gradient_descent, whose is twice it */
+
+static size_t whole(double x, double low, double high)
+{
+    return (size_t)fmin(fmax(ceil(x), low), high);
+}
+
+static void theory_shape(svrg_plan *plan, svrg_shape *shape)
+{
+    double L = plan->problem.smoothness, mu = plan->problem.strong_convexity;
+
+    if (shape->step == 0.0)
+        shape->step = shape->doubling ? 1.0 / (13.0 * L) : 1.0 / (48.0 * L);
+    if (shape->inner == 0)
+        shape->inner = shape->doubling ? 4 : whole(svrg_theory_inner(L / mu), 1.0, 1e12);
+    if (shape->epochs == 0)
+        shape->epochs = shape->doubling ? 6 : 8;
+    plan->why_step = shape->doubling ? "1/(13 L)" : "1/(48 L)";
+    plan->why_inner = shape->doubling ? "the default" : "the least above 192 kappa + 2/3";
+    plan->why_epochs = "the default";
+}
+
+/* Without privacy there is nothing to trade: two passes an epoch, as many epochs as make the error small. */
+static void free_shape(svrg_plan *plan, svrg_shape *shape)
+{
+    if (shape->step == 0.0)
+        shape->step = 1.0 / (4.0 * plan->problem.smoothness);
+    if (shape->batch == 0)
+        shape->batch = 1;
+    if (shape->inner == 0)
+        shape->inner = shape->doubling ? whole(plan->problem.n / (4.0 * (double)shape->batch), 1.0, 1e12)
+                                       : whole(2.0 * plan->problem.n / (double)shape->batch, 1.0, 1e12);
+    if (shape->epochs == 0)
+        shape->epochs = shape->doubling ? 6 : 8; /* at lambda = 1/n, L = 1/4 five leave 3e-11 of the excess (a9a) */
+    plan->why_step = "1/(4 L)";
+    plan->why_inner = shape->doubling ? "a quarter of the records" : "twice the records";
+    plan->why_epochs = "the default";
+}
+
+/* Convex: as much time as gradient descent would take, since noise adds up over it, in epochs that go on where the last one ended. */
+static void convex_shape(svrg_plan *plan, svrg_shape *shape)
+{
+    double L = plan->problem.smoothness, s = pn_gradient_noise_tight(&plan->anchor, &plan->base.request, 1);
+    pn_noise_time time;
+    double all, parts;
+
+    if (shape->step == 0.0)
+        shape->step = 0.5 / L;
+    if (shape->epochs == 0)
+        shape->epochs = shape->doubling ? 4 : 16;
+    time = (pn_noise_time){ .scale = plan->problem.lipschitz / L,
+                            .slope = plan->problem.lipschitz,
+                            .distance = plan->problem.diameter / 2.0,
+                            .p = (double)plan->problem.p,
+                            .unit = s };
+    all = 0.5 * pn_time_of_noise(&time) /
+          shape->step; /* half: its noise is larger, and more is lost by it than by a shorter way */
+    parts =
+        shape->doubling ? ldexp(1.0, (int)(shape->epochs < 40 ? shape->epochs : 40) + 1) - 2.0 : (double)shape->epochs;
+    if (shape->inner == 0)
+        shape->inner = whole(all / parts, 1.0, 1e9);
+    plan->inflation = shape->doubling ? 1.4 : 1.2;
+    plan->batch_factor = shape->doubling ? 4.0 : 2.0;
+    plan->why_step = "1/(2 L)";
+    plan->why_epochs = "the default";
+    plan->why_inner = "eta times all steps is half of what gradient_descent takes";
+}
+
+/* Strongly convex: the cheapest of a grid of epochs, steps and noise of snapshots that is predicted within 10 % of the least risk. */
+static void strongly_convex_shape(svrg_plan *plan, svrg_shape *shape)
+{
+    bool chosen = shape->step > 0.0;
+    static const double inflations[] = { 1.1, 1.2, 1.4 }, lengths[] = { 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0 };
+    double condition = plan->problem.smoothness / plan->problem.strong_convexity, n = plan->problem.n;
+    double s = pn_gradient_noise_tight(&plan->anchor, &plan->base.request, 1), least = INFINITY, cheapest = INFINITY;
+    double rho = pn_gradient_noise_rho(&plan->base.request);
+    svrg_shape best = *shape;
+
+    if (shape->step == 0.0)
+        shape->step = 0.25 / plan->problem.smoothness;
+    best = *shape;
+    best.epochs = shape->epochs ? shape->epochs : 3;
+    best.inner = shape->inner ? shape->inner : whole(4.0 * condition, 1.0, 1e9);
+    plan->inflation = 1.1;
+    plan->batch_factor = 0.5;
+    plan->why_step = "1/(4 L)";
+    plan->why_epochs = plan->why_inner =
+        "with T, m and the snapshots' noise: cheapest within 10 % of the least predicted risk";
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < 7 * 8 * 3; i++) {
+            svrg_shape at = *shape;
+            double inflation = inflations[i % 3], risk, cost;
+
+            at.epochs = shape->epochs ? shape->epochs : 2 + i / 3 % 7;
+            at.inner = shape->inner ? shape->inner : whole(lengths[i / 21] * condition, 1.0, 1e9);
+            at.batch = shape->batch ? shape->batch : whole(0.5 * svrg_batch_rule(plan, &at), 1.0, n);
+            risk = svrg_predict(plan, &at, inflation * s * sqrt((double)at.epochs),
+                                svrg_guess_inner(plan, &at, inflation, rho));
+            cost = svrg_gradients(&at, n);
+            if (pass == 0) {
+                least = fmin(least, risk);
+            } else if (risk <= 1.1 * least && cost < cheapest && risk < plan->first_gap) {
+                cheapest = cost;
+                best = at;
+                plan->inflation = inflation;
+            }
+        }
+    }
+    if (isinf(cheapest)) { /* noise would undo what strong convexity gives: stop as early as without it */
+        convex_shape(plan, shape);
+        plan->limited = true;
+        if (chosen) /* a step that is too long, say: of which another warning tells */
+            return;
+        pn_plan_warn(&plan->base,
+                     "strong convexity is too weak for this budget and this many records: planned as without it");
+    } else {
+        *shape = best;
+    }
+}
+
+double svrg_batch_rule(const svrg_plan *plan, const svrg_shape *shape)
+{
+    const pn_request *request = &plan->base.request;
+
+    return plan->problem.n * request->epsilon / sqrt(svrg_all_steps(shape) * log(1.0 / request->delta));
+}
+
+/* The anchors' noise is what counts: batches for which sampling makes the noise of inner steps somewhat larger save gradients. */
+static void choose_batch(svrg_plan *plan, svrg_shape *shape)
+{
+    const pn_request *request = &plan->base.request;
+    double n = plan->problem.n, factor = plan->batch_factor > 0.0 ? plan->batch_factor : 1.0;
+
+    plan->why_batch = factor == 0.5   ? "half of n epsilon / sqrt(steps ln(1/delta))"
+                      : factor == 2.0 ? "2 n epsilon / sqrt(steps ln(1/delta)), at most n"
+                      : factor == 4.0 ? "4 n epsilon / sqrt(steps ln(1/delta)), at most n"
+                                      : "n epsilon / sqrt(steps ln(1/delta)), at most n";
+    if (request->kind == PN_RHO)
+        plan->why_batch = "all: zCDP gains nothing from sampling";
+    shape->batch = request->kind == PN_RHO ? (size_t)n : whole(factor * svrg_batch_rule(plan, shape), 1.0, n);
+}
+
+void svrg_complete_shape(svrg_plan *plan, bool theory)
+{
+    svrg_shape *shape = &plan->shape;
+    const pn_request *request = &plan->base.request;
+    bool is_private = request->kind == PN_RHO || (request->kind == PN_EPSILON_DELTA && request->delta > 0.0);
+    bool chosen = shape->batch > 0;
+
+    plan->inflation = 1.1;
+    if (theory)
+        theory_shape(plan, shape);
+    else if (!is_private)
+        free_shape(plan, shape);
+    else if (plan->problem.strong_convexity > 0.0 && !shape->doubling)
+        strongly_convex_shape(plan, shape);
+    else
+        convex_shape(plan, shape);
+    if (!is_private)
+        plan->why_batch = "the default";
+    if (is_private && !chosen)
+        choose_batch(plan, shape);
+    if (shape->batch == 0)
+        shape->batch = 1;
+}

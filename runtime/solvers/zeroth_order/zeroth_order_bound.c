@@ -1,0 +1,468 @@
+/* zeroth_order_bound.c -- what the online-to-nonconvex conversion is proved to reach with each way to estimate gradients: numbers only.
+ * Depends on: zeroth_order.h, continual/toeplitz.h, objective/measures/smoothed.h.  Used by: zeroth_order_plan.c, zeroth_order_practical.c, tests.
+ * Source: Zhang, Tran, Cutkosky (2024), Theorem 4.9; zeroth-order.md sections 3 to 6.  Derived again here, with constants.
+ *
+ * One epoch from x_0 = x: x_t = x_{t-1} + Delta_t, ||Delta_t|| <= D, w_t = x_{t-1} + s_t Delta_t with s_t uniform on [0, 1], so that
+ * E[F_mu(x_t) - F_mu(x_{t-1})] = E<G_t, Delta_t>, G_t = grad F_mu(w_t).  With u = -D times the direction of sum_t G_t
+ *     D E||sum_t G_t|| = E sum_t <G_t, Delta_t> * (-1) + E sum_t <g_t, Delta_t - u> + E sum_t <G_t - g_t, Delta_t - u>.
+ * The first sum telescopes over epochs to at most gap, a bound on F_mu(x_0) - inf F_mu: averages of F are not below inf F, and F_mu(x_0)
+ * is at most L mu d/(d + 1) above F(x_0).  The second is the regret of projected steps from 0: D^2/(2 eta) + (eta/2) sum ||g_t||^2.
+ * The third has two parts.  Delta_t is known before round t, so that of g_t - G_t it meets only what earlier rounds have seen:
+ * <., Delta_t> is at most D sum_t E||E[g_t - G_t | before t]|| <= D T past.  u does not depend on t: <., u> is at most
+ * D E||sum_t (g_t - G_t)|| = D T drift.  Since sum E||g_t||^2 <= T G^2 with G = L + e, e^2 the mean of the E||g_t - G_t||^2 (Minkowski;
+ * naive: G^2 = L^2 + e^2), division by D T K gives, eta = D/(G sqrt(T)),
+ *     BOUND = gap/(D T K) + G/sqrt(T) + past + drift.
+ * Fresh naive estimates have no past and drift = e/sqrt(T).  The published form has e for both, and naive G/sqrt(T) for drift; the mean
+ * over t of a tree's noise has 1/log2(T) of the mean variance, since nodes that are long in use are few.
+ *
+ * e.  Differences over fresh records are unbiased given the past, so their errors xi_t add up in squares: V1/B1 + (t - 1) V2/B2, of which the last
+ * is no past; xi_t is in T + 1 - t of the T sums.  V2 is in proportion to E||w_t - w_{t-1}||^2, and w_t - w_{t-1} is
+ * (1 - s_{t-1}) Delta_{t-1} + s_t Delta_t with s_t independent of all else and s_{t-1} of Delta_{t-1}, so that its norm is at most
+ * (1 - s_{t-1} + s_t) D, in the mean square sqrt(7/6) D (the published form: 2 D, which sensitivities need).  Noise is drawn independently of
+ * records, and xi_t is unbiased given all noise before it: squares of both add up, in past and drift too. */
+#include <math.h>
+#include <stdio.h>
+
+#include "continual/toeplitz.h"
+#include "core/alloc.h"
+#include "core/size.h"
+#include "solvers/zeroth_order/zeroth_order.h"
+
+#define PI             3.14159265358979323846
+#define EULER          0.57721566490153286061
+#define MOST_ROUNDS    ((size_t)1 << 40) /* a stream of more leaves than records anyone has */
+#define MOST_RECORDS   0x1p60
+#define BUFFERS        4 /* of ZO_BLT, or as many as the table has */
+#define EXACT_SUMS     4096
+#define SQUARE_STEP    (7.0 / 6.0) /* E||w_t - w_{t-1}||^2 / D^2 */
+#define SHORTEST_EPOCH 2
+
+const zo_method zo_methods[ZO_METHODS] = {
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, ZO_TREE },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, ZO_HONAKER },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, ZO_SQRT },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_ORTHOGONAL, ZO_BLT },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, ZO_TREE },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, ZO_HONAKER },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, ZO_SQRT },
+    { ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, ZO_BLT },
+    { ZO_NAIVE, PN_DIRECTIONS_ONE, ZO_TREE },
+    { ZO_NAIVE, PN_DIRECTIONS_ORTHOGONAL, ZO_TREE },
+};
+
+/* ---- noise of prefix sums ---- */
+
+/* Of the numbers 1 .. count, how many have bit i. */
+static double with_bit(size_t count, unsigned i)
+{
+    size_t numbers = count + 1, full = numbers >> (i + 1), rest = numbers & (((size_t)2 << i) - 1);
+    size_t half = (size_t)1 << i;
+
+    return (double)full * (double)half + (rest > half ? (double)(rest - half) : 0.0);
+}
+
+/* Subtrees of height i whose root's estimate is in W prefixes of the epoch and after it: the variance of the sum over prefixes of what
+ * their nodes put in is square W^2 + line W + rest.  An estimate is weight times the node's own and 1 - weight times the sum of its
+ * children's; the left child stands for itself in 2^(i-1) prefixes.  fresh: of the root's estimate what the last leaf's round has drawn. */
+typedef struct subtree {
+    double weight, fresh, square, line, rest;
+} subtree;
+
+static subtree grown(subtree child, unsigned height, bool plain)
+{
+    double weight = plain ? 1.0 : 1.0 / (1.0 + 0.5 / child.weight), other = 1.0 - weight,
+           uses = exp2((double)height - 1.0);
+
+    return (subtree){ .weight = weight,
+                      .fresh = weight * weight + other * other * child.fresh,
+                      .square = weight * weight + 2.0 * other * other * child.square,
+                      .line = 2.0 * other * (child.square * uses + child.line),
+                      .rest = child.square * uses * uses + child.line * uses + 2.0 * child.rest };
+}
+
+static double drift_of(const subtree *at, double uses)
+{
+    return (at->square * uses + at->line) * uses + at->rest;
+}
+
+/* Inverse-variance weights unless it is plain.  Without the root of 2^k leaves that prefix is the sum of its halves. */
+static void tree_noise(size_t rounds, bool plain, bool root, zo_noise *noise)
+{
+    bool drop = !root && rounds > 1 && (rounds & (rounds - 1)) == 0;
+    subtree at = { 1.0, 1.0, 1.0, 0.0, 0.0 };
+    double total = 0.0, fresh = 0.0, drift = 0.0;
+    unsigned layers = 0, i;
+
+    while (layers < 64 && rounds >> layers != 0)
+        layers++;
+    if (drop)
+        layers--;
+    for (i = 0; i < layers; i++) {
+        double halves = drop && i + 1 == layers ? 1.0 : 0.0, last = (double)(((rounds >> i) + 1) >> 1) + halves;
+
+        if (i > 0)
+            at = grown(at, i, plain);
+        total += at.weight * (with_bit(rounds, i) + 2.0 * halves);
+        fresh += at.fresh * last;
+        if (halves > 0.0)
+            drift += drift_of(&at, (double)(rounds / 2) + 1.0) + drift_of(&at, 1.0);
+        else if (rounds >> i & 1)
+            drift += drift_of(&at, (double)(rounds & (((size_t)1 << i) - 1)) + 1.0);
+    }
+    noise->gain = sqrt((double)layers);
+    noise->spread = total / (double)rounds;
+    noise->past = (total - fresh) / (double)rounds;
+    noise->drift = drift / ((double)rounds * (double)rounds);
+}
+
+/* S = sum_{j < T} c_j^2 with c_j = binom(2j, j)/4^j, and c_T^2.  Long sums by their expansions in 1/T. */
+static void sqrt_square(double rounds, double *square, double *next)
+{
+    double a = 1.0, s = 0.0, j, u = 1.0 / rounds;
+
+    if (rounds <= EXACT_SUMS) {
+        for (j = 0.0; j < rounds; j++) {
+            s += a;
+            a *= (j + 0.5) * (j + 0.5) / ((j + 1.0) * (j + 1.0));
+        }
+        *square = s;
+        *next = a;
+        return;
+    }
+    *square = (log(16.0 * rounds) + EULER - u / 4.0 + u * u * 5.0 / 192.0) / PI;
+    *next = u / PI * (1.0 - u / 4.0 + u * u / 32.0);
+}
+
+/* C = R: z's variance is S_T times the leaf's, and prefix t has S_t of it, 1 of that fresh.  (j + 1/4) c_j^2 are differences of j^2 c_j^2, so
+ * sum_{t <= T} S_t = sum_j (T - j) c_j^2 = (T + 1/4) S_T - T^2 c_T^2.  z_t is in the sum of all prefixes C_n = sum_{j < n} c_j = 2 n c_n times,
+ * n = T + 1 - t, and (2 n^2 - 1/16) c_n^2 are differences of (n - 5/4) n^2 c_n^2. */
+static void sqrt_noise(size_t rounds, zo_noise *noise)
+{
+    double t = (double)rounds, square, next, squares;
+
+    sqrt_square(t, &square, &next);
+    squares = (t + 0.5) * (t + 0.5) * (2.0 * t - 0.5) * next + (square + next) / 8.0;
+    noise->gain = sqrt(square);
+    noise->spread = (1.0 + 0.25 / t) * square - t * next;
+    noise->past = noise->spread - 1.0;
+    noise->drift = squares / (t * t);
+}
+
+/* The table's buffers, calibrated for these rounds: ||c||, and partial sums of 1/c(x). */
+static bool buffer_noise(size_t rounds, zo_noise *noise)
+{
+    double theta[PN_BLT_BUFFERS_MAX], omega[PN_BLT_BUFFERS_MAX], *r, total = 0.0, sum = 0.0, squares = 0.0;
+    size_t found, j;
+
+    if (!pn_toeplitz_blt_table(rounds, BUFFERS, &found, theta, omega))
+        return false;
+    r = pn_alloc(rounds, sizeof *r);
+    if (!r)
+        return false;
+    pn_toeplitz_blt_sums(found, theta, omega, rounds, r);
+    for (j = 0; j < rounds; j++) {
+        total += (double)(rounds - j) * r[j] * r[j];
+        sum += r[j];
+        squares += sum * sum;
+    }
+    pn_free(r);
+    noise->gain = sqrt(pn_toeplitz_blt_square(found, theta, omega, rounds));
+    noise->spread = total / (double)rounds;
+    noise->past = noise->spread - 1.0;
+    noise->drift = squares / ((double)rounds * (double)rounds);
+    return true;
+}
+
+bool zo_sum_noise(zo_sum sum, bool root, size_t rounds, zo_noise *noise)
+{
+    *noise = (zo_noise){ 0 };
+    if (rounds == 0)
+        return false;
+    if (sum == ZO_BLT)
+        return buffer_noise(rounds, noise);
+    if (sum == ZO_SQRT)
+        sqrt_noise(rounds, noise);
+    else
+        tree_noise(rounds, sum == ZO_TREE, root, noise);
+    return true;
+}
+
+/* ---- bounds ---- */
+
+static pn_smoothing smoothing_of(const zo_problem *problem, const zo_choice *choice)
+{
+    return (pn_smoothing){ .directions = choice->method.directions,
+                           .radius = choice->smoothing,
+                           .lipschitz = problem->lipschitz };
+}
+
+static void evaluate_chain(const zo_problem *problem, const zo_noise *noise, zo_choice *choice)
+{
+    pn_smoothing how = smoothing_of(problem, choice);
+    size_t dim = (size_t)problem->dim;
+    double first, others;
+
+    first = pn_smoothed_sensitivity(&how, dim, choice->first, pn_smoothed_norm(&how, dim));
+    others =
+        pn_smoothed_sensitivity(&how, dim, choice->others, pn_smoothed_difference_norm(&how, dim, 2.0 * choice->ball));
+    choice->sensitivity = choice->rounds > 1 ? fmax(first, others) : first;
+    choice->sigma = choice->sensitivity * noise->gain / problem->rho;
+    choice->noise = choice->sigma * sqrt(problem->dim * noise->spread);
+    zo_set_errors(problem, &how, noise, choice);
+}
+
+static void evaluate_naive(const zo_problem *problem, zo_choice *choice)
+{
+    pn_smoothing how = smoothing_of(problem, choice);
+    size_t dim = (size_t)problem->dim;
+
+    choice->others = choice->first;
+    choice->sensitivity = pn_smoothed_sensitivity(&how, dim, choice->first, pn_smoothed_norm(&how, dim));
+    choice->sigma = choice->sensitivity / problem->rho;
+    choice->noise = choice->sigma * sqrt(problem->dim);
+    zo_set_errors(problem, &how, NULL, choice);
+}
+
+/* What differences add to the mean square of errors, of their past and of the mean over t: sums of (t - 1), (t - 2) and
+ * ((T + 1 - t)/T)^2 over t = 2 .. T, the first two divided by T. */
+static void set_chain_errors(const zo_problem *problem, const pn_smoothing *how, const zo_noise *noise,
+                             zo_choice *choice)
+{
+    size_t dim = (size_t)problem->dim;
+    double T = (double)choice->rounds, first = pn_smoothed_variance(how, dim, choice->first), later = 0.0;
+    double reach = (problem->published ? 2.0 : sqrt(SQUARE_STEP)) * choice->ball,
+           square = choice->noise * choice->noise;
+
+    if (choice->rounds > 1)
+        later = pn_smoothed_difference_variance(how, dim, choice->others, reach);
+    choice->error = choice->past = choice->drift = sqrt(first + later * (T - 1.0) / 2.0 + square);
+    if (problem->published)
+        return;
+    choice->past = sqrt(first * (T - 1.0) / T + (choice->rounds > 2 ? later * (T - 1.0) * (T - 2.0) / (2.0 * T) : 0.0) +
+                        square * (noise->past / noise->spread));
+    choice->drift =
+        sqrt(first + later * (T - 1.0) * (2.0 * T - 1.0) / (6.0 * T) + square * (noise->drift / noise->spread));
+}
+
+void zo_set_errors(const zo_problem *problem, const pn_smoothing *how, const zo_noise *noise, zo_choice *choice)
+{
+    double root = sqrt((double)choice->rounds), l = problem->lipschitz, e;
+
+    if (choice->method.oracle != ZO_NAIVE) {
+        set_chain_errors(problem, how, noise, choice);
+        return;
+    }
+    e = sqrt(pn_smoothed_variance(how, (size_t)problem->dim, choice->first) + choice->noise * choice->noise);
+    choice->error = e;
+    choice->past = 0.0;
+    choice->drift = (problem->published ? sqrt(l * l + e * e) : e) / root;
+}
+
+void zo_finish(const zo_problem *problem, zo_choice *choice)
+{
+    double l = problem->lipschitz, e = choice->error, rounds = (double)choice->rounds, ball = choice->ball;
+    double scale = choice->method.oracle == ZO_NAIVE ? sqrt(l * l + e * e) : l + e, d = problem->dim, regret;
+    double gap = problem->gap + l * choice->smoothing * d / (d + 1.0);
+
+    if (!(choice->step > 0.0))
+        choice->step = ball / (scale * sqrt(rounds));
+    regret = ball / (2.0 * choice->step * rounds) + choice->step * scale * scale / (2.0 * ball);
+    choice->bound = gap / (ball * rounds * (double)choice->epochs) + regret + choice->past + choice->drift;
+}
+
+void zo_evaluate_sum(const zo_problem *problem, const zo_noise *noise, zo_choice *choice)
+{
+    if (choice->method.oracle == ZO_NAIVE)
+        evaluate_naive(problem, choice);
+    else
+        evaluate_chain(problem, noise, choice);
+    zo_finish(problem, choice);
+}
+
+/* The article keeps the root; without it a plain tree of 2^k leaves has less noise. */
+static bool keeps_root(zo_sum sum)
+{
+    return sum == ZO_TREE;
+}
+
+void zo_evaluate(const zo_problem *problem, zo_choice *choice)
+{
+    zo_noise noise = { 0 };
+
+    if (choice->method.oracle != ZO_NAIVE &&
+        !zo_sum_noise(choice->method.sum, keeps_root(choice->method.sum), choice->rounds, &noise))
+        noise = (zo_noise){ .gain = INFINITY, .spread = 1.0, .past = 1.0, .drift = 1.0 };
+    zo_evaluate_sum(problem, &noise, choice);
+}
+
+/* ---- search ---- */
+
+/* Of 2^k rounds, computed once: long sums of buffers take milliseconds. */
+typedef struct sum_noises {
+    bool known[64], has[64];
+    zo_noise noise[64];
+} sum_noises;
+
+/* One horizon: what the grid of batches shares. */
+typedef struct search {
+    sum_noises *noises;
+    const zo_problem *problem;
+    const zo_choice *fixed;
+    zo_choice at;
+    zo_noise noise;
+    zo_choice *best;
+    bool found;
+} search;
+
+static bool given(double number)
+{
+    return number > 0.0; /* not 0, not NaN */
+}
+
+/* Smoothing and ball that together reach `radius`: points of an epoch are within D (T + 1)/2 of their mean. */
+static bool share_radius(search *of)
+{
+    double half = ((double)of->at.rounds + 1.0) / 2.0, radius = of->problem->radius;
+    double mu = of->fixed->smoothing, ball = of->fixed->ball;
+
+    if (!given(mu))
+        mu = given(ball) ? radius - ball * half : radius / 2.0;
+    if (!given(ball))
+        ball = (radius - mu) / half;
+    of->at.smoothing = mu;
+    of->at.ball = ball;
+    return given(mu) && given(ball);
+}
+
+static void try_batches(search *of, size_t first, size_t others)
+{
+    double an_epoch = (double)first + ((double)of->at.rounds - 1.0) * (double)others;
+    double epochs = floor(of->problem->records / an_epoch);
+    zo_choice now = of->at;
+
+    if (of->fixed->epochs > 0) {
+        if ((double)of->fixed->epochs > epochs)
+            return;
+        epochs = (double)of->fixed->epochs;
+    }
+    if (!(epochs >= 1.0))
+        return;
+    now.epochs = (size_t)epochs;
+    now.first = first;
+    now.others = others;
+    now.step = of->fixed->step;
+    zo_evaluate_sum(of->problem, &of->noise, &now);
+    if (now.bound < INFINITY && (!of->found || now.bound < of->best->bound)) {
+        *of->best = now;
+        of->found = true;
+    }
+}
+
+static void try_others(search *of, size_t others)
+{
+    static const size_t shares[] = { 4, 2, 1 };
+    size_t rounds = of->at.rounds, i, last = 0, first;
+
+    if (of->at.method.oracle == ZO_NAIVE || of->fixed->first > 0) {
+        try_batches(of, of->fixed->first > 0 ? of->fixed->first : others, others);
+        return;
+    }
+    for (i = 0; i < 3; i++) {
+        if (!pn_size_multiply(&first, others, rounds / shares[i] > 0 ? rounds / shares[i] : 1))
+            continue;
+        if (first != last)
+            try_batches(of, first, others);
+        last = first;
+    }
+}
+
+static bool read_noise(search *of, size_t rounds)
+{
+    sum_noises *all = of->noises;
+    zo_sum sum = of->at.method.sum;
+    unsigned k = 0;
+
+    while (rounds >> (k + 1) != 0)
+        k++;
+    if (rounds != (size_t)1 << k)
+        return zo_sum_noise(sum, keeps_root(sum), rounds, &of->noise);
+    if (!all->known[k]) {
+        all->has[k] = zo_sum_noise(sum, keeps_root(sum), rounds, &all->noise[k]);
+        all->known[k] = true;
+    }
+    of->noise = all->noise[k];
+    return all->has[k];
+}
+
+static void try_rounds(search *of, size_t rounds)
+{
+    size_t others;
+    bool naive = of->at.method.oracle == ZO_NAIVE;
+
+    of->at.rounds = rounds;
+    if (!share_radius(of) || (!naive && !read_noise(of, rounds)))
+        return;
+    if (of->fixed->others > 0 || (naive && of->fixed->first > 0)) {
+        try_others(of, naive && of->fixed->first > 0 ? of->fixed->first : of->fixed->others);
+        return;
+    }
+    for (others = 1; (double)others * (double)rounds <= of->problem->records; others *= 2)
+        try_others(of, others);
+}
+
+static bool search_all(const zo_problem *problem, zo_method method, const zo_choice *fixed, zo_choice *best,
+                       sum_noises *noises)
+{
+    static const zo_choice nothing;
+    search of = { .noises = noises,
+                  .problem = problem,
+                  .fixed = fixed ? fixed : &nothing,
+                  .at = { .method = method },
+                  .best = best };
+    size_t rounds;
+
+    if (of.fixed->rounds > 0) {
+        try_rounds(&of, of.fixed->rounds);
+        return of.found;
+    }
+    for (rounds = SHORTEST_EPOCH; rounds <= MOST_ROUNDS && (double)rounds <= problem->records; rounds *= 2)
+        try_rounds(&of, rounds);
+    return of.found;
+}
+
+bool zo_search(const zo_problem *problem, zo_method method, const zo_choice *fixed, zo_choice *best)
+{
+    sum_noises noises = { .known = { false } };
+
+    return search_all(problem, method, fixed, best, &noises);
+}
+
+double zo_records_for(const zo_problem *problem, zo_method method, double eps)
+{
+    zo_problem at = *problem;
+    zo_choice best;
+    sum_noises noises = { .known = { false } };
+
+    for (at.records = 2.0; at.records <= MOST_RECORDS; at.records *= 2.0) {
+        if (search_all(&at, method, NULL, &best, &noises) && best.bound <= eps)
+            return at.records;
+    }
+    return INFINITY;
+}
+
+/* From the bounds, with smoothing delta/2 and D T ~ delta: K ~ gap/(delta eps), and T and the batches from the other terms.
+ * Variance-reduced: M ~ K T, T ~ d L^2/eps^2 for the differences' variance and sqrt(d) norm L/(rho eps) for the noise, where norm is that of a
+ * record's estimate.  Naive: T B ~ B (L^2 + V/B + d norm^2/(B rho)^2)/eps^2 with the best B. */
+void zo_complexity(const zo_problem *problem, zo_method method, double eps, double *nonprivate, double *private_term)
+{
+    double d = problem->dim, l = problem->lipschitz, epochs = problem->gap / (problem->radius * eps);
+    double norm = method.directions == PN_DIRECTIONS_ORTHOGONAL ? sqrt(d) : d;
+
+    if (method.oracle == ZO_NAIVE) {
+        *nonprivate = epochs * l * l / (eps * eps) * (method.directions == PN_DIRECTIONS_ONE ? d : 1.0);
+        *private_term = epochs * l * l / (eps * eps) * sqrt(d) * norm / problem->rho;
+    } else {
+        *nonprivate = epochs * l * l / (eps * eps) * d;
+        *private_term = epochs * l / eps * sqrt(d) * norm / problem->rho;
+    }
+}

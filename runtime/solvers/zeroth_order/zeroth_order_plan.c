@@ -1,0 +1,337 @@
+/* zeroth_order_plan.c -- a plan: the method with the smallest bound, its epochs, rounds, batches and radii.
+ * Depends on: zeroth_order.h.  Used by: zeroth_order.c.  Spec: zeroth-order.md sections 5 and 6. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/size.h"
+#include "objective/measures/directions.h"
+#include "solvers/zeroth_order/zeroth_order.h"
+
+/* ---- the method ---- */
+
+static void read_fixed(zo_work *at)
+{
+    zo_choice *fixed = &at->fixed;
+
+    fixed->epochs = at->own[ZO_EPOCHS].count;
+    fixed->rounds = at->own[ZO_ROUNDS].count;
+    fixed->others = at->own[ZO_BATCH].count;
+    fixed->first = at->naive ? at->own[ZO_BATCH].count : at->own[ZO_FIRST_BATCH].count;
+    fixed->smoothing = at->own[ZO_SMOOTHING].real;
+    fixed->ball = at->own[ZO_RADIUS].real;
+    fixed->step = at->own[ZO_STEP].real;
+}
+
+/* Is its method in the table of prefix sums? */
+static bool is_built(zo_sum sum)
+{
+    const pn_prefix_ops *const *row = pn_prefix_table();
+
+    while (*row && strcmp(pn_prefix_name(*row), zo_sum_factorizations[sum]) != 0)
+        row++;
+    return *row != NULL;
+}
+
+/* Does the sum go with what prefix= says? */
+static bool admits_sum(const zo_work *at, zo_sum sum)
+{
+    const pn_prefix_options *prefix = &at->prefix;
+    const char *factorization = prefix->factorization ? prefix->factorization : pn_prefix_implied(prefix);
+    bool binary = sum == ZO_TREE || sum == ZO_HONAKER;
+
+    if (sum == ZO_HONAKER && prefix->memory == PN_PREFIX_REGENERATE)
+        return false;
+    if (!factorization)
+        return !prefix->estimator_given || (binary && (sum == ZO_TREE) == (prefix->estimator == PN_PREFIX_PLAIN));
+    if (strcmp(factorization, "binary") == 0)
+        return binary && (!prefix->estimator_given || (sum == ZO_TREE) == (prefix->estimator == PN_PREFIX_PLAIN));
+    if (strcmp(factorization, "blt") == 0)
+        return sum == ZO_BLT;
+    return sum == ZO_SQRT; /* and what is like it: the bound of the plan is that of what runs */
+}
+
+static bool admits(const zo_work *at, zo_method method)
+{
+    pn_directions asked = (pn_directions)at->own[ZO_DIRECTIONS].count;
+    bool only_naive = at->naive || (zo_given(at, ZO_ORACLE) && at->own[ZO_ORACLE].count == ZO_NAIVE);
+
+    if (only_naive && asked == PN_DIRECTIONS_IID) /* of one direction a record there is nothing else */
+        asked = PN_DIRECTIONS_ONE;
+
+    if (method.directions != PN_DIRECTIONS_ONE && at->plan->dim > PN_DIRECTION_DIM_MAX)
+        return false;
+    if (zo_given(at, ZO_LEVEL) && method.directions != PN_DIRECTIONS_IID)
+        return false;
+    if (zo_given(at, ZO_DIRECTIONS) && method.directions != asked)
+        return false;
+    if (at->naive)
+        return method.oracle == ZO_NAIVE && (zo_given(at, ZO_DIRECTIONS) || method.directions == PN_DIRECTIONS_ONE);
+    if (at->paper)
+        return method.oracle == ZO_VARIANCE_REDUCED && method.directions == PN_DIRECTIONS_IID && method.sum == ZO_TREE;
+    if (zo_given(at, ZO_ORACLE) && method.oracle != (zo_oracle)at->own[ZO_ORACLE].count)
+        return false;
+    if (method.oracle == ZO_NAIVE)
+        return !zo_given(at, ZO_FIRST_BATCH) && !at->prefix_given;
+    return is_built(method.sum) && admits_sum(at, method.sum);
+}
+
+#define MOST_NOISE_BYTES 67108864.0 /* kept by the sums of "sqrt" ... */
+#define MOST_NOISE_WORK  2e11       /* ... and multiplications of a run, unless it is asked for */
+
+/* T^2/2 products of vectors an epoch. */
+static bool too_slow(const zo_work *at, const zo_choice *choice)
+{
+    double T = (double)choice->rounds, d = at->problem.dim;
+
+    if (choice->method.oracle == ZO_NAIVE || choice->method.sum != ZO_SQRT || at->prefix.factorization)
+        return false;
+    return 8.0 * T * d > MOST_NOISE_BYTES ||
+           T * T / 2.0 * d * (double)choice->epochs * (double)at->plan->passes > MOST_NOISE_WORK;
+}
+
+/* The article's parameters, of which the number of rounds alone is free. */
+static bool search_article(const zo_work *at, zo_choice *best)
+{
+    bool found = false;
+    double delta = at->problem.radius, M = at->problem.records;
+
+    for (size_t T = 2; 2.0 * (double)T - 1.0 <= M; T *= 2) {
+        zo_choice now = at->fixed;
+        double rounds = (double)(now.rounds = now.rounds ? now.rounds : T), leaf;
+
+        now.method = (zo_method){ ZO_VARIANCE_REDUCED, PN_DIRECTIONS_IID, ZO_TREE };
+        now.first = now.first ? now.first : now.rounds;
+        now.others = now.others ? now.others : 1;
+        now.smoothing = now.smoothing > 0.0 ? now.smoothing : delta / 2.0;
+        now.ball = now.ball > 0.0 ? now.ball : delta / (2.0 * rounds);
+        leaf = (double)now.first + (rounds - 1.0) * (double)now.others;
+        now.epochs = now.epochs ? now.epochs : (size_t)(M / leaf);
+        if (now.epochs == 0 || (double)now.epochs * leaf > M)
+            continue;
+        zo_evaluate(&at->problem, &now);
+        if (!found || now.bound < best->bound)
+            *best = now;
+        found = true;
+    }
+    return found;
+}
+
+static void search_all(zo_work *at)
+{
+    for (int i = 0; i < ZO_METHODS; i++) {
+        at->allowed[i] = admits(at, zo_methods[i]);
+        at->found[i] = at->paper && at->allowed[i] ? search_article(at, &at->best[i])
+                                                   : zo_search(&at->problem, zo_methods[i], &at->fixed, &at->best[i]);
+        if (at->found[i] && too_slow(at, &at->best[i]))
+            at->allowed[i] = false;
+    }
+}
+
+static double bound_of(const zo_choice *choice)
+{
+    return choice->bound;
+}
+
+/* The method whose `score` is least. */
+static bool pick_best(zo_work *at, const bool *found, const zo_choice *of, double (*score)(const zo_choice *))
+{
+    bool any = false;
+
+    for (int i = 0; i < ZO_METHODS; i++) {
+        if (!at->allowed[i] || !found[i] || (any && !(score(&of[i]) < score(&at->plan->choice))))
+            continue;
+        at->plan->choice = of[i];
+        any = true;
+    }
+    return any;
+}
+
+/* Where every bound is trivial: sizes that do well in practice. */
+static bool pick_practical(zo_work *at)
+{
+    zo_choice of[ZO_METHODS];
+    bool found[ZO_METHODS];
+
+    for (int i = 0; i < ZO_METHODS; i++)
+        found[i] = at->allowed[i] && zo_practical(&at->problem, zo_methods[i], at->distance, &at->fixed, &of[i]);
+    return pick_best(at, found, of, zo_practical_error);
+}
+
+/* As few records as the target needs with the method that needs fewest. */
+static void read_target(zo_work *at)
+{
+    double least = INFINITY, n = at->problem.records;
+
+    if (!zo_given(at, ZO_TARGET))
+        return;
+    for (int i = 0; i < ZO_METHODS; i++) {
+        if (admits(at, zo_methods[i]))
+            least = fmin(least, zo_records_for(&at->problem, zo_methods[i], at->own[ZO_TARGET].real));
+    }
+    at->problem.records = fmin(least, n);
+    if (isinf(least))
+        pn_plan_warn(&at->plan->base, "target = %g is more than any number of records promises; there are %.0f",
+                     at->own[ZO_TARGET].real, n);
+    else if (least > n)
+        pn_plan_warn(&at->plan->base, "target = %g would need %.3g records, there are %.0f", at->own[ZO_TARGET].real,
+                     least, n);
+}
+
+static pn_status choose(zo_work *at, pn_err *err)
+{
+    bool any = false;
+
+    read_fixed(at);
+    read_target(at);
+    for (int i = 0; i < ZO_METHODS; i++)
+        any = any || admits(at, zo_methods[i]);
+    if (!any)
+        return pn_fail(err, PN_EINVAL,
+                       "%s: no method fits directions, oracle, first_batch, level and prefix together; "
+                       "directions=\"one\" is of the naive oracle and the only one beyond dimension %d, level= of "
+                       "directions=\"iid\", first_batch= and prefix= of the variance-reduced oracle",
+                       at->owner, PN_DIRECTION_DIM_MAX);
+    search_all(at);
+    any = pick_best(at, at->found, at->best, bound_of);
+    at->practical = !at->paper && (!any || !(at->plan->choice.bound < at->problem.lipschitz));
+    if (at->practical)
+        any = pick_practical(at) || any;
+    if (!any)
+        return pn_fail(err, PN_EINVAL,
+                       "%s: %.0f record%s too few for epochs, rounds and batches like that; each is used once a pass",
+                       at->owner, at->problem.records, at->problem.records == 1.0 ? " is" : "s are");
+    return PN_OK;
+}
+
+/* ---- the plan ---- */
+
+static pn_status set_slices(zo_work *at, pn_err *err)
+{
+    zo_plan *plan = at->plan;
+    const zo_choice *choice = &plan->choice;
+    bool naive = choice->method.oracle == ZO_NAIVE;
+    size_t rounds = choice->epochs * choice->rounds, asked = at->common[PN_OPT_ITERATIONS].count;
+    pn_status status;
+
+    plan->slices = (pn_single_pass_options){ .design = plan->design,
+                                             .n = pn_objective_data(plan->base.objective)->n,
+                                             .passes = plan->passes,
+                                             .first = choice->first,
+                                             .others = naive ? choice->first : choice->others,
+                                             .leaves = naive ? 1 : choice->rounds,
+                                             .epochs = naive ? rounds : choice->epochs };
+    status = pn_size_product(&plan->base.iterations, at->owner, "passes x rounds", plan->passes, rounds, err);
+    if (status != PN_OK || !at->common[PN_OPT_ITERATIONS].given)
+        return status;
+    if (asked > plan->base.iterations)
+        return pn_fail(err, PN_EINVAL,
+                       "%s: iterations = %zu is more than the %zu rounds for which there are records; use smaller "
+                       "batches or more passes",
+                       at->owner, asked, plan->base.iterations);
+    plan->base.iterations = asked;
+    plan->base.charges = (asked + rounds - 1) / rounds;
+    return PN_OK;
+}
+
+/* Two values a direction, four of a difference. */
+static double values_of_run(const zo_plan *plan)
+{
+    const zo_choice *choice = &plan->choice;
+    bool naive = choice->method.oracle == ZO_NAIVE, one = plan->smoothing.directions == PN_DIRECTIONS_ONE;
+    double directions = one ? 1.0 : (double)plan->dim, T = (double)choice->rounds;
+    double epochs = floor((double)plan->base.iterations / T), rest = (double)plan->base.iterations - epochs * T;
+    double first = 2.0 * directions * (double)choice->first;
+    double other = naive ? first : 4.0 * directions * (double)choice->others;
+
+    return epochs * (first + (T - 1.0) * other) + (rest > 0.0 ? first + (rest - 1.0) * other : 0.0);
+}
+
+/* What a run would refuse after it was paid for. */
+static pn_status check_radii(const zo_work *at, pn_err *err)
+{
+    const zo_choice *choice = &at->plan->choice;
+
+    if (!(choice->smoothing >= 0x1p-400 && choice->smoothing <= 0x1p400))
+        return pn_fail(err, PN_EINVAL, "%s: smoothing must be in [2^-400, 2^400], got %g", at->owner,
+                       choice->smoothing);
+    if (!(choice->ball >= 0x1p-400 && choice->ball <= 0x1p290))
+        return pn_fail(err, PN_EINVAL, "%s: radius must be in [2^-400, 2^290], got %g", at->owner, choice->ball);
+    if (!isfinite(choice->step) && at->own[ZO_STEP].given)
+        return pn_fail(err, PN_EINVAL, "%s: step must be a positive number, got %g", at->owner, choice->step);
+    return PN_OK;
+}
+
+static pn_status fill(zo_work *at, pn_err *err)
+{
+    zo_plan *plan = at->plan;
+    pn_status status = zo_read_problem(at, err);
+
+    if (status == PN_OK)
+        status = choose(at, err);
+    if (status != PN_OK)
+        return status;
+    plan->output = (zo_output)at->own[ZO_OUTPUT].count;
+    if (!at->own[ZO_OUTPUT].given && (at->practical || zo_no_bound(at)))
+        plan->output = ZO_LAST; /* there is no bound to keep, and a random epoch does four times worse */
+    plan->smoothing.directions = plan->choice.method.directions;
+    plan->smoothing.radius = plan->choice.smoothing;
+    status = check_radii(at, err);
+    if (status == PN_OK)
+        status = zo_make_design(at, err);
+    if (status == PN_OK)
+        status = set_slices(at, err);
+    if (status != PN_OK)
+        return status;
+    plan->base.gradients = values_of_run(plan);
+    zo_explain(at);
+    return PN_OK;
+}
+
+static pn_status new_plan(pn_plan **out, bool naive, pn_objective *objective, const pn_request *request,
+                          const pn_arg *common, const pn_arg *own, pn_err *err)
+{
+    zo_plan *plan = pn_calloc(1, sizeof *plan);
+    zo_work at = { .plan = plan,
+                   .owner = naive ? "solve.zeroth_order_naive" : "solve.zeroth_order",
+                   .common = common,
+                   .own = own,
+                   .naive = naive,
+                   .is_private = request->kind != PN_NONPRIVATE,
+                   .paper = !naive && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 };
+    pn_status status;
+
+    if (!plan)
+        return pn_fail(err, PN_ENOMEM, "%s: out of memory", at.owner);
+    pn_plan_begin(&plan->base, objective, request);
+    plan->base.samples = !at.is_private;
+    plan->dim = pn_objective_dim(objective);
+    status = fill(&at, err);
+    if (status != PN_OK) {
+        pn_plan_free(&plan->base);
+        return status;
+    }
+    *out = &plan->base;
+    return PN_OK;
+}
+
+pn_status zo_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                      const pn_arg *own, pn_err *err)
+{
+    return new_plan(out, false, objective, request, common, own, err);
+}
+
+pn_status zo_naive_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
+                            const pn_arg *own, pn_err *err)
+{
+    return new_plan(out, true, objective, request, common, own, err);
+}
+
+void zo_plan_destroy(pn_plan *plan)
+{
+    zo_plan *self = (zo_plan *)plan;
+
+    pn_prefix_design_free(self->design);
+    pn_free(self->start);
+    pn_free(self);
+}

@@ -1,0 +1,86 @@
+-- lesson_progress.lua -- which steps of which lessons are done, kept between sessions in a small text file:
+--   at LESSON STEP     where the learner is        done LESSON STEP, skipped LESSON STEP    how a step was passed
+-- A line that is not understood is left out; steps go by their ids, so that new ones in a lesson lose nothing.
+-- Depends on: penumbra.files.  Used by: penumbra.lesson, penumbra.lesson.course.
+local progress = {}
+
+local HEAD = "# Penumbra: how far the lessons are.  Delete this file to start over.\n"
+
+-- $PENUMBRA_PROGRESS (empty: keep nothing), or the user's data folder; nil when there is none.
+function progress.path()
+  local own = os.getenv "PENUMBRA_PROGRESS"
+  if own then
+    return own ~= "" and own or nil
+  end
+  local data, home = os.getenv "XDG_DATA_HOME", os.getenv "HOME"
+  if data and data:sub(1, 1) == "/" then
+    return data .. "/penumbra/lessons"
+  end
+  return home and home ~= "" and home .. "/.local/share/penumbra/lessons" or nil
+end
+
+function progress.record()
+  return { done = {}, at = nil }
+end
+
+-- All records, by the names of the lessons; empty without a file.
+function progress.read(path)
+  local records, file = {}, path and io.open(path, "r")
+  if not file then
+    return records
+  end
+  local text = file:read(1000000) -- nil for a folder
+  file:close()
+  for what, name, id in (text or ""):gmatch "(%l+) ([%w_-]+) ([%w_-]+)\n" do
+    local record = records[name] or progress.record()
+    records[name] = record
+    if what == "at" then
+      record.at = id
+    elseif what == "done" or what == "skipped" then
+      record.done[id] = what
+    end
+  end
+  return records
+end
+
+local function sorted_keys(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+local function text_of(records)
+  local lines = {}
+  for _, name in ipairs(sorted_keys(records)) do
+    local record = records[name]
+    if record.at then lines[#lines + 1] = ("at %s %s\n"):format(name, record.at) end
+    for _, id in ipairs(sorted_keys(record.done)) do
+      lines[#lines + 1] = ("%s %s %s\n"):format(record.done[id], name, id)
+    end
+  end
+  return HEAD .. table.concat(lines)
+end
+
+local function quote(word)
+  return "'" .. word:gsub("'", "'\\''") .. "'"
+end
+
+-- The folder of `path` made when it is missing.
+local function make_folder(path)
+  local folder = path:match "^(.+)/[^/]*$"
+  if folder then os.execute("mkdir -p " .. quote(folder) .. " 2>/dev/null") end
+end
+
+-- Keep the record of one lesson and leave those of the others as they are in the file now.  true, or nil and why not.
+function progress.write(path, name, record)
+  local records = progress.read(path)
+  records[name] = record
+  local put, text = require "penumbra.files".put, text_of(records)
+  if put(path, text) then return true end
+  make_folder(path)
+  if put(path, text) then return true end
+  return nil, ("%s cannot be written"):format(path)
+end
+
+return progress

@@ -1,0 +1,305 @@
+-- help.lua -- help(x): signature, meaning, options, what it reveals, source; all from the reference.
+-- Depends on: penumbra.core, penumbra.prompt.names, penumbra.wrap, penumbra.colour, penumbra.usage (examples).
+-- Used by: penumbra (pn.help), the prompt.
+local pn = require "penumbra.core"
+local names = require "penumbra.prompt.names"
+local wrap = require "penumbra.wrap"
+local colour = require "penumbra.colour"
+
+local reveals_in_words = {
+  nothing = "nothing about the records: public facts and plans.",
+  paid = "only what a charged mechanism released.",
+  raw = "values computed from the records without noise: not for publication.",
+}
+
+-- What analysts do not get, though it reveals no more than others.
+local touches = {
+  files = "files",
+  processes = "other processes and machines",
+  clock = "the clock",
+  callbacks = "functions of yours, which it hands values that were not released",
+  budgets = "budgets",
+  seeded = "noise that can be repeated",
+  failure = "the records in whether it fails",
+  modules = "modules that it loads",
+}
+
+local function touches_in_words(list)
+  return (list:gsub("%w+", touches)) .. "."
+end
+
+-- ---- text ----
+
+-- What fits in a list: the first sentence, and of a long one what stands before a colon or semicolon.
+local function first_sentence(text)
+  local sentence = (text or ""):match "^(.-%.)%s" or text or ""
+  local head = #sentence > 56 and sentence:match "^(.-[%w)])[;:]%s"
+  local inside = head and head:gsub("%b()", ""):gsub("%b{}", ""):find "[({]" -- a bracket that would stay open
+  return head and not inside and head .. "." or sentence
+end
+
+-- Rows { left, right } as two columns.
+local function columns(rows)
+  local out, width = {}, 0
+  for _, row in ipairs(rows) do
+    if #row[1] <= 24 then
+      width = math.max(width, #row[1])
+    end
+  end
+  for _, row in ipairs(rows) do
+    if #row[1] <= width then
+      out[#out + 1] = wrap("  " .. row[1] .. (" "):rep(width - #row[1] + 2), row[2], width + 4)
+    else
+      out[#out + 1] = "  " .. row[1] .. "\n" .. wrap((" "):rep(width + 4), row[2], width + 4)
+    end
+  end
+  return table.concat(out)
+end
+
+local function sorted_keys(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+-- ---- entries ----
+
+local function number_text(value)
+  return math.tointeger(value) and tostring(math.tointeger(value)) or tostring(value)
+end
+
+-- "the largest l1 norm (a positive number)"
+local function meaning_text(param)
+  local text = param.expects or ""
+  if param.choices and not text:find(param.choices[1] or "", 1, true) then
+    text = text .. ": " .. table.concat(param.choices, ", ")
+  end
+  local doc = param.doc or ""
+  return doc == "" and text or ("%s (%s)"):format(doc, text)
+end
+
+local function default_text(param)
+  return param.required and "required" or param.default ~= nil and number_text(param.default) or ""
+end
+
+-- Names, defaults, and what they mean with their range.
+local function options_text(params)
+  if not params or #params == 0 then
+    return ""
+  end
+  local left, right, rows = #"Options", 0, {}
+  for _, param in ipairs(params) do
+    if #param.name <= 22 then left = math.max(left, #param.name + 2) end
+    right = math.max(right, #default_text(param))
+  end
+  for i, param in ipairs(params) do
+    local name = ("  %-" .. left - 2 .. "s"):format(param.name)
+    local default = default_text(param)
+    local lead = (name .. "  " .. default .. (" "):rep(right - #default)):gsub("%s+$", "")
+    local indent = left + (right > 0 and right + 4 or 2)
+    local long = #lead > indent - 2
+    rows[i] = (long and lead .. "\n" or "") .. wrap(long and (" "):rep(indent) or lead .. (" "):rep(indent - #lead),
+      meaning_text(param), indent)
+  end
+  local head = right > 0 and ("Options%sdefault"):format((" "):rep(left - 5)) or "Options"
+  return "\n" .. head .. "\n" .. table.concat(rows)
+end
+
+-- A line of code that is too long for the screen, broken behind a comma or a blank.
+local function broken(line)
+  local out, lead = {}, "  "
+  local code, comment = line:match "^(.-)%s+(%-%- .*)$"
+  if code and #line > 78 then
+    if #code + #comment > 76 then out[1] = lead .. comment end
+    line = out[1] and code or code .. "  " .. comment
+  end
+  while #lead + #line > 80 do
+    local at = line:sub(1, 78 - #lead):match "^.*[,;]()%s" or line:sub(1, 78 - #lead):match "^.*%s()"
+    if not at or at == 1 then break end
+    local inside = select(2, line:sub(1, at - 1):gsub('"', "")) % 2 == 1 -- of a string: "\\z" skips to where it goes on
+    out[#out + 1] = lead .. line:sub(1, at - 1) .. (inside and (line:find("^%s", at) and " \\z" or "\\z") or "")
+    lead, line = (" "):rep(6), line:sub(at):gsub("^%s+", "")
+  end
+  out[#out + 1] = lead .. line
+  return table.concat(out, "\n")
+end
+
+-- A program of a few lines that runs.
+local function example_text(name)
+  local fine, usage = pcall(require, "penumbra.usage")
+  local code = fine and usage[name]
+  if not code then return "" end
+  local lines = {}
+  for line in (code:gsub("%s+$", "") .. "\n"):gmatch "([^\n]*)\n" do
+    lines[#lines + 1] = line == "" and "" or broken(line)
+  end
+  return "\nExample\n" .. table.concat(lines, "\n") .. "\n"
+end
+
+-- Entries that belong to a library ("set.") or class ("pn.vec:", "pn.vec."), as rows of a heading each.
+local function members_text(name)
+  local groups = { ["function"] = {}, field = {}, method = {}, meta = {} }
+  for _, key in ipairs(sorted_keys(pn.reference())) do
+    local rest = key:sub(1, #name) == name and key:sub(#name + 1):match "^[.:](.+)$"
+    local entry = pn.reference()[key]
+    if rest and groups[entry.kind] then
+      local shown = entry.kind == "meta" and entry.signature or rest
+      table.insert(groups[entry.kind], { shown, first_sentence(entry.doc) })
+    end
+  end
+  local out = {}
+  for _, group in ipairs { { "function", "Functions" }, { "field", "Fields" }, { "method", "Methods" },
+                           { "meta", "Operators" } } do
+    if #groups[group[1]] > 0 then
+      out[#out + 1] = "\n" .. group[2] .. "\n" .. columns(groups[group[1]])
+    end
+  end
+  return table.concat(out)
+end
+
+local function entry_text(name)
+  local entry = pn.reference()[name]
+  local out = { wrap("", entry.signature or name, 4), "\n", wrap("  ", entry.doc or "", 2), options_text(entry.params) }
+  out[#out + 1] = members_text(name)
+  out[#out + 1] = example_text(name)
+  if entry.kind ~= "library" and entry.kind ~= "class" then
+    local words = reveals_in_words[entry.reveals] or "unknown."
+    out[#out + 1] = "\n" .. wrap("Reveals ", words, 8)
+    if entry.touches then out[#out + 1] = wrap("Touches ", touches_in_words(entry.touches), 8) end
+  end
+  if entry.source then
+    out[#out + 1] = wrap("Source: ", entry.source, 8)
+  end
+  return table.concat(out)
+end
+
+-- ---- the overview ----
+
+local function overview()
+  local libraries, functions, classes = {}, {}, {}
+  for _, name in ipairs(sorted_keys(pn.reference())) do
+    local entry = pn.reference()[name]
+    if entry.kind == "library" then
+      libraries[#libraries + 1] = { name, first_sentence(entry.doc) }
+    elseif entry.kind == "class" then
+      classes[#classes + 1] = name
+    elseif not name:find "[.:]" then
+      functions[#functions + 1] = name
+    end
+  end
+  return table.concat {
+    "Penumbra ", pn.version, ": differentially private optimization.\n",
+    #libraries > 0 and "\nLibraries\n" .. columns(libraries) or "",
+    #functions > 0 and "\nFunctions\n" .. wrap("  ", table.concat(functions, ", "), 2) or "",
+    #classes > 0 and "\nObjects\n" .. wrap("  ", table.concat(classes, ", "), 2) or "",
+    '\nhelp "set", help "frank_wolfe", help "pn.vec:dot" or help(object) tell more.\n',
+  }
+end
+
+-- ---- asking ----
+
+local function option_of_text(text, options)
+  return ('"%s" is an option of:\n'):format(text:match "[%w_]+") .. columns(options)
+end
+
+local function unknown_text(text)
+  local rows, options = {}, names.with_option(text)
+  for i, name in ipairs(names.suggest(text, 8)) do
+    rows[i] = { name, first_sentence(pn.reference()[name].doc) }
+  end
+  if #options > 0 then
+    return option_of_text(text, options) ..
+      (#rows > 0 and "Near it:\n" .. columns(rows) or "")
+  elseif #rows == 0 then
+    local owner = text:match "^(.+)[.:][^.:]*$"
+    return ('Nothing is known as "%s".  %s shows what there is.\n'):format(text,
+      owner and #names.matches(owner) == 1 and ('help "%s"'):format(owner) or "help()")
+  end
+  return ('Nothing is known as "%s".  Near it:\n'):format(text) .. columns(rows)
+end
+
+local function text_for_name(text)
+  local found = names.matches(text)
+  if #found == 0 then
+    return unknown_text(text)
+  end
+  if #found == 1 then
+    local options = found[1]:find "[.:]" and names.with_option(text) or {}
+    return entry_text(found[1]) .. (#options > 0 and not text:find "[.:]" and "\n" .. option_of_text(text, options) or "")
+  end
+  local rows = {}
+  for i, name in ipairs(found) do
+    rows[i] = { name, first_sentence(pn.reference()[name].doc) }
+  end
+  return ('"%s" is the name of several:\n'):format(text) .. columns(rows)
+end
+
+local function text_for_value(value)
+  local name = names.of(value)
+  if name then
+    return entry_text(name)
+  end
+  return ("There is no help for this %s: it is not part of Penumbra.\n"):format(type(value))
+end
+
+-- ---- colour ----
+
+local sections = {}
+for word in ("Options Functions Fields Methods Operators Libraries Objects Example"):gmatch "%a+" do sections[word] = true end
+
+-- Headings, the names on the left of a list, examples, and the words before what follows.
+local function paint(text)
+  if not colour.wanted() then return text end
+  local section, out = nil, {}
+  for line in text:gmatch "([^\n]*)\n" do
+    local word = line:match "^(%a+)"
+    if word and sections[word] and line:find("^" .. word .. "%s*%a*$") then
+      section, line = word, colour.paint(line, "heading")
+    elseif word then
+      section = nil
+      line = line:gsub("^Reveals", colour.paint("%0", "heading")):gsub("^Source:", colour.paint("%0", "heading"))
+    elseif section == "Example" then
+      line = colour.code(line)
+    elseif section and section ~= "Objects" then
+      line = line:gsub("^  (%S+)", function(name) return "  " .. colour.paint(name, "name") end)
+    end
+    if #out == 0 then line = colour.paint(line, "heading") end
+    out[#out + 1] = line .. "\n"
+  end
+  return table.concat(out)
+end
+
+local function write(text)
+  io.write(paint(text))
+end
+
+local help = {}
+
+function help.run(...)
+  local x = ...
+  if select("#", ...) == 0 or rawequal(x, pn) then
+    write(overview())
+  elseif x == nil then
+    io.write 'This is nil.  Give help a name in quotes, as help "frank_wolfe", or nothing for an overview.\n'
+  elseif type(x) == "string" then
+    write(text_for_name(x))
+  elseif rawequal(x, pn.help) then
+    write(entry_text "help")
+  else
+    write(text_for_value(x))
+  end
+end
+
+help.rows = {
+  help = {
+    signature = 'pn.help(x)',
+    doc = 'Print what is known about x: a name ("frank_wolfe", "set.l1_ball", "pn.vec:dot"), a function, a library, '
+      .. 'an object (then its class), or nothing for an overview.  A name that is not known is answered with the '
+      .. 'nearest ones.  Returns nothing.',
+    reveals = 'nothing',
+    kind = 'function',
+  },
+}
+
+return help

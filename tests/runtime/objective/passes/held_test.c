@@ -1,0 +1,329 @@
+/* held_test.c -- objectives whose records are shared out to ranks, which are threads here: the bits of one process that has all of them, and
+ * refusals of whatever would read a record that is elsewhere.
+ * Depends on: objective/, fake_ranks.h, batch_helpers.h. */
+#define _POSIX_C_SOURCE 200809L
+#include <unistd.h>
+
+#include "data/rows.h"
+#include "fake_ranks.h"
+#include "objective/measures/smoothed.h"
+#include "objective/passes/objective_impl.h"
+#include "objective/passes/second_order.h"
+#include "random/address.h"
+#include "runtime/objective/passes/batch_helpers.h"
+
+#define N        60000
+#define P        5
+#define DIM_MOST (3 * P)
+#define RESULT   (4 * N + 1024)
+
+typedef struct held {
+    const pn_dataset *whole;
+    const char *loss;
+    double clip;
+    bool tight;                 /* ranks hold less than their share */
+    double *out[FAKE_MOST + 1]; /* [RESULT] of each rank; the last of one process */
+    pn_status status[FAKE_MOST + 1];
+    pn_err err[FAKE_MOST + 1];
+    size_t records[FAKE_MOST];     /* that a rank holds */
+    const char *failed[FAKE_MOST]; /* what a thread found */
+} held;
+
+/* Every kind of pass over all records, one after the other. */
+static pn_status ask_all(pn_objective *objective, double *out, pn_err *err)
+{
+    static const double steps[] = { 1.0, 0.5 };
+    size_t dim = pn_objective_dim(objective), margins = dim / P, clipped = 0;
+    bool clip = pn_objective_clip(objective) > 0.0;
+    double theta[DIM_MOST], v[DIM_MOST];
+    pn_status status;
+
+    some_point(theta, dim, 5);
+    some_point(v, dim, 6);
+    status = pn_objective_evaluate(objective, theta, out, out + 1, NULL, err);
+    out += 1 + DIM_MOST;
+    if (status == PN_OK)
+        status = pn_objective_factors(objective, theta, out, out + N, NULL, err);
+    out += (1 + margins) * N;
+    if (status == PN_OK && !clip)
+        status = pn_objective_hessian_times(objective, NULL, theta, v, out, NULL, err);
+    out += DIM_MOST;
+    if (status == PN_OK && !clip)
+        status = pn_objective_quadratic(objective, NULL, theta, out, out + 1, out + 1 + DIM_MOST, NULL, err);
+    out += 1 + DIM_MOST + DIM_MOST * DIM_MOST;
+    if (status == PN_OK)
+        status = pn_objective_line(objective, NULL, theta, v, steps, 2, 0.1, out, &clipped, NULL, err);
+    out[2] = (double)clipped;
+    if (status == PN_OK)
+        status = pn_objective_differences(objective, NULL, theta, v, 1, 0.01, out + 3, NULL, err);
+    if (status == PN_OK && pn_objective_data(objective)->bounds.labels_binary)
+        status = pn_objective_accuracy(objective, theta, out + 4, NULL, err);
+    return status;
+}
+
+static pn_objective *open_objective(const pn_dataset *data, pn_loss *loss, double clip, pn_ranks *ranks,
+                                    pn_status *status, pn_err *err)
+{
+    pn_objective_parts parts = { .data = data, .loss = loss, .clip = clip, .ranks = ranks };
+    pn_objective *objective = NULL;
+
+    *status = pn_objective_new(&objective, &parts, err);
+    return objective;
+}
+
+static void answer(held *self, const pn_dataset *data, pn_ranks *ranks, size_t which)
+{
+    pn_loss *loss = make_loss(self->loss);
+    pn_objective *objective = open_objective(data, loss, self->clip, ranks, &self->status[which], &self->err[which]);
+
+    memset(self->out[which], 0, RESULT * sizeof(double));
+    if (objective)
+        self->status[which] = ask_all(objective, self->out[which], &self->err[which]);
+    pn_objective_free(objective);
+    pn_loss_free(loss);
+}
+
+static pn_dataset *hold(const pn_dataset *whole, const pn_ranks *ranks, size_t less)
+{
+    pn_dataset *data = NULL;
+    size_t begin, end;
+    pn_err err;
+
+    pn_ranks_hold(ranks, whole->n, &begin, &end);
+    if (pn_dataset_hold(&data, whole, begin, end - less, &err) != PN_OK)
+        abort();
+    return data;
+}
+
+static void answer_rank(pn_ranks *ranks, void *argument)
+{
+    held *self = argument;
+    size_t me = pn_ranks_rank(ranks);
+    pn_dataset *data = hold(self->whole, ranks, self->tight && me == 1 ? N / 2 - 100 : 0);
+
+    self->records[me] = data->held;
+    answer(self, data, ranks, me);
+    pn_dataset_free(data);
+}
+
+static void open_held(held *self, const pn_dataset *whole, const char *loss, double clip)
+{
+    *self = (held){ .whole = whole, .loss = loss, .clip = clip };
+    for (size_t r = 0; r <= FAKE_MOST; r++)
+        self->out[r] = malloc(RESULT * sizeof(double));
+}
+
+static void close_held(held *self)
+{
+    for (size_t r = 0; r <= FAKE_MOST; r++)
+        free(self->out[r]);
+}
+
+static pn_dataset *data_for(const char *name, storage kind)
+{
+    pn_loss *loss = make_loss(name);
+    pn_dataset *data = make_data(kind, N, P, &loss->labels);
+
+    pn_loss_free(loss);
+    return data;
+}
+
+static void compare(const char *loss, storage kind, double clip)
+{
+    pn_dataset *whole = data_for(loss, kind);
+    fake_world world;
+    held self;
+
+    open_held(&self, whole, loss, clip);
+    answer(&self, whole, NULL, FAKE_MOST);
+    CHECK(self.status[FAKE_MOST] == PN_OK && self.out[FAKE_MOST][0] > 0.0);
+    for (size_t size = 2; size <= 3; size++) {
+        fake_run(&world, size, answer_rank, &self);
+        for (size_t r = 0; r < size; r++) {
+            CHECK(self.records[r] > 0 && self.records[r] < N * 2 / 3);
+            if (!CHECK(self.status[r] == PN_OK))
+                (void)fprintf(stderr, "    %s\n", self.err[r].message);
+            if (!CHECK(memcmp(self.out[r], self.out[FAKE_MOST], RESULT * sizeof(double)) == 0))
+                (void)fprintf(stderr, "    the %s loss: rank %zu of %zu\n", loss, r, size);
+        }
+    }
+    close_held(&self);
+    pn_dataset_free(whole);
+}
+
+static void passes_over_all_records_have_the_bits_of_one_process(void)
+{
+    compare("logistic", DENSE, 0.0);
+    compare("logistic", FLOATS, 0.0);
+    compare("squared", DENSE, 0.0);
+    compare("softmax", DENSE, 0.0);
+    compare("logistic", DENSE, 0.3);
+    compare("logistic", FLOATS, 0.3);
+}
+
+/* Rank 1 lacks the end of its share: no rank gets a number. */
+static void a_share_that_is_not_held_is_an_error_everywhere(void)
+{
+    pn_dataset *whole = data_for("logistic", DENSE);
+    fake_world world;
+    held self;
+
+    open_held(&self, whole, "logistic", 0.0);
+    self.tight = true;
+    fake_run(&world, 2, answer_rank, &self);
+    CHECK(self.status[0] == PN_EUNSUPPORTED && strncmp(self.err[0].message, "rank 1: objective: ", 19) == 0);
+    CHECK(self.status[1] == PN_EUNSUPPORTED);
+    CHECK(strcmp(self.err[1].message, "objective: this rank's share of the pass is records 30721 to 60000, and it "
+                                      "holds 30001 to 30100 of 60000") == 0);
+    close_held(&self);
+    pn_dataset_free(whole);
+}
+
+/* ---- what would read records that are elsewhere ---- */
+
+static pn_status nothing(void *self, const double *thetas, size_t count, size_t dim, const pn_record *record,
+                         double *values, pn_err *err)
+{
+    (void)self, (void)thetas, (void)dim, (void)record, (void)err;
+    memset(values, 0, count * sizeof *values);
+    return PN_OK;
+}
+
+#define REFUSED(status) ((status) == PN_EUNSUPPORTED && strstr(err.message, "of 60000"))
+
+static const char *refuse_batches(pn_objective *objective, const double *theta)
+{
+    static const size_t rows[] = { 1, 2, 3 };
+    const pn_batch batch = { rows, 3, 3.0 };
+    const pn_smoothing each = { PN_DIRECTIONS_ONE, 0.1, 5.0, 1, 0.0, false };
+    double out[DIM_MOST + DIM_MOST * DIM_MOST];
+    pn_address_key key = { { 1 }, true };
+    const pn_smoothed_call call = { rows, 3, &key, 3, NULL, NULL };
+    pn_err err;
+
+    if (!REFUSED(pn_objective_losses(objective, &batch, theta, out, out + 1, NULL, &err)))
+        return "a batch";
+    if (!REFUSED(pn_objective_batch_differences(objective, &batch, theta, theta, INFINITY, out, NULL, &err)))
+        return "differences of a batch";
+    if (!REFUSED(pn_objective_hessian_times(objective, &batch, theta, theta, out, NULL, &err)))
+        return "a product of a batch";
+    if (!REFUSED(pn_objective_quadratic(objective, &batch, theta, out, NULL, out + 1, NULL, &err)))
+        return "a Hessian of a batch";
+    if (!REFUSED(pn_objective_differences(objective, &batch, theta, theta, 1, 0.1, out, NULL, &err)))
+        return "a search of a batch";
+    if (!REFUSED(pn_smoothed_gradient(objective, &each, &call, theta, out, NULL, &err)))
+        return "smoothing";
+    if (!REFUSED(pn_objective_record_difference(objective, 1, theta, theta, out, &err)))
+        return "a record";
+    return NULL;
+}
+
+static void refuse_rank(pn_ranks *ranks, void *argument)
+{
+    held *self = argument;
+    size_t me = pn_ranks_rank(ranks);
+    pn_dataset *data = hold(self->whole, ranks, 0);
+    pn_loss *loss = make_loss("squared"), *box = NULL;
+    double theta[DIM_MOST] = { 0.1 };
+    pn_gram gram;
+    pn_objective *objective = open_objective(data, loss, 0.0, ranks, &self->status[me], &self->err[me]), *boxed;
+    pn_err err;
+
+    self->failed[me] = objective ? refuse_batches(objective, theta) : "the objective";
+    if (objective && !REFUSED(pn_gram_make(&gram, objective, NULL, &err)))
+        self->failed[me] = "a Gram matrix";
+    pn_objective_free(objective);
+    if (pn_loss_black_box(&box, nothing, NULL, NULL, P, 0.0, &err) != PN_OK)
+        abort();
+    boxed = open_objective(data, box, 0.0, ranks, &self->status[me], &err);
+    if (boxed || !REFUSED(self->status[me]))
+        self->failed[me] = "a black box";
+    pn_objective_free(boxed);
+    pn_loss_free(box);
+    pn_loss_free(loss);
+    pn_dataset_free(data);
+}
+
+static void other_passes_are_refused(void)
+{
+    pn_dataset *whole = data_for("squared", DENSE);
+    fake_world world;
+    held self = { .whole = whole };
+
+    fake_run(&world, 2, refuse_rank, &self);
+    for (size_t r = 0; r < 2; r++) {
+        if (!CHECK(!self.failed[r]))
+            (void)fprintf(stderr, "    %s: %s\n", self.failed[r], self.err[r].message);
+    }
+    pn_dataset_free(whole);
+}
+
+static void data_sets_refuse_what_moves_records(void)
+{
+    pn_dataset *whole = data_for("logistic", DENSE), *data = NULL, *made = NULL, *sparse = data_for("logistic", SPARSE);
+    const size_t rows[] = { 20000 };
+    const double low[P] = { 0 }, high[P] = { 1, 1, 1, 1, 1 };
+    double theta[P] = { 0 }, z;
+    pn_loss *loss = make_loss("logistic");
+    pn_dataset_summary summary;
+    pn_status status;
+    pn_rows open;
+    pn_err err;
+
+    CHECK(pn_dataset_hold(&data, whole, 15000, 40000, &err) == PN_OK);
+    CHECK(REFUSED(pn_dataset_subset(&made, data, rows, 1, &err)));
+    CHECK(REFUSED(pn_dataset_add_bias(&made, data, &err)));
+    CHECK(REFUSED(pn_dataset_rescale(&made, data, low, high, P, &err)));
+    CHECK(REFUSED(pn_dataset_summarise(data, &summary, &err)));
+    CHECK(REFUSED(pn_rows_open(&open, data, &err)));
+    CHECK(REFUSED(pn_predict(data, theta, P, &z, NULL, &err)));
+    CHECK(REFUSED(pn_dataset_hold(&made, data, 15000, 16000, &err)));
+    CHECK(!open_objective(data, loss, 0.0, NULL, &status, &err) && status == PN_EINVAL);
+    CHECK(strcmp(err.message, "objective: this rank holds records 15001 to 40000 of 60000; give the ranks that hold "
+                              "the others") == 0);
+    CHECK(pn_dataset_hold(&made, whole, 5, 5, &err) == PN_EDIM);
+    CHECK(pn_dataset_hold(&made, whole, 5, N + 1, &err) == PN_EDIM);
+    CHECK(pn_dataset_hold(&made, sparse, 5, 10, &err) == PN_EUNSUPPORTED);
+    pn_loss_free(loss);
+    pn_dataset_free(data);
+    pn_dataset_free(sparse);
+    pn_dataset_free(whole);
+}
+
+/* Clipped, narrowed and relabelled before or after: the same. */
+static void what_works_on_a_record_by_itself_is_done(void)
+{
+    pn_dataset *whole = data_for("squared", DENSE), *a = NULL, *b = NULL, *c = NULL;
+    pn_err err;
+
+    CHECK(pn_dataset_hold(&a, whole, 15000, 40000, &err) == PN_OK);
+    CHECK(pn_dataset_clip_rows(&b, a, PN_L1, 0.5, &err) == PN_OK);
+    CHECK(pn_dataset_clip_labels(&c, b, 0.25, 0.5, &err) == PN_OK);
+    take(&a, NULL);
+    take(&b, NULL);
+    CHECK(pn_dataset_to_float32(&a, c, &err) == PN_OK);
+    take(&c, NULL);
+    CHECK(pn_dataset_clip_rows(&b, whole, PN_L1, 0.5, &err) == PN_OK);
+    CHECK(pn_dataset_clip_labels(&c, b, 0.25, 0.5, &err) == PN_OK);
+    take(&b, NULL);
+    CHECK(pn_dataset_to_float32(&b, c, &err) == PN_OK);
+    CHECK(a->partial && a->first == 15000 && a->held == 25000 && a->n == N && !b->partial);
+    CHECK(memcmp(a->single, b->single + 15000 * P, 25000 * P * sizeof(float)) == 0);
+    CHECK(memcmp(a->y, b->y, N * sizeof(double)) == 0);
+    CHECK(a->bounds.norm[PN_L1] == 0.5 && a->bounds.label_low == 0.25);
+    pn_dataset_free(a);
+    pn_dataset_free(b);
+    pn_dataset_free(c);
+    pn_dataset_free(whole);
+}
+
+int main(void)
+{
+    (void)alarm(300); /* ranks that wait for each other for ever */
+    passes_over_all_records_have_the_bits_of_one_process();
+    a_share_that_is_not_held_is_an_error_everywhere();
+    other_passes_are_refused();
+    data_sets_refuse_what_moves_records();
+    what_works_on_a_record_by_itself_is_done();
+    return check_summary();
+}
