@@ -60,10 +60,10 @@ describe("check-layers", function()
   end)
 
   it("fails on a file beside the floors of a room, and on a floor that the table does not know", function()
-    finds("runtime/privacy/planted.c", "int x;", "'privacy/' is no floor")
+    finds("runtime/privacy/planted.c", "int x;", "'privacy/' is no floor", 1)
     os.remove(copy .. "/runtime/privacy/planted.c")
     assert.is_true(sh(("mkdir '%s/runtime/privacy/attic'"):format(copy)))
-    finds("runtime/privacy/attic/planted.c", "int x;", "'privacy/attic' is no floor")
+    finds("runtime/privacy/attic/planted.c", "int x;", "'privacy/attic' is no floor", 1)
   end)
 
   it("fails on an extern that reaches upward, which only objects show", function()
