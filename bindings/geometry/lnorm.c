@@ -44,7 +44,7 @@ static int minkowski(lua_State *L)
 
 static int names(lua_State *L)
 {
-    return pnl_push_table_names(L, (const void *const *)pn_norm_table());
+    return pnl_push_row_names(L, pn_norm_table());
 }
 
 /* ---- fields and methods ---- */
@@ -150,14 +150,8 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_norm(lua_State *L)
 {
-    const pn_norm_ops *const *table = pn_norm_table();
-
     pnl_open_class(L, &pnl_norm_class);
     pnl_library(L, "norm", "Norms, which measure records, gradients and steps.", library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "norm", &of, construct, PN_NORM_PARAMS);
-    }
+    pnl_constructors(L, "norm", pn_norm_table(), construct, PN_NORM_PARAMS);
     lua_setfield(L, -2, "norm");
 }

@@ -175,7 +175,7 @@ static int custom(lua_State *L)
 
 static int names(lua_State *L)
 {
-    return pnl_push_table_names(L, (const void *const *)pn_potential_table());
+    return pnl_push_row_names(L, pn_potential_table());
 }
 
 /* ---- fields ---- */
@@ -394,14 +394,8 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_potential(lua_State *L)
 {
-    const pn_potential_ops *const *table = pn_potential_table();
-
     pnl_open_class(L, &pnl_potential_class);
     pnl_library(L, "potential", "Potentials of mirror descent.", library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "potential", &of, construct, 0);
-    }
+    pnl_constructors(L, "potential", pn_potential_table(), construct, 0);
     lua_setfield(L, -2, "potential");
 }

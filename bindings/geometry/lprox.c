@@ -51,7 +51,7 @@ static int construct(lua_State *L)
 
 static int names(lua_State *L)
 {
-    return pnl_push_table_names(L, (const void *const *)pn_prox_table());
+    return pnl_push_row_names(L, pn_prox_table());
 }
 
 /* ---- pn.prox.custom ---- */
@@ -390,14 +390,8 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_prox(lua_State *L)
 {
-    const pn_prox_ops *const *table = pn_prox_table();
-
     pnl_open_class(L, &pnl_prox_class);
     pnl_library(L, "prox", "Proximal operators of convex functions.", library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "prox", &of, construct, 1);
-    }
+    pnl_constructors(L, "prox", pn_prox_table(), construct, 1);
     lua_setfield(L, -2, "prox");
 }

@@ -72,7 +72,7 @@ static int construct(lua_State *L)
 
 static int names(lua_State *L)
 {
-    return pnl_push_table_names(L, (const void *const *)pn_set_table());
+    return pnl_push_row_names(L, pn_set_table());
 }
 
 /* ---- fields ---- */
@@ -336,15 +336,9 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_geometry(lua_State *L)
 {
-    const pn_set_ops *const *table = pn_set_table();
-
     pnl_open_class(L, &pnl_set_class);
     pnl_library(L, "set", "Convex constraint sets.", library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "set", &of, construct, false);
-    }
+    pnl_constructors(L, "set", pn_set_table(), construct, 0);
     pnl_reference(L, "set", "custom", PNL_NOTHING | PNL_CALLS_BACK, pnl_set_custom_signature, pnl_set_custom_doc,
                   "the functions that are given", pnl_set_custom_params);
     lua_setfield(L, -2, "set");

@@ -31,7 +31,7 @@ static int construct(lua_State *L)
 
 static int names(lua_State *L)
 {
-    return pnl_push_table_names(L, (const void *const *)pn_loss_table());
+    return pnl_push_row_names(L, pn_loss_table());
 }
 
 static int get_name(lua_State *L)
@@ -365,14 +365,8 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_loss(lua_State *L)
 {
-    const pn_loss_ops *const *table = pn_loss_table();
-
     pnl_open_class(L, &pnl_loss_class);
     pnl_library(L, "loss", "Losses of a linear predictor.", library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "loss", &of, construct, 0);
-    }
+    pnl_constructors(L, "loss", pn_loss_table(), construct, 0);
     lua_setfield(L, -2, "loss");
 }

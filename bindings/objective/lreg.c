@@ -49,7 +49,7 @@ static int separable(lua_State *L)
 
 static int names(lua_State *L)
 {
-    return pnl_push_table_names(L, (const void *const *)pn_regulariser_table());
+    return pnl_push_row_names(L, pn_regulariser_table());
 }
 
 /* ---- fields ---- */
@@ -263,14 +263,8 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_reg(lua_State *L)
 {
-    const pn_regulariser_ops *const *table = pn_regulariser_table();
-
     pnl_open_class(L, &pnl_reg_class);
     pnl_library(L, "reg", "Regularisers: terms of an objective that depend on no data.", library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "reg", &of, construct, 1);
-    }
+    pnl_constructors(L, "reg", pn_regulariser_table(), construct, 1);
     lua_setfield(L, -2, "reg");
 }

@@ -327,15 +327,10 @@ static const char curvature_doc[] =
 void pnl_open_sampling(lua_State *L)
 {
     static const pnl_row rows[] = { PNL_ROW_END };
-    const pn_block_sampling_ops *const *table = pn_block_sampling_table();
 
     pnl_open_class(L, &pnl_block_sampling_class);
     pnl_library(L, "sampling", "Which blocks a step of solve.block_frank_wolfe moves.", rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "sampling", &of, sampling_new, 0);
-    }
+    pnl_constructors(L, "sampling", pn_block_sampling_table(), sampling_new, 0);
     lua_pushcfunction(L, sampling_custom);
     lua_setfield(L, -2, "custom");
     pnl_reference(L, "sampling", "custom", PNL_NOTHING | PNL_CALLS_BACK,

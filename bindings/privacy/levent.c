@@ -175,18 +175,11 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_event(lua_State *L)
 {
-    const pn_event_ops *const *table = pn_event_table();
-
     pnl_library(
         L, "event",
         "What private releases cost: events, each with its neighbouring relation and its Renyi and zCDP curves.",
         library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        lua_pushlightuserdata(L, (void *)(size_t)table[i]);
-        lua_pushcclosure(L, event_new, 1);
-        lua_setfield(L, -2, table[i]->name);
-        pnl_enter_row(L, "event", table[i]->name, "event", table[i]->params, table[i]->doc, table[i]->source);
-    }
+    pnl_private_constructors(L, "event", pn_event_table(), event_new);
     lua_setfield(L, -2, "event");
     pnl_open_class(L, &pnl_event_class);
 }

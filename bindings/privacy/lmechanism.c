@@ -124,14 +124,6 @@ static int mechanism_new(lua_State *L)
     return 1;
 }
 
-static void add_constructor(lua_State *L, const pn_mechanism_ops *ops)
-{
-    lua_pushlightuserdata(L, (void *)(size_t)ops);
-    lua_pushcclosure(L, mechanism_new, 1);
-    lua_setfield(L, -2, ops->name);
-    pnl_enter_row(L, "mechanism", ops->name, "mechanism", ops->params, ops->doc, ops->source);
-}
-
 void pnl_open_mechanism(lua_State *L)
 {
     static const pnl_row none[] = { PNL_ROW_END };
@@ -140,7 +132,6 @@ void pnl_open_mechanism(lua_State *L)
     pnl_open_class(L, &pnl_release_class);
     pnl_open_class(L, &pnl_sparse_run_class);
     pnl_library(L, "mechanism", "Private releases: every one is paid from a ledger before its noise is drawn.", none);
-    for (const pn_mechanism_ops *const *ops = pn_mechanism_table(); *ops; ops++)
-        add_constructor(L, *ops);
+    pnl_private_constructors(L, "mechanism", pn_mechanism_table(), mechanism_new);
     lua_setfield(L, -2, "mechanism");
 }

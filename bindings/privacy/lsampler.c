@@ -191,20 +191,11 @@ static const pnl_row library_rows[] = {
     PNL_ROW_END,
 };
 
-static void add_constructor(lua_State *L, const pn_sampler_ops *ops)
-{
-    lua_pushlightuserdata(L, (void *)(size_t)ops);
-    lua_pushcclosure(L, sampler_new, 1);
-    lua_setfield(L, -2, ops->name);
-    pnl_enter_row(L, "sampler", ops->name, "sampler", ops->params, ops->doc, ops->source);
-}
-
 void pnl_open_sampler(lua_State *L)
 {
     pnl_open_class(L, &pnl_sampler_class);
     pnl_library(L, "sampler", "Which records are in a batch, and what that makes of the cost of a noisy sum over it.",
                 library_rows);
-    for (const pn_sampler_ops *const *ops = pn_sampler_table(); *ops; ops++)
-        add_constructor(L, *ops);
+    pnl_private_constructors(L, "sampler", pn_sampler_table(), sampler_new);
     lua_setfield(L, -2, "sampler");
 }
