@@ -199,16 +199,11 @@ static pn_status row_value(void *self, const double *x, size_t p, double *value,
 static pn_norm *check_row_norm(lua_State *L, int index, pn_lp *lp)
 {
     pn_norm *norm = pnl_test(L, index, &pnl_norm_class);
-    const char *given = lua_type(L, index) == LUA_TSTRING ? lua_tostring(L, index) : NULL;
 
     if (norm)
         return pn_norm_is_lp(norm, lp) ? NULL : norm;
-    for (int i = 0; given && i < PN_LP_COUNT; i++) {
-        if (strcmp(given, pn_lp_name((pn_lp)i)) == 0) {
-            *lp = (pn_lp)i;
-            return NULL;
-        }
-    }
+    if (lua_type(L, index) == LUA_TSTRING && pn_lp_find(lp, lua_tostring(L, index)))
+        return NULL;
     pnl_error(L, "clip_rows: norm must be \"l1\", \"l2\", \"linf\" or a pn.norm, got %s", pnl_got(L, index));
     return NULL;
 }

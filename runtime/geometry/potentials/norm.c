@@ -437,13 +437,7 @@ static void add_arguments(const pn_norm *norm, char *text, size_t size)
 
 bool pn_norm_is_lp(const pn_norm *norm, pn_lp *lp)
 {
-    for (int i = 0; norm->ops && i < PN_LP_COUNT; i++) {
-        if (strcmp(norm->ops->name, pn_lp_name((pn_lp)i)) == 0) {
-            *lp = (pn_lp)i;
-            return true;
-        }
-    }
-    return false;
+    return norm->ops && pn_lp_find(lp, norm->ops->name);
 }
 
 void pn_norm_describe(const pn_norm *norm, char *text, size_t size)

@@ -4,13 +4,6 @@
 
 #include "privacy/accounting/accountant.h"
 
-/* clang-format off: one row, one line */
-#define PN_ACCOUNTANTS(X)                                                                                              \
-    X(rdp)                                                                                                             \
-    X(zcdp)                                                                                                            \
-    X(pld)                                                                                                             \
-    X(advanced)
-/* clang-format on */
 #define PN_DECLARE(name) extern const pn_accountant_ops pn_accountant_##name##_ops;
 PN_ACCOUNTANTS(PN_DECLARE)
 #undef PN_DECLARE
