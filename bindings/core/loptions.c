@@ -402,12 +402,3 @@ int pnl_push_row_names(lua_State *L, const void *rows)
     pnl_list(L);
     return 1;
 }
-
-int pnl_push_dim(lua_State *L, size_t dim)
-{
-    if (dim)
-        lua_pushinteger(L, (lua_Integer)dim);
-    else
-        lua_pushnil(L);
-    return 1;
-}

@@ -201,9 +201,6 @@ void pnl_constructors(lua_State *L, const char *library, const void *rows, lua_C
 
 /** Push the names of `rows`; returns 1. */
 int pnl_push_row_names(lua_State *L, const void *rows);
-/** Push a number of coordinates, nil for 0 (any); returns 1. */
-int pnl_push_dim(lua_State *L, size_t dim);
-
 /* ---- shared objects of the module ---- */
 
 /** Give the table on the top (a plain list or record of results) a text of its own, "{true, false}", instead of an address;

@@ -2,6 +2,7 @@
  * Depends on: pnl.h, geometry/potentials/norm.h.  Used by: module.c. */
 #include <stdio.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "geometry/potentials/norm.h"
 
@@ -49,12 +50,7 @@ static int names(lua_State *L)
 
 /* ---- fields and methods ---- */
 
-static int get_dim(lua_State *L)
-{
-    size_t dim = pn_norm_dim(check_norm(L, 1));
-
-    return pnl_push_dim(L, dim);
-}
+PNL_GETTER_IF(get_dim, pn_norm_dim(check_norm(L, 1)) > 0, pn_norm_dim(check_norm(L, 1)));
 
 static int value(lua_State *L)
 {

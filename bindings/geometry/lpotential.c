@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "bindings/core/lcallback.h"
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "bindings/expr/lsymbol.h"
 #include "geometry/potentials/custom_potential.h"
@@ -180,18 +181,8 @@ static int names(lua_State *L)
 
 /* ---- fields ---- */
 
-static int get_dim(lua_State *L)
-{
-    size_t dim = check_potential(L, 1)->dim;
-
-    return pnl_push_dim(L, dim);
-}
-
-static int get_name(lua_State *L)
-{
-    lua_pushstring(L, check_potential(L, 1)->ops->name);
-    return 1;
-}
+PNL_GETTER_IF(get_dim, check_potential(L, 1)->dim > 0, check_potential(L, 1)->dim);
+PNL_GETTER(get_name, check_potential(L, 1)->ops->name);
 
 static int get_norm(lua_State *L)
 {
@@ -203,11 +194,7 @@ static int get_norm(lua_State *L)
     return 1;
 }
 
-static int get_strong_convexity(lua_State *L)
-{
-    lua_pushnumber(L, check_potential(L, 1)->strong_convexity);
-    return 1;
-}
+PNL_GETTER(get_strong_convexity, check_potential(L, 1)->strong_convexity);
 
 static int get_vertices(lua_State *L)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bindings/core/lcallback.h"
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "core/size.h"
 #include "geometry/prox/prox.h"
@@ -252,18 +253,8 @@ static int groups(lua_State *L)
 
 /* ---- fields and methods ---- */
 
-static int get_dim(lua_State *L)
-{
-    size_t dim = check_prox(L, 1)->dim;
-
-    return pnl_push_dim(L, dim);
-}
-
-static int get_name(lua_State *L)
-{
-    lua_pushstring(L, check_prox(L, 1)->ops->name);
-    return 1;
-}
+PNL_GETTER_IF(get_dim, check_prox(L, 1)->dim > 0, check_prox(L, 1)->dim);
+PNL_GETTER(get_name, check_prox(L, 1)->ops->name);
 
 static double check_step(lua_State *L, int index, const char *owner)
 {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/progress.h"
 #include "bindings/geometry/lset.h"
 #include "geometry/sets/sets.h"
@@ -77,45 +78,12 @@ static int names(lua_State *L)
 
 /* ---- fields ---- */
 
-static int get_dim(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)pnl_check_set(L, 1)->dim);
-    return 1;
-}
-
-static int get_name(lua_State *L)
-{
-    lua_pushstring(L, pnl_check_set(L, 1)->ops->name);
-    return 1;
-}
-
-static int get_radius(lua_State *L)
-{
-    const pn_set *set = pnl_check_set(L, 1);
-
-    lua_pushnumber(L, set->ops->radius(set, PN_L2));
-    return 1;
-}
-
-static int get_diameter(lua_State *L)
-{
-    const pn_set *set = pnl_check_set(L, 1);
-
-    lua_pushnumber(L, set->ops->diameter(set, PN_L2));
-    return 1;
-}
-
-static int get_symmetric(lua_State *L)
-{
-    lua_pushboolean(L, pnl_check_set(L, 1)->ops->symmetric);
-    return 1;
-}
-
-static int get_bounded(lua_State *L)
-{
-    lua_pushboolean(L, pn_set_is_bounded(pnl_check_set(L, 1)));
-    return 1;
-}
+PNL_GETTER(get_dim, pnl_check_set(L, 1)->dim);
+PNL_GETTER(get_name, pnl_check_set(L, 1)->ops->name);
+PNL_GETTER(get_radius, pnl_check_set(L, 1)->ops->radius(pnl_check_set(L, 1), PN_L2));
+PNL_GETTER(get_diameter, pnl_check_set(L, 1)->ops->diameter(pnl_check_set(L, 1), PN_L2));
+PNL_GETTER(get_symmetric, pnl_check_set(L, 1)->ops->symmetric);
+PNL_GETTER(get_bounded, pn_set_is_bounded(pnl_check_set(L, 1)));
 
 /* ---- methods ---- */
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "bindings/expr/lsymbol.h"
 #include "bindings/objective/lobjective.h"
@@ -34,11 +35,7 @@ static int names(lua_State *L)
     return pnl_push_row_names(L, pn_loss_table());
 }
 
-static int get_name(lua_State *L)
-{
-    lua_pushstring(L, check_loss(L, 1)->name);
-    return 1;
-}
+PNL_GETTER(get_name, check_loss(L, 1)->name);
 
 static int get_labels(lua_State *L)
 {
@@ -49,11 +46,7 @@ static int get_labels(lua_State *L)
     return 1;
 }
 
-static int get_margins(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_loss(L, 1)->margins);
-    return 1;
-}
+PNL_GETTER(get_margins, check_loss(L, 1)->margins);
 
 /* Over all margins and labels. */
 static int get_convex(lua_State *L)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "bindings/expr/lsymbol.h"
 #include "bindings/objective/lobjective.h"
@@ -54,11 +55,7 @@ static int names(lua_State *L)
 
 /* ---- fields ---- */
 
-static int get_name(lua_State *L)
-{
-    lua_pushstring(L, check_reg(L, 1)->row->name);
-    return 1;
-}
+PNL_GETTER(get_name, check_reg(L, 1)->row->name);
 
 /* The derivative of that order as text; nil when the regulariser is no formula. */
 static int push_formula(lua_State *L, int order)

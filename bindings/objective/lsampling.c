@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "bindings/core/lcallback.h"
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "bindings/core/progress.h"
 #include "objective/measures/expected_curvature.h"
@@ -64,35 +65,11 @@ static int sampling_pair(lua_State *L)
     return 1;
 }
 
-static int sampling_name(lua_State *L)
-{
-    lua_pushstring(L, check_sampling(L, 1)->ops->name);
-    return 1;
-}
-
-static int sampling_blocks(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_sampling(L, 1)->blocks);
-    return 1;
-}
-
-static int sampling_least(lua_State *L)
-{
-    lua_pushnumber(L, check_sampling(L, 1)->least);
-    return 1;
-}
-
-static int sampling_mean(lua_State *L)
-{
-    lua_pushnumber(L, check_sampling(L, 1)->mean);
-    return 1;
-}
-
-static int sampling_top(lua_State *L)
-{
-    lua_pushnumber(L, pn_block_sampling_top(check_sampling(L, 1)));
-    return 1;
-}
+PNL_GETTER(sampling_name, check_sampling(L, 1)->ops->name);
+PNL_GETTER(sampling_blocks, check_sampling(L, 1)->blocks);
+PNL_GETTER(sampling_least, check_sampling(L, 1)->least);
+PNL_GETTER(sampling_mean, check_sampling(L, 1)->mean);
+PNL_GETTER(sampling_top, pn_block_sampling_top(check_sampling(L, 1)));
 
 static int sampling_tostring(lua_State *L)
 {

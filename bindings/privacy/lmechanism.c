@@ -2,6 +2,7 @@
  * Depends on: lprivacy.h, lprivacy_check.h, privacy/mechanism/mechanism.h.  Used by: lprivacy.c. */
 #include <stdio.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/privacy/lprivacy.h"
 #include "bindings/privacy/lprivacy_check.h"
 
@@ -23,33 +24,9 @@ static int mechanism_event(lua_State *L)
     return 1;
 }
 
-static int mechanism_name(lua_State *L)
-{
-    lua_pushstring(L, check_mechanism(L)->ops->name);
-    return 1;
-}
-
-static int mechanism_scale(lua_State *L)
-{
-    double scale = check_mechanism(L)->scale;
-
-    if (scale > 0.0)
-        lua_pushnumber(L, scale);
-    else
-        lua_pushnil(L);
-    return 1;
-}
-
-static int mechanism_dim(lua_State *L)
-{
-    const pn_mechanism *mechanism = check_mechanism(L);
-
-    if (mechanism->dim > 0)
-        lua_pushinteger(L, (lua_Integer)mechanism->dim);
-    else
-        lua_pushnil(L);
-    return 1;
-}
+PNL_GETTER(mechanism_name, check_mechanism(L)->ops->name);
+PNL_GETTER_IF(mechanism_scale, check_mechanism(L)->scale > 0.0, check_mechanism(L)->scale);
+PNL_GETTER_IF(mechanism_dim, check_mechanism(L)->dim > 0, check_mechanism(L)->dim);
 
 static int mechanism_tostring(lua_State *L)
 {

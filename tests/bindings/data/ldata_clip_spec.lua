@@ -1,7 +1,7 @@
 -- ldata_clip_spec.lua -- the option clip_rows of the loaders: the same bits and bounds as clip_rows of what they load.
 local pn = require "penumbra"
 
-local files = dofile(debug.getinfo(1, "S").source:match("^@(.*)bindings/ldata_clip_spec.lua$") .. "runtime/data/files.lua")
+local files = dofile(debug.getinfo(1, "S").source:match("^@(.*)bindings/data/ldata_clip_spec.lua$") .. "runtime/data/files.lua")
 local write = files.write
 
 local function same(a, b)
