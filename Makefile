@@ -5,6 +5,7 @@
 
 VERSION := 0.1.0
 SO      := libpenumbra.so.0
+FED_SO  := libpenumbra_federated.so.0
 LUA_SO  := libpenumbra_lua.so.0
 
 # Sanitizers, e.g. SAN=address,undefined; they get a tree of their own.
@@ -107,6 +108,8 @@ BINDING_SRC := $(filter-out $(PROGRAM_SRC) bindings/mpi/%,$(sort $(wildcard bind
 STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
 HEADERS     := penumbra.h $(shell sed -n 's/^\#include "\(.*\)"/\1/p' runtime/penumbra.h)
 PUBLIC      := $(HEADERS:%=runtime/%) bindings/embed/penumbra_lua.h
+FED_HEADERS := $(filter federated/%,$(HEADERS))
+CORE_HEADERS := $(filter-out $(FED_HEADERS),$(HEADERS))
 C_TEST_SRC  := $(sort $(wildcard tests/*/*_test.c tests/*/*/*_test.c tests/*/*/*/*_test.c))
 BENCH_SRC   := $(sort $(wildcard tests/bench/*_bench.c))
 
@@ -114,6 +117,9 @@ CXX_OBJ     := $(RUNTIME_CXX:%.cc=$(BUILD)/%.o)
 PROTO_SRC   := $(RUNTIME_PROTO:runtime/%.proto=$(BUILD)/proto/%.pb-c.c)
 PROTO_OBJ   := $(PROTO_SRC:.c=.o)
 RUNTIME_OBJ := $(RUNTIME_SRC:%.c=$(BUILD)/%.o) $(CXX_OBJ) $(PROTO_OBJ)
+# Federated runs are a library of their own: who trains in one process needs no ZeroMQ.
+FED_OBJ     := $(filter $(BUILD)/runtime/federated/% $(BUILD)/proto/federated/%,$(RUNTIME_OBJ))
+CORE_OBJ    := $(filter-out $(FED_OBJ),$(RUNTIME_OBJ))
 # The Lua half as C, for states that have no files.
 LUA_HALF    := $(BUILD)/bindings/lua_half.o
 BINDING_OBJ := $(BINDING_SRC:%.c=$(BUILD)/%.o) $(LUA_HALF)
@@ -142,12 +148,18 @@ MPI         := $(if $(MPI_LIBS),$(BUILD)/lua/penumbra/mpi.so)
 
 # ---- rules ----
 
-all: $(BUILD)/libpenumbra.a $(BUILD)/libpenumbra.so $(BUILD)/libpenumbra_lua.a $(BUILD)/libpenumbra_lua.so $(CORE) $(LUA_TREE) $(PROGRAM) $(MPI)
+ARCHIVES := $(BUILD)/libpenumbra_federated.a $(BUILD)/libpenumbra.a
+
+all: $(ARCHIVES) $(BUILD)/libpenumbra.so $(BUILD)/libpenumbra_federated.so $(BUILD)/libpenumbra_lua.a $(BUILD)/libpenumbra_lua.so $(CORE) $(LUA_TREE) $(PROGRAM) $(MPI)
 
 COMPILE = $(CC) $(CPPFLAGS) $(INCLUDE) $(DEP_CFLAGS) $(LUA_CFLAGS) $(STD) $(OPT) $(GUARDS) $(FORTIFY) $(WARN) $(SANFLAGS) $(CFLAGS)
 COMPILE_CXX = $(CXX) $(CPPFLAGS) $(INCLUDE) $(CXX_STD) $(OPT) $(GUARDS) $(FORTIFY) $(CXX_WARN) $(SANFLAGS) $(CXXFLAGS)
 LINK    = $(CC) $(OPT) $(SANFLAGS) $(SEALED) -pthread $(LDFLAGS)
-LIBS    = $(DEP_LIBS) -lm -pthread $(LDLIBS)
+LIBS    = $(DEP_LIBS) $(PROTOBUF_LIBS) -lm -pthread $(LDLIBS)
+ALL_LIBS = $(DEP_LIBS) $(FEDERATED_LIBS) -lm -pthread $(LDLIBS)
+# In libpenumbra.so protobuf-c reads model files, and nothing else sees it: it is linked in where there is an archive of it.
+STATIC_PROTOBUF := $(filter /%,$(shell $(CC) -print-file-name=libprotobuf-c.a))
+SO_LIBS  = $(DEP_LIBS) $(or $(STATIC_PROTOBUF),$(PROTOBUF_LIBS)) -lm -pthread $(LDLIBS)
 
 quiet   = $(if $(V),,@printf '  %s\n' '$(strip $(1))'; )
 
@@ -157,7 +169,7 @@ define record
 	@printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@
 endef
 $(BUILD)/flags: FORCE
-	$(call record,$(COMPILE) $(COMPILE_CXX) $(LINK) $(LIBS))
+	$(call record,$(COMPILE) $(COMPILE_CXX) $(LINK) $(ALL_LIBS) $(SO_LIBS))
 # What concerns one file each: an MPI that was installed since, or a new version, is no reason to compile everything.
 $(BUILD)/mpi.flags: FORCE
 	$(call record,$(MPI_CFLAGS) $(MPI_LIBS))
@@ -192,40 +204,54 @@ $(filter-out $(CXX_OBJ) $(PROTO_OBJ) $(LUA_HALF),$(ALL_OBJ)): $(BUILD)/%.o: %.c 
 	@mkdir -p $(@D)
 	$(call quiet,cc $<)$(COMPILE) $(HIDDEN) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
 
-$(BUILD)/libpenumbra.a: $(RUNTIME_OBJ) $(BUILD)/objects
+$(BUILD)/libpenumbra.a: $(CORE_OBJ)
+$(BUILD)/libpenumbra_federated.a: $(FED_OBJ)
+$(ARCHIVES): $(BUILD)/objects
 	@rm -f $@
-	$(call quiet,ar $@)ar rcsD $@ $(RUNTIME_OBJ)
+	$(call quiet,ar $@)ar rcsD $@ $(filter %.o,$^)
 
 # As installed: names that the runtime's files share among themselves are the linker's too, so they get a prefix that no host has.
-$(BUILD)/static/libpenumbra.a: $(BUILD)/libpenumbra.a
+STATIC := $(BUILD)/static/libpenumbra.a $(BUILD)/static/libpenumbra_federated.a
+$(BUILD)/static/names: $(BUILD)/libpenumbra.a $(BUILD)/libpenumbra_federated.a
 	@mkdir -p $(@D)
-	@nm -g --defined-only $< | awk 'NF == 3 && $$3 !~ /^(pn_|penumbra__|_Z|DW\.)/ { print $$3, "pn_private_" $$3 }' >$@.names
-	$(call quiet,objcopy $@)objcopy -D --redefine-syms=$@.names $< $@
+	@nm -g --defined-only $^ | awk 'NF == 3 && $$3 !~ /^(pn_|penumbra__|_Z|DW\.)/ { print $$3, "pn_private_" $$3 }' >$@
+$(STATIC): $(BUILD)/static/%: $(BUILD)/% $(BUILD)/static/names
+	$(call quiet,objcopy $@)objcopy -D --redefine-syms=$(BUILD)/static/names $< $@
 
 # What a shared object shows to the world: of libpenumbra what installed headers declare, by a version, and beside it, for this very
 # version of the Lua library alone, what the bindings need.  Under a sanitizer the module stays mapped, so that reports can name its lines.
 SYMBOLS = $(LUA) bindings/package/symbols.lua
-$(BUILD)/pn.map: $(HEADERS:%=runtime/%) $(BINDING_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
-	@$(SYMBOLS) map PENUMBRA_0.1 $(HEADERS:%=runtime/%) -- $(BINDING_OBJ) >$@.new
+$(BUILD)/pn.map: $(CORE_HEADERS:%=runtime/%) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
+	@$(SYMBOLS) map PENUMBRA_0.1 $(CORE_HEADERS:%=runtime/%) -- $(BINDING_OBJ) $(FED_OBJ) -- $(CORE_OBJ) >$@.new
+	@cmp -s $@.new $@ || mv $@.new $@
+$(BUILD)/federated.map: $(FED_HEADERS:%=runtime/%) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
+	@$(SYMBOLS) map PENUMBRA_0.1 $(FED_HEADERS:%=runtime/%) -- $(BINDING_OBJ) -- $(FED_OBJ) >$@.new
 	@cmp -s $@.new $@ || mv $@.new $@
 $(BUILD)/lua.map: FORCE
 	$(call record,{ global: luaopen_penumbra_core; local: *; };)
 $(BUILD)/mpi.map: FORCE
 	$(call record,{ global: luaopen_penumbra_mpi; local: *; };)
 
-$(BUILD)/$(SO): $(RUNTIME_OBJ) $(BUILD)/objects $(BUILD)/pn.map
+$(BUILD)/$(SO): $(CORE_OBJ) $(BUILD)/objects $(BUILD)/pn.map
 	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),,-z defs) -Wl,-soname,$(SO) \
-	    -Wl,--version-script=$(BUILD)/pn.map -o $@ $(RUNTIME_OBJ) $(LIBS)
+	    -Wl,--version-script=$(BUILD)/pn.map -o $@ $(CORE_OBJ) $(SO_LIBS)
+
+$(BUILD)/$(FED_SO): $(FED_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.so $(BUILD)/federated.map
+	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),,-z defs) -Wl,-soname,$(FED_SO) \
+	    -Wl,--version-script=$(BUILD)/federated.map -o $@ $(FED_OBJ) -L$(BUILD) -lpenumbra $(ALL_LIBS)
 
 $(BUILD)/libpenumbra.so: $(BUILD)/$(SO)
 	@ln -sf $(SO) $@
 
+$(BUILD)/libpenumbra_federated.so: $(BUILD)/$(FED_SO)
+	@ln -sf $(FED_SO) $@
+
 # Lua's own functions come from the host's Lua, so they stay open here.
 $(BUILD)/penumbra_lua.map: FORCE
 	$(call record,PENUMBRA_0.1 { global: pnl_open; pnl_host_*; pnl_curator_*; luaopen_penumbra_core; local: *; };)
-$(BUILD)/$(LUA_SO): $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.so $(BUILD)/penumbra_lua.map
+$(BUILD)/$(LUA_SO): $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.so $(BUILD)/libpenumbra_federated.so $(BUILD)/penumbra_lua.map
 	$(call quiet,link $@)$(LINK) -shared -Wl,-soname,$(LUA_SO) -Wl,--version-script=$(BUILD)/penumbra_lua.map \
-	    -o $@ $(BINDING_OBJ) -L$(BUILD) -lpenumbra $(LIBS)
+	    -o $@ $(BINDING_OBJ) -L$(BUILD) -lpenumbra_federated -lpenumbra $(LIBS)
 
 $(BUILD)/libpenumbra_lua.so: $(BUILD)/$(LUA_SO)
 	@ln -sf $(LUA_SO) $@
@@ -234,19 +260,19 @@ $(BUILD)/libpenumbra_lua.a: $(BINDING_OBJ) $(BUILD)/objects
 	@rm -f $@
 	$(call quiet,ar $@)ar rcsD $@ $(BINDING_OBJ)
 
-$(CORE): $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a $(BUILD)/lua.map
+$(CORE): $(BINDING_OBJ) $(BUILD)/objects $(ARCHIVES) $(BUILD)/lua.map
 	@mkdir -p $(@D)
 	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),-z nodelete) -Wl,--version-script=$(BUILD)/lua.map \
-	    -o $@ $(BINDING_OBJ) $(BUILD)/libpenumbra.a $(LIBS)
+	    -o $@ $(BINDING_OBJ) $(ARCHIVES) $(ALL_LIBS)
 
 # It stays mapped, for MPI is left when the process ends.
 $(BUILD)/lua/penumbra/mpi.so: $(MPI_OBJ) $(BUILD)/objects $(BUILD)/mpi.map
 	@mkdir -p $(@D)
 	$(call quiet,link $@)$(LINK) -shared -z nodelete -Wl,--version-script=$(BUILD)/mpi.map -o $@ $(MPI_OBJ) $(MPI_LIBS)
 
-$(BUILD)/penumbra: $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
-	$(call quiet,link $@)$(LINK) $(if $(HARDEN),-pie) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/libpenumbra.a \
-	    $(LUA_LIBS) $(READLINE_LIBS) $(SECCOMP_LIBS) $(LIBS)
+$(BUILD)/penumbra: $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(ARCHIVES)
+	$(call quiet,link $@)$(LINK) $(if $(HARDEN),-pie) -o $@ $(PROGRAM_OBJ) $(BINDING_OBJ) $(ARCHIVES) \
+	    $(LUA_LIBS) $(READLINE_LIBS) $(SECCOMP_LIBS) $(ALL_LIBS)
 
 $(BUILD)/lua/penumbra/%.lua: stdlib/%.lua
 	@mkdir -p $(@D)
@@ -271,9 +297,9 @@ SAN_ENV   = PN_PRELOAD='$(shell $(CC) -print-file-name=libasan.so)' ASAN_OPTIONS
 endif
 
 # C tests of bindings/ are their own Lua host.
-$(C_TESTS) $(BENCHES): %: %.o $(BUILD)/libpenumbra.a
-	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(BUILD)/libpenumbra.a \
-	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(LIBS)
+$(C_TESTS) $(BENCHES): %: %.o $(ARCHIVES)
+	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) \
+	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(ALL_LIBS)
 $(filter $(BUILD)/tests/bindings/%,$(C_TESTS)): $(BINDING_OBJ)
 # Those of regress/ may carry the faults of core/mutant.h.
 $(filter $(BUILD)/tests/regress/%,$(C_TESTS)): $(MUTANT_OBJ)
@@ -286,14 +312,14 @@ $(MUTANT_OBJ) $(PEEK_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags | $(PROTO_SR
 $(MUTANTS): $(MUTANT_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a $(BUILD)/lua.map
 	@mkdir -p $(@D)
 	$(call quiet,link $@)$(LINK) -shared $(if $(SAN),-z nodelete) -Wl,--version-script=$(BUILD)/lua.map \
-	    -o $@ $(BINDING_OBJ) $(MUTANT_OBJ) $(filter-out $(MUTANT_SRC:%.c=$(BUILD)/%.o),$(RUNTIME_OBJ)) $(LIBS)
+	    -o $@ $(BINDING_OBJ) $(MUTANT_OBJ) $(filter-out $(MUTANT_SRC:%.c=$(BUILD)/%.o),$(RUNTIME_OBJ)) $(ALL_LIBS)
 
 $(PEEK): $(PEEK_OBJ) $(MUTANT_OBJ) $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/objects $(BUILD)/libpenumbra.a
 	$(call quiet,link $@)$(LINK) $(if $(HARDEN),-pie) -o $@ $(PEEK_OBJ) $(filter-out $(PEEK_SRC:%.c=$(BUILD)/%.o),$(PROGRAM_OBJ) $(BINDING_OBJ)) \
-	    $(MUTANT_OBJ) $(filter-out $(MUTANT_SRC:%.c=$(BUILD)/%.o),$(RUNTIME_OBJ)) $(LUA_LIBS) $(READLINE_LIBS) $(SECCOMP_LIBS) $(LIBS)
+	    $(MUTANT_OBJ) $(filter-out $(MUTANT_SRC:%.c=$(BUILD)/%.o),$(RUNTIME_OBJ)) $(LUA_LIBS) $(READLINE_LIBS) $(SECCOMP_LIBS) $(ALL_LIBS)
 
 # What several specs install, each in a process of its own, is made before them: it stands in one place.
-INSTALLED = $(if $(filter tests/build/% tests/examples/embed_spec.lua,$(SPECS)),docs $(BUILD)/static/libpenumbra.a)
+INSTALLED = $(if $(filter tests/build/% tests/examples/embed_spec.lua,$(SPECS)),docs $(STATIC))
 test: all $(if $(SAN),,$(MUTANTS) $(PEEK)) $(INSTALLED) $(RUN_TESTS) | $(BUILD)/setup/test ## Run the tests; TESTS=path runs a part of them
 	@$(CLEAN_ENV) $(SAN_ENV) PN_LUA='$(LUA)' PN_BUSTED='$(BUSTED)' PN_BUILD='$(BUILD)' PN_CC='$(CC)' \
 	    $(LUA) tests/tools/run_tests.lua $(abspath $(RUN_TESTS)) -- $(SPECS)
@@ -385,22 +411,26 @@ EXAMPLES  = $(wildcard examples/embed/Makefile examples/embed/*.md examples/embe
 INSTALL   = install -D -m 644
 # A pkg-config file: $(1) is its source, without .in; it is written where it belongs, as other installations may run beside this one.
 PC        = @mkdir -p '$(LIB_DIR)/pkgconfig' && rm -f '$(LIB_DIR)/pkgconfig/$(notdir $(1))' && \
-	    sed 's|@PREFIX@|$(ROOT)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS))|; s|@LIB@|$(LIB)|; s|@LUA@|$(LUA_PC)|' $(1).in \
+	    sed 's|@PREFIX@|$(ROOT)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS))|; s|@FEDERATED_LIBS@|$(strip $(FEDERATED_LIBS))|; s|@LIB@|$(LIB)|; s|@LUA@|$(LUA_PC)|' $(1).in \
 	    >'$(LIB_DIR)/pkgconfig/$(notdir $(1))' && chmod 644 '$(LIB_DIR)/pkgconfig/$(notdir $(1))'
 
-install: all docs $(BUILD)/static/libpenumbra.a ## Install below DESTDIR/PREFIX
+install: all docs $(STATIC) ## Install below DESTDIR/PREFIX
 	@$(foreach file,$(HEADERS),$(INSTALL) runtime/$(file) '$(INC_DIR)/$(file)' && ) true
 	@$(INSTALL) bindings/embed/penumbra_lua.h '$(INC_DIR)/penumbra_lua.h'
 	@$(foreach file,$(STDLIB),$(INSTALL) stdlib/$(file) '$(LUA_DIR)/$(file)' && ) true
 	$(INSTALL) $(BUILD)/static/libpenumbra.a '$(LIB_DIR)/libpenumbra.a'
+	$(INSTALL) $(BUILD)/static/libpenumbra_federated.a '$(LIB_DIR)/libpenumbra_federated.a'
 	$(INSTALL) $(BUILD)/$(SO) '$(LIB_DIR)/$(SO)'
 	ln -sf $(SO) '$(LIB_DIR)/libpenumbra.so'
+	$(INSTALL) $(BUILD)/$(FED_SO) '$(LIB_DIR)/$(FED_SO)'
+	ln -sf $(FED_SO) '$(LIB_DIR)/libpenumbra_federated.so'
 	$(INSTALL) $(CORE) '$(CLUA_DIR)/core.so'
 	$(if $(MPI),$(INSTALL) $(MPI) '$(CLUA_DIR)/mpi.so')
 	$(INSTALL) $(BUILD)/libpenumbra_lua.a '$(LIB_DIR)/libpenumbra_lua.a'
 	$(INSTALL) $(BUILD)/$(LUA_SO) '$(LIB_DIR)/$(LUA_SO)'
 	ln -sf $(LUA_SO) '$(LIB_DIR)/libpenumbra_lua.so'
 	$(call PC,runtime/penumbra.pc)
+	$(call PC,runtime/penumbra-federated.pc)
 	$(call PC,bindings/embed/penumbra-lua.pc)
 	$(if $(PROGRAM),install -D $(PROGRAM) '$(TO)/bin/penumbra')
 	$(INSTALL) $(DOCS)/man/penumbra.1 '$(MAN)'
@@ -420,8 +450,9 @@ install-rock: all
 
 uninstall: ## Remove what install put there
 	rm -rf '$(INC_DIR)' '$(CLUA_DIR)' '$(LUA_DIR)' '$(LUALS_DIR)' '$(DOC_DIR)'
-	rm -f '$(TO)/bin/penumbra' '$(LIB_DIR)/pkgconfig/penumbra.pc' '$(LIB_DIR)/pkgconfig/penumbra-lua.pc' '$(MAN)' \
-	    '$(LIB_DIR)/libpenumbra'.* '$(LIB_DIR)/libpenumbra_lua'.*
+	rm -f '$(TO)/bin/penumbra' '$(LIB_DIR)/pkgconfig/penumbra.pc' '$(LIB_DIR)/pkgconfig/penumbra-federated.pc' \
+	    '$(LIB_DIR)/pkgconfig/penumbra-lua.pc' '$(MAN)' '$(LIB_DIR)/libpenumbra'.* '$(LIB_DIR)/libpenumbra_federated'.* \
+	    '$(LIB_DIR)/libpenumbra_lua'.*
 
 # The moment that the package gives as its own: that of the last commit, or of the first version's year where there is no history.
 SOURCE_DATE_EPOCH ?= $(shell git ls-files --error-unmatch Makefile >/dev/null 2>&1 && git log -1 --format=%ct || echo 1767225600)

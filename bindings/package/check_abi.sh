@@ -20,7 +20,7 @@ names_of()
         grep -v '_PRIVATE$' | LC_ALL=C sort
 }
 
-for library in libpenumbra libpenumbra_lua; do
+for library in libpenumbra libpenumbra_federated libpenumbra_lua; do
     rm -f "$now/$library.symbols"
     [ ! -e "$build/$library.so" ] || names_of "$build/$library.so" >"$now/$library.symbols"
 done

@@ -69,7 +69,8 @@ Description: differentially private optimization in C, with a Lua front
  and headers for C hosts, the reference, and annotations for editors.
 EOF
 printf 'activate-noawait ldconfig\n' >"$control/triggers"
-printf 'libpenumbra 0 penumbra (>= %s)\nlibpenumbra_lua 0 penumbra (>= %s)\n' "$version" "$version" >"$control/shlibs"
+printf 'libpenumbra 0 penumbra (>= %s)\nlibpenumbra_federated 0 penumbra (>= %s)\nlibpenumbra_lua 0 penumbra (>= %s)\n' \
+    "$version" "$version" "$version" >"$control/shlibs"
 (cd "$root" && find . -path ./DEBIAN -prune -o -type f -print | sed 's|^\./||' | sort | xargs -d '\n' md5sum) >"$control/md5sums"
 chmod 644 "$control"/*
 

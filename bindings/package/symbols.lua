@@ -1,7 +1,6 @@
 -- symbols.lua -- what the shared libraries show to the world: the names that installed headers declare, and nothing else.
---   lua symbols.lua map NODE HEADER ... [-- OBJECT ...]   a linker version script; what the objects need beside (libpenumbra_lua
--- is built
---                                                         of them, from this very source) gets a private node
+--   lua symbols.lua map NODE HEADER ... -- OBJECT ... -- OWN ...   a linker version script; what the objects of other libraries from this
+--                                                                  very source need of the library's OWN gets a private node
 --   lua symbols.lua layout HEADER ...                     a C program that prints sizes and offsets of the public structs
 -- Depends on: headers.lua, nm.  Used by: Makefile, check_abi.sh.
 package.path = (arg and arg[0]:match "^(.*/)" or "./") .. "?.lua;" .. package.path
@@ -29,20 +28,25 @@ function symbols.declared(paths)
   return sorted(names)
 end
 
-local function needed(objects, declared)
-  local public, names = {}, {}
-  for _, name in ipairs(declared) do public[name] = true end
+-- The names that nm says of the objects, as a set.
+local function names_of(option, objects)
+  local names = {}
   if #objects == 0 then return names end
-  local pipe <close> = assert(io.popen("nm -u " .. table.concat(objects, " ")))
-  for name in pipe:read("a"):gmatch "%f[%w_](pn_[%w_]+)" do
-    if not public[name] then names[name] = true end
-  end
+  local pipe <close> = assert(io.popen(("nm %s %s"):format(option, table.concat(objects, " "))))
+  for name in pipe:read("a"):gmatch "%s%u ([%w_]+)" do names[name] = true end
+  return names
+end
+
+local function needed(objects, own, declared)
+  local names, defined = names_of("-u", objects), names_of("-g --defined-only", own)
+  for _, name in ipairs(declared) do names[name] = nil end
+  for name in pairs(names) do names[name] = defined[name] end
   return sorted(names)
 end
 
-function symbols.map(node, paths, objects)
+function symbols.map(node, paths, objects, own)
   local declared = symbols.declared(paths)
-  local private = needed(objects, declared)
+  local private = needed(objects, own, declared)
   local out = { ("%s {\n  global:\n    %s;\n  local: *;\n};\n"):format(node, table.concat(declared, ";\n    ")) }
   if #private > 0 then
     out[2] = ("%s_PRIVATE {\n  global:\n    %s;\n};\n"):format(node, table.concat(private, ";\n    "))
@@ -82,15 +86,16 @@ function symbols.layout(paths)
 end
 
 if arg and arg[0]:match "symbols%.lua$" then
-  local mode, paths, objects, list = arg[1], {}, {}, nil
+  local mode, lists = arg[1], { {}, {}, {} }
+  local k = 1
   for i = mode == "map" and 3 or 2, #arg do
     if arg[i] == "--" then
-      list = objects
+      k = k + 1
     else
-      table.insert(list or paths, arg[i])
+      table.insert(lists[k], arg[i])
     end
   end
-  io.write(mode == "map" and symbols.map(arg[2], paths, objects) or symbols.layout(paths))
+  io.write(mode == "map" and symbols.map(arg[2], table.unpack(lists)) or symbols.layout(lists[1]))
 end
 
 return symbols

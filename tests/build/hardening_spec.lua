@@ -15,7 +15,7 @@ end
 
 local PROGRAM = build .. "/penumbra"
 local files = {
-  PROGRAM, build .. "/libpenumbra.so.0", build .. "/libpenumbra_lua.so.0", build .. "/lua/penumbra/core.so",
+  PROGRAM, build .. "/libpenumbra.so.0", build .. "/libpenumbra_federated.so.0", build .. "/libpenumbra_lua.so.0", build .. "/lua/penumbra/core.so",
 }
 local mpi = build .. "/lua/penumbra/mpi.so"
 if os.rename(mpi, mpi) then files[#files + 1] = mpi end
@@ -53,7 +53,7 @@ describe("what is built", function()
     elseif not takes(flag) then
       return pending "the compiler marks none"
     end
-    for _, archive in ipairs { "libpenumbra.a", "libpenumbra_lua.a" } do
+    for _, archive in ipairs { "libpenumbra.a", "libpenumbra_federated.a", "libpenumbra_lua.a" } do
       local _, members = run("ar t %s/%s", build, archive):gsub("\n", "")
       local _, marked = run("readelf -nW %s/%s", build, archive):gsub(mark, "")
       assert.equal(members, marked, archive .. " with " .. flag)

@@ -82,12 +82,16 @@ describe("make install", function()
       "lib/libpenumbra.a",
       "lib/libpenumbra.so",
       "lib/libpenumbra.so.0",
+      "lib/libpenumbra_federated.a",
+      "lib/libpenumbra_federated.so",
+      "lib/libpenumbra_federated.so.0",
       "lib/lua/5.4/penumbra/core.so",
       "include/penumbra/penumbra_lua.h",
       "lib/libpenumbra_lua.a",
       "lib/libpenumbra_lua.so",
       "lib/libpenumbra_lua.so.0",
       "lib/pkgconfig/penumbra.pc",
+      "lib/pkgconfig/penumbra-federated.pc",
       "lib/pkgconfig/penumbra-lua.pc",
       "share/lua/5.4/penumbra/init.lua",
       "share/lua/5.4/penumbra/lessons/01_neighbours.lua",
@@ -115,6 +119,29 @@ describe("make install", function()
     run("cd '%s' && %s -std=c17 -Wall -Wextra -Werror -o shared host.c %s", stage, cc, pkg_config("--cflags --libs"))
     assert.truthy(run("readelf -d '%s/shared'", stage):find("libpenumbra.so.0", 1, true))
     assert.equal("100 l2", run("LD_LIBRARY_PATH='%s/lib' '%s/shared'", root, stage))
+  end)
+
+  -- Numbers, keys, compression, and what compilers bring.
+  local expected = { "linux-vdso", "ld-linux", "libc", "libm", "libpthread", "libgcc_s", "libstdc++", "libgfortran", "libquadmath",
+    "libpenumbra", "libopenblas", "libsodium", "libz", "libsleef" }
+  local function is_expected(library)
+    for _, name in ipairs(expected) do
+      if library:find("^/?[%w/_-]*" .. name:gsub("%W", "%%%0") .. "[.-]") then return true end
+    end
+    return false
+  end
+
+  it("needs no messaging library in a C program, unless it is federated", function()
+    local needed, count = run("LD_LIBRARY_PATH='%s/lib' ldd '%s/shared'", root, stage), 0
+    for library in needed:gmatch "%s*(%S+)[^\n]*\n" do
+      assert.is_true(is_expected(library), library)
+      count = count + 1
+    end
+    assert.is_true(count >= 5, needed)
+    run([[cd '%s' && printf '#include <penumbra.h>\nint main(void) { return pn_sketch_names[0] == 0; }\n' >federated.c]], stage)
+    run("cd '%s' && %s -std=c17 -o federated federated.c %s", stage, cc, pkg_config("--cflags --libs", "penumbra-federated"))
+    assert.truthy(run("LD_LIBRARY_PATH='%s/lib' ldd '%s/federated'", root, stage):find("libzmq", 1, true))
+    run("LD_LIBRARY_PATH='%s/lib' '%s/federated'", root, stage)
   end)
 
   it("serves a C program with a set and a potential of its own", function()
@@ -180,8 +207,8 @@ describe("make install", function()
   end)
 
   it("serves a host of Lua that links everything statically", function()
-    local libs = pkg_config("--static --libs", "penumbra-lua"):gsub("%-lpenumbra_lua", "-l:libpenumbra_lua.a"):gsub("%-lpenumbra ",
-      "-l:libpenumbra.a ")
+    local libs = pkg_config("--static --libs", "penumbra-lua"):gsub("%-lpenumbra_lua", "-l:libpenumbra_lua.a"):gsub("%-lpenumbra_federated",
+      "-l:libpenumbra_federated.a"):gsub("%-lpenumbra ", "-l:libpenumbra.a ")
     run("cp examples/embed/host.c examples/embed/report.lua '%s'", stage)
     run("cd '%s' && %s -o static_host host.c %s %s -pthread", stage, cc, pkg_config("--cflags", "penumbra-lua"), libs)
     assert.is_nil(run("readelf -d '%s/static_host'", stage):find("libpenumbra", 1, true))

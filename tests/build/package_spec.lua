@@ -354,7 +354,7 @@ describe("the package", function()
     local licence, known = read "bindings/package/copyright", {
       lua = "Lua:", readline = "GNU readline:", openblas = "OpenBLAS", sodium = "libsodium:", z = "zlib:", sleef = "SLEEF:",
       zmq = "ZeroMQ:", ["protobuf-c"] = "protobuf-c:", ["stdc++"] = "libstdc++", gcc_s = "libgcc", m = "the GNU C library:",
-      c = "the GNU C library:", mpi = "Open MPI:", penumbra = "Penumbra", lapack = "OpenBLAS", lapacke = "OpenBLAS",
+      c = "the GNU C library:", mpi = "Open MPI:", penumbra = "Penumbra", penumbra_federated = "Penumbra", lapack = "OpenBLAS", lapacke = "OpenBLAS",
       pthread = "the GNU C library:", seccomp = "libseccomp:",
     }
     local needed = run("readelf -d %s/penumbra %s/*.so.0 %s/lua/penumbra/*.so", build, build, build)
@@ -375,8 +375,8 @@ describe("the package", function()
   it("is compiled to the same bytes in two places", function()
     local sums = {}
     for i, folder in ipairs(folders) do
-      local objects = "build/runtime/core/status.o build/runtime/numeric/fft.o build/runtime/privacy/ledger_disk.o "
-        .. "build/bindings/main.o"
+      local objects = "build/runtime/core/status.o build/runtime/numeric/fft.o build/runtime/privacy/ledger/ledger_disk.o "
+        .. "build/bindings/prompt/main.o"
       run("mkdir -p %s/tree/build && cp -r Makefile runtime bindings stdlib tests %s/tree && cp %s/config.mk %s/tree/build",
         folder, folder, build, folder)
       run("cd %s/tree && env -u MAKEFLAGS -u MFLAGS CCACHE_DISABLE=1 make -s BUILD=build CC='%s' %s", folder, cc, objects)

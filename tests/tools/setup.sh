@@ -92,7 +92,8 @@ install_packages()
 # The flags, as Makefile variables.
 write_config()
 {
-    libs="openblas libsodium zlib sleef libzmq libprotobuf-c"
+    libs="openblas libsodium zlib sleef"
+    federated="libzmq libprotobuf-c"
     lua=$(first_of "lua5.4|lua-5.4|lua54|lua" has_module)
     case $(pkg-config --modversion "$lua") in
     5.4*) ;;
@@ -101,8 +102,10 @@ write_config()
     echo "# Written by setup.sh; make clean removes it."
     echo "LUA := $(first_of "lua5.4|lua" "command -v")"
     echo "BUSTED := $(command -v busted || echo /usr/bin/busted)"
-    echo "DEP_CFLAGS := $(pkg-config --cflags $libs)"
+    echo "DEP_CFLAGS := $(pkg-config --cflags $libs $federated)"
     echo "DEP_LIBS := $(pkg-config --libs $libs) -lstdc++" # for fft.cc
+    echo "PROTOBUF_LIBS := $(pkg-config --libs libprotobuf-c)"
+    echo "FEDERATED_LIBS := $(pkg-config --libs $federated)"
     echo "LUA_PC := $lua"
     echo "LUA_CFLAGS := $(pkg-config --cflags "$lua")"
     echo "LUA_LIBS := $(pkg-config --libs "$lua")"
