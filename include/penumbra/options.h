@@ -4,7 +4,7 @@
  *     pn_options_new(&options, &err);
  *     pn_options_count(options, "dim", 100);           by its type, or
  *     pn_options_set(options, "radius", "2.5");        as text, such as a file of settings holds
- *     pn_set_new(&set, "l2_ball", options, &err);      reads them: "set.l2_ball: unknown option "radios"; did you mean "radius"?"
+ *     pn_set_new(&set, "l2_ball", options, &err);      reads them: set.l2_ball: unknown option "radios", the nearest is ...
  *     pn_options_free(options);
  *
  * A setter does not fail: what is wrong with an option (no such name, a wrong kind, a value out of range or given twice, no memory to

@@ -192,68 +192,25 @@ void pn_options_object(pn_options *options, const char *name, const char *type, 
 
 /* ---- reading ---- */
 
-/* How many letters must be added, dropped, changed or swapped with the next to make b of a; b has at most 31. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t rows[3][33], width = strlen(b), *before = rows[0], *last = rows[1], *now = rows[2];
-
-    for (size_t j = 0; j <= width; j++)
-        last[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t *spare = before;
-
-        now[0] = i;
-        for (size_t j = 1; j <= width; j++) {
-            size_t change = last[j - 1] + (a[i - 1] != b[j - 1]), least = last[j] < now[j - 1] ? last[j] : now[j - 1];
-
-            now[j] = change < least + 1 ? change : least + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < now[j])
-                now[j] = before[j - 2] + 1;
-        }
-        before = last;
-        last = now;
-        now = spare;
-    }
-    return last[width];
-}
-
-/* The row whose name is within a third of its letters of `name`, or NULL. */
-static const char *nearest(const char *name, const pn_option_rows *tables, size_t count)
-{
-    const char *best = NULL;
-    size_t least = SIZE_MAX;
-
-    for (size_t t = 0; t < count; t++) {
-        for (const pn_param *row = tables[t].params; row && row->name; row++) {
-            size_t length = strlen(row->name), off = length < 32 ? distance(name, row->name) : SIZE_MAX;
-
-            if (off < least && off <= (length + 2) / 3) {
-                best = row->name;
-                least = off;
-            }
-        }
-    }
-    return best;
-}
-
 static pn_status refuse_unknown(const char *owner, const char *name, const pn_option_rows *tables, size_t count,
                                 pn_err *err)
 {
-    const char *near = nearest(name, tables, count);
-    char known[PN_ERR_MAX] = "", guess[64] = "";
+    const char *near = NULL;
+    char known[PN_ERR_MAX] = "";
     size_t used = 0;
 
     for (size_t t = 0; t < count; t++) {
-        for (const pn_param *row = tables[t].params; row && row->name && used < sizeof known; row++) {
-            int n = snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", row->name);
+        for (const pn_param *row = tables[t].params; row && row->name; row++) {
+            int n = used < sizeof known
+                        ? snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", row->name)
+                        : 0;
 
             used += n > 0 ? (size_t)n : 0;
+            near = pn_nearer(name, near, row->name);
         }
     }
-    if (near)
-        (void)snprintf(guess, sizeof guess, "did you mean \"%.31s\"? ", near);
-    return pn_fail(err, PN_EINVAL, "%s: unknown option \"%.60s\"; %s%s%s", owner, name, guess,
-                   near ? "It takes " : "it takes ", used ? known : "none");
+    return pn_fail(err, PN_EINVAL, "%s: unknown option \"%.60s\"%s%s; it takes %s", owner, name,
+                   near ? ", the nearest is " : "", near ? near : "", used ? known : "none");
 }
 
 /* A whole number in digits. */
@@ -363,12 +320,14 @@ pn_status pn_options_spread(const pn_options *options, const char *owner, const 
     return PN_OK;
 }
 
-pn_status pn_options_read(const pn_options *options, const char *family, const char *name, const pn_param *params,
+pn_status pn_options_read(const pn_options *options, const pn_table *table, const char *caller, const char *name,
                           pn_arg args[PN_ARGS_MAX], pn_err *err)
 {
-    const pn_option_rows table = { params, args };
+    const pn_row *row = pn_table_find(table->rows, name);
     char owner[80];
 
-    (void)snprintf(owner, sizeof owner, "%s.%.60s", family, name);
-    return pn_options_spread(options, owner, &table, 1, err);
+    if (!row)
+        return pn_table_refuse(table, caller, name, err);
+    (void)snprintf(owner, sizeof owner, "%s.%s", table->library, name);
+    return pn_options_spread(options, owner, &(pn_option_rows){ row->params, args }, 1, err);
 }

@@ -1,9 +1,9 @@
 /* options.h -- how options by name become the arguments of a parameter table.
- * Depends on: param.h, penumbra/options.h.  Used by: the tables of geometry, privacy, objective and solvers. */
+ * Depends on: table.h, penumbra/options.h.  Used by: the tables of geometry, privacy, objective and solvers. */
 #ifndef PN_CORE_OPTIONS_H
 #define PN_CORE_OPTIONS_H
 
-#include "core/param.h"
+#include "core/table.h"
 #include "penumbra/options.h"
 
 #define PN_ARGS_MAX 40 /* rows of one table */
@@ -24,8 +24,12 @@ typedef struct pn_option_rows {
 pn_status pn_options_spread(const pn_options *options, const char *owner, const pn_option_rows *tables, size_t count,
                             pn_err *err);
 
-/** The same for one table of at most PN_ARGS_MAX rows; owner is "family.name". */
-pn_status pn_options_read(const pn_options *options, const char *family, const char *name, const pn_param *params,
+/**
+ * What a constructor by name reads: the options of the row of that name, whose messages begin with "library.name".
+ *   caller  the constructor, for the message about a name that is not in the table.
+ * Errors: PN_EUNSUPPORTED for the name; as pn_options_spread.
+ */
+pn_status pn_options_read(const pn_options *options, const pn_table *table, const char *caller, const char *name,
                           pn_arg args[PN_ARGS_MAX], pn_err *err);
 
 #endif

@@ -58,7 +58,7 @@ describe("the headers of hosts", function()
     local name = os.tmpname()
     run(("%s -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iinclude tests/build/host.cc -o %s %s/libpenumbra.so -Wl,-rpath,%s"):format(
       cxx, name, build, run("realpath " .. build):match "[^\n]+"))
-    assert.equal("10 steps, private: 1, heard of: 1\nsolve.sgd: unknown option \"epsilom\"; did you mean \"epsilon\"?\n", run(name))
+    assert.equal("10 steps, private: 1, heard of: 1\nsolve.sgd: unknown option \"epsilom\", the nearest is epsilon\n", run(name))
     os.remove(name)
   end)
 end)

@@ -102,7 +102,7 @@ void train()
     } catch (const std::runtime_error &error) {
         const char *what = error.what();
 
-        std::printf("%.*s\n", static_cast<int>(std::strcspn(what, "?") + 1), what);
+        std::printf("%.*s\n", static_cast<int>(std::strcspn(what, ";")), what);
     }
 }
 

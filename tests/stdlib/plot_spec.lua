@@ -5,20 +5,10 @@ local plot = pn.plot
 local program = require "penumbra.plot.program"
 local cells = require "penumbra.plot.cells"
 local show = require "penumbra.plot.show"
+local refused = require("tests.tools.refusal").refused
 
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 local has_gnuplot = os.execute "command -v gnuplot >/dev/null 2>&1"
-
-local function message_of(f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok, "was accepted")
-  return message
-end
-
-local function refused(text, f, ...)
-  local message = message_of(f, ...)
-  assert.is_truthy(message:find(text, 1, true), message)
-end
 
 local function lines_of(text)
   local lines = {}
@@ -201,7 +191,7 @@ describe("what is drawn", function()
     assert.equal((pn.accountant.zcdp {}:add(e, 10):epsilon(1e-5)), steps.layers[1].y[2])
     assert.equal((pn.accountant.rdp {}:add(e, 10):epsilon(1e-5)), steps.layers[2].y[2])
     assert.equal("rdp", steps.layers[2].label)
-    refused("accountants[1] must be advanced, pld, rdp or zcdp, got 'magic'", plot.privacy, e, { accountants = { "magic" } })
+    refused("accountants[1]: there is no accountant 'magic'; known are advanced, pld, rdp, zcdp", plot.privacy, e, { accountants = { "magic" } })
   end)
 
   it("is the trace of a simulation; that of a private run has no values", function()

@@ -1,68 +1,47 @@
 /* regulariser.c -- the table of regularisers, reference counts, and the checked doors.
  * Depends on: regulariser.h.  Used by: objective.c, bindings. */
-#include <stdio.h>
-#include <string.h>
-
 #include "core/options.h"
+#include "core/table.h"
 #include "objective/regularisers/formula_regulariser.h"
 
-extern const pn_regulariser_ops pn_regulariser_none, pn_regulariser_l2, pn_regulariser_l1, pn_regulariser_elastic_net,
-    pn_regulariser_group, pn_regulariser_nuclear, pn_regulariser_nonconvex;
+/* clang-format off: one row, one line */
+#define REGULARISERS(X)                                                                                                \
+    X(none)                                                                                                            \
+    X(l2)                                                                                                              \
+    X(l1)                                                                                                              \
+    X(elastic_net)                                                                                                     \
+    X(group)                                                                                                           \
+    X(nuclear)                                                                                                         \
+    X(nonconvex)
+/* clang-format on */
 
-static const pn_regulariser_ops *const regulariser_table[] = {
-    &pn_regulariser_none,  &pn_regulariser_l2,      &pn_regulariser_l1,        &pn_regulariser_elastic_net,
-    &pn_regulariser_group, &pn_regulariser_nuclear, &pn_regulariser_nonconvex, NULL,
-};
+#define DECLARE(name) extern const pn_regulariser_ops pn_regulariser_##name;
+REGULARISERS(DECLARE)
+
+#define ROW(name) &pn_regulariser_##name,
+static const pn_regulariser_ops *const rows[] = { REGULARISERS(ROW) NULL };
+PN_TABLE(regularisers, pn_regulariser_ops, "reg", "regulariser", rows);
 
 const pn_regulariser_ops *const *pn_regulariser_table(void)
 {
-    return regulariser_table;
-}
-
-static void list_names(char *text, size_t size)
-{
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; regulariser_table[i] && used < size; i++) {
-        int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "", regulariser_table[i]->name);
-
-        used += n > 0 ? (size_t)n : 0;
-    }
-}
-
-static const pn_regulariser_ops *find(const char *name)
-{
-    size_t i = 0;
-
-    while (regulariser_table[i] && strcmp(regulariser_table[i]->name, name) != 0)
-        i++;
-    return regulariser_table[i];
+    return rows;
 }
 
 pn_status pn_regulariser_from_args(pn_regulariser **out, const char *name, pn_arg *args, pn_err *err)
 {
-    const pn_regulariser_ops *row = find(name);
-    char owner[64], known[256];
     pn_status status;
+    const pn_regulariser_ops *row = pn_table_open(&regularisers, __func__, name, args, &status, err);
 
     *out = NULL;
-    if (!row) {
-        list_names(known, sizeof known);
-        return pn_fail(err, PN_EUNSUPPORTED, "reg: there is no regulariser \"%.60s\"; known are %s", name, known);
-    }
-    (void)snprintf(owner, sizeof owner, "reg.%s", name);
-    status = pn_args_check(owner, row->params, args, err);
-    if (status != PN_OK)
+    if (!row)
         return status;
     return row->formula ? pn_formula_regulariser_new(out, row, args, err) : row->create(out, args, err);
 }
 
 pn_status pn_regulariser_new(pn_regulariser **out, const char *name, const pn_options *options, pn_err *err)
 {
-    const pn_regulariser_ops *row = find(name);
     pn_arg args[PN_ARGS_MAX];
-    pn_status status = row ? pn_options_read(options, "reg", name, row->params, args, err) : PN_OK;
+    pn_status status = pn_options_read(options, &regularisers, __func__, name, args, err);
 
     *out = NULL;
     return status == PN_OK ? pn_regulariser_from_args(out, name, args, err) : status;
@@ -70,11 +49,7 @@ pn_status pn_regulariser_new(pn_regulariser **out, const char *name, const pn_op
 
 bool pn_regulariser_in_table(const pn_regulariser *regulariser)
 {
-    size_t i = 0;
-
-    while (regulariser_table[i] && regulariser_table[i] != regulariser->row)
-        i++;
-    return regulariser_table[i] != NULL;
+    return pn_table_find(rows, regulariser->row->name) == regulariser->row;
 }
 
 pn_regulariser *pn_regulariser_keep(pn_regulariser *regulariser)

@@ -37,7 +37,14 @@ struct pn_accountant {
     double releases;          /* counts and all */
 };
 
-/** The table, ended by NULL. */
+/* clang-format off: one row, one line */
+#define PN_ACCOUNTANTS(X)                                                                                              \
+    X(rdp)                                                                                                             \
+    X(zcdp)                                                                                                            \
+    X(pld)                                                                                                             \
+    X(advanced)
+/* clang-format on */
+/** Of these, ended by NULL. */
 const pn_accountant_ops *const *pn_accountant_table(void);
 /** pn_accountant_new with its arguments, one for each row of its table. */
 pn_status pn_accountant_from_args(pn_accountant **out, const char *name, pn_arg *args, pn_err *err);

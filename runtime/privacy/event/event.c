@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "core/options.h"
+#include "core/table.h"
 #include "privacy/event/event_leaf.h"
 #include "privacy/event/event_sampled.h"
 
@@ -17,16 +18,19 @@ const pn_param pn_neighbours_params[] = {
     PN_PARAM_END,
 };
 
-pn_status pn_neighbours_read(pn_neighbours *neighbours, const pn_options *options, const char *family, const char *name,
-                             const pn_param *params, pn_arg args[PN_ARGS_MAX], pn_err *err)
+pn_status pn_neighbours_read(pn_neighbours *neighbours, const pn_options *options, const pn_table *table,
+                             const char *caller, const char *name, pn_arg args[PN_ARGS_MAX], pn_err *err)
 {
+    const pn_row *row = pn_table_find(table->rows, name);
     pn_arg relation;
-    const pn_option_rows tables[] = { { params, args }, { pn_neighbours_params, &relation } };
     char owner[80];
     pn_status status;
 
-    (void)snprintf(owner, sizeof owner, "%s.%.60s", family, name);
-    status = pn_options_spread(options, owner, tables, 2, err);
+    if (!row)
+        return pn_table_refuse(table, caller, name, err);
+    (void)snprintf(owner, sizeof owner, "%s.%s", table->library, name);
+    status = pn_options_spread(
+        options, owner, (const pn_option_rows[]){ { row->params, args }, { pn_neighbours_params, &relation } }, 2, err);
     if (status == PN_OK)
         status = pn_args_check(owner, pn_neighbours_params, &relation, err);
     if (status == PN_OK)
@@ -34,68 +38,28 @@ pn_status pn_neighbours_read(pn_neighbours *neighbours, const pn_options *option
     return status;
 }
 
-static const pn_event_ops *const table[] = { &pn_event_exponential_ops,
-                                             &pn_event_report_noisy_max_ops,
-                                             &pn_event_pure_ops,
-                                             &pn_event_approximate_ops,
-                                             &pn_event_laplace_ops,
-                                             &pn_event_gaussian_ops,
-                                             &pn_event_zcdp_ops,
-                                             &pn_event_rdp_ops,
-                                             &pn_event_sparse_vector_ops,
-                                             &pn_event_objective_perturbation_ops,
-                                             &pn_event_poisson_sampled_ops,
-                                             &pn_event_fixed_sampled_ops,
-                                             &pn_event_fixed_sampled_and_whole_ops,
-                                             NULL };
+#define ROW(name) &pn_event_##name##_ops,
+static const pn_event_ops *const rows[] = { PN_EVENTS(ROW) NULL };
+PN_TABLE(events, pn_event_ops, "event", "event", rows);
 
 const pn_event_ops *const *pn_event_table(void)
 {
-    return table;
-}
-
-static pn_status unknown(const char *name, pn_err *err)
-{
-    char known[384] = "";
-    size_t used = 0;
-
-    for (size_t i = 0; table[i]; i++) {
-        int n = snprintf(known + used, sizeof known - used, "%s, ", table[i]->name);
-
-        used += n > 0 && (size_t)n < sizeof known - used ? (size_t)n : 0;
-    }
-    return pn_fail(err, PN_EUNSUPPORTED, "event: there is no event '%.60s'; there are %scompose and repeated", name,
-                   known);
-}
-
-static const pn_event_ops *find(const char *name)
-{
-    size_t i = 0;
-
-    while (table[i] && strcmp(table[i]->name, name) != 0)
-        i++;
-    return table[i];
+    return rows;
 }
 
 pn_status pn_event_from_args(pn_event **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
-    const pn_event_ops *row = find(name);
-    char owner[80];
     pn_status status;
+    const pn_event_ops *row = pn_table_open(&events, __func__, name, args, &status, err);
 
-    if (!row)
-        return unknown(name, err);
-    (void)snprintf(owner, sizeof owner, "event.%s", name);
-    status = pn_args_check(owner, row->params, args, err);
-    return status == PN_OK ? row->create(out, args, neighbours, err) : status;
+    return row ? row->create(out, args, neighbours, err) : status;
 }
 
 pn_status pn_event_new(pn_event **out, const char *name, const pn_options *options, pn_err *err)
 {
-    const pn_event_ops *row = find(name);
     pn_arg args[PN_ARGS_MAX];
     pn_neighbours neighbours = PN_REPLACE_ONE;
-    pn_status status = row ? pn_neighbours_read(&neighbours, options, "event", name, row->params, args, err) : PN_OK;
+    pn_status status = pn_neighbours_read(&neighbours, options, &events, __func__, name, args, err);
 
     *out = NULL;
     return status == PN_OK ? pn_event_from_args(out, name, args, neighbours, err) : status;

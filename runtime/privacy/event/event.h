@@ -17,9 +17,9 @@ extern const char *const pn_neighbours_names[];
 
 /* The option "neighbours", which everything that has a relation takes beside its own. */
 extern const pn_param pn_neighbours_params[];
-/** pn_options_read for a row that has a relation. */
-pn_status pn_neighbours_read(pn_neighbours *neighbours, const pn_options *options, const char *family, const char *name,
-                             const pn_param *params, pn_arg args[PN_ARGS_MAX], pn_err *err);
+/** pn_options_read for a table whose rows have a relation. */
+pn_status pn_neighbours_read(pn_neighbours *neighbours, const pn_options *options, const pn_table *table,
+                             const char *caller, const char *name, pn_arg args[PN_ARGS_MAX], pn_err *err);
 
 /* Sampled noise differs a little from the ideal law (random/noise.h), and is cut: an output in the window that one data set
  * can reach may lie outside that of its neighbour.  If the ideal interaction is (epsilon, delta)-DP, the one that ran is

@@ -5,64 +5,42 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/options.h"
+#include "core/table.h"
 #include "privacy/mechanism/sampler_row.h"
 
-static const pn_sampler_ops *const table[] = { &pn_sampler_full, &pn_sampler_poisson, &pn_sampler_fixed,
-                                               &pn_sampler_shuffled, NULL };
+#define ROW(name) &pn_sampler_##name,
+static const pn_sampler_ops *const rows[] = { PN_SAMPLERS(ROW) NULL };
+PN_TABLE(samplers, pn_sampler_ops, "sampler", "sampler", rows);
 
 const pn_sampler_ops *const *pn_sampler_table(void)
 {
-    return table;
+    return rows;
 }
 
 const char pn_sampler_no_replacement[] = "sampler: there is no scheme with replacement: a record that is drawn several "
                                          "times weighs as often, and no bound for "
                                          "that composes; use fixed (with batch = 1 the two are the same)";
 
-static pn_status unknown(const char *name, pn_err *err)
-{
-    char known[128] = "";
-    size_t used = 0;
-
-    if (strcmp(name, "with_replacement") == 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s", pn_sampler_no_replacement);
-    for (size_t i = 0; table[i] && used < sizeof known; i++) {
-        int n = snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", table[i]->name);
-
-        used += n > 0 ? (size_t)n : 0;
-    }
-    return pn_fail(err, PN_EUNSUPPORTED, "sampler: no scheme is called '%.60s'; there are %s", name, known);
-}
-
-static const pn_sampler_ops *find(const char *name)
-{
-    size_t i = 0;
-
-    while (table[i] && strcmp(table[i]->name, name) != 0)
-        i++;
-    return table[i];
-}
-
 pn_status pn_sampler_from_args(pn_sampler **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
-    const pn_sampler_ops *row = find(name);
-    char owner[64];
     pn_status status;
+    const pn_sampler_ops *row;
 
     *out = NULL;
-    if (!row)
-        return unknown(name, err);
-    (void)snprintf(owner, sizeof owner, "sampler.%s", name);
-    status = pn_args_check(owner, row->params, args, err);
-    return status == PN_OK ? row->create(out, args, neighbours, err) : status;
+    if (strcmp(name, "with_replacement") == 0)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s", pn_sampler_no_replacement);
+    row = pn_table_open(&samplers, __func__, name, args, &status, err);
+    return row ? row->create(out, args, neighbours, err) : status;
 }
 
 pn_status pn_sampler_new(pn_sampler **out, const char *name, const pn_options *options, pn_err *err)
 {
-    const pn_sampler_ops *row = find(name);
     pn_arg args[PN_ARGS_MAX];
     pn_neighbours neighbours = PN_REPLACE_ONE;
-    pn_status status = row ? pn_neighbours_read(&neighbours, options, "sampler", name, row->params, args, err) : PN_OK;
+    pn_status status = strcmp(name, "with_replacement") == 0
+                           ? PN_OK
+                           : pn_neighbours_read(&neighbours, options, &samplers, __func__, name, args, err);
 
     *out = NULL;
     return status == PN_OK ? pn_sampler_from_args(out, name, args, neighbours, err) : status;

@@ -30,6 +30,10 @@ static const pn_param other[] = {
     PN_PARAM_END,
 };
 
+static const pn_row ball = { "ball", "doc", "source", params }, squared = { "squared", "doc", "source", NULL };
+static const pn_row *const rows[] = { &ball, &squared, NULL };
+static const pn_table sets = { "set", "set", rows };
+
 static pn_options *new_options(void)
 {
     pn_options *options;
@@ -40,7 +44,7 @@ static pn_options *new_options(void)
 
 static pn_status read_all(const pn_options *options, pn_arg *args, pn_err *err)
 {
-    pn_status status = pn_options_read(options, "set", "ball", params, args, err);
+    pn_status status = pn_options_read(options, &sets, "pn_set_new", "ball", args, err);
 
     return status == PN_OK ? pn_args_check("set.ball", params, args, err) : status;
 }
@@ -145,11 +149,10 @@ static void unknown_names_are_refused_with_the_nearest(void)
     static const char all[] = "radius, steps, exact, shape, centre, table, norm, seed";
     char wanted[256];
 
-    (void)snprintf(wanted, sizeof wanted, "set.ball: unknown option \"radios\"; did you mean \"radius\"? It takes %s",
+    (void)snprintf(wanted, sizeof wanted, "set.ball: unknown option \"radios\", the nearest is radius; it takes %s",
                    all);
     CHECK(says(with_text("radios", "1"), wanted));
-    (void)snprintf(wanted, sizeof wanted, "set.ball: unknown option \"setps\"; did you mean \"steps\"? It takes %s",
-                   all);
+    (void)snprintf(wanted, sizeof wanted, "set.ball: unknown option \"setps\", the nearest is steps; it takes %s", all);
     CHECK(says(with_text("setps", "1"), wanted));
     (void)snprintf(wanted, sizeof wanted, "set.ball: unknown option \"quux\"; it takes %s", all);
     CHECK(says(with_text("quux", "1"), wanted));
@@ -161,9 +164,19 @@ static void a_table_without_rows_takes_none(void)
     pn_arg args[PN_ARGS_MAX];
     pn_err err;
 
-    CHECK(pn_options_read(options, "loss", "squared", NULL, args, &err) == PN_EINVAL);
-    CHECK(strcmp(err.message, "loss.squared: unknown option \"radius\"; it takes none") == 0);
+    CHECK(pn_options_read(options, &sets, "pn_set_new", "squared", args, &err) == PN_EINVAL);
+    CHECK(strcmp(err.message, "set.squared: unknown option \"radius\"; it takes none") == 0);
     pn_options_free(options);
+}
+
+static void names_that_no_row_has_are_refused(void)
+{
+    pn_arg args[PN_ARGS_MAX];
+    pn_err err;
+
+    CHECK(pn_options_read(NULL, &sets, "pn_set_new", "bal", args, &err) == PN_EUNSUPPORTED);
+    CHECK(strcmp(err.message, "pn_set_new: there is no set \"bal\", the nearest is ball; known are ball, squared") ==
+          0);
 }
 
 static void values_given_twice_are_refused(void)
@@ -241,7 +254,7 @@ static void several_tables_share_the_names(void)
     CHECK(common[0].real == 0.5 && own[STEPS].count == 4 && !own[RADIUS].given);
     pn_options_set(options, "epsilom", "1");
     CHECK(pn_options_spread(options, "solve.sgd", tables, 2, &err) == PN_EINVAL);
-    CHECK(strstr(err.message, "did you mean \"epsilon\"?") != NULL && strstr(err.message, "seed, epsilon") != NULL);
+    CHECK(strstr(err.message, "the nearest is epsilon;") != NULL && strstr(err.message, "seed, epsilon") != NULL);
     pn_options_free(options);
 }
 
@@ -313,6 +326,7 @@ int main(void)
     a_whole_number_is_a_number();
     unknown_names_are_refused_with_the_nearest();
     a_table_without_rows_takes_none();
+    names_that_no_row_has_are_refused();
     values_given_twice_are_refused();
     texts_of_another_kind_are_refused();
     typed_values_of_another_kind_are_refused();
