@@ -392,7 +392,7 @@ lint: check-layers check-abi | $(BUILD)/setup/lint ## Check format, style and co
 	@mkdir -p $(BUILD)/cppcheck
 	cppcheck -j"$$(nproc)" -q --cppcheck-build-dir=$(BUILD)/cppcheck --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	    --library=posix --library=tests/tools/cppcheck.cfg --suppress=missingIncludeSystem --suppress=uninitvar \
-	    $(INCLUDE) include runtime bindings $(wildcard examples)
+	    $(INCLUDE) runtime bindings $(wildcard examples)
 
 format: | $(BUILD)/setup/lint ## Rewrite the C files in the house format
 	clang-format -i $(C_FILES)

@@ -1,5 +1,5 @@
-/* event.h -- what a release costs: immutable descriptions of private mechanisms, each for one relation between neighbouring data
- * sets.  Depends on: options.h. */
+/* event.h -- what a release costs: immutable descriptions of private mechanisms, each for one relation between
+ * neighbouring data sets.  Depends on: options.h. */
 #ifndef PENUMBRA_EVENT_H
 #define PENUMBRA_EVENT_H
 

@@ -34,15 +34,16 @@ typedef struct pn_record {
     pn_task *task; /* what may stop a call that waits; NULL: nothing */
 } pn_record;
 
-/* values[count] = l(theta_k, record), theta_k = thetas[k * dim ...]: all points of a record in one call, on the caller's thread.  Values that
- * are not finite are passed on as they are; a status other than PN_OK ends the whole computation with it. */
+/* values[count] = l(theta_k, record), theta_k = thetas[k * dim ...]: all points of a record in one call, on the
+ * caller's thread.  Values that are not finite are passed on as they are; a status other than PN_OK ends the whole
+ * computation with it. */
 typedef pn_status (*pn_record_fn)(void *self, const double *thetas, size_t count, size_t dim, const pn_record *record,
                                   double *values, pn_err *err);
 
 /**
  * dim: entries of theta; 0: those of a record.
- * lipschitz: the declared l2 Lipschitz constant in theta, > 0 or 0 for none; solvers enforce it by clipping differences.
- * release(self) is called when the loss is freed; may be NULL.
+ * lipschitz: the declared l2 Lipschitz constant in theta, > 0 or 0 for none; solvers enforce it by clipping
+ * differences. release(self) is called when the loss is freed; may be NULL.
  */
 pn_status pn_loss_black_box(pn_loss **out, pn_record_fn values, void (*release)(void *self), void *self, size_t dim,
                             double lipschitz, pn_err *err);

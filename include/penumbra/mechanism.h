@@ -19,13 +19,15 @@ typedef struct pn_mechanism pn_mechanism;
 
 /* Names: exponential, permute_and_flip, report_noisy_max; gaussian, analytic_gaussian, laplace; sparse_vector.
  *
- * A bound that the user states (`bound`, `score_bound`) is the domain: what lies beyond is clamped to it, and a NaN counts as
- * -bound.  Clamping to public limits moves no two values further apart, so the sensitivity holds as it was.  With `strict` what lies beyond
- * is refused instead, because a value outside a promise means that the promised sensitivity is in doubt too.  The refusal happens before
- * the charge and says neither the value nor its position; but that it happens at all depends on the data and costs nothing, so whoever
- * chooses the bound could read a sum off it: it is for the owner of the data, who knows that it never happens. */
+ * A bound that the user states (`bound`, `score_bound`) is the domain: what lies beyond is clamped to it, and a NaN
+ * counts as -bound.  Clamping to public limits moves no two values further apart, so the sensitivity holds as it was.
+ * With `strict` what lies beyond is refused instead, because a value outside a promise means that the promised
+ * sensitivity is in doubt too.  The refusal happens before the charge and says neither the value nor its position;
+ * but that it happens at all depends on the data and costs nothing, so whoever chooses the bound could read a sum
+ * off it: it is for the owner of the data, who knows that it never happens. */
 
-/** A mechanism by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for options; PN_ENOMEM. */
+/** A mechanism by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for options;
+ *  PN_ENOMEM. */
 pn_status pn_mechanism_new(pn_mechanism **out, const char *name, const pn_options *options, pn_err *err);
 
 void pn_mechanism_free(pn_mechanism *mechanism);
@@ -50,10 +52,11 @@ typedef struct pn_release {
  * Charge, then draw, then publish.
  *   ledger  required.   label  what the report says; NULL: the mechanism's name.
  *   input[n]  the query's exact values (private).
- * Errors:  PN_EINVAL without a ledger or the buffer that the output needs; PN_EPRIVACY for a simulated rng on a ledger that
- *          is not teaching; PN_EDIM for n = 0 or another n than the event is for; PN_EDOMAIN where nothing clamps, for NaN,
- *          infinity or a value beyond the domain (the message has no value); PN_ENOMEM; PN_EBUDGET.  All before the charge and the first draw,
- *          so a failed release costs nothing, gives nothing and leaves the stream where it was.
+ * Errors:  PN_EINVAL without a ledger or the buffer that the output needs; PN_EPRIVACY for a simulated rng on a
+ *          ledger that is not teaching; PN_EDIM for n = 0 or another n than the event is for; PN_EDOMAIN where
+ *          nothing clamps, for NaN, infinity or a value beyond the domain (the message has no value); PN_ENOMEM;
+ *          PN_EBUDGET.  All before the charge and the first draw, so a failed release costs nothing, gives nothing
+ *                       and leaves the stream where it was.
  * Privacy: one mechanism->event. */
 pn_status pn_mechanism_release(pn_mechanism *mechanism, pn_ledger *ledger, const char *label, pn_rng *rng,
                                const double *input, size_t n, pn_release *out, pn_err *err);
@@ -63,14 +66,16 @@ pn_status pn_mechanism_release(pn_mechanism *mechanism, pn_ledger *ledger, const
 /* One run of above-threshold: charged once when opened, then it answers until it has said "above" `answers` times. */
 typedef struct pn_sparse_run pn_sparse_run;
 
-/** Charge `mechanism` (a row "sparse_vector") to the ledger and draw the threshold's noise.  The run copies what it needs of
- *  the mechanism and borrows the rng.  Errors: PN_EUNSUPPORTED for another mechanism; as pn_mechanism_release.
+/** Charge `mechanism` (a row "sparse_vector") to the ledger and draw the threshold's noise.  The run copies what it
+ *  needs of the mechanism and borrows the rng.  Errors: PN_EUNSUPPORTED for another mechanism; as
+ *  pn_mechanism_release.
  *  Privacy: mechanism->event pays for all answers of the run. */
 pn_status pn_sparse_run_new(pn_sparse_run **out, pn_mechanism *mechanism, pn_ledger *ledger, const char *label,
                             pn_rng *rng, pn_err *err);
 
-/** Is value + noise at or above the noisy threshold?  Nothing but this boolean ever leaves: not the noisy value, not the
- *  noisy threshold, not by how much.  Errors: PN_EDOMAIN as for a release (nothing is drawn); PN_EBUDGET once it has halted. */
+/** Is value + noise at or above the noisy threshold?  Nothing but this boolean ever leaves: not the noisy value, not
+ *  the noisy threshold, not by how much.  Errors: PN_EDOMAIN as for a release (nothing is drawn); PN_EBUDGET once
+ *  it has halted. */
 pn_status pn_sparse_run_above(pn_sparse_run *run, double value, bool *above, pn_err *err);
 
 /** Positive answers left; 0 when it has halted.  Depends on the answers only. */

@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/* Same contracts as malloc, realloc and free; `self` is handed back on every call.  Must be callable from any thread. */
+/* Same contracts as malloc, realloc and free; `self` is handed back on every call.  Must be callable from any
+ * thread. */
 typedef struct pn_allocator {
     void *(*allocate)(void *self, size_t bytes);
     void *(*resize)(void *self, void *block, size_t bytes);
@@ -25,9 +26,9 @@ typedef struct pn_allocator {
  */
 void pn_allocator_set(const pn_allocator *allocator);
 
-/* While a thread has entered an account, what the library allocates on it is charged there; each block remembers its account, so that it is
- * credited whichever thread frees.  The threads of a task charge the account of the thread that started the work.  What other libraries (BLAS,
- * zlib, ZeroMQ) take for themselves is not counted. */
+/* While a thread has entered an account, what the library allocates on it is charged there; each block remembers its
+ * account, so that it is credited whichever thread frees.  The threads of a task charge the account of the thread
+ * that started the work.  What other libraries (BLAS, zlib, ZeroMQ) take for themselves is not counted. */
 
 typedef struct pn_account pn_account;
 
@@ -37,13 +38,16 @@ typedef struct pn_account pn_account;
  */
 pn_status pn_account_new(pn_account **out, size_t limit, pn_err *err);
 
-/** Give up the handle; the account goes with the last block that it was charged for.  NULL is allowed.  No thread may be inside. */
+/** Give up the handle; the account goes with the last block that it was charged for.  NULL is allowed.  No thread
+ *  may be inside. */
 void pn_account_free(pn_account *account);
 
-/** From now on this thread charges `account`, or nobody for NULL.  Returns the account before, which the caller enters again. */
+/** From now on this thread charges `account`, or nobody for NULL.  Returns the account before, which the caller
+ *  enters again. */
 pn_account *pn_account_enter(pn_account *account);
 
-/** Bytes in use and the most that there have been; 16 bytes a block are for remembering the account.  Either may be NULL. */
+/** Bytes in use and the most that there have been; 16 bytes a block are for remembering the account.  Either may
+ *  be NULL. */
 void pn_account_usage(const pn_account *account, size_t *used, size_t *peak);
 
 #ifdef __cplusplus

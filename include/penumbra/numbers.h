@@ -1,4 +1,5 @@
-/* numbers.h -- views of numbers, which never own them, sparse matrices, and the three norms in which records and sets are bounded.  Depends on: libc. */
+/* numbers.h -- views of numbers, which never own them, sparse matrices, and the three norms in which records and
+ * sets are bounded.  Depends on: libc. */
 #ifndef PENUMBRA_NUMBERS_H
 #define PENUMBRA_NUMBERS_H
 

@@ -4,12 +4,12 @@
  *     pn_options_new(&options, &err);
  *     pn_options_count(options, "dim", 100);           by its type, or
  *     pn_options_set(options, "radius", "2.5");        as text, such as a file of settings holds
- *     pn_set_new(&set, "l2_ball", options, &err);      reads them: set.l2_ball: unknown option "radios", the nearest is ...
- *     pn_options_free(options);
+ *     pn_set_new(&set, "l2_ball", options, &err);      reads them: set.l2_ball: unknown option "radios", the nearest
+ *     is ... pn_options_free(options);
  *
- * A setter does not fail: what is wrong with an option (no such name, a wrong kind, a value out of range or given twice, no memory to
- * keep it) is said by the call that reads the options, before it does anything else.  NULL stands for no options.
- * Depends on: status.h. */
+ * A setter does not fail: what is wrong with an option (no such name, a wrong kind, a value out of range or given
+ * twice, no memory to keep it) is said by the call that reads the options, before it does anything else.  NULL stands
+ * for no options.  Depends on: status.h. */
 #ifndef PENUMBRA_OPTIONS_H
 #define PENUMBRA_OPTIONS_H
 
@@ -22,7 +22,8 @@
 extern "C" {
 #endif
 
-/* Names and their values, in the order in which they were given.  What reads them changes nothing, so they can be read again. */
+/* Names and their values, in the order in which they were given.  What reads them changes nothing, so they can be
+ * read again. */
 typedef struct pn_options pn_options;
 
 /** No options yet.  Errors: PN_ENOMEM. */
@@ -31,9 +32,9 @@ pn_status pn_options_new(pn_options **out, pn_err *err);
 void pn_options_free(pn_options *options);
 
 /**
- * A value as text, which is read as what the option is: a number ("0.5", "1e-6", "inf"), a whole number ("100"), "true" or "false", a
- * name ("add_remove"), or numbers between commas ("1, 2, 3").  The decimal point is a point, whatever the locale.
- * A matrix or an object has no text.
+ * A value as text, which is read as what the option is: a number ("0.5", "1e-6", "inf"), a whole number ("100"),
+ * "true" or "false", a name ("add_remove"), or numbers between commas ("1, 2, 3").  The decimal point is a point,
+ * whatever the locale.  A matrix or an object has no text.
  */
 void pn_options_set(pn_options *options, const char *name, const char *text);
 /** A number. */

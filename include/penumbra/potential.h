@@ -1,4 +1,5 @@
-/* potential.h -- potentials of mirror descent: functions Psi that are strongly convex in some norm.  Depends on: norm.h, set.h. */
+/* potential.h -- potentials of mirror descent: functions Psi that are strongly convex in some norm.  Depends on:
+ * norm.h, set.h. */
 #ifndef PENUMBRA_POTENTIAL_H
 #define PENUMBRA_POTENTIAL_H
 
@@ -13,7 +14,8 @@ extern "C" {
 
 typedef struct pn_potential pn_potential;
 
-/** A potential by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL, PN_EDOMAIN for options; PN_ENOMEM. */
+/** A potential by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL, PN_EDOMAIN for
+ *  options; PN_ENOMEM. */
 pn_status pn_potential_new(pn_potential **out, const char *name, const pn_options *options, pn_err *err);
 
 typedef struct pn_custom_potential {
@@ -36,14 +38,15 @@ void pn_potential_free(pn_potential *potential); /* NULL allowed */
 void pn_potential_describe(const pn_potential *potential, char *text, size_t size);
 
 /**
- * The potential that fits a set: entropy for the simplex, group with blocks of 1 for the l1 ball, group, interpolation, schatten (nuclear
- * ball, spectrahedra), the lifted entropy for polytopes with a list of vertices, else Euclidean about the set's centre; scaled and shifted
- * sets get the scaled and shifted potential.  `why` (may be NULL) gets a static phrase for plans.
+ * The potential that fits a set: entropy for the simplex, group with blocks of 1 for the l1 ball, group,
+ * interpolation, schatten (nuclear ball, spectrahedra), the lifted entropy for polytopes with a list of vertices,
+ * else Euclidean about the set's centre; scaled and shifted sets get the scaled and shifted potential.  `why` (may be
+ * NULL) gets a static phrase for plans.
  */
 pn_status pn_potential_for_set(pn_potential **out, pn_set *set, const char **why, pn_err *err);
 
-/** Doors with checks as in set.h (PN_EDIM, PN_EDOMAIN with position): P(x); out[n] = its gradient at x[n]; out[n] = the point whose
- *  gradient is u[n]. */
+/** Doors with checks as in set.h (PN_EDIM, PN_EDOMAIN with position): P(x); out[n] = its gradient at x[n]; out[n] =
+ *  the point whose gradient is u[n]. */
 pn_status pn_potential_value(const pn_potential *p, const double *x, size_t n, double *value, pn_err *err);
 pn_status pn_potential_gradient(const pn_potential *p, const double *x, size_t n, double *out, pn_err *err);
 

@@ -1,6 +1,6 @@
-/* ranks.h -- several processes that run the same program and share the work of a pass, over a library of the host's (MPI, say).
- * The host fills in the table; every rank makes the same calls in the same order.  Results do not depend on the number of ranks.
- * Depends on: status.h. */
+/* ranks.h -- several processes that run the same program and share the work of a pass, over a library of the host's
+ * (MPI, say).  The host fills in the table; every rank makes the same calls in the same order.  Results do not depend
+ * on the number of ranks.  Depends on: status.h. */
 #ifndef PENUMBRA_RANKS_H
 #define PENUMBRA_RANKS_H
 
@@ -30,8 +30,8 @@ typedef struct pn_ranks_ops {
 
 typedef struct pn_ranks pn_ranks;
 
-/** `ops` and `self` must outlive it.  One thread of a process calls it.  Errors: PN_EINVAL for another version of the table, or ranks
- *  that make no sense; PN_ENOMEM. */
+/** `ops` and `self` must outlive it.  One thread of a process calls it.  Errors: PN_EINVAL for another version of the
+ *  table, or ranks that make no sense; PN_ENOMEM. */
 pn_status pn_ranks_new(pn_ranks **out, const pn_ranks_ops *ops, void *self, pn_err *err);
 
 void pn_ranks_free(pn_ranks *ranks); /* drops one reference; NULL allowed */

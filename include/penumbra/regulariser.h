@@ -1,4 +1,5 @@
-/* regulariser.h -- terms r(theta) of an objective that depend on no record, so that no privacy is involved.  Depends on: options.h, prox.h. */
+/* regulariser.h -- terms r(theta) of an objective that depend on no record, so that no privacy is involved.
+ * Depends on: options.h, prox.h. */
 #ifndef PENUMBRA_REGULARISER_H
 #define PENUMBRA_REGULARISER_H
 
@@ -12,7 +13,8 @@ extern "C" {
 
 typedef struct pn_regulariser pn_regulariser;
 
-/** A regulariser by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL, PN_EDOMAIN for options; PN_ENOMEM. */
+/** A regulariser by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL, PN_EDOMAIN
+ *  for options; PN_ENOMEM. */
 pn_status pn_regulariser_new(pn_regulariser **out, const char *name, const pn_options *options, pn_err *err);
 
 void pn_regulariser_free(pn_regulariser *regulariser); /* NULL allowed */

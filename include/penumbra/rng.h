@@ -1,6 +1,6 @@
-/* rng.h -- the random source.  A stream is ChaCha20, keyed from the operating system (secure) or from a seed (simulated: for
- * teaching and tests; everything that it touches says that it protects nobody).  One thread uses a stream at a time: pn_rng_split gives others.
- * Depends on: status.h. */
+/* rng.h -- the random source.  A stream is ChaCha20, keyed from the operating system (secure) or from a seed
+ * (simulated: for teaching and tests; everything that it touches says that it protects nobody).  One thread uses a
+ * stream at a time: pn_rng_split gives others.  Depends on: status.h. */
 #ifndef PENUMBRA_RNG_H
 #define PENUMBRA_RNG_H
 
@@ -22,8 +22,8 @@ pn_status pn_rng_secure(pn_rng **out, pn_err *err);
 /** The same stream for the same seed on every platform.  pn_rng_simulated is true for ever.  Errors: PN_ENOMEM. */
 pn_status pn_rng_seeded(pn_rng **out, uint64_t seed, pn_err *err);
 
-/** An independent stream: of a secure parent newly keyed (by draws from one that ranks share, shared_stream.h), of a seeded one derived
- *  from its seed and `stream`, whatever has been drawn from the parent.  Errors: PN_ENOMEM. */
+/** An independent stream: of a secure parent newly keyed (by draws from one that ranks share, shared_stream.h), of a
+ *  seeded one derived from its seed and `stream`, whatever has been drawn from the parent.  Errors: PN_ENOMEM. */
 pn_status pn_rng_split(pn_rng **out, const pn_rng *parent, uint64_t stream, pn_err *err);
 
 /** Erases key and buffered stream. */

@@ -1,6 +1,6 @@
 /* task.h -- the context of a long call: who is told of progress, who may stop it, how many threads help.
- * What takes long takes a `pn_task *`; NULL means one thread, no progress, not to be stopped.  Results do not depend on the number of threads.
- * Depends on: status.h. */
+ * What takes long takes a `pn_task *`; NULL means one thread, no progress, not to be stopped.  Results do not depend
+ * on the number of threads.  Depends on: status.h. */
 #ifndef PENUMBRA_TASK_H
 #define PENUMBRA_TASK_H
 
@@ -15,8 +15,8 @@ extern "C" {
 
 typedef struct pn_task pn_task;
 
-/* What a progress callback is told.  `done` and `total` count the same unit; total 0 means unknown.  What is not known is NaN, and
- * NULL for the unit. */
+/* What a progress callback is told.  `done` and `total` count the same unit; total 0 means unknown.  What is not
+ * known is NaN, and NULL for the unit. */
 typedef struct pn_progress {
     const char *label; /* "frank_wolfe", "reading a9a.gz"; borrowed for the call */
     double done, total;
@@ -49,11 +49,12 @@ void pn_task_reset(pn_task *task);
 /** Whether the work should end, for whatever reason. */
 bool pn_task_cancelled(const pn_task *task);
 
-/** PN_OK, or why the work should end: PN_ECANCELLED, PN_ELIMIT.  NULL is allowed.  The message begins with `owner` unless that is NULL. */
+/** PN_OK, or why the work should end: PN_ECANCELLED, PN_ELIMIT.  NULL is allowed.  The message begins with `owner`
+ *  unless that is NULL. */
 pn_status pn_task_stopped(const pn_task *task, const char *owner, pn_err *err);
 
-/** For a host: from now on work may take `seconds` of wall clock (0 or infinity: no end), then it stops with PN_ELIMIT; an earlier
- *  pn_task_halt is forgotten. */
+/** For a host: from now on work may take `seconds` of wall clock (0 or infinity: no end), then it stops with
+ *  PN_ELIMIT; an earlier pn_task_halt is forgotten. */
 void pn_task_govern(pn_task *task, double seconds);
 
 /** As pn_task_cancel, but it holds for all work until the next pn_task_govern, whatever pn_task_reset forgets. */

@@ -1,4 +1,5 @@
-/* version.h -- which version these headers are of, and which the library that the program has found.  Depends on: libc. */
+/* version.h -- which version these headers are of, and which the library that the program has found.  Depends on:
+ * libc. */
 #ifndef PENUMBRA_VERSION_H
 #define PENUMBRA_VERSION_H
 
@@ -11,7 +12,8 @@ extern "C" {
 #define PN_VERSION_PATCH  0
 #define PN_VERSION_STRING "0.1.0"
 
-/** "0.1.0": of the library that the program has found, which may be newer than the headers it was compiled with.  Static. */
+/** "0.1.0": of the library that the program has found, which may be newer than the headers it was compiled with.
+ *  Static. */
 const char *pn_version(void);
 
 #ifdef __cplusplus

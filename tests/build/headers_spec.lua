@@ -45,6 +45,20 @@ describe("the headers of hosts", function()
     end
   end)
 
+  it("speak of nothing that hosts do not have", function()
+    local texts, known = {}, { pn_TYPE_new = true, pn_TYPE_free = true, pn_TYPE_verb = true }
+    for _, header in ipairs(headers()) do
+      local file <close> = assert(io.open((header == "penumbra_lua.h" and "bindings/embed/" or "include/") .. header))
+      texts[header] = file:read "a"
+      for name in texts[header]:gsub("/%*.-%*/", ""):gmatch "%f[%w_][Pp][Nn]_[%w_]+" do known[name] = true end
+    end
+    for header, text in pairs(texts) do
+      for name in text:gmatch "%f[%w_][Pp][Nn]_[%w_]+" do
+        if header ~= "penumbra_lua.h" then assert.is_true(known[name], header .. ": " .. name) end
+      end
+    end
+  end)
+
   it("are all in penumbra.h, but for what needs another library", function()
     local file <close> = assert(io.open "include/penumbra.h")
     local text = file:read "a"
