@@ -103,6 +103,8 @@ static void sets_are_as_asked_for(void)
     pn_options_real(options, "radius", 2.5);
     CHECK(pn_set_new(&set, "l2_ball", options, &err) == PN_OK && set->dim == 3);
     CHECK(pn_set_is(set, "l2_ball", &radius) && radius == 2.5);
+    CHECK(pn_set_dim(set) == 3 && pn_set_radius(set, PN_L2) >= 2.5 && pn_set_diameter(set, PN_L2) >= 5.0);
+    CHECK(pn_set_radius(set, PN_LINF) <= 2.5 + 1e-9 && pn_set_diameter(set, PN_L2) <= 5.0 + 1e-9);
     pn_set_free(set);
     pn_options_vector(options, "center", center, 3);
     CHECK(pn_set_new(&set, "l2_ball", options, &err) == PN_OK);
@@ -111,10 +113,64 @@ static void sets_are_as_asked_for(void)
     pn_set_free(set);
 }
 
+static void releases_tell_their_price(void)
+{
+    pn_options *options;
+    pn_mechanism *mechanism = NULL;
+    pn_accountant *accountant = NULL;
+    pn_event *event;
+    double epsilon = 0.0, delta = 0.0;
+    char text[80];
+    pn_err err;
+
+    CHECK(pn_options_new(&options, &err) == PN_OK);
+    pn_options_real(options, "sigma", 4.0);
+    pn_options_real(options, "sensitivity", 1.0);
+    CHECK(pn_mechanism_new(&mechanism, "gaussian", options, &err) == PN_OK && pn_mechanism_scale(mechanism) == 4.0);
+    pn_options_free(options);
+    pn_mechanism_describe(mechanism, text, sizeof text);
+    if (!CHECK(strstr(text, "gaussian") != NULL))
+        (void)fprintf(stderr, "    %s\n", text);
+    event = pn_mechanism_event(mechanism);
+    CHECK(pn_event_neighbours(event) == PN_REPLACE_ONE && strcmp(pn_neighbours_name(PN_ZERO_OUT), "zero_out") == 0);
+    CHECK_CLOSE(pn_event_zcdp(event), 1.0 / 32.0, 1e-6); /* sensitivity^2 / (2 sigma^2) */
+    CHECK_CLOSE(pn_event_rdp(event, 3.0), 3.0 / 32.0, 1e-6);
+    CHECK(pn_accountant_new(&accountant, "rdp", NULL, &err) == PN_OK);
+    CHECK(pn_accountant_add(accountant, event, 4, &err) == PN_OK);
+    CHECK(pn_accountant_epsilon(accountant, 1e-6, &epsilon, &err) == PN_OK && epsilon > 2.0 && epsilon < 3.0);
+    CHECK(pn_accountant_delta(accountant, epsilon, &delta, &err) == PN_OK && delta <= 1e-6 * (1.0 + 1e-9));
+    CHECK(pn_accountant_epsilon(accountant, 1.0, &epsilon, &err) == PN_EINVAL);
+    CHECK(pn_accountant_delta(accountant, -1.0, &delta, &err) == PN_EINVAL);
+    pn_accountant_free(accountant);
+    pn_mechanism_free(mechanism);
+}
+
+static void a_sampler_shows_its_batch(void)
+{
+    pn_options *options;
+    pn_sampler *sampler = NULL;
+    pn_rng *rng = NULL;
+    size_t count = 0;
+    pn_err err;
+
+    CHECK(pn_options_new(&options, &err) == PN_OK && pn_rng_seeded(&rng, 1, &err) == PN_OK);
+    pn_options_count(options, "n", 20);
+    pn_options_count(options, "batch", 5);
+    CHECK(pn_sampler_new(&sampler, "fixed", options, &err) == PN_OK);
+    pn_options_free(options);
+    CHECK(pn_sampler_draw(sampler, rng, &count, &err) == PN_OK && count == 5 && pn_sampler_batch(sampler)[4] < 20);
+    pn_sampler_free(sampler);
+    CHECK(pn_sampler_new(&sampler, "with_replacement", NULL, &err) == PN_EUNSUPPORTED);
+    CHECK(strstr(err.message, "there is no scheme with replacement") != NULL);
+    pn_rng_free(rng);
+}
+
 int main(void)
 {
     every_row_knows_its_options();
     events_take_their_relation_by_name();
     sets_are_as_asked_for();
+    releases_tell_their_price();
+    a_sampler_shows_its_batch();
     return check_summary();
 }
