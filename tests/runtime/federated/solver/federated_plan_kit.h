@@ -164,9 +164,9 @@ static inline void refuses(fixture *f, pn_status expected, const char *words)
 /* The value of a line of the explanation; NaN without. */
 static inline double line_of(const fed_plan *plan, const char *name)
 {
-    for (size_t i = 0; i < plan->base.line_count; i++) {
-        if (strcmp(plan->base.lines[i].name, name) == 0)
-            return plan->base.lines[i].value;
+    for (size_t i = 0; i < plan->base.lines.count; i++) {
+        if (strcmp(plan->base.lines.line[i].name, name) == 0)
+            return plan->base.lines.line[i].value;
     }
     return NAN;
 }
@@ -181,10 +181,10 @@ static inline void terms_are_in_order(const fed_plan *plan)
             (void)fprintf(stderr, "    %s\n", err.message);
         CHECK(plan->terms[k].party == k);
     }
-    CHECK(plan->base.line_count < PN_PLAN_LINES);
-    for (size_t i = 0; i < plan->base.line_count; i++) {
-        CHECK(isfinite(plan->base.lines[i].value) || plan->base.lines[i].text[0]);
-        CHECK(strlen(plan->base.lines[i].formula) < sizeof plan->base.lines[i].formula - 1);
+    CHECK(plan->base.lines.count < PN_PLAN_LINES);
+    for (size_t i = 0; i < plan->base.lines.count; i++) {
+        CHECK(isfinite(plan->base.lines.line[i].value) || plan->base.lines.line[i].text[0]);
+        CHECK(strlen(plan->base.lines.line[i].formula) < sizeof plan->base.lines.line[i].formula - 1);
     }
 }
 
