@@ -183,7 +183,7 @@ int main(int argc, char **argv)
     if (status == PN_OK)
         report(&all);
     else
-        (void)fprintf(stderr, "train: %s: %s\n", pn_status_text(status), err.message);
+        (void)fprintf(stderr, "train: %s: %s\n", pn_status_name(status), err.message);
     forget(&all);
     (void)printf("blocks left: %ld\n", count.blocks);
     return status == PN_OK ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -36,7 +36,7 @@ void pn_mechanism_free(pn_mechanism *mechanism);
 pn_event *pn_mechanism_event(const pn_mechanism *mechanism);
 /** Of the noise on each value: sigma or b, public; 0 where values are not released. */
 double pn_mechanism_scale(const pn_mechanism *mechanism);
-/** One line for people: "gaussian(sigma=2, sensitivity=1)".  Truncates. */
+/** Some lines for people: what it adds to what, what one release costs and hides.  Truncates. */
 void pn_mechanism_describe(const pn_mechanism *mechanism, char *text, size_t size);
 
 /* What came out; untouched on failure. */

@@ -35,6 +35,7 @@ typedef struct pn_custom_potential {
 pn_status pn_potential_custom(pn_potential **out, const pn_custom_potential *parts, pn_err *err);
 
 void pn_potential_free(pn_potential *potential); /* NULL allowed */
+/** One line for people.  Truncates. */
 void pn_potential_describe(const pn_potential *potential, char *text, size_t size);
 
 /**

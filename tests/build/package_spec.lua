@@ -369,7 +369,7 @@ describe("the package", function()
     for i, folder in ipairs(folders) do
       local objects = "build/runtime/core/status.o build/runtime/numeric/fft.o build/runtime/privacy/ledger/ledger_disk.o "
         .. "build/bindings/prompt/main.o"
-      run("mkdir -p %s/tree/build && cp -r Makefile runtime bindings stdlib tests %s/tree && cp %s/config.mk %s/tree/build",
+      run("mkdir -p %s/tree/build && cp -r Makefile include runtime bindings stdlib tests %s/tree && cp %s/config.mk %s/tree/build",
         folder, folder, build, folder)
       run("cd %s/tree && env -u MAKEFLAGS -u MFLAGS CCACHE_DISABLE=1 make -s BUILD=build CC='%s' %s", folder, cc, objects)
       sums[i] = run("cd %s/tree && md5sum %s", folder, objects)
