@@ -332,7 +332,7 @@ $(TEST_SO): $(RUNTIME_OBJ) $(BUILD)/objects
 # tables that a shared object hides; those of regress/ may carry the faults of core/mutant.h.
 STATIC_TESTS := $(filter $(BUILD)/tests/runtime/random/%,$(C_TESTS))
 $(C_TESTS) $(BENCHES): %: %.o
-	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a %.so,$^) -Wl,-rpath,'$(TREE)/tests' \
+	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a %.so,$^) -Wl,--allow-shlib-undefined,-rpath,'$(TREE)/tests' \
 	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(ALL_LIBS)
 $(STATIC_TESTS) $(BENCHES): $(ARCHIVES)
 $(filter-out $(STATIC_TESTS),$(C_TESTS)): $(TEST_SO)
