@@ -274,7 +274,7 @@ function advise.run(data, loss, options)
     convex = loss.convex }, ranking)
   for _, solver in ipairs(solvers) do
     if type(solver) ~= "string" or not pn.reference()["solve." .. solver .. ".plan"] then
-      error(("advise: there is no solver %s; known are %s"):format(tostring(solver), table.concat(all_solvers(), ", ")), 0)
+      error(('advise: there is no solver "%s"; known are %s'):format(tostring(solver), table.concat(all_solvers(), ", ")), 0)
     end
   end
   frame("advise", #sets * #solvers, options.progress, function(tell)

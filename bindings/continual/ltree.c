@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/continual/ltree.h"
 #include "bindings/core/progress.h"
 #include "bindings/numeric/lnumbers.h"
@@ -222,27 +223,10 @@ static int variances(lua_State *L)
     return 1;
 }
 
-static int get_count(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)pn_prefix_count(check_tree(L)->stream));
-    return 1;
-}
-
-static int get_horizon(lua_State *L)
-{
-    return pnl_push_dim(L, options_of(L)->horizon);
-}
-
-static int get_dim(lua_State *L)
-{
-    return pnl_push_dim(L, options_of(L)->dim);
-}
-
-static int get_sigma(lua_State *L)
-{
-    lua_pushnumber(L, pn_prefix_sigma(design_of(L)));
-    return 1;
-}
+PNL_GETTER(get_count, pn_prefix_count(check_tree(L)->stream));
+PNL_GETTER_IF(get_horizon, options_of(L)->horizon > 0, options_of(L)->horizon);
+PNL_GETTER_IF(get_dim, options_of(L)->dim > 0, options_of(L)->dim);
+PNL_GETTER(get_sigma, pn_prefix_sigma(design_of(L)));
 
 static int get_rho(lua_State *L)
 {
@@ -262,35 +246,11 @@ static int get_event(lua_State *L)
     return 1;
 }
 
-static int get_factorization(lua_State *L)
-{
-    lua_pushstring(L, options_of(L)->factorization);
-    return 1;
-}
-
-static int get_neighbours(lua_State *L)
-{
-    lua_pushstring(L, pn_neighbours_names[options_of(L)->neighbours]);
-    return 1;
-}
-
-static int get_simulated(lua_State *L)
-{
-    lua_pushboolean(L, pn_prefix_simulated(check_tree(L)->stream));
-    return 1;
-}
-
-static int get_paid(lua_State *L)
-{
-    lua_pushboolean(L, pn_prefix_is_paid(check_tree(L)->stream));
-    return 1;
-}
-
-static int get_memory(lua_State *L)
-{
-    lua_pushnumber(L, pn_prefix_room(design_of(L), pn_prefix_count(check_tree(L)->stream)));
-    return 1;
-}
+PNL_GETTER(get_factorization, options_of(L)->factorization);
+PNL_GETTER(get_neighbours, pn_neighbours_names[options_of(L)->neighbours]);
+PNL_GETTER(get_simulated, pn_prefix_simulated(check_tree(L)->stream));
+PNL_GETTER(get_paid, pn_prefix_is_paid(check_tree(L)->stream));
+PNL_GETTER(get_memory, pn_prefix_room(design_of(L), pn_prefix_count(check_tree(L)->stream)));
 
 static int to_string(lua_State *L)
 {

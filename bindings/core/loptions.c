@@ -1,6 +1,7 @@
 /* loptions.c -- Lua option tables into pn_arg by the runtime's parameter tables; one wording for every constructor.
  * Depends on: pnl.h.  Used by: every binding that has options. */
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "bindings/core/pnl.h"
@@ -34,17 +35,13 @@ double pnl_check_finite(lua_State *L, int index, const char *what)
 
 static const pnl_class *class_by_name(const char *name)
 {
-    const pnl_class *const classes[] = { &pnl_event_class,     &pnl_dataset_class,       &pnl_set_class,
-                                         &pnl_loss_class,      &pnl_reg_class,           &pnl_objective_class,
-                                         &pnl_ledger_class,    &pnl_rng_class,           &pnl_ranks_class,
-                                         &pnl_norm_class,      &pnl_potential_class,     &pnl_prox_class,
-                                         &pnl_transport_class, &pnl_block_sampling_class };
+    static const pnl_class *const classes[] = {
+        &pnl_event_class,     &pnl_dataset_class, &pnl_set_class,       &pnl_loss_class,           &pnl_reg_class,
+        &pnl_objective_class, &pnl_ledger_class,  &pnl_rng_class,       &pnl_ranks_class,          &pnl_norm_class,
+        &pnl_potential_class, &pnl_prox_class,    &pnl_transport_class, &pnl_block_sampling_class, NULL
+    };
 
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
-        if (strcmp(classes[i]->name, name) == 0)
-            return classes[i];
-    }
-    return NULL;
+    return pn_table_find(classes, name);
 }
 
 static int wrong_type(lua_State *L, const char *owner, const pn_param *param)
@@ -359,7 +356,7 @@ void pnl_values_or_options(lua_State *L, const char *owner, const pn_param *para
 }
 
 /* "pn.loss.huber{delta=} -> loss", "pn.reg.l2(lambda) -> reg", "pn.reg.none() -> reg"; pushed. */
-static const char *push_signature(lua_State *L, const char *library, const pnl_constructor_row *of, size_t in_order)
+static const char *push_signature(lua_State *L, const char *library, const pn_row *of, size_t in_order)
 {
     size_t count = pn_param_count(of->params);
     bool braces = count > in_order;
@@ -379,35 +376,29 @@ static const char *push_signature(lua_State *L, const char *library, const pnl_c
     return lua_tostring(L, -1);
 }
 
-void pnl_constructor(lua_State *L, const char *library, const pnl_constructor_row *of, lua_CFunction fn,
-                     size_t in_order)
+void pnl_constructors(lua_State *L, const char *library, const void *rows, lua_CFunction fn, size_t in_order)
 {
-    if (pn_param_count(of->params) > PNL_MAX_PARAMS)
-        luaL_error(L, "%s.%s has more than %d options", library, of->name, PNL_MAX_PARAMS);
-    lua_pushlightuserdata(L, (void *)(size_t)of->row);
-    lua_pushcclosure(L, fn, 1);
-    lua_setfield(L, -2, of->name);
-    pnl_reference(L, library, of->name, PNL_NOTHING, push_signature(L, library, of, in_order), of->doc, of->source,
-                  of->params);
-    lua_pop(L, 1);
+    for (const pn_row *const *row = rows; *row; row++) {
+        if (pn_param_count((*row)->params) > PNL_MAX_PARAMS)
+            luaL_error(L, "%s.%s has more than %d options", library, (*row)->name, PNL_MAX_PARAMS);
+        lua_pushlightuserdata(L, (void *)(uintptr_t)*row);
+        lua_pushcclosure(L, fn, 1);
+        lua_setfield(L, -2, (*row)->name);
+        pnl_reference(L, library, (*row)->name, PNL_NOTHING, push_signature(L, library, *row, in_order), (*row)->doc,
+                      (*row)->source, (*row)->params);
+        lua_pop(L, 1);
+    }
 }
 
-int pnl_push_table_names(lua_State *L, const void *const *table)
+int pnl_push_row_names(lua_State *L, const void *rows)
 {
+    lua_Integer count = 0;
+
     lua_newtable(L);
-    for (size_t i = 0; table[i]; i++) {
-        lua_pushstring(L, *(const char *const *)table[i]);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    for (const pn_row *const *row = rows; *row; row++) {
+        lua_pushstring(L, (*row)->name);
+        lua_rawseti(L, -2, ++count);
     }
     pnl_list(L);
-    return 1;
-}
-
-int pnl_push_dim(lua_State *L, size_t dim)
-{
-    if (dim)
-        lua_pushinteger(L, (lua_Integer)dim);
-    else
-        lua_pushnil(L);
     return 1;
 }

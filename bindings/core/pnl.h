@@ -13,6 +13,7 @@
 #include "core/alloc.h"
 #include "core/param.h"
 #include "core/status.h"
+#include "core/table.h"
 #include "core/task.h"
 #include "core/view.h"
 #include "random/rng.h"
@@ -189,28 +190,17 @@ void pnl_options2(lua_State *L, int index, const char *owner, const pn_param *fi
  */
 void pnl_values_or_options(lua_State *L, const char *owner, const pn_param *params, pn_arg *args, size_t in_order);
 
-/* What constructors of a table of the runtime (sets, losses, regularisers) have in common. */
-typedef struct pnl_constructor_row {
-    const char *name;
-    const void *row; /* the runtime's row: upvalue 1 of the constructor, a light userdata */
-    const pn_param *params;
-    const char *doc, *source;
-} pnl_constructor_row;
-
 #define PNL_MAX_PARAMS 16
 
 /**
- * Add fn with its row to the library table on the stack top, and enter it in the reference as "pn.set.l1_ball{dim=, radius=} ->
- * set"; with at most `in_order` parameters, whose values may then stand for the table, in parentheses.
+ * Add fn for each of `rows`, as pn_set_table() gives them, to the library table on the stack top; its upvalue 1 is the row, a light
+ * userdata.  Each is entered in the reference as "pn.set.l1_ball{dim=, radius=} -> set"; with at most `in_order` parameters, whose values
+ * may then stand for the table, in parentheses.
  */
-void pnl_constructor(lua_State *L, const char *library, const pnl_constructor_row *of, lua_CFunction fn,
-                     size_t in_order);
+void pnl_constructors(lua_State *L, const char *library, const void *rows, lua_CFunction fn, size_t in_order);
 
-/** Push the names of a table of the runtime, ended by NULL, whose rows begin with their name; returns 1. */
-int pnl_push_table_names(lua_State *L, const void *const *table);
-/** Push a number of coordinates, nil for 0 (any); returns 1. */
-int pnl_push_dim(lua_State *L, size_t dim);
-
+/** Push the names of `rows`; returns 1. */
+int pnl_push_row_names(lua_State *L, const void *rows);
 /* ---- shared objects of the module ---- */
 
 /** Give the table on the top (a plain list or record of results) a text of its own, "{true, false}", instead of an address;

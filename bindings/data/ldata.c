@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "bindings/core/progress.h"
 #include "bindings/data/ldata.h"
@@ -35,29 +36,10 @@ static pn_dataset **new_data(lua_State *L)
 
 /* ---- fields ---- */
 
-static int data_n(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_data(L)->n);
-    return 1;
-}
-
-static int data_p(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_data(L)->p);
-    return 1;
-}
-
-static int data_sparse(lua_State *L)
-{
-    lua_pushboolean(L, check_data(L)->sparse);
-    return 1;
-}
-
-static int data_storage(lua_State *L)
-{
-    lua_pushstring(L, check_data(L)->float32 ? "float32" : "float64");
-    return 1;
-}
+PNL_GETTER(data_n, check_data(L)->n);
+PNL_GETTER(data_p, check_data(L)->p);
+PNL_GETTER(data_sparse, check_data(L)->sparse);
+PNL_GETTER(data_storage, check_data(L)->float32 ? "float32" : "float64");
 
 /* Names from a file, or nil. */
 static int data_features(lua_State *L)
@@ -77,11 +59,7 @@ static int data_features(lua_State *L)
     return 1;
 }
 
-static int data_name(lua_State *L)
-{
-    lua_pushstring(L, check_data(L)->name);
-    return 1;
-}
+PNL_GETTER(data_name, check_data(L)->name);
 
 static void push_widened_sparse(lua_State *L, const pn_dataset *data)
 {
@@ -199,16 +177,11 @@ static pn_status row_value(void *self, const double *x, size_t p, double *value,
 static pn_norm *check_row_norm(lua_State *L, int index, pn_lp *lp)
 {
     pn_norm *norm = pnl_test(L, index, &pnl_norm_class);
-    const char *given = lua_type(L, index) == LUA_TSTRING ? lua_tostring(L, index) : NULL;
 
     if (norm)
         return pn_norm_is_lp(norm, lp) ? NULL : norm;
-    for (int i = 0; given && i < PN_LP_COUNT; i++) {
-        if (strcmp(given, pn_lp_name((pn_lp)i)) == 0) {
-            *lp = (pn_lp)i;
-            return NULL;
-        }
-    }
+    if (lua_type(L, index) == LUA_TSTRING && pn_lp_find(lp, lua_tostring(L, index)))
+        return NULL;
     pnl_error(L, "clip_rows: norm must be \"l1\", \"l2\", \"linf\" or a pn.norm, got %s", pnl_got(L, index));
     return NULL;
 }

@@ -49,7 +49,6 @@ int pnl_data_passed(lua_State *L, pn_dataset *const *slot, pn_status status, con
 pnl_row_clip pnl_data_row_clip(lua_State *L, int index, const char *owner)
 {
     pnl_row_clip clip = { .norm = PN_LP_COUNT };
-    const char *norm;
     int number;
 
     if (!lua_istable(L, index) || lua_getfield(L, index, "clip_rows") == LUA_TNIL)
@@ -58,12 +57,7 @@ pnl_row_clip pnl_data_row_clip(lua_State *L, int index, const char *owner)
         pnl_error(L, "%s: clip_rows must be a norm and a bound such as {\"l2\", 1}, got %s", owner, pnl_text(L, -1));
     lua_rawgeti(L, -1, 1);
     lua_rawgeti(L, -2, 2);
-    norm = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-    for (int i = 0; i < PN_LP_COUNT; i++) {
-        if (strcmp(norm, pn_lp_name((pn_lp)i)) == 0)
-            clip.norm = (pn_lp)i;
-    }
-    if (clip.norm == PN_LP_COUNT)
+    if (lua_type(L, -2) != LUA_TSTRING || !pn_lp_find(&clip.norm, lua_tostring(L, -2)))
         pnl_error(L, "%s: the norm of clip_rows must be \"l1\", \"l2\" or \"linf\", got %s", owner, pnl_text(L, -2));
     clip.bound = lua_tonumberx(L, -1, &number);
     if (!number)

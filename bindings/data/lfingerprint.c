@@ -2,6 +2,7 @@
  * Depends on: ldata.h, lnumbers.h, data/fingerprint.h.  Used by: ldata_load.c. */
 #include <math.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/data/ldata.h"
 #include "bindings/numeric/lnumbers.h"
 #include "core/vault.h"
@@ -82,35 +83,11 @@ static int fingerprint(lua_State *L)
 
 /* ---- fields ---- */
 
-static int get_users(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)code_of(L)->users);
-    return 1;
-}
-
-static int get_p(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)code_of(L)->p);
-    return 1;
-}
-
-static int get_informative(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)code_of(L)->informative);
-    return 1;
-}
-
-static int get_ridge(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)code_of(L)->ridge);
-    return 1;
-}
-
-static int get_n(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)(code_of(L)->ridge + code_of(L)->users));
-    return 1;
-}
+PNL_GETTER(get_users, code_of(L)->users);
+PNL_GETTER(get_p, code_of(L)->p);
+PNL_GETTER(get_informative, code_of(L)->informative);
+PNL_GETTER(get_ridge, code_of(L)->ridge);
+PNL_GETTER(get_n, code_of(L)->ridge + code_of(L)->users);
 
 static int get_tau(lua_State *L)
 {

@@ -4,6 +4,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/progress.h"
 #include "bindings/federated/lfederated.h"
 #include "federated/transport/ranks_transport.h"
@@ -261,17 +262,8 @@ static int party_phase(lua_State *L)
     return 1;
 }
 
-static int party_name(lua_State *L)
-{
-    lua_pushstring(L, party_of(L)->name);
-    return 1;
-}
-
-static int party_columns(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)pn_party_columns(party_of(L)->party));
-    return 1;
-}
+PNL_GETTER(party_name, party_of(L)->name);
+PNL_GETTER(party_columns, pn_party_columns(party_of(L)->party));
 
 static int party_theta(lua_State *L)
 {

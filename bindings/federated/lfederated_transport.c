@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/progress.h"
 #include "bindings/data/ldata.h"
 #include "bindings/federated/lfederated.h"
@@ -83,33 +84,15 @@ static int transport_downlink(lua_State *L)
 
 /* ---- who is there ---- */
 
-static int transport_parties(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)transport_of(L)->parties);
-    return 1;
-}
-
-static int transport_name(lua_State *L)
-{
-    lua_pushstring(L, transport_of(L)->ops->name);
-    return 1;
-}
+PNL_GETTER(transport_parties, transport_of(L)->parties);
+PNL_GETTER(transport_name, transport_of(L)->ops->name);
 
 static bool is_kind(const pn_transport *self, const char *name)
 {
     return strcmp(self->ops->name, name) == 0;
 }
 
-static int transport_endpoint(lua_State *L)
-{
-    const pn_transport *self = transport_of(L);
-
-    if (is_kind(self, "zeromq"))
-        lua_pushstring(L, pn_zeromq_endpoint(self));
-    else
-        lua_pushnil(L);
-    return 1;
-}
+PNL_GETTER_IF(transport_endpoint, is_kind(transport_of(L), "zeromq"), pn_zeromq_endpoint(transport_of(L)));
 
 static void set_number(lua_State *L, const char *name, double value)
 {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "bindings/federated/lfederated.h"
 
@@ -19,23 +20,9 @@ static pn_ranks *self_of(lua_State *L)
 
 /* ---- fields and methods ---- */
 
-static int ranks_rank(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)pn_ranks_rank(self_of(L)));
-    return 1;
-}
-
-static int ranks_size(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)pn_ranks_size(self_of(L)));
-    return 1;
-}
-
-static int ranks_name(lua_State *L)
-{
-    lua_pushstring(L, pn_ranks_name(self_of(L)));
-    return 1;
-}
+PNL_GETTER(ranks_rank, pn_ranks_rank(self_of(L)));
+PNL_GETTER(ranks_size, pn_ranks_size(self_of(L)));
+PNL_GETTER(ranks_name, pn_ranks_name(self_of(L)));
 
 static int ranks_rng(lua_State *L)
 {

@@ -2,6 +2,7 @@
  * Depends on: pnl.h, geometry/potentials/norm.h.  Used by: module.c. */
 #include <stdio.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "geometry/potentials/norm.h"
 
@@ -44,17 +45,12 @@ static int minkowski(lua_State *L)
 
 static int names(lua_State *L)
 {
-    return pnl_push_table_names(L, (const void *const *)pn_norm_table());
+    return pnl_push_row_names(L, pn_norm_table());
 }
 
 /* ---- fields and methods ---- */
 
-static int get_dim(lua_State *L)
-{
-    size_t dim = pn_norm_dim(check_norm(L, 1));
-
-    return pnl_push_dim(L, dim);
-}
+PNL_GETTER_IF(get_dim, pn_norm_dim(check_norm(L, 1)) > 0, pn_norm_dim(check_norm(L, 1)));
 
 static int value(lua_State *L)
 {
@@ -150,14 +146,8 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_norm(lua_State *L)
 {
-    const pn_norm_ops *const *table = pn_norm_table();
-
     pnl_open_class(L, &pnl_norm_class);
     pnl_library(L, "norm", "Norms, which measure records, gradients and steps.", library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "norm", &of, construct, PN_NORM_PARAMS);
-    }
+    pnl_constructors(L, "norm", pn_norm_table(), construct, PN_NORM_PARAMS);
     lua_setfield(L, -2, "norm");
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "bindings/core/lcallback.h"
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "bindings/expr/lsymbol.h"
 #include "geometry/potentials/custom_potential.h"
@@ -175,23 +176,13 @@ static int custom(lua_State *L)
 
 static int names(lua_State *L)
 {
-    return pnl_push_table_names(L, (const void *const *)pn_potential_table());
+    return pnl_push_row_names(L, pn_potential_table());
 }
 
 /* ---- fields ---- */
 
-static int get_dim(lua_State *L)
-{
-    size_t dim = check_potential(L, 1)->dim;
-
-    return pnl_push_dim(L, dim);
-}
-
-static int get_name(lua_State *L)
-{
-    lua_pushstring(L, check_potential(L, 1)->ops->name);
-    return 1;
-}
+PNL_GETTER_IF(get_dim, check_potential(L, 1)->dim > 0, check_potential(L, 1)->dim);
+PNL_GETTER(get_name, check_potential(L, 1)->ops->name);
 
 static int get_norm(lua_State *L)
 {
@@ -203,11 +194,7 @@ static int get_norm(lua_State *L)
     return 1;
 }
 
-static int get_strong_convexity(lua_State *L)
-{
-    lua_pushnumber(L, check_potential(L, 1)->strong_convexity);
-    return 1;
-}
+PNL_GETTER(get_strong_convexity, check_potential(L, 1)->strong_convexity);
 
 static int get_vertices(lua_State *L)
 {
@@ -394,14 +381,8 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_potential(lua_State *L)
 {
-    const pn_potential_ops *const *table = pn_potential_table();
-
     pnl_open_class(L, &pnl_potential_class);
     pnl_library(L, "potential", "Potentials of mirror descent.", library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "potential", &of, construct, 0);
-    }
+    pnl_constructors(L, "potential", pn_potential_table(), construct, 0);
     lua_setfield(L, -2, "potential");
 }

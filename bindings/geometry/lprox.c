@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bindings/core/lcallback.h"
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "core/size.h"
 #include "geometry/prox/prox.h"
@@ -51,7 +52,7 @@ static int construct(lua_State *L)
 
 static int names(lua_State *L)
 {
-    return pnl_push_table_names(L, (const void *const *)pn_prox_table());
+    return pnl_push_row_names(L, pn_prox_table());
 }
 
 /* ---- pn.prox.custom ---- */
@@ -252,18 +253,8 @@ static int groups(lua_State *L)
 
 /* ---- fields and methods ---- */
 
-static int get_dim(lua_State *L)
-{
-    size_t dim = check_prox(L, 1)->dim;
-
-    return pnl_push_dim(L, dim);
-}
-
-static int get_name(lua_State *L)
-{
-    lua_pushstring(L, check_prox(L, 1)->ops->name);
-    return 1;
-}
+PNL_GETTER_IF(get_dim, check_prox(L, 1)->dim > 0, check_prox(L, 1)->dim);
+PNL_GETTER(get_name, check_prox(L, 1)->ops->name);
 
 static double check_step(lua_State *L, int index, const char *owner)
 {
@@ -390,14 +381,8 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_prox(lua_State *L)
 {
-    const pn_prox_ops *const *table = pn_prox_table();
-
     pnl_open_class(L, &pnl_prox_class);
     pnl_library(L, "prox", "Proximal operators of convex functions.", library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "prox", &of, construct, 1);
-    }
+    pnl_constructors(L, "prox", pn_prox_table(), construct, 1);
     lua_setfield(L, -2, "prox");
 }

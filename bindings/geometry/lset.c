@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/progress.h"
 #include "bindings/geometry/lset.h"
 #include "geometry/sets/sets.h"
@@ -72,50 +73,17 @@ static int construct(lua_State *L)
 
 static int names(lua_State *L)
 {
-    return pnl_push_table_names(L, (const void *const *)pn_set_table());
+    return pnl_push_row_names(L, pn_set_table());
 }
 
 /* ---- fields ---- */
 
-static int get_dim(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)pnl_check_set(L, 1)->dim);
-    return 1;
-}
-
-static int get_name(lua_State *L)
-{
-    lua_pushstring(L, pnl_check_set(L, 1)->ops->name);
-    return 1;
-}
-
-static int get_radius(lua_State *L)
-{
-    const pn_set *set = pnl_check_set(L, 1);
-
-    lua_pushnumber(L, set->ops->radius(set, PN_L2));
-    return 1;
-}
-
-static int get_diameter(lua_State *L)
-{
-    const pn_set *set = pnl_check_set(L, 1);
-
-    lua_pushnumber(L, set->ops->diameter(set, PN_L2));
-    return 1;
-}
-
-static int get_symmetric(lua_State *L)
-{
-    lua_pushboolean(L, pnl_check_set(L, 1)->ops->symmetric);
-    return 1;
-}
-
-static int get_bounded(lua_State *L)
-{
-    lua_pushboolean(L, pn_set_is_bounded(pnl_check_set(L, 1)));
-    return 1;
-}
+PNL_GETTER(get_dim, pnl_check_set(L, 1)->dim);
+PNL_GETTER(get_name, pnl_check_set(L, 1)->ops->name);
+PNL_GETTER(get_radius, pnl_check_set(L, 1)->ops->radius(pnl_check_set(L, 1), PN_L2));
+PNL_GETTER(get_diameter, pnl_check_set(L, 1)->ops->diameter(pnl_check_set(L, 1), PN_L2));
+PNL_GETTER(get_symmetric, pnl_check_set(L, 1)->ops->symmetric);
+PNL_GETTER(get_bounded, pn_set_is_bounded(pnl_check_set(L, 1)));
 
 /* ---- methods ---- */
 
@@ -336,15 +304,9 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_geometry(lua_State *L)
 {
-    const pn_set_ops *const *table = pn_set_table();
-
     pnl_open_class(L, &pnl_set_class);
     pnl_library(L, "set", "Convex constraint sets.", library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "set", &of, construct, false);
-    }
+    pnl_constructors(L, "set", pn_set_table(), construct, 0);
     pnl_reference(L, "set", "custom", PNL_NOTHING | PNL_CALLS_BACK, pnl_set_custom_signature, pnl_set_custom_doc,
                   "the functions that are given", pnl_set_custom_params);
     lua_setfield(L, -2, "set");

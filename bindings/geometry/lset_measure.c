@@ -11,15 +11,7 @@
 
 static bool is_lp(lua_State *L, int index, pn_lp *found)
 {
-    const char *name = lua_type(L, index) == LUA_TSTRING ? lua_tostring(L, index) : NULL;
-
-    for (int norm = 0; name && norm < PN_LP_COUNT; norm++) {
-        if (strcmp(name, pn_lp_name((pn_lp)norm)) == 0) {
-            *found = (pn_lp)norm;
-            return true;
-        }
-    }
-    return false;
+    return lua_type(L, index) == LUA_TSTRING && pn_lp_find(found, lua_tostring(L, index));
 }
 
 int pnl_set_radius_in(lua_State *L)

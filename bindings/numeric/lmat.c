@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/expr/lsymbol.h"
 #include "bindings/numeric/lnumbers.h"
 #include "core/size.h"
@@ -169,17 +170,8 @@ static pn_mat view_of(const pnl_mat *self)
     return (pn_mat){ self->data, self->rows, self->cols };
 }
 
-static int mat_rows(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_self(L)->rows);
-    return 1;
-}
-
-static int mat_cols(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_self(L)->cols);
-    return 1;
-}
+PNL_GETTER(mat_rows, check_self(L)->rows);
+PNL_GETTER(mat_cols, check_self(L)->cols);
 
 static int mat_index(lua_State *L)
 {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/numeric/lnumbers.h"
 
 /* ---- making ---- */
@@ -103,17 +104,8 @@ static pnl_sparse *check_self(lua_State *L)
     return pnl_check(L, 1, &pnl_sparse_class);
 }
 
-static int sparse_rows(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_self(L)->csr.rows);
-    return 1;
-}
-
-static int sparse_cols(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_self(L)->csr.cols);
-    return 1;
-}
+PNL_GETTER(sparse_rows, check_self(L)->csr.rows);
+PNL_GETTER(sparse_cols, check_self(L)->csr.cols);
 
 static int sparse_nnz(lua_State *L)
 {

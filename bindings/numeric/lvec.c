@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/progress.h"
 #include "bindings/expr/lsymbol.h"
 #include "bindings/numeric/lnumbers.h"
@@ -164,11 +165,7 @@ static pnl_vec *check_self(lua_State *L)
     return pnl_check(L, 1, &pnl_vec_class);
 }
 
-static int vec_len(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_self(L)->n);
-    return 1;
-}
+PNL_GETTER(vec_len, check_self(L)->n);
 
 static int vec_index(lua_State *L)
 {

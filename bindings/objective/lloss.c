@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "bindings/expr/lsymbol.h"
 #include "bindings/objective/lobjective.h"
@@ -31,14 +32,10 @@ static int construct(lua_State *L)
 
 static int names(lua_State *L)
 {
-    return pnl_push_table_names(L, (const void *const *)pn_loss_table());
+    return pnl_push_row_names(L, pn_loss_table());
 }
 
-static int get_name(lua_State *L)
-{
-    lua_pushstring(L, check_loss(L, 1)->name);
-    return 1;
-}
+PNL_GETTER(get_name, check_loss(L, 1)->name);
 
 static int get_labels(lua_State *L)
 {
@@ -49,11 +46,7 @@ static int get_labels(lua_State *L)
     return 1;
 }
 
-static int get_margins(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_loss(L, 1)->margins);
-    return 1;
-}
+PNL_GETTER(get_margins, check_loss(L, 1)->margins);
 
 /* Over all margins and labels. */
 static int get_convex(lua_State *L)
@@ -365,14 +358,8 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_loss(lua_State *L)
 {
-    const pn_loss_ops *const *table = pn_loss_table();
-
     pnl_open_class(L, &pnl_loss_class);
     pnl_library(L, "loss", "Losses of a linear predictor.", library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "loss", &of, construct, 0);
-    }
+    pnl_constructors(L, "loss", pn_loss_table(), construct, 0);
     lua_setfield(L, -2, "loss");
 }

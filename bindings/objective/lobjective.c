@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "bindings/core/progress.h"
 #include "bindings/objective/lobjective.h"
@@ -325,17 +326,8 @@ static int objective_curvature(lua_State *L)
     return 1;
 }
 
-static int objective_n(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)pn_objective_data(self_of(L))->n);
-    return 1;
-}
-
-static int objective_p(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)pn_objective_data(self_of(L))->p);
-    return 1;
-}
+PNL_GETTER(objective_n, pn_objective_data(self_of(L))->n);
+PNL_GETTER(objective_p, pn_objective_data(self_of(L))->p);
 
 static int push_kept(lua_State *L, int which)
 {
@@ -372,15 +364,7 @@ static int objective_reg(lua_State *L)
     return push_kept(L, pn_objective_set(self) ? KEPT_SET + 1 : KEPT_SET);
 }
 
-static int objective_clip(lua_State *L)
-{
-    double clip = pn_objective_clip(self_of(L));
-
-    if (clip == 0.0)
-        return 0;
-    lua_pushnumber(L, clip);
-    return 1;
-}
+PNL_GETTER_IF(objective_clip, pn_objective_clip(self_of(L)) != 0.0, pn_objective_clip(self_of(L)));
 
 static int objective_tostring(lua_State *L)
 {

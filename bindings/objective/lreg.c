@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "bindings/expr/lsymbol.h"
 #include "bindings/objective/lobjective.h"
@@ -49,16 +50,12 @@ static int separable(lua_State *L)
 
 static int names(lua_State *L)
 {
-    return pnl_push_table_names(L, (const void *const *)pn_regulariser_table());
+    return pnl_push_row_names(L, pn_regulariser_table());
 }
 
 /* ---- fields ---- */
 
-static int get_name(lua_State *L)
-{
-    lua_pushstring(L, check_reg(L, 1)->row->name);
-    return 1;
-}
+PNL_GETTER(get_name, check_reg(L, 1)->row->name);
 
 /* The derivative of that order as text; nil when the regulariser is no formula. */
 static int push_formula(lua_State *L, int order)
@@ -263,14 +260,8 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_reg(lua_State *L)
 {
-    const pn_regulariser_ops *const *table = pn_regulariser_table();
-
     pnl_open_class(L, &pnl_reg_class);
     pnl_library(L, "reg", "Regularisers: terms of an objective that depend on no data.", library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "reg", &of, construct, 1);
-    }
+    pnl_constructors(L, "reg", pn_regulariser_table(), construct, 1);
     lua_setfield(L, -2, "reg");
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "bindings/core/lcallback.h"
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "bindings/core/progress.h"
 #include "objective/measures/expected_curvature.h"
@@ -64,35 +65,11 @@ static int sampling_pair(lua_State *L)
     return 1;
 }
 
-static int sampling_name(lua_State *L)
-{
-    lua_pushstring(L, check_sampling(L, 1)->ops->name);
-    return 1;
-}
-
-static int sampling_blocks(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_sampling(L, 1)->blocks);
-    return 1;
-}
-
-static int sampling_least(lua_State *L)
-{
-    lua_pushnumber(L, check_sampling(L, 1)->least);
-    return 1;
-}
-
-static int sampling_mean(lua_State *L)
-{
-    lua_pushnumber(L, check_sampling(L, 1)->mean);
-    return 1;
-}
-
-static int sampling_top(lua_State *L)
-{
-    lua_pushnumber(L, pn_block_sampling_top(check_sampling(L, 1)));
-    return 1;
-}
+PNL_GETTER(sampling_name, check_sampling(L, 1)->ops->name);
+PNL_GETTER(sampling_blocks, check_sampling(L, 1)->blocks);
+PNL_GETTER(sampling_least, check_sampling(L, 1)->least);
+PNL_GETTER(sampling_mean, check_sampling(L, 1)->mean);
+PNL_GETTER(sampling_top, pn_block_sampling_top(check_sampling(L, 1)));
 
 static int sampling_tostring(lua_State *L)
 {
@@ -327,15 +304,10 @@ static const char curvature_doc[] =
 void pnl_open_sampling(lua_State *L)
 {
     static const pnl_row rows[] = { PNL_ROW_END };
-    const pn_block_sampling_ops *const *table = pn_block_sampling_table();
 
     pnl_open_class(L, &pnl_block_sampling_class);
     pnl_library(L, "sampling", "Which blocks a step of solve.block_frank_wolfe moves.", rows);
-    for (size_t i = 0; table[i]; i++) {
-        const pnl_constructor_row of = { table[i]->name, table[i], table[i]->params, table[i]->doc, table[i]->source };
-
-        pnl_constructor(L, "sampling", &of, sampling_new, 0);
-    }
+    pnl_constructors(L, "sampling", pn_block_sampling_table(), sampling_new, 0);
     lua_pushcfunction(L, sampling_custom);
     lua_setfield(L, -2, "custom");
     pnl_reference(L, "sampling", "custom", PNL_NOTHING | PNL_CALLS_BACK,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 #include "bindings/core/progress.h"
 #include "bindings/objective/lobjective.h"
@@ -38,95 +39,25 @@ static const char source[] =
 
 static const pn_stationarity *self_of(lua_State *L);
 
-static int push_real(lua_State *L, double value)
-{
-    lua_pushnumber(L, value);
-    return 1;
-}
-
-static int push_flag(lua_State *L, bool flag)
-{
-    lua_pushboolean(L, flag);
-    return 1;
-}
-
-static int field_mean(lua_State *L)
-{
-    return push_real(L, self_of(L)->mean);
-}
-
-static int field_low(lua_State *L)
-{
-    return push_real(L, self_of(L)->low);
-}
-
-static int field_high(lua_State *L)
-{
-    return push_real(L, self_of(L)->high);
-}
-
-static int field_hull(lua_State *L)
-{
-    return push_real(L, self_of(L)->hull);
-}
-
-static int field_gap(lua_State *L)
-{
-    return push_real(L, self_of(L)->gap);
-}
-
-static int field_largest(lua_State *L)
-{
-    return push_real(L, self_of(L)->largest);
-}
-
-static int field_radius(lua_State *L)
-{
-    return push_real(L, self_of(L)->radius);
-}
-
-static int field_confidence(lua_State *L)
-{
-    return push_real(L, self_of(L)->confidence);
-}
-
-static int field_smoothing(lua_State *L)
-{
-    const pn_stationarity *self = self_of(L);
-
-    return self->differences ? push_real(L, self->smoothing) : 0;
-}
-
-static int field_samples(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)self_of(L)->samples);
-    return 1;
-}
-
-static int field_batch(lua_State *L)
-{
-    const pn_stationarity *self = self_of(L);
-
-    if (self->batch == 0)
-        return 0;
-    lua_pushinteger(L, (lua_Integer)self->batch);
-    return 1;
-}
-
-static int field_exact(lua_State *L)
-{
-    return push_flag(L, self_of(L)->exact);
-}
-
-static int field_guaranteed(lua_State *L)
-{
-    return push_flag(L, self_of(L)->guaranteed);
-}
+PNL_GETTER(field_mean, self_of(L)->mean);
+PNL_GETTER(field_low, self_of(L)->low);
+PNL_GETTER(field_high, self_of(L)->high);
+PNL_GETTER(field_hull, self_of(L)->hull);
+PNL_GETTER(field_gap, self_of(L)->gap);
+PNL_GETTER(field_largest, self_of(L)->largest);
+PNL_GETTER(field_radius, self_of(L)->radius);
+PNL_GETTER(field_confidence, self_of(L)->confidence);
+PNL_GETTER_IF(field_smoothing, self_of(L)->differences, self_of(L)->smoothing);
+PNL_GETTER(field_samples, self_of(L)->samples);
+PNL_GETTER_IF(field_batch, self_of(L)->batch > 0, self_of(L)->batch);
+PNL_GETTER(field_exact, self_of(L)->exact);
+PNL_GETTER(field_guaranteed, self_of(L)->guaranteed);
 
 static int field_private(lua_State *L)
 {
     (void)self_of(L);
-    return push_flag(L, false);
+    lua_pushboolean(L, false);
+    return 1;
 }
 
 /* What hull is to the measure. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/privacy/lprivacy.h"
 #include "bindings/privacy/lprivacy_check.h"
 #include "privacy/accounting/accountant.h"
@@ -77,24 +78,8 @@ static int accountant_rdp(lua_State *L)
     return 1;
 }
 
-static int accountant_rho(lua_State *L)
-{
-    pn_accountant *self = check(L);
-
-    lua_pushnumber(L, self->ops->zcdp(self));
-    return 1;
-}
-
-static int accountant_neighbours(lua_State *L)
-{
-    pn_accountant *self = check(L);
-
-    if (self->events > 0)
-        lua_pushstring(L, pn_neighbours_names[self->neighbours]);
-    else
-        lua_pushnil(L);
-    return 1;
-}
+PNL_GETTER(accountant_rho, check(L)->ops->zcdp(check(L)));
+PNL_GETTER_IF(accountant_neighbours, check(L)->events > 0, pn_neighbours_names[check(L)->neighbours]);
 
 /* rho says something of unsampled Gaussian noise; under sampling it is the worst case, which misleads. */
 static void push_summary(lua_State *L, const pn_accountant *self)
@@ -206,19 +191,8 @@ static report *check_report(lua_State *L)
     return pnl_check(L, 1, &pnl_selftest_class);
 }
 
-static int report_passed(lua_State *L)
-{
-    report *self = check_report(L);
-
-    lua_pushinteger(L, (lua_Integer)(self->count - self->failed));
-    return 1;
-}
-
-static int report_failed(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_report(L)->failed);
-    return 1;
-}
+PNL_GETTER(report_passed, check_report(L)->count - check_report(L)->failed);
+PNL_GETTER(report_failed, check_report(L)->failed);
 
 static int report_rows(lua_State *L)
 {

@@ -3,20 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/privacy/laudit.h"
 
 static pnl_audit *audit_of(lua_State *L)
 {
     return pnl_check(L, 1, &pnl_audit_class);
-}
-
-static int push_number(lua_State *L, double value)
-{
-    if (isnan(value))
-        lua_pushnil(L);
-    else
-        lua_pushnumber(L, value);
-    return 1;
 }
 
 /* Whether anything is claimed, and whether that is refuted. */
@@ -41,57 +33,15 @@ static const char *method(const pnl_audit *self)
     return gaussian ? "two samples, Gaussian-DP assumed" : "two samples";
 }
 
-static int audit_epsilon(lua_State *L)
-{
-    return push_number(L, audit_of(L)->result.epsilon);
-}
-
-static int audit_mu(lua_State *L)
-{
-    return push_number(L, audit_of(L)->result.mu);
-}
-
-static int audit_delta(lua_State *L)
-{
-    return push_number(L, audit_of(L)->delta);
-}
-
-static int audit_confidence(lua_State *L)
-{
-    return push_number(L, audit_of(L)->result.confidence);
-}
-
-static int audit_threshold(lua_State *L)
-{
-    return push_number(L, audit_of(L)->result.threshold);
-}
-
-static int audit_claimed(lua_State *L)
-{
-    return push_number(L, audit_of(L)->claimed);
-}
-
-static int audit_violated(lua_State *L)
-{
-    const pnl_audit *self = audit_of(L);
-
-    if (has_claim(self))
-        lua_pushboolean(L, violated(self));
-    else
-        lua_pushnil(L);
-    return 1;
-}
-
-static int audit_p_value(lua_State *L)
-{
-    return push_number(L, audit_of(L)->result.p_value);
-}
-
-static int audit_trials(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)audit_of(L)->result.trials);
-    return 1;
-}
+PNL_GETTER_KNOWN(audit_epsilon, audit_of(L)->result.epsilon);
+PNL_GETTER_KNOWN(audit_mu, audit_of(L)->result.mu);
+PNL_GETTER_KNOWN(audit_delta, audit_of(L)->delta);
+PNL_GETTER_KNOWN(audit_confidence, audit_of(L)->result.confidence);
+PNL_GETTER_KNOWN(audit_threshold, audit_of(L)->result.threshold);
+PNL_GETTER_KNOWN(audit_claimed, audit_of(L)->claimed);
+PNL_GETTER_IF(audit_violated, has_claim(audit_of(L)), violated(audit_of(L)));
+PNL_GETTER_KNOWN(audit_p_value, audit_of(L)->result.p_value);
+PNL_GETTER(audit_trials, audit_of(L)->result.trials);
 
 static int audit_hits(lua_State *L)
 {
@@ -106,28 +56,9 @@ static int audit_hits(lua_State *L)
     return 1;
 }
 
-static int audit_method(lua_State *L)
-{
-    lua_pushstring(L, method(audit_of(L)));
-    return 1;
-}
-
-static int audit_simulated(lua_State *L)
-{
-    lua_pushboolean(L, audit_of(L)->simulated);
-    return 1;
-}
-
-static int audit_seed(lua_State *L)
-{
-    const pnl_audit *self = audit_of(L);
-
-    if (self->has_seed)
-        lua_pushinteger(L, (lua_Integer)self->seed);
-    else
-        lua_pushnil(L);
-    return 1;
-}
+PNL_GETTER(audit_method, method(audit_of(L)));
+PNL_GETTER(audit_simulated, audit_of(L)->simulated);
+PNL_GETTER_IF(audit_seed, audit_of(L)->has_seed, audit_of(L)->seed);
 
 static int audit_tostring(lua_State *L)
 {

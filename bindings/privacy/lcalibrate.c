@@ -237,7 +237,8 @@ static int calibrate_steps(lua_State *L)
 
 /* ---- the library ---- */
 
-static const char *const accountant_choices[] = { "rdp", "zcdp", "pld", "advanced", NULL };
+#define NAME(name) #name,
+static const char *const accountant_choices[] = { PN_ACCOUNTANTS(NAME) NULL };
 static const char *const function_name[] = { "function", NULL };
 static const char *const event_name[] = { "pn.event", NULL };
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/privacy/lprivacy.h"
 #include "bindings/privacy/lprivacy_check.h"
 #include "privacy/accounting/accountant.h"
@@ -38,25 +39,9 @@ static int event_epsilon(lua_State *L)
     return 2;
 }
 
-static int event_rho(lua_State *L)
-{
-    pn_event *event = pnl_check_event(L, 1);
-
-    lua_pushnumber(L, event->ops->zcdp(event));
-    return 1;
-}
-
-static int event_neighbours(lua_State *L)
-{
-    lua_pushstring(L, pn_neighbours_names[pnl_check_event(L, 1)->neighbours]);
-    return 1;
-}
-
-static int event_name(lua_State *L)
-{
-    lua_pushstring(L, pnl_check_event(L, 1)->ops->name);
-    return 1;
-}
+PNL_GETTER(event_rho, pnl_check_event(L, 1)->ops->zcdp(pnl_check_event(L, 1)));
+PNL_GETTER(event_neighbours, pn_neighbours_names[pnl_check_event(L, 1)->neighbours]);
+PNL_GETTER(event_name, pnl_check_event(L, 1)->ops->name);
 
 static int event_tostring(lua_State *L)
 {
@@ -175,18 +160,11 @@ static const pnl_row library_rows[] = {
 
 void pnl_open_event(lua_State *L)
 {
-    const pn_event_ops *const *table = pn_event_table();
-
     pnl_library(
         L, "event",
         "What private releases cost: events, each with its neighbouring relation and its Renyi and zCDP curves.",
         library_rows);
-    for (size_t i = 0; table[i]; i++) {
-        lua_pushlightuserdata(L, (void *)(size_t)table[i]);
-        lua_pushcclosure(L, event_new, 1);
-        lua_setfield(L, -2, table[i]->name);
-        pnl_enter_row(L, "event", table[i]->name, "event", table[i]->params, table[i]->doc, table[i]->source);
-    }
+    pnl_private_constructors(L, "event", pn_event_table(), event_new);
     lua_setfield(L, -2, "event");
     pnl_open_class(L, &pnl_event_class);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/privacy/lledger.h"
 #include "bindings/privacy/lprivacy_check.h"
 
@@ -113,95 +114,20 @@ static int ledger_retire(lua_State *L)
 
 /* ---- fields ---- */
 
-static int ledger_remaining(lua_State *L)
-{
-    lua_pushnumber(L, pn_ledger_remaining(check(L)));
-    return 1;
-}
-
-static int ledger_spent(lua_State *L)
-{
-    lua_pushnumber(L, pn_ledger_spent(check(L)));
-    return 1;
-}
-
-static int push_given(lua_State *L, double value, bool given)
-{
-    if (given)
-        lua_pushnumber(L, value);
-    else
-        lua_pushnil(L);
-    return 1;
-}
-
-static int ledger_epsilon(lua_State *L)
-{
-    return push_given(L, budget(L)->epsilon, !isnan(budget(L)->epsilon));
-}
-
-static int ledger_delta(lua_State *L)
-{
-    return push_given(L, budget(L)->delta, !isnan(budget(L)->epsilon));
-}
-
-static int ledger_rho(lua_State *L)
-{
-    return push_given(L, budget(L)->rho, !isnan(budget(L)->rho));
-}
-
-static int ledger_neighbours(lua_State *L)
-{
-    lua_pushstring(L, pn_neighbours_names[budget(L)->neighbours]);
-    return 1;
-}
-
-static int ledger_teaching(lua_State *L)
-{
-    lua_pushboolean(L, budget(L)->teaching);
-    return 1;
-}
-
-static int push_text(lua_State *L, const char *text)
-{
-    lua_pushstring(L, text); /* nil for NULL */
-    return 1;
-}
-
-static int ledger_name(lua_State *L)
-{
-    return push_text(L, pn_ledger_name(check(L)));
-}
-
-static int ledger_path(lua_State *L)
-{
-    return push_text(L, pn_ledger_path(check(L)));
-}
-
-static int ledger_ended(lua_State *L)
-{
-    return push_text(L, pn_ledger_ended(check(L)));
-}
-
-static int ledger_theorem(lua_State *L)
-{
-    return push_text(L, pn_ledger_theorem(check(L)));
-}
-
-static int ledger_alpha(lua_State *L)
-{
-    return push_given(L, budget(L)->alpha, budget(L)->alpha > 0.0);
-}
-
-static int ledger_filter(lua_State *L)
-{
-    return push_text(L, pnl_filter_names[pn_ledger_gaussian(check(L))]);
-}
-
-static int ledger_recovered(lua_State *L)
-{
-    lua_pushboolean(L, pn_ledger_recovered(check(L)));
-    return 1;
-}
+PNL_GETTER(ledger_remaining, pn_ledger_remaining(check(L)));
+PNL_GETTER(ledger_spent, pn_ledger_spent(check(L)));
+PNL_GETTER_KNOWN(ledger_epsilon, budget(L)->epsilon);
+PNL_GETTER_IF(ledger_delta, !isnan(budget(L)->epsilon), budget(L)->delta);
+PNL_GETTER_KNOWN(ledger_rho, budget(L)->rho);
+PNL_GETTER(ledger_neighbours, pn_neighbours_names[budget(L)->neighbours]);
+PNL_GETTER(ledger_teaching, budget(L)->teaching);
+PNL_GETTER(ledger_name, pn_ledger_name(check(L)));
+PNL_GETTER(ledger_path, pn_ledger_path(check(L)));
+PNL_GETTER(ledger_ended, pn_ledger_ended(check(L)));
+PNL_GETTER(ledger_theorem, pn_ledger_theorem(check(L)));
+PNL_GETTER_IF(ledger_alpha, budget(L)->alpha > 0.0, budget(L)->alpha);
+PNL_GETTER(ledger_filter, pnl_filter_names[pn_ledger_gaussian(check(L))]);
+PNL_GETTER(ledger_recovered, pn_ledger_recovered(check(L)));
 
 static int ledger_slack(lua_State *L)
 {

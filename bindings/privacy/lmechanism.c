@@ -2,6 +2,7 @@
  * Depends on: lprivacy.h, lprivacy_check.h, privacy/mechanism/mechanism.h.  Used by: lprivacy.c. */
 #include <stdio.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/privacy/lprivacy.h"
 #include "bindings/privacy/lprivacy_check.h"
 
@@ -23,33 +24,9 @@ static int mechanism_event(lua_State *L)
     return 1;
 }
 
-static int mechanism_name(lua_State *L)
-{
-    lua_pushstring(L, check_mechanism(L)->ops->name);
-    return 1;
-}
-
-static int mechanism_scale(lua_State *L)
-{
-    double scale = check_mechanism(L)->scale;
-
-    if (scale > 0.0)
-        lua_pushnumber(L, scale);
-    else
-        lua_pushnil(L);
-    return 1;
-}
-
-static int mechanism_dim(lua_State *L)
-{
-    const pn_mechanism *mechanism = check_mechanism(L);
-
-    if (mechanism->dim > 0)
-        lua_pushinteger(L, (lua_Integer)mechanism->dim);
-    else
-        lua_pushnil(L);
-    return 1;
-}
+PNL_GETTER(mechanism_name, check_mechanism(L)->ops->name);
+PNL_GETTER_IF(mechanism_scale, check_mechanism(L)->scale > 0.0, check_mechanism(L)->scale);
+PNL_GETTER_IF(mechanism_dim, check_mechanism(L)->dim > 0, check_mechanism(L)->dim);
 
 static int mechanism_tostring(lua_State *L)
 {
@@ -124,14 +101,6 @@ static int mechanism_new(lua_State *L)
     return 1;
 }
 
-static void add_constructor(lua_State *L, const pn_mechanism_ops *ops)
-{
-    lua_pushlightuserdata(L, (void *)(size_t)ops);
-    lua_pushcclosure(L, mechanism_new, 1);
-    lua_setfield(L, -2, ops->name);
-    pnl_enter_row(L, "mechanism", ops->name, "mechanism", ops->params, ops->doc, ops->source);
-}
-
 void pnl_open_mechanism(lua_State *L)
 {
     static const pnl_row none[] = { PNL_ROW_END };
@@ -140,7 +109,6 @@ void pnl_open_mechanism(lua_State *L)
     pnl_open_class(L, &pnl_release_class);
     pnl_open_class(L, &pnl_sparse_run_class);
     pnl_library(L, "mechanism", "Private releases: every one is paid from a ledger before its noise is drawn.", none);
-    for (const pn_mechanism_ops *const *ops = pn_mechanism_table(); *ops; ops++)
-        add_constructor(L, *ops);
+    pnl_private_constructors(L, "mechanism", pn_mechanism_table(), mechanism_new);
     lua_setfield(L, -2, "mechanism");
 }

@@ -1,6 +1,7 @@
 /* lprivacy.c -- opens the parts of privacy in order, and checks the arguments that they share.
  * Depends on: lprivacy.h, lprivacy_check.h.  Used by: module.c, levent.c, laccountant.c, lledger.c, lcalibrate.c, lrelease.c, ltree.c. */
 #include <math.h>
+#include <stdint.h>
 
 #include "bindings/privacy/lprivacy.h"
 #include "bindings/privacy/lprivacy_check.h"
@@ -51,25 +52,35 @@ size_t pnl_opt_count(lua_State *L, int index, const char *method)
 
 #define MAX_PARAMS 16
 
-void pnl_enter_row(lua_State *L, const char *library, const char *name, const char *result, const pn_param *params,
-                   const char *doc, const char *source)
+/* "pn.LIBRARY.NAME{options and neighbours} -> LIBRARY" */
+static void enter_row(lua_State *L, const char *library, const pn_row *row)
 {
     pn_param all[MAX_PARAMS + 2];
-    size_t count = pn_param_count(params);
+    size_t count = pn_param_count(row->params);
 
     if (count > MAX_PARAMS)
-        pnl_error(L, "%s.%s has more options than the binding reads", library, name);
+        pnl_error(L, "%s.%s has more options than the binding reads", library, row->name);
     for (size_t i = 0; i < count; i++)
-        all[i] = params[i];
+        all[i] = row->params[i];
     all[count] = pnl_neighbours_params[0];
     all[count + 1] = (pn_param)PN_PARAM_END;
-    lua_pushfstring(L, "pn.%s.%s{", library, name);
+    lua_pushfstring(L, "pn.%s.%s{", library, row->name);
     for (size_t i = 0; i <= count; i++)
         lua_pushfstring(L, "%s%s=", i ? ", " : "", all[i].name);
-    lua_pushfstring(L, "} -> %s", result);
+    lua_pushfstring(L, "} -> %s", library);
     lua_concat(L, (int)count + 3);
-    pnl_reference(L, library, name, PNL_NOTHING, lua_tostring(L, -1), doc, source, all);
+    pnl_reference(L, library, row->name, PNL_NOTHING, lua_tostring(L, -1), row->doc, row->source, all);
     lua_pop(L, 1);
+}
+
+void pnl_private_constructors(lua_State *L, const char *library, const void *rows, lua_CFunction fn)
+{
+    for (const pn_row *const *row = rows; *row; row++) {
+        lua_pushlightuserdata(L, (void *)(uintptr_t)*row);
+        lua_pushcclosure(L, fn, 1);
+        lua_setfield(L, -2, (*row)->name);
+        enter_row(L, library, *row);
+    }
 }
 
 pn_event *pnl_check_event(lua_State *L, int index)

@@ -17,9 +17,8 @@ double pnl_check_epsilon(lua_State *L, int index, const char *method);
 /** A count that may be left out: 1. */
 size_t pnl_opt_count(lua_State *L, int index, const char *method);
 
-/** Enter pn.LIBRARY.NAME{options and neighbours} -> result in the reference. */
-void pnl_enter_row(lua_State *L, const char *library, const char *name, const char *result, const pn_param *params,
-                   const char *doc, const char *source);
+/** As pnl_constructors for what takes `neighbours` besides. */
+void pnl_private_constructors(lua_State *L, const char *library, const void *rows, lua_CFunction fn);
 
 /** The event at `index`. */
 pn_event *pnl_check_event(lua_State *L, int index);

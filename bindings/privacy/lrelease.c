@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/privacy/lprivacy.h"
 #include "bindings/privacy/lprivacy_check.h"
 
@@ -73,39 +74,10 @@ static double cost_rho(const receipt *self)
     return self->simulated ? INFINITY : self->event->ops->zcdp(self->event);
 }
 
-static int receipt_private(lua_State *L)
-{
-    lua_pushboolean(L, !check_receipt(L)->simulated);
-    return 1;
-}
-
-static int receipt_epsilon(lua_State *L)
-{
-    const receipt *self = check_receipt(L);
-
-    if (isnan(self->delta))
-        lua_pushnil(L);
-    else
-        lua_pushnumber(L, cost_epsilon(self));
-    return 1;
-}
-
-static int receipt_delta(lua_State *L)
-{
-    const receipt *self = check_receipt(L);
-
-    if (isnan(self->delta))
-        lua_pushnil(L);
-    else
-        lua_pushnumber(L, self->delta);
-    return 1;
-}
-
-static int receipt_rho(lua_State *L)
-{
-    lua_pushnumber(L, cost_rho(check_receipt(L)));
-    return 1;
-}
+PNL_GETTER(receipt_private, (bool)!check_receipt(L)->simulated);
+PNL_GETTER_IF(receipt_epsilon, !isnan(check_receipt(L)->delta), cost_epsilon(check_receipt(L)));
+PNL_GETTER_KNOWN(receipt_delta, check_receipt(L)->delta);
+PNL_GETTER(receipt_rho, cost_rho(check_receipt(L)));
 
 static int receipt_event(lua_State *L)
 {
@@ -116,23 +88,9 @@ static int receipt_event(lua_State *L)
     return 1;
 }
 
-static int receipt_label(lua_State *L)
-{
-    lua_pushstring(L, check_receipt(L)->label);
-    return 1;
-}
-
-static int receipt_mechanism(lua_State *L)
-{
-    lua_pushstring(L, check_receipt(L)->mechanism);
-    return 1;
-}
-
-static int receipt_neighbours(lua_State *L)
-{
-    lua_pushstring(L, pn_neighbours_names[check_receipt(L)->event->neighbours]);
-    return 1;
-}
+PNL_GETTER(receipt_label, check_receipt(L)->label);
+PNL_GETTER(receipt_mechanism, check_receipt(L)->mechanism);
+PNL_GETTER(receipt_neighbours, pn_neighbours_names[check_receipt(L)->event->neighbours]);
 
 static int receipt_tostring(lua_State *L)
 {
@@ -314,17 +272,8 @@ static int run_above(lua_State *L)
     return 1;
 }
 
-static int run_left(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)pn_sparse_left(check_run(L)));
-    return 1;
-}
-
-static int run_private(lua_State *L)
-{
-    lua_pushboolean(L, !pn_sparse_simulated(check_run(L)));
-    return 1;
-}
+PNL_GETTER(run_left, pn_sparse_left(check_run(L)));
+PNL_GETTER(run_private, (bool)!pn_sparse_simulated(check_run(L)));
 
 static int run_tostring(lua_State *L)
 {

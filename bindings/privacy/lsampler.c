@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/privacy/lprivacy.h"
 #include "bindings/privacy/lprivacy_check.h"
 
@@ -82,35 +83,11 @@ static int sampler_draw(lua_State *L)
     return 1;
 }
 
-static int sampler_n(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_sampler(L)->n);
-    return 1;
-}
-
-static int sampler_batch(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_sampler(L)->batch);
-    return 1;
-}
-
-static int sampler_per_event(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)check_sampler(L)->per_event);
-    return 1;
-}
-
-static int sampler_name(lua_State *L)
-{
-    lua_pushstring(L, check_sampler(L)->ops->name);
-    return 1;
-}
-
-static int sampler_neighbours(lua_State *L)
-{
-    lua_pushstring(L, pn_neighbours_names[check_sampler(L)->neighbours]);
-    return 1;
-}
+PNL_GETTER(sampler_n, check_sampler(L)->n);
+PNL_GETTER(sampler_batch, check_sampler(L)->batch);
+PNL_GETTER(sampler_per_event, check_sampler(L)->per_event);
+PNL_GETTER(sampler_name, check_sampler(L)->ops->name);
+PNL_GETTER(sampler_neighbours, pn_neighbours_names[check_sampler(L)->neighbours]);
 
 static int sampler_tostring(lua_State *L)
 {
@@ -191,20 +168,11 @@ static const pnl_row library_rows[] = {
     PNL_ROW_END,
 };
 
-static void add_constructor(lua_State *L, const pn_sampler_ops *ops)
-{
-    lua_pushlightuserdata(L, (void *)(size_t)ops);
-    lua_pushcclosure(L, sampler_new, 1);
-    lua_setfield(L, -2, ops->name);
-    pnl_enter_row(L, "sampler", ops->name, "sampler", ops->params, ops->doc, ops->source);
-}
-
 void pnl_open_sampler(lua_State *L)
 {
     pnl_open_class(L, &pnl_sampler_class);
     pnl_library(L, "sampler", "Which records are in a batch, and what that makes of the cost of a noisy sum over it.",
                 library_rows);
-    for (const pn_sampler_ops *const *ops = pn_sampler_table(); *ops; ops++)
-        add_constructor(L, *ops);
+    pnl_private_constructors(L, "sampler", pn_sampler_table(), sampler_new);
     lua_setfield(L, -2, "sampler");
 }

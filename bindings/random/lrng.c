@@ -1,5 +1,6 @@
 /* lrng.c -- pn.rng: random streams, and the module's own secure one.
  * Depends on: pnl.h, random/rng.h, random/sample.h.  Used by: every binding that draws (pnl_rng). */
+#include "bindings/core/getter.h"
 #include "bindings/core/pnl.h"
 
 #include "random/sample.h"
@@ -13,11 +14,7 @@ static pn_rng *check_rng(lua_State *L)
 
 /* ---- methods ---- */
 
-static int rng_simulated(lua_State *L)
-{
-    lua_pushboolean(L, pn_rng_simulated(check_rng(L)));
-    return 1;
-}
+PNL_GETTER(rng_simulated, pn_rng_simulated(check_rng(L)));
 
 static int rng_uniform(lua_State *L)
 {

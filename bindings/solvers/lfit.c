@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/progress.h"
 #include "bindings/numeric/lnumbers.h"
 #include "bindings/solvers/lsolve.h"
@@ -133,11 +134,7 @@ double pnl_fit_evaluate(lua_State *L)
     return value;
 }
 
-static int fit_value(lua_State *L)
-{
-    lua_pushnumber(L, pnl_fit_evaluate(L));
-    return 1;
-}
+PNL_GETTER(fit_value, pnl_fit_evaluate(L));
 
 /* fit:excess(tol): beside the bound of the theorem. */
 static int fit_excess(lua_State *L)
@@ -258,17 +255,8 @@ static int fit_gradients(lua_State *L)
     return 1;
 }
 
-static int fit_steps(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)fit_of(L)->steps);
-    return 1;
-}
-
-static int fit_stopped(lua_State *L)
-{
-    lua_pushstring(L, fit_of(L)->stopped); /* nil for NULL */
-    return 1;
-}
+PNL_GETTER(fit_steps, fit_of(L)->steps);
+PNL_GETTER(fit_stopped, fit_of(L)->stopped);
 
 size_t pnl_fit_nonzeros(const pn_fit *fit)
 {
@@ -279,11 +267,7 @@ size_t pnl_fit_nonzeros(const pn_fit *fit)
     return count;
 }
 
-static int fit_nonzeros(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)pnl_fit_nonzeros(fit_of(L)));
-    return 1;
-}
+PNL_GETTER(fit_nonzeros, pnl_fit_nonzeros(fit_of(L)));
 
 /* Push what stands at 2 times the vector theta[p]: a vec, or a number for one vec. */
 static void push_margins(lua_State *L, double *theta, size_t p)

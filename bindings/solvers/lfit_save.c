@@ -2,6 +2,7 @@
  * Depends on: lsolve.h, lnumbers.h, progress.h, solvers/engine/model.h.  Used by: lfit.c, lnpy.c. */
 #include <math.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/core/progress.h"
 #include "bindings/numeric/lnumbers.h"
 #include "bindings/solvers/lsolve.h"
@@ -71,59 +72,15 @@ static const pn_model_about *about_of(lua_State *L)
     return pnl_check(L, 1, &pnl_saved_plan_class);
 }
 
-static int saved_solver(lua_State *L)
-{
-    lua_pushstring(L, about_of(L)->solver);
-    return 1;
-}
-
-static int saved_loss(lua_State *L)
-{
-    lua_pushstring(L, about_of(L)->loss);
-    return 1;
-}
-
-static int saved_accountant(lua_State *L)
-{
-    lua_pushstring(L, about_of(L)->accountant); /* nil for NULL */
-    return 1;
-}
-
-static int saved_iterations(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)about_of(L)->iterations);
-    return 1;
-}
-
-static int saved_records(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)about_of(L)->records);
-    return 1;
-}
-
-static int saved_margins(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)about_of(L)->margins);
-    return 1;
-}
-
-static int saved_bias(lua_State *L)
-{
-    lua_pushboolean(L, about_of(L)->bias);
-    return 1;
-}
-
-static int saved_raw(lua_State *L)
-{
-    lua_pushboolean(L, about_of(L)->raw);
-    return 1;
-}
-
-static int saved_version(lua_State *L)
-{
-    lua_pushstring(L, about_of(L)->version);
-    return 1;
-}
+PNL_GETTER(saved_solver, about_of(L)->solver);
+PNL_GETTER(saved_loss, about_of(L)->loss);
+PNL_GETTER(saved_accountant, about_of(L)->accountant);
+PNL_GETTER(saved_iterations, about_of(L)->iterations);
+PNL_GETTER(saved_records, about_of(L)->records);
+PNL_GETTER(saved_margins, about_of(L)->margins);
+PNL_GETTER(saved_bias, about_of(L)->bias);
+PNL_GETTER(saved_raw, about_of(L)->raw);
+PNL_GETTER(saved_version, about_of(L)->version);
 
 static int saved_tostring(lua_State *L)
 {

@@ -2,6 +2,7 @@
  * Depends on: lsolve.h, runtime/solvers.  Used by: lsolve.c. */
 #include <math.h>
 
+#include "bindings/core/getter.h"
 #include "bindings/solvers/lsolve.h"
 
 static pn_plan *plan_of(lua_State *L)
@@ -64,71 +65,15 @@ static int plan_tune(lua_State *L)
     return 2;
 }
 
-static int push_or_nil(lua_State *L, double value)
-{
-    if (isnan(value))
-        lua_pushnil(L);
-    else
-        lua_pushnumber(L, value);
-    return 1;
-}
-
-static int plan_iterations(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)plan_of(L)->iterations);
-    return 1;
-}
-
-static int plan_epsilon(lua_State *L)
-{
-    const pn_plan *plan = plan_of(L);
-
-    return push_or_nil(L, plan->worthless && !isnan(plan->epsilon) ? INFINITY : plan->epsilon);
-}
-
-static int plan_delta(lua_State *L)
-{
-    return push_or_nil(L, plan_of(L)->delta);
-}
-
-static int plan_rho(lua_State *L)
-{
-    const pn_plan *plan = plan_of(L);
-
-    return push_or_nil(L, plan->worthless ? INFINITY : plan->rho);
-}
-
-static int plan_bound(lua_State *L)
-{
-    return push_or_nil(L, plan_of(L)->bound);
-}
-
-static int plan_predicted(lua_State *L)
-{
-    double predicted = plan_of(L)->predicted;
-
-    return push_or_nil(L, predicted > 0.0 ? predicted : NAN);
-}
-
-static int plan_gradients(lua_State *L)
-{
-    double gradients = plan_of(L)->gradients;
-
-    return push_or_nil(L, gradients > 0.0 ? gradients : NAN);
-}
-
-static int plan_sigma(lua_State *L)
-{
-    double sigma = plan_of(L)->sigma;
-
-    return push_or_nil(L, sigma > 0.0 ? sigma : NAN);
-}
-
-static int plan_proven(lua_State *L)
-{
-    lua_pushboolean(L, plan_of(L)->proven);
-    return 1;
-}
+PNL_GETTER(plan_iterations, plan_of(L)->iterations);
+PNL_GETTER_KNOWN(plan_epsilon, plan_of(L)->worthless && !isnan(plan_of(L)->epsilon) ? INFINITY : plan_of(L)->epsilon);
+PNL_GETTER_KNOWN(plan_delta, plan_of(L)->delta);
+PNL_GETTER_KNOWN(plan_rho, plan_of(L)->worthless ? INFINITY : plan_of(L)->rho);
+PNL_GETTER_KNOWN(plan_bound, plan_of(L)->bound);
+PNL_GETTER_IF(plan_predicted, plan_of(L)->predicted > 0.0, plan_of(L)->predicted);
+PNL_GETTER_IF(plan_gradients, plan_of(L)->gradients > 0.0, plan_of(L)->gradients);
+PNL_GETTER_IF(plan_sigma, plan_of(L)->sigma > 0.0, plan_of(L)->sigma);
+PNL_GETTER(plan_proven, plan_of(L)->proven);
 
 static int plan_accountant(lua_State *L)
 {
@@ -139,11 +84,7 @@ static int plan_accountant(lua_State *L)
     return 1;
 }
 
-static int plan_solver(lua_State *L)
-{
-    lua_pushstring(L, plan_of(L)->solver->name);
-    return 1;
-}
+PNL_GETTER(plan_solver, plan_of(L)->solver->name);
 
 static int plan_event(lua_State *L)
 {
@@ -187,10 +128,12 @@ static int plan_settings(lua_State *L)
 static int plan_lines(lua_State *L)
 {
     pn_plan *plan = plan_of(L);
+    pn_plan_lines lines;
 
-    lua_createtable(L, (int)plan->line_count, (int)plan->line_count);
-    for (size_t i = 0; i < plan->line_count; i++) {
-        const pn_plan_line *line = &plan->lines[i];
+    pn_plan_explain(plan, &lines);
+    lua_createtable(L, (int)lines.count, (int)lines.count);
+    for (size_t i = 0; i < lines.count; i++) {
+        const pn_plan_line *line = &lines.line[i];
 
         lua_createtable(L, 0, 3);
         lua_pushstring(L, line->name);
@@ -212,11 +155,15 @@ static int plan_lines(lua_State *L)
 static int plan_tostring(lua_State *L)
 {
     pn_plan *plan = plan_of(L);
-    int size = pn_plan_print(plan, NULL, 0) + 1;
+    const int room = 16384; /* more than most: a second call makes the lines again */
     luaL_Buffer buffer;
-    char *text = luaL_buffinitsize(L, &buffer, (size_t)size);
+    char *text = luaL_buffinitsize(L, &buffer, (size_t)room);
+    int size = pn_plan_print(plan, text, (size_t)room);
 
-    size = pn_plan_print(plan, text, (size_t)size);
+    if (size >= room) {
+        text = luaL_prepbuffsize(&buffer, (size_t)size + 1);
+        size = pn_plan_print(plan, text, (size_t)size + 1);
+    }
     luaL_pushresultsize(&buffer, (size_t)(size > 0 ? size - 1 : 0)); /* without the last newline */
     return 1;
 }

@@ -2,25 +2,28 @@
  * Depends on: prefix_impl.h.  Used by: solvers, bindings. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "core/table.h"
 #include "continual/prefix_impl.h"
 
-static const pn_prefix_ops *const table[] = { &pn_prefix_binary, &pn_prefix_sqrt, &pn_prefix_banded, &pn_prefix_blt,
-                                              NULL };
+#define ROW(name) &pn_prefix_##name,
+static const pn_prefix_ops *const rows[] = { PN_PREFIXES(ROW) NULL };
 
 const pn_prefix_ops *const *pn_prefix_table(void)
 {
-    return table;
+    return rows;
 }
 
 const pn_prefix_ops *pn_prefix_find(const char *name)
 {
-    for (size_t i = 0; table[i]; i++) {
-        if (strcmp(table[i]->name, name) == 0)
-            return table[i];
-    }
-    return NULL;
+    return pn_table_find(rows, name);
+}
+
+pn_status pn_prefix_refuse(const char *name, pn_err *err)
+{
+    static const pn_table factorizations = { "prefix", "factorization", rows };
+
+    return pn_table_refuse(&factorizations, "prefix", name, err);
 }
 
 const char *pn_prefix_name(const pn_prefix_ops *ops)

@@ -160,9 +160,7 @@ static pn_status choose_method(pn_prefix_design *design, pn_err *err)
 
     design->ops = pn_prefix_find(asked);
     if (!design->ops)
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "prefix: factorization must be \"binary\", \"sqrt\", \"banded\" or \"blt\", got \"%.40s\"",
-                       asked);
+        return pn_prefix_refuse(asked, err);
     if (!options->estimator_given && (options->horizon == 0 || !options->factorization) &&
         options->memory == PN_PREFIX_KEEP && design->ops == &pn_prefix_binary)
         options->estimator = PN_PREFIX_HONAKER;

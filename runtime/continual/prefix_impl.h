@@ -143,6 +143,8 @@ struct pn_prefix_design {
 
 /** The row of the table, or NULL. */
 const pn_prefix_ops *pn_prefix_find(const char *name);
+/** Fail for a name without a row.  PN_EUNSUPPORTED. */
+pn_status pn_prefix_refuse(const char *name, pn_err *err);
 /** Sets sigma and step so that mu is at most `mu`.  PN_EBUDGET when no noise on the lattice does. */
 pn_status pn_prefix_calibrate(pn_prefix_method *method, const pn_prefix_design *design, double mu, pn_err *err);
 /** mu of the method at its sigma, rounding included. */
@@ -208,6 +210,8 @@ pn_status pn_prefix_make(pn_prefix **out, pn_prefix_design *design, uint64_t cou
 
 /* ---- rows ---- */
 
-extern const pn_prefix_ops pn_prefix_binary, pn_prefix_sqrt, pn_prefix_banded, pn_prefix_blt;
+#define PN_DECLARE(name) extern const pn_prefix_ops pn_prefix_##name;
+PN_PREFIXES(PN_DECLARE)
+#undef PN_DECLARE
 
 #endif

@@ -10,7 +10,8 @@ const char *const pn_prefix_scale_names[] = { "equal", "node", NULL };
 const char *const pn_prefix_growth_names[] = { "doubling", "endless", NULL };
 const char *const pn_prefix_fit_names[] = { "sqrt", "optimal", NULL };
 
-const char *const pn_prefix_factorization_names[] = { "binary", "sqrt", "banded", "blt", NULL };
+#define NAME(name) #name,
+const char *const pn_prefix_factorization_names[] = { PN_PREFIXES(NAME) NULL };
 
 /* The order of PN_PREFIX_ROWS. */
 enum { FACTORIZATION, ESTIMATOR, MEMORY, SCALE, KEEP_ROOT, GROWTH, BANDS, FIT, COEFFICIENTS, BUFFERS, THETA, OMEGA };

@@ -6,7 +6,7 @@
 
 #include "continual/prefix.h"
 
-extern const char *const pn_prefix_factorization_names[]; /* "binary", "sqrt", "banded", "blt", NULL */
+extern const char *const pn_prefix_factorization_names[]; /* of PN_PREFIXES, NULL */
 
 /* `of`: a literal that all names begin with, "" or "prefix." */
 /* One option, one row. */

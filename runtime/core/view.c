@@ -1,5 +1,6 @@
 /* view.c -- small questions about views.  Depends on: view.h.  Used by: every room. */
 #include <math.h>
+#include <string.h>
 
 #include "core/view.h"
 
@@ -26,11 +27,22 @@ size_t pn_first_nonfinite(const double *x, size_t n)
     return i;
 }
 
+static const char *const lp_names[PN_LP_COUNT] = { "l1", "l2", "linf" };
+
 const char *pn_lp_name(pn_lp norm)
 {
-    static const char *const names[PN_LP_COUNT] = { "l1", "l2", "linf" };
+    return lp_names[norm];
+}
 
-    return names[norm];
+bool pn_lp_find(pn_lp *norm, const char *name)
+{
+    for (int i = 0; name && i < PN_LP_COUNT; i++) {
+        if (strcmp(lp_names[i], name) == 0) {
+            *norm = (pn_lp)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 pn_lp pn_lp_dual(pn_lp norm)

@@ -2,6 +2,7 @@
 #ifndef PN_CORE_VIEW_H
 #define PN_CORE_VIEW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct pn_vec {
@@ -22,6 +23,9 @@ size_t pn_first_nonfinite(const double *x, size_t n);
 
 /** The norm's name: "l1", "l2", "linf". */
 const char *pn_lp_name(pn_lp norm);
+
+/** The norm of that name; false, and *norm untouched, when there is none (or name is NULL). */
+bool pn_lp_find(pn_lp *norm, const char *name);
 
 /** The norm whose unit ball is the polar of `norm`'s. */
 pn_lp pn_lp_dual(pn_lp norm);

@@ -1,39 +1,29 @@
 /* block_sampling.c -- the table of samplings of blocks, and what all of them share.
  * Depends on: block_sampling.h.  Used by: objective/expected_curvature*.c, solvers/block_frank_wolfe*.c, bindings. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
+#include "core/table.h"
 #include "random/block_sampling.h"
 
-static const pn_block_sampling_ops *const sampling_table[] = {
-    &pn_block_sampling_full, &pn_block_sampling_serial, &pn_block_sampling_nice, &pn_block_sampling_distributed, NULL,
-};
+#define ROW(name) &pn_block_sampling_##name,
+static const pn_block_sampling_ops *const rows[] = { PN_BLOCK_SAMPLINGS(ROW) NULL };
+PN_TABLE(samplings, pn_block_sampling_ops, "sampling", "sampling", rows);
 
 const pn_block_sampling_ops *const *pn_block_sampling_table(void)
 {
-    return sampling_table;
+    return rows;
 }
 
 pn_status pn_block_sampling_new(pn_block_sampling **out, const char *name, pn_arg *args, pn_err *err)
 {
-    char owner[64];
+    pn_status status;
+    const pn_block_sampling_ops *row = pn_table_open(&samplings, __func__, name, args, &status, err);
 
     *out = NULL;
-    for (size_t i = 0; sampling_table[i]; i++) {
-        pn_status status;
-
-        if (strcmp(sampling_table[i]->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "sampling.%s", name);
-        status = pn_args_check(owner, sampling_table[i]->params, args, err);
-        if (status == PN_OK && args[0].count > PN_BLOCKS_MAX)
-            status =
-                pn_fail(err, PN_EINVAL, "%s: blocks must be at most %zu, got %zu", owner, PN_BLOCKS_MAX, args[0].count);
-        return status == PN_OK ? sampling_table[i]->create(out, args, err) : status;
-    }
-    return pn_fail(err, PN_EUNSUPPORTED,
-                   "sampling: there is no \"%.40s\"; there are full, serial, nice, distributed and custom", name);
+    if (row && args[0].count > PN_BLOCKS_MAX)
+        return pn_fail(err, PN_EINVAL, "sampling.%s: blocks must be at most %zu, got %zu", name, PN_BLOCKS_MAX,
+                       args[0].count);
+    return row ? row->create(out, args, err) : status;
 }
 
 void pn_block_sampling_init(pn_block_sampling *self, const pn_block_sampling_ops *ops, size_t blocks, double least,

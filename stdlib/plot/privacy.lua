@@ -116,14 +116,25 @@ local function curves_of(owner, options, things)
   return curves, not several and relation or nil
 end
 
+local function is_accountant(name)
+  return type(name) == "string" and name ~= "selftest" and rawget(pn.accountant, name) ~= nil
+end
+
+local function known_accountants()
+  local known = {}
+  for name in pairs(pn.accountant) do known[#known + 1] = is_accountant(name) and name or nil end
+  table.sort(known)
+  return table.concat(known, ", ")
+end
+
 local function accountant_names(owner, given)
   if given == nil then return { "rdp" } end
   if type(given) ~= "table" or #given == 0 then
     refuse(owner, "accountants must be a list of names, got %s", values.shown(given))
   end
   for k, name in ipairs(given) do
-    if name == "selftest" or type(name) ~= "string" or not rawget(pn.accountant, name) then
-      refuse(owner, "accountants[%d] must be advanced, pld, rdp or zcdp, got %s", k, values.shown(name))
+    if not is_accountant(name) then
+      refuse(owner, "accountants[%d]: there is no accountant %s; known are %s", k, values.shown(name), known_accountants())
     end
   end
   return given

@@ -97,7 +97,7 @@ describe("pn.advise", function()
       {function() pn.advise(d, loss, {epsilon = -1, delta = 1e-6}) end, "epsilon must be a positive number"},
       {function() pn.advise(d, loss, {rho = 1, radius = 0}) end, "radius must be a positive number, got 0"},
       {function() pn.advise(d, loss, {rho = 1, sets = {}}) end, "sets must be a list"},
-      {function() pn.advise(d, loss, {rho = 1, solvers = {"newton2"}}) end, "there is no solver newton2; known are"},
+      {function() pn.advise(d, loss, {rho = 1, solvers = {"newton2"}}) end, 'there is no solver "newton2"; known are'},
       {function() pn.advise(d, loss, {rho = 1, sets = {pn.set.l2_ball {dim = 5}}}) end, "5"},
       {function() pn.advise(pn.data.from({{1, 2}}, {1}), loss, {rho = 1}) end, "no plan can be made"},
       {function() pn.advise(d, pn.loss.logistic, {rho = 1}) end, "advise: loss must be a pn.loss, got a function; call it"},

@@ -10,7 +10,7 @@
 
 #include "core/alloc.h"
 #include "core/purse.h"
-#include "federated/penumbra.pb-c.h"
+#include "federated/wire/penumbra.pb-c.h"
 #include "federated/wire/wire.h"
 #include "federated/wire/wire_check.h"
 

@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "core/size.h"
+#include "core/table.h"
 #include "geometry/algebra/set_algebra.h"
 #include "geometry/potentials/norm.h"
 #include "geometry/sets/sets.h"
@@ -207,37 +208,17 @@ static const pn_norm_ops norm_spectral = {
     .dual = dual_of_spectral,
 };
 
-static const pn_norm_ops *const norm_table[] = {
+static const pn_norm_ops *const rows[] = {
     &norm_l1, &norm_l2, &norm_linf, &norm_lp, &norm_group, &norm_interpolation, &norm_nuclear, &norm_spectral, NULL,
 };
+PN_TABLE(norms, pn_norm_ops, "norm", "norm", rows);
 
 const pn_norm_ops *const *pn_norm_table(void)
 {
-    return norm_table;
-}
-
-static const pn_norm_ops *find_row(const char *name)
-{
-    for (size_t i = 0; norm_table[i]; i++) {
-        if (strcmp(norm_table[i]->name, name) == 0)
-            return norm_table[i];
-    }
-    return NULL;
+    return rows;
 }
 
 /* ---- making and dropping ---- */
-
-static void list_names(char *text, size_t size)
-{
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; norm_table[i] && used < size; i++) {
-        int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "", norm_table[i]->name);
-
-        used += n > 0 ? (size_t)n : 0;
-    }
-}
 
 static pn_norm *new_norm(void)
 {
@@ -250,17 +231,15 @@ static pn_norm *new_norm(void)
 
 pn_status pn_norm_new(pn_norm **out, const char *name, pn_arg *args, pn_err *err)
 {
-    const pn_norm_ops *row = find_row(name);
-    char text[256];
+    const pn_norm_ops *row = pn_table_find(rows, name);
+    char text[80];
     const char *dual;
     pn_norm *norm;
     pn_status status = PN_OK;
 
     *out = NULL;
-    if (!row) {
-        list_names(text, sizeof text);
-        return pn_fail(err, PN_EUNSUPPORTED, "norm: there is no norm \"%.60s\"; known are %s", name, text);
-    }
+    if (!row)
+        return pn_table_refuse(&norms, __func__, name, err);
     (void)snprintf(text, sizeof text, "norm.%s", name);
     if (row->check)
         status = row->check(text, args, err);
@@ -275,7 +254,7 @@ pn_status pn_norm_new(pn_norm **out, const char *name, pn_arg *args, pn_err *err
     for (size_t i = 0; i < pn_param_count(row->params); i++) /* args may be NULL where there are none */
         norm->args[i] = args[i];
     dual = row->dual ? row->dual(norm->args, norm->dual_args) : NULL;
-    norm->dual_ops = dual ? find_row(dual) : NULL;
+    norm->dual_ops = dual ? pn_table_find(rows, dual) : NULL;
     *out = norm;
     return PN_OK;
 }
@@ -458,13 +437,7 @@ static void add_arguments(const pn_norm *norm, char *text, size_t size)
 
 bool pn_norm_is_lp(const pn_norm *norm, pn_lp *lp)
 {
-    for (int i = 0; norm->ops && i < PN_LP_COUNT; i++) {
-        if (strcmp(norm->ops->name, pn_lp_name((pn_lp)i)) == 0) {
-            *lp = (pn_lp)i;
-            return true;
-        }
-    }
-    return false;
+    return norm->ops && pn_lp_find(lp, norm->ops->name);
 }
 
 void pn_norm_describe(const pn_norm *norm, char *text, size_t size)

@@ -6,68 +6,50 @@
 
 #include "core/alloc.h"
 #include "core/size.h"
+#include "core/table.h"
 #include "geometry/potentials/numeric_step.h"
 #include "geometry/potentials/potential_parts.h"
 #include "numeric/blas.h"
 
-/* clang-format off */
-extern const pn_potential_ops pn_potential_euclidean, pn_potential_entropy, pn_potential_lp, pn_potential_group,
-    pn_potential_interpolation, pn_potential_schatten, pn_potential_quadratic, pn_potential_polytope;
-
-static const pn_potential_ops *const potential_table[] = {
-    &pn_potential_euclidean, &pn_potential_entropy, &pn_potential_lp, &pn_potential_group,
-    &pn_potential_interpolation, &pn_potential_schatten, &pn_potential_quadratic, &pn_potential_polytope,
-    NULL
-};
+/* clang-format off: one row, one line */
+#define POTENTIALS(X)                                                                                                  \
+    X(euclidean)                                                                                                       \
+    X(entropy)                                                                                                         \
+    X(lp)                                                                                                              \
+    X(group)                                                                                                           \
+    X(interpolation)                                                                                                   \
+    X(schatten)                                                                                                        \
+    X(quadratic)                                                                                                       \
+    X(polytope)
 /* clang-format on */
+
+#define DECLARE(name) extern const pn_potential_ops pn_potential_##name;
+POTENTIALS(DECLARE)
+
+#define ROW(name) &pn_potential_##name,
+static const pn_potential_ops *const rows[] = { POTENTIALS(ROW) NULL };
+PN_TABLE(potentials, pn_potential_ops, "potential", "potential", rows);
 
 const pn_potential_ops *const *pn_potential_table(void)
 {
-    return potential_table;
-}
-
-static void list_names(char *text, size_t size)
-{
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; potential_table[i] && used < size; i++) {
-        int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "", potential_table[i]->name);
-
-        used += n > 0 ? (size_t)n : 0;
-    }
-}
-
-/* Whatever the row makes its dimension of. */
-static pn_status create(pn_potential **out, const pn_potential_ops *row, const char *owner, const pn_arg *args,
-                        pn_err *err)
-{
-    pn_status status = row->create(out, args, err);
-
-    if (status == PN_OK && pn_size_check(owner, "dim", (*out)->dim, err) != PN_OK) {
-        pn_potential_free(*out);
-        *out = NULL;
-        return PN_EINVAL;
-    }
-    return status;
+    return rows;
 }
 
 pn_status pn_potential_new(pn_potential **out, const char *name, pn_arg *args, pn_err *err)
 {
-    char owner[64], known[256];
+    pn_status status;
+    const pn_potential_ops *row = pn_table_open(&potentials, __func__, name, args, &status, err);
 
     *out = NULL;
-    for (size_t i = 0; potential_table[i]; i++) {
-        pn_status status;
-
-        if (strcmp(potential_table[i]->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "potential.%s", name);
-        status = pn_args_check(owner, potential_table[i]->params, args, err);
-        return status != PN_OK ? status : create(out, potential_table[i], owner, args, err);
+    if (row)
+        status = row->create(out, args, err);
+    if (status == PN_OK) /* whatever the row made its dimension of */
+        status = pn_table_size(&potentials, name, "dim", (*out)->dim, err);
+    if (status != PN_OK) {
+        pn_potential_free(*out);
+        *out = NULL;
     }
-    list_names(known, sizeof known);
-    return pn_fail(err, PN_EUNSUPPORTED, "potential: there is no potential \"%.60s\"; known are %s", name, known);
+    return status;
 }
 
 void pn_potential_init(pn_potential *potential, const pn_potential_ops *ops, size_t dim, double strong_convexity,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/table.h"
 #include "geometry/potentials/potential_parts.h"
 
 #define MOST_OPTIONS 8
@@ -32,17 +33,6 @@ static const rule rules[] = {
     { "nuclear_ball", "schatten", { "rows", "cols", NULL }, "powers of the singular values fit the nuclear norm" },
 };
 
-static const pn_potential_ops *find_row(const char *name)
-{
-    const pn_potential_ops *const *table = pn_potential_table();
-
-    for (size_t i = 0; table[i]; i++) {
-        if (strcmp(table[i]->name, name) == 0)
-            return table[i];
-    }
-    return NULL;
-}
-
 static void give(const pn_potential_ops *row, pn_arg *args, const char *name, double value)
 {
     size_t at = pn_param_find(row->params, name);
@@ -56,7 +46,7 @@ static void give(const pn_potential_ops *row, pn_arg *args, const char *name, do
 /* *out stays NULL when the rule does not apply. */
 static pn_status apply(const rule *of, pn_potential **out, const pn_set *set, pn_err *err)
 {
-    const pn_potential_ops *row = find_row(of->potential);
+    const pn_potential_ops *row = pn_table_find(pn_potential_table(), of->potential);
     pn_arg args[MOST_OPTIONS] = { 0 };
     double radius, value;
 

@@ -6,63 +6,51 @@
 
 #include "core/alloc.h"
 #include "core/size.h"
+#include "core/table.h"
 #include "geometry/prox/prox.h"
 
-extern const pn_prox_ops pn_prox_l1, pn_prox_squared_l2, pn_prox_elastic_net, pn_prox_huber;     /* prox_separable.c */
-extern const pn_prox_ops pn_prox_l2, pn_prox_linf, pn_prox_group, pn_prox_nuclear, pn_prox_norm; /* prox_norm.c */
-extern const pn_prox_ops pn_prox_box, pn_prox_indicator;                                         /* prox_set.c */
+/* clang-format off: one row, one line */
+#define PROXES(X)                                                                                                      \
+    X(l1)                                                                                                              \
+    X(l2)                                                                                                              \
+    X(linf)                                                                                                            \
+    X(squared_l2)                                                                                                      \
+    X(elastic_net)                                                                                                     \
+    X(group)                                                                                                           \
+    X(nuclear)                                                                                                         \
+    X(norm)                                                                                                            \
+    X(huber)                                                                                                           \
+    X(box)                                                                                                             \
+    X(indicator)
+/* clang-format on */
 
-static const pn_prox_ops *const prox_table[] = {
-    &pn_prox_l1,      &pn_prox_l2,   &pn_prox_linf,  &pn_prox_squared_l2, &pn_prox_elastic_net, &pn_prox_group,
-    &pn_prox_nuclear, &pn_prox_norm, &pn_prox_huber, &pn_prox_box,        &pn_prox_indicator,   NULL,
-};
+#define DECLARE(name) extern const pn_prox_ops pn_prox_##name;
+PROXES(DECLARE)
+
+#define ROW(name) &pn_prox_##name,
+static const pn_prox_ops *const rows[] = { PROXES(ROW) NULL };
+PN_TABLE(operators, pn_prox_ops, "prox", "operator", rows);
 
 const pn_prox_ops *const *pn_prox_table(void)
 {
-    return prox_table;
-}
-
-static void list_names(char *text, size_t size)
-{
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; prox_table[i] && used < size; i++) {
-        int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "", prox_table[i]->name);
-
-        used += n > 0 ? (size_t)n : 0;
-    }
-}
-
-/* Whatever the row makes its dimension of. */
-static pn_status create(pn_prox **out, const pn_prox_ops *row, const char *owner, const pn_arg *args, pn_err *err)
-{
-    pn_status status = row->create(out, args, err);
-
-    if (status == PN_OK && pn_size_check(owner, "dim", (*out)->dim, err) != PN_OK) {
-        pn_prox_free(*out);
-        *out = NULL;
-        return PN_EINVAL;
-    }
-    return status;
+    return rows;
 }
 
 pn_status pn_prox_new(pn_prox **out, const char *name, pn_arg *args, pn_err *err)
 {
-    char owner[64], known[256];
+    pn_status status;
+    const pn_prox_ops *row = pn_table_open(&operators, __func__, name, args, &status, err);
 
     *out = NULL;
-    for (size_t i = 0; prox_table[i]; i++) {
-        pn_status status;
-
-        if (strcmp(prox_table[i]->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "prox.%s", name);
-        status = pn_args_check(owner, prox_table[i]->params, args, err);
-        return status != PN_OK ? status : create(out, prox_table[i], owner, args, err);
+    if (row)
+        status = row->create(out, args, err);
+    if (status == PN_OK) /* whatever the row made its dimension of */
+        status = pn_table_size(&operators, name, "dim", (*out)->dim, err);
+    if (status != PN_OK) {
+        pn_prox_free(*out);
+        *out = NULL;
     }
-    list_names(known, sizeof known);
-    return pn_fail(err, PN_EUNSUPPORTED, "prox: there is no operator \"%.60s\"; known are %s", name, known);
+    return status;
 }
 
 void pn_prox_init(pn_prox *prox, const pn_prox_ops *ops, size_t dim)

@@ -1,12 +1,9 @@
 /* sets.c -- the table of constraint sets: a new one is its file and its line here.
  * Depends on: sets.h, every set by its row.  Used by: geometry, objective, solvers, bindings. */
-#include <stdio.h>
-#include <string.h>
-
-#include "core/size.h"
+#include "core/table.h"
 #include "geometry/sets/sets.h"
 
-/* clang-format off: one set, one line */
+/* clang-format off: one row, one line */
 #define SETS(X)                                                                                                        \
     X(l1_ball)                                                                                                         \
     X(l2_ball)                                                                                                         \
@@ -51,50 +48,29 @@
 SETS(DECLARE)
 
 #define ROW(name) &pn_set_##name,
-static const pn_set_ops *const table[] = { SETS(ROW) NULL };
+static const pn_set_ops *const rows[] = { SETS(ROW) NULL };
+PN_TABLE(sets, pn_set_ops, "set", "set", rows);
 
 const pn_set_ops *const *pn_set_table(void)
 {
-    return table;
-}
-
-static void list_names(char *text, size_t size)
-{
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; table[i] && used < size; i++) {
-        int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "", table[i]->name);
-
-        used += n > 0 ? (size_t)n : 0;
-    }
+    return rows;
 }
 
 const pn_set_ops *pn_set_find(const char *name)
 {
-    for (size_t i = 0; table[i]; i++)
-        if (strcmp(table[i]->name, name) == 0)
-            return table[i];
-    return NULL;
+    return pn_table_find(rows, name);
 }
 
 pn_status pn_set_new(pn_set **out, const char *name, pn_arg *args, pn_err *err)
 {
-    const pn_set_ops *row = pn_set_find(name);
-    char owner[64], known[600];
     pn_status status;
+    const pn_set_ops *row = pn_table_open(&sets, __func__, name, args, &status, err);
 
     *out = NULL;
-    if (!row) {
-        list_names(known, sizeof known);
-        return pn_fail(err, PN_EUNSUPPORTED, "set: there is no set \"%.60s\"; known are %s", name, known);
-    }
-    (void)snprintf(owner, sizeof owner, "set.%s", name);
-    status = pn_args_check(owner, row->params, args, err);
-    if (status == PN_OK)
+    if (row)
         status = row->create(out, args, err);
     if (status == PN_OK) /* whatever the row made its dimension of */
-        status = pn_size_check(owner, "dim", (*out)->dim, err);
+        status = pn_table_size(&sets, name, "dim", (*out)->dim, err);
     if (status != PN_OK) {
         pn_set_free(*out);
         *out = NULL;

@@ -3,54 +3,45 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/table.h"
 #include "objective/losses/formula_loss.h"
 
-extern const pn_loss_ops pn_loss_squared, pn_loss_huber, pn_loss_absolute, pn_loss_quantile, pn_loss_cauchy,
-    pn_loss_poisson;
-extern const pn_loss_ops pn_loss_logistic, pn_loss_hinge, pn_loss_smooth_hinge, pn_loss_sigmoid;
-extern const pn_loss_ops pn_loss_softmax;
+/* clang-format off: one row, one line */
+#define LOSSES(X)                                                                                                      \
+    X(squared)                                                                                                         \
+    X(logistic)                                                                                                        \
+    X(hinge)                                                                                                           \
+    X(smooth_hinge)                                                                                                    \
+    X(huber)                                                                                                           \
+    X(absolute)                                                                                                        \
+    X(quantile)                                                                                                        \
+    X(poisson)                                                                                                         \
+    X(sigmoid)                                                                                                         \
+    X(cauchy)                                                                                                          \
+    X(softmax)
+/* clang-format on */
 
-static const pn_loss_ops *const loss_table[] = {
-    &pn_loss_squared,  &pn_loss_logistic, &pn_loss_hinge,   &pn_loss_smooth_hinge, &pn_loss_huber,   &pn_loss_absolute,
-    &pn_loss_quantile, &pn_loss_poisson,  &pn_loss_sigmoid, &pn_loss_cauchy,       &pn_loss_softmax, NULL,
-};
+#define DECLARE(name) extern const pn_loss_ops pn_loss_##name;
+LOSSES(DECLARE)
+
+#define ROW(name) &pn_loss_##name,
+static const pn_loss_ops *const rows[] = { LOSSES(ROW) NULL };
+PN_TABLE(losses, pn_loss_ops, "loss", "loss", rows);
 
 const pn_loss_ops *const *pn_loss_table(void)
 {
-    return loss_table;
-}
-
-static void list_names(char *text, size_t size)
-{
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; loss_table[i] && used < size; i++) {
-        int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "", loss_table[i]->name);
-
-        used += n > 0 ? (size_t)n : 0;
-    }
+    return rows;
 }
 
 pn_status pn_loss_new(pn_loss **out, const char *name, pn_arg *args, pn_err *err)
 {
-    char owner[64], known[256];
+    pn_status status;
+    const pn_loss_ops *row = pn_table_open(&losses, __func__, name, args, &status, err);
 
     *out = NULL;
-    for (size_t i = 0; loss_table[i]; i++) {
-        const pn_loss_ops *row = loss_table[i];
-        pn_status status;
-
-        if (strcmp(row->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "loss.%s", name);
-        status = pn_args_check(owner, row->params, args, err);
-        if (status != PN_OK)
-            return status;
-        return row->formula ? pn_formula_loss_new(out, row, args, err) : row->create(out, args, err);
-    }
-    list_names(known, sizeof known);
-    return pn_fail(err, PN_EUNSUPPORTED, "loss: there is no loss \"%.60s\"; known are %s", name, known);
+    if (!row)
+        return status;
+    return row->formula ? pn_formula_loss_new(out, row, args, err) : row->create(out, args, err);
 }
 
 void pn_loss_init(pn_loss *loss, const pn_loss_ops *ops, const pn_loss_ops *row)

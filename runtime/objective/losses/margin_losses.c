@@ -3,8 +3,6 @@
 #include "expr/formula.h"
 #include "objective/losses/loss.h"
 
-extern const pn_loss_ops pn_loss_logistic, pn_loss_hinge, pn_loss_smooth_hinge, pn_loss_sigmoid;
-
 #define BINARY                                                                                                         \
     {                                                                                                                  \
         .kind = PN_LABELS_VALUES, .count = 2, .values = { -1.0, 1.0 }                                                  \

@@ -3,9 +3,6 @@
 #include "expr/formula.h"
 #include "objective/losses/loss.h"
 
-extern const pn_loss_ops pn_loss_squared, pn_loss_huber, pn_loss_absolute, pn_loss_quantile, pn_loss_cauchy,
-    pn_loss_poisson;
-
 static pn_node margin(pn_graph *g)
 {
     return pn_x_var(g, 0);

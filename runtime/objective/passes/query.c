@@ -12,6 +12,7 @@
 
 #include "core/alloc.h"
 #include "core/size.h"
+#include "core/table.h"
 #include "data/rows.h"
 #include "objective/passes/query.h"
 #include "privacy/mechanism/mechanism.h"
@@ -268,29 +269,23 @@ static pn_status add_up(const work *at, pn_err *err)
 
 static void set_arg(const pn_mechanism_ops *ops, pn_arg *args, const char *name, double value)
 {
-    for (size_t i = 0; ops->params[i].name; i++) {
-        if (strcmp(ops->params[i].name, name) == 0) {
-            args[i].given = true;
-            args[i].real = value;
-            args[i].count = value >= 0.0 && value <= (double)PN_SIZE_MAX ? (size_t)value : 0; /* a dim is */
-        }
+    size_t at = pn_param_find(ops->params, name);
+
+    if (ops->params[at].name) {
+        args[at].given = true;
+        args[at].real = value;
+        args[at].count = value >= 0.0 && value <= (double)PN_SIZE_MAX ? (size_t)value : 0; /* a dim is */
     }
 }
 
-#define MOST_ARGS 8
+#define MOST_ARGS 16
 
 static pn_status make_additive(pn_mechanism **out, const work *at, const char *name, double first, double second,
                                double sensitivity, pn_err *err)
 {
     pn_arg args[MOST_ARGS] = { 0 };
-    const pn_mechanism_ops *ops = NULL;
+    const pn_mechanism_ops *ops = pn_table_find(pn_mechanism_table(), name);
 
-    for (size_t i = 0; pn_mechanism_table()[i]; i++) {
-        if (strcmp(pn_mechanism_table()[i]->name, name) == 0)
-            ops = pn_mechanism_table()[i];
-    }
-    if (!ops || pn_param_count(ops->params) > MOST_ARGS)
-        return pn_fail(err, PN_EUNSUPPORTED, "query.%s: there is no mechanism \"%s\"", at->name, name);
     set_arg(ops, args, strcmp(name, "gaussian") == 0 ? "sigma" : "epsilon", first);
     set_arg(ops, args, "delta", second);
     set_arg(ops, args, "sensitivity", sensitivity);

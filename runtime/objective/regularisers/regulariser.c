@@ -1,63 +1,45 @@
 /* regulariser.c -- the table of regularisers, reference counts, and the checked doors.
  * Depends on: regulariser.h.  Used by: objective.c, bindings. */
-#include <stdio.h>
-#include <string.h>
-
+#include "core/table.h"
 #include "objective/regularisers/formula_regulariser.h"
 
-extern const pn_regulariser_ops pn_regulariser_none, pn_regulariser_l2, pn_regulariser_l1, pn_regulariser_elastic_net,
-    pn_regulariser_group, pn_regulariser_nuclear, pn_regulariser_nonconvex;
+/* clang-format off: one row, one line */
+#define REGULARISERS(X)                                                                                                \
+    X(none)                                                                                                            \
+    X(l2)                                                                                                              \
+    X(l1)                                                                                                              \
+    X(elastic_net)                                                                                                     \
+    X(group)                                                                                                           \
+    X(nuclear)                                                                                                         \
+    X(nonconvex)
+/* clang-format on */
 
-static const pn_regulariser_ops *const regulariser_table[] = {
-    &pn_regulariser_none,  &pn_regulariser_l2,      &pn_regulariser_l1,        &pn_regulariser_elastic_net,
-    &pn_regulariser_group, &pn_regulariser_nuclear, &pn_regulariser_nonconvex, NULL,
-};
+#define DECLARE(name) extern const pn_regulariser_ops pn_regulariser_##name;
+REGULARISERS(DECLARE)
+
+#define ROW(name) &pn_regulariser_##name,
+static const pn_regulariser_ops *const rows[] = { REGULARISERS(ROW) NULL };
+PN_TABLE(regularisers, pn_regulariser_ops, "reg", "regulariser", rows);
 
 const pn_regulariser_ops *const *pn_regulariser_table(void)
 {
-    return regulariser_table;
-}
-
-static void list_names(char *text, size_t size)
-{
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; regulariser_table[i] && used < size; i++) {
-        int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "", regulariser_table[i]->name);
-
-        used += n > 0 ? (size_t)n : 0;
-    }
+    return rows;
 }
 
 pn_status pn_regulariser_new(pn_regulariser **out, const char *name, pn_arg *args, pn_err *err)
 {
-    char owner[64], known[256];
+    pn_status status;
+    const pn_regulariser_ops *row = pn_table_open(&regularisers, __func__, name, args, &status, err);
 
     *out = NULL;
-    for (size_t i = 0; regulariser_table[i]; i++) {
-        const pn_regulariser_ops *row = regulariser_table[i];
-        pn_status status;
-
-        if (strcmp(row->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "reg.%s", name);
-        status = pn_args_check(owner, row->params, args, err);
-        if (status != PN_OK)
-            return status;
-        return row->formula ? pn_formula_regulariser_new(out, row, args, err) : row->create(out, args, err);
-    }
-    list_names(known, sizeof known);
-    return pn_fail(err, PN_EUNSUPPORTED, "reg: there is no regulariser \"%.60s\"; known are %s", name, known);
+    if (!row)
+        return status;
+    return row->formula ? pn_formula_regulariser_new(out, row, args, err) : row->create(out, args, err);
 }
 
 bool pn_regulariser_in_table(const pn_regulariser *regulariser)
 {
-    size_t i = 0;
-
-    while (regulariser_table[i] && regulariser_table[i] != regulariser->row)
-        i++;
-    return regulariser_table[i] != NULL;
+    return pn_table_find(rows, regulariser->row->name) == regulariser->row;
 }
 
 pn_regulariser *pn_regulariser_keep(pn_regulariser *regulariser)

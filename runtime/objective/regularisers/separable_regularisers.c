@@ -4,9 +4,6 @@
 #include "expr/formula.h"
 #include "objective/regularisers/formula_regulariser.h"
 
-extern const pn_regulariser_ops pn_regulariser_none, pn_regulariser_l2, pn_regulariser_l1, pn_regulariser_elastic_net,
-    pn_regulariser_nonconvex;
-
 static const pn_param lambda_params[] = {
     { "lambda", PN_REAL, PN_REQUIRED, PN_POSITIVE, 0.0, NULL, "weight against the mean loss" },
     PN_PARAM_END,

@@ -1,35 +1,29 @@
 /* accountant.c -- the table of accountants.  Depends on: accountant.h.  Used by: bindings. */
-#include <stdio.h>
-#include <string.h>
-
 #include "core/size.h"
+#include "core/table.h"
 #include "privacy/accounting/accountant_ops.h"
 
-static const pn_accountant_ops *const table[] = { &pn_accountant_rdp_ops, &pn_accountant_zcdp_ops,
-                                                  &pn_accountant_pld_ops, &pn_accountant_advanced_ops, NULL };
+#define ROW(name) &pn_accountant_##name##_ops,
+static const pn_accountant_ops *const rows[] = { PN_ACCOUNTANTS(ROW) NULL };
+PN_TABLE(accountants, pn_accountant_ops, "accountant", "accountant", rows);
 
 const pn_accountant_ops *const *pn_accountant_table(void)
 {
-    return table;
+    return rows;
+}
+
+pn_status pn_accountant_open(pn_accountant **out, const char *caller, const char *name, pn_arg *args, pn_err *err)
+{
+    pn_status status;
+    const pn_accountant_ops *row = pn_table_open(&accountants, caller, name, args, &status, err);
+
+    *out = NULL;
+    return row ? row->create(out, args, err) : status;
 }
 
 pn_status pn_accountant_new(pn_accountant **out, const char *name, pn_arg *args, pn_err *err)
 {
-    char owner[80];
-    pn_status status;
-    size_t i = 0;
-
-    *out = NULL;
-    while (table[i] && strcmp(table[i]->name, name) != 0)
-        i++;
-    if (!table[i])
-        return pn_fail(err, PN_EUNSUPPORTED,
-                       "accountant: there is no accountant '%.60s'; there are rdp, zcdp, "
-                       "pld, advanced",
-                       name);
-    (void)snprintf(owner, sizeof owner, "accountant.%s", name);
-    status = pn_args_check(owner, table[i]->params, args, err);
-    return status == PN_OK ? table[i]->create(out, args, err) : status;
+    return pn_accountant_open(out, __func__, name, args, err);
 }
 
 void pn_accountant_free(pn_accountant *accountant)

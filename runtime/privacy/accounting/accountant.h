@@ -38,9 +38,16 @@ struct pn_accountant {
     double releases;          /* counts and all */
 };
 
-/** The table, ended by NULL. */
+/* clang-format off: one row, one line */
+#define PN_ACCOUNTANTS(X)                                                                                              \
+    X(rdp)                                                                                                             \
+    X(zcdp)                                                                                                            \
+    X(pld)                                                                                                             \
+    X(advanced)
+/* clang-format on */
+/** Of these, ended by NULL. */
 const pn_accountant_ops *const *pn_accountant_table(void);
-/** An accountant by name: "rdp", "zcdp", "pld", "advanced"; it has no event yet.  Errors: PN_EUNSUPPORTED for an unknown name (lists the
+/** An accountant by name; it has no event yet.  Errors: PN_EUNSUPPORTED for an unknown name (lists the
  *  known); PN_EINVAL for options; PN_ENOMEM. */
 pn_status pn_accountant_new(pn_accountant **out, const char *name, pn_arg *args, pn_err *err);
 void pn_accountant_free(pn_accountant *accountant);

@@ -1,10 +1,14 @@
-/* accountant_ops.h -- the accountants of the table in accountant.c.  Private to privacy/.  Depends on: accountant.h. */
+/* accountant_ops.h -- the table in accountant.c, for others of the room.  Private to privacy/.  Depends on: accountant.h. */
 #ifndef PN_PRIVACY_ACCOUNTANT_OPS_H
 #define PN_PRIVACY_ACCOUNTANT_OPS_H
 
 #include "privacy/accounting/accountant.h"
 
-extern const pn_accountant_ops pn_accountant_rdp_ops, pn_accountant_zcdp_ops, pn_accountant_pld_ops,
-    pn_accountant_advanced_ops;
+#define PN_DECLARE(name) extern const pn_accountant_ops pn_accountant_##name##_ops;
+PN_ACCOUNTANTS(PN_DECLARE)
+#undef PN_DECLARE
+
+/** pn_accountant_new for another function, which messages about the name then name. */
+pn_status pn_accountant_open(pn_accountant **out, const char *caller, const char *name, pn_arg *args, pn_err *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/size.h"
-#include "privacy/accounting/accountant.h"
+#include "privacy/accounting/accountant_ops.h"
 #include "privacy/accounting/calibrate.h"
 #include "privacy/event/event_leaf.h"
 
@@ -28,12 +28,12 @@ typedef struct search {
     size_t count;
 } search;
 
-static pn_status open_accountant(const char *name, pn_accountant **out, pn_err *err)
+static pn_status open_accountant(pn_accountant **out, const pn_goal *goal, const char *name, pn_err *err)
 {
     pn_arg args[MAX_PARAMS];
 
     memset(args, 0, sizeof args);
-    return pn_accountant_new(out, name, args, err);
+    return pn_accountant_open(out, goal->owner, name, args, err);
 }
 
 static double rho_of(const pn_event *event, size_t count)
@@ -53,7 +53,7 @@ static pn_status price(const search *s, pn_event *event, size_t count, double de
         *epsilon = s->price == PN_PRICE_RHO ? rho_of(event, count) : pn_event_epsilon(event, count, delta, NULL);
         return PN_OK;
     }
-    status = open_accountant(s->accountant, &accountant, err);
+    status = open_accountant(&accountant, s->goal, s->accountant, err);
     if (status == PN_OK)
         status = pn_accountant_add(accountant, event, count, err);
     if (status == PN_OK)
@@ -226,7 +226,7 @@ static pn_status check_goal(const pn_goal *goal, pn_err *err)
                        goal->owner, goal->parameter, goal->low, goal->start, goal->high);
     if (goal->price != PN_PRICE_ACCOUNTANT)
         return PN_OK;
-    status = open_accountant(goal->accountant, &accountant, err); /* before the program is asked anything */
+    status = open_accountant(&accountant, goal, goal->accountant, err); /* before the program is asked anything */
     pn_accountant_free(accountant);
     return status;
 }

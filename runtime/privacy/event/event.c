@@ -5,60 +5,27 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/table.h"
 #include "privacy/event/event_leaf.h"
 #include "privacy/event/event_sampled.h"
 
 const char *const pn_neighbours_names[] = { "replace_one", "add_remove", "zero_out", NULL };
 
-static const pn_event_ops *const table[] = { &pn_event_exponential_ops,
-                                             &pn_event_report_noisy_max_ops,
-                                             &pn_event_pure_ops,
-                                             &pn_event_approximate_ops,
-                                             &pn_event_laplace_ops,
-                                             &pn_event_gaussian_ops,
-                                             &pn_event_zcdp_ops,
-                                             &pn_event_rdp_ops,
-                                             &pn_event_sparse_vector_ops,
-                                             &pn_event_objective_perturbation_ops,
-                                             &pn_event_poisson_sampled_ops,
-                                             &pn_event_fixed_sampled_ops,
-                                             &pn_event_fixed_sampled_and_whole_ops,
-                                             NULL };
+#define ROW(name) &pn_event_##name##_ops,
+static const pn_event_ops *const rows[] = { PN_EVENTS(ROW) NULL };
+PN_TABLE(events, pn_event_ops, "event", "event", rows);
 
 const pn_event_ops *const *pn_event_table(void)
 {
-    return table;
-}
-
-static pn_status unknown(const char *name, pn_err *err)
-{
-    char known[384] = "";
-    size_t used = 0;
-
-    for (size_t i = 0; table[i]; i++) {
-        int n = snprintf(known + used, sizeof known - used, "%s, ", table[i]->name);
-
-        used += n > 0 && (size_t)n < sizeof known - used ? (size_t)n : 0;
-    }
-    return pn_fail(err, PN_EUNSUPPORTED, "event: there is no event '%.60s'; there are %scompose and repeated", name,
-                   known);
+    return rows;
 }
 
 pn_status pn_event_new(pn_event **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
-    char owner[80];
     pn_status status;
-    size_t i = 0;
+    const pn_event_ops *row = pn_table_open(&events, __func__, name, args, &status, err);
 
-    while (table[i] && strcmp(table[i]->name, name) != 0)
-        i++;
-    if (!table[i])
-        return unknown(name, err);
-    (void)snprintf(owner, sizeof owner, "event.%s", name);
-    status = pn_args_check(owner, table[i]->params, args, err);
-    if (status == PN_OK)
-        status = table[i]->create(out, args, neighbours, err);
-    return status;
+    return row ? row->create(out, args, neighbours, err) : status;
 }
 
 pn_event *pn_event_keep(pn_event *event)

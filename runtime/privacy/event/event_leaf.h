@@ -15,9 +15,25 @@ typedef struct pn_leaf {
     double level;                  /* what the curves need: epsilon, sensitivity/scale or rho */
 } pn_leaf;
 
-extern const pn_event_ops pn_event_exponential_ops, pn_event_report_noisy_max_ops, pn_event_pure_ops,
-    pn_event_laplace_ops, pn_event_gaussian_ops, pn_event_zcdp_ops, pn_event_rdp_ops, pn_event_sparse_vector_ops,
-    pn_event_objective_perturbation_ops, pn_event_approximate_ops, pn_event_fixed_sampled_and_whole_ops;
+/* clang-format off: one row, one line */
+#define PN_EVENTS(X)                                                                                                   \
+    X(exponential)                                                                                                     \
+    X(report_noisy_max)                                                                                                \
+    X(pure)                                                                                                            \
+    X(approximate)                                                                                                     \
+    X(laplace)                                                                                                         \
+    X(gaussian)                                                                                                        \
+    X(zcdp)                                                                                                            \
+    X(rdp)                                                                                                             \
+    X(sparse_vector)                                                                                                   \
+    X(objective_perturbation)                                                                                          \
+    X(poisson_sampled)                                                                                                 \
+    X(fixed_sampled)                                                                                                   \
+    X(fixed_sampled_and_whole)
+/* clang-format on */
+#define PN_DECLARE(name) extern const pn_event_ops pn_event_##name##_ops;
+PN_EVENTS(PN_DECLARE)
+#undef PN_DECLARE
 
 /** A leaf on the heap with the values of `args`.  Errors: PN_ENOMEM; PN_EINVAL when `level` is outside [1e-150, 1e150]: its
  *  square must be a number. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/table.h"
 #include "privacy/event/event_leaf.h"
 #include "privacy/event/event_text.h"
 
@@ -54,15 +55,6 @@ static pn_status read_value(const pn_param *param, pn_arg *arg, pn_event **owned
     default:
         return pn_text_malformed(err, "another parameter", *cursor);
     }
-}
-
-static const pn_event_ops *find_ops(const char *name)
-{
-    const pn_event_ops *const *table = pn_event_table();
-
-    while (*table && strcmp((*table)->name, name) != 0)
-        table++;
-    return *table;
 }
 
 /* From behind the opening bracket to behind the closing one; the relation stands behind that. */
@@ -127,15 +119,16 @@ static pn_status find_relation(const char *open, pn_neighbours around, pn_neighb
 static pn_status read_leaf(pn_event **out, const char *name, const char **cursor, pn_neighbours relation, int depth,
                            pn_err *err)
 {
+    const pn_event_ops *ops = pn_table_find(pn_event_table(), name);
     leaf_reader *reader;
     pn_status status;
 
-    if (!find_ops(name))
+    if (!ops)
         return pn_fail(err, PN_EPARSE, "there is no event '%s'", name);
     reader = pn_calloc(1, sizeof *reader);
     if (!reader)
         return pn_fail(err, PN_ENOMEM, "out of memory for an event");
-    reader->ops = find_ops(name);
+    reader->ops = ops;
     status = read_params(reader, cursor, relation, depth, err);
     if (status == PN_OK)
         status = pn_event_new(out, name, reader->args, relation, err);

@@ -14,8 +14,6 @@ typedef struct pn_sampled {
     double level;    /* Gaussian: z = sigma / sensitivity.  Otherwise the amplified epsilon, ln(1 + q(e^epsilon - 1)) */
 } pn_sampled;
 
-extern const pn_event_ops pn_event_poisson_sampled_ops, pn_event_fixed_sampled_ops;
-
 /** `event` as a sampled one; NULL when it is something else. */
 const pn_sampled *pn_event_sampled(const pn_event *event);
 

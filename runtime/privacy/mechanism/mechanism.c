@@ -5,48 +5,26 @@
 #include <string.h>
 
 #include "core/mutant.h"
+#include "core/table.h"
 #include "core/view.h"
 #include "privacy/mechanism/mechanism.h"
 #include "privacy/mechanism/mechanism_row.h"
 
-static const pn_mechanism_ops *const table[] = {
-    &pn_mechanism_exponential,       &pn_mechanism_permute_and_flip,
-    &pn_mechanism_report_noisy_max,  &pn_mechanism_gaussian,
-    &pn_mechanism_analytic_gaussian, &pn_mechanism_laplace,
-    &pn_mechanism_sparse_vector,     NULL,
-};
+#define ROW(name) &pn_mechanism_##name,
+static const pn_mechanism_ops *const rows[] = { PN_MECHANISMS(ROW) NULL };
+PN_TABLE(mechanisms, pn_mechanism_ops, "mechanism", "mechanism", rows);
 
 const pn_mechanism_ops *const *pn_mechanism_table(void)
 {
-    return table;
-}
-
-static pn_status unknown(const char *name, pn_err *err)
-{
-    char known[256];
-    size_t used = 0;
-
-    for (size_t i = 0; table[i] && used < sizeof known; i++) {
-        int n = snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", table[i]->name);
-
-        used += n > 0 ? (size_t)n : 0;
-    }
-    return pn_fail(err, PN_EUNSUPPORTED, "mechanism: no mechanism is called '%.60s'; there are %s", name, known);
+    return rows;
 }
 
 pn_status pn_mechanism_new(pn_mechanism **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
-    for (size_t i = 0; table[i]; i++) {
-        char owner[64];
-        pn_status status;
+    pn_status status;
+    const pn_mechanism_ops *row = pn_table_open(&mechanisms, __func__, name, args, &status, err);
 
-        if (strcmp(table[i]->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "mechanism.%s", name);
-        status = pn_args_check(owner, table[i]->params, args, err);
-        return status == PN_OK ? table[i]->create(out, args, neighbours, err) : status;
-    }
-    return unknown(name, err);
+    return row ? row->create(out, args, neighbours, err) : status;
 }
 
 void pn_mechanism_free(pn_mechanism *mechanism)

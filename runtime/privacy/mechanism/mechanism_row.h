@@ -8,8 +8,19 @@
 
 #include "privacy/mechanism/mechanism.h"
 
-extern const pn_mechanism_ops pn_mechanism_exponential, pn_mechanism_permute_and_flip, pn_mechanism_report_noisy_max,
-    pn_mechanism_gaussian, pn_mechanism_analytic_gaussian, pn_mechanism_laplace, pn_mechanism_sparse_vector;
+/* clang-format off: one row, one line */
+#define PN_MECHANISMS(X)                                                                                               \
+    X(exponential)                                                                                                     \
+    X(permute_and_flip)                                                                                                \
+    X(report_noisy_max)                                                                                                \
+    X(gaussian)                                                                                                        \
+    X(analytic_gaussian)                                                                                               \
+    X(laplace)                                                                                                         \
+    X(sparse_vector)
+/* clang-format on */
+#define PN_DECLARE(name) extern const pn_mechanism_ops pn_mechanism_##name;
+PN_MECHANISMS(PN_DECLARE)
+#undef PN_DECLARE
 
 /** Finite and within the domain, or to be clamped to it?  PN_EDOMAIN, with a message that has no value and no position. */
 pn_status pn_mechanism_admits(const pn_mechanism *mechanism, const double *input, size_t n, pn_err *err);

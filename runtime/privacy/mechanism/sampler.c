@@ -5,49 +5,32 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/table.h"
 #include "privacy/mechanism/sampler_row.h"
 
-static const pn_sampler_ops *const table[] = { &pn_sampler_full, &pn_sampler_poisson, &pn_sampler_fixed,
-                                               &pn_sampler_shuffled, NULL };
+#define ROW(name) &pn_sampler_##name,
+static const pn_sampler_ops *const rows[] = { PN_SAMPLERS(ROW) NULL };
+PN_TABLE(samplers, pn_sampler_ops, "sampler", "sampler", rows);
 
 const pn_sampler_ops *const *pn_sampler_table(void)
 {
-    return table;
+    return rows;
 }
 
 const char pn_sampler_no_replacement[] = "sampler: there is no scheme with replacement: a record that is drawn several "
                                          "times weighs as often, and no bound for "
                                          "that composes; use fixed (with batch = 1 the two are the same)";
 
-static pn_status unknown(const char *name, pn_err *err)
-{
-    char known[128] = "";
-    size_t used = 0;
-
-    if (strcmp(name, "with_replacement") == 0)
-        return pn_fail(err, PN_EUNSUPPORTED, "%s", pn_sampler_no_replacement);
-    for (size_t i = 0; table[i] && used < sizeof known; i++) {
-        int n = snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", table[i]->name);
-
-        used += n > 0 ? (size_t)n : 0;
-    }
-    return pn_fail(err, PN_EUNSUPPORTED, "sampler: no scheme is called '%.60s'; there are %s", name, known);
-}
-
 pn_status pn_sampler_new(pn_sampler **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
-    *out = NULL;
-    for (size_t i = 0; table[i]; i++) {
-        char owner[64];
-        pn_status status;
+    pn_status status;
+    const pn_sampler_ops *row;
 
-        if (strcmp(table[i]->name, name) != 0)
-            continue;
-        (void)snprintf(owner, sizeof owner, "sampler.%s", name);
-        status = pn_args_check(owner, table[i]->params, args, err);
-        return status == PN_OK ? table[i]->create(out, args, neighbours, err) : status;
-    }
-    return unknown(name, err);
+    *out = NULL;
+    if (strcmp(name, "with_replacement") == 0)
+        return pn_fail(err, PN_EUNSUPPORTED, "%s", pn_sampler_no_replacement);
+    row = pn_table_open(&samplers, __func__, name, args, &status, err);
+    return row ? row->create(out, args, neighbours, err) : status;
 }
 
 void pn_sampler_free(pn_sampler *sampler)

@@ -5,7 +5,16 @@
 
 #include "privacy/mechanism/sampler.h"
 
-extern const pn_sampler_ops pn_sampler_full, pn_sampler_poisson, pn_sampler_fixed, pn_sampler_shuffled;
+/* clang-format off: one row, one line */
+#define PN_SAMPLERS(X)                                                                                                 \
+    X(full)                                                                                                            \
+    X(poisson)                                                                                                         \
+    X(fixed)                                                                                                           \
+    X(shuffled)
+/* clang-format on */
+#define PN_DECLARE(name) extern const pn_sampler_ops pn_sampler_##name;
+PN_SAMPLERS(PN_DECLARE)
+#undef PN_DECLARE
 
 /* A scheme that is only proven for some relations says so here. */
 typedef struct pn_sampler_proof {

@@ -1,11 +1,9 @@
 /* solvers.c -- the table of solvers: a new one is its file and its line here.
  * Depends on: solvers.h, every solver by its row.  Used by: bindings, hosts, auto.c. */
-#include <stdio.h>
-#include <string.h>
-
+#include "core/table.h"
 #include "solvers/catalogue/solvers.h"
 
-/* clang-format off: one solver, one line */
+/* clang-format off: one row, one line */
 #define SOLVERS(X)                                                                                                     \
     X(auto)                                                                                                            \
     X(frank_wolfe)                                                                                                     \
@@ -33,20 +31,17 @@ SOLVERS(DECLARE)
 #define COUNT(name) +1
 enum { OWN = 0 SOLVERS(COUNT) };
 
-static const pn_solver_ops *table[OWN + PN_SOLVERS_ADDED + 1] = { SOLVERS(ROW) };
+static const pn_solver_ops *rows[OWN + PN_SOLVERS_ADDED + 1] = { SOLVERS(ROW) };
+PN_TABLE(solvers, pn_solver_ops, "solve", "solver", rows);
 
 const pn_solver_ops *const *pn_solver_table(void)
 {
-    return table;
+    return rows;
 }
 
 const pn_solver_ops *pn_solver_find(const char *name)
 {
-    for (size_t i = 0; table[i]; i++) {
-        if (strcmp(table[i]->name, name) == 0)
-            return table[i];
-    }
-    return NULL;
+    return pn_table_find(rows, name);
 }
 
 pn_status pn_solver_add(const pn_solver_ops *solver, pn_err *err)
@@ -59,26 +54,13 @@ pn_status pn_solver_add(const pn_solver_ops *solver, pn_err *err)
     if (there)
         return pn_fail(err, PN_EINVAL, "pn_solver_add: there is a solver \"%.40s\" already; give it another name",
                        solver->name);
-    while (table[count])
+    while (rows[count])
         count++;
     if (count == OWN + PN_SOLVERS_ADDED)
         return pn_fail(err, PN_EINVAL, "pn_solver_add: %d solvers were added already, which is the most",
                        PN_SOLVERS_ADDED);
-    table[count] = solver;
+    rows[count] = solver;
     return PN_OK;
-}
-
-static pn_status unknown(const char *name, pn_err *err)
-{
-    char known[400];
-    size_t used = 0;
-
-    for (size_t i = 0; table[i] && used < sizeof known; i++) {
-        int n = snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", table[i]->name);
-
-        used += n > 0 ? (size_t)n : 0;
-    }
-    return pn_fail(err, PN_EUNSUPPORTED, "solve: there is no solver \"%.40s\"; known are %s", name, known);
 }
 
 pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
@@ -86,5 +68,6 @@ pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, 
 {
     const pn_solver_ops *solver = pn_solver_find(name);
 
-    return solver ? pn_plan_by(out, solver, objective, ledger, common, own, task, err) : unknown(name, err);
+    return solver ? pn_plan_by(out, solver, objective, ledger, common, own, task, err)
+                  : pn_table_refuse(&solvers, __func__, name, err);
 }

@@ -7,7 +7,7 @@
 #include "core/alloc.h"
 #include "core/text.h"
 #include "solvers/engine/model_file.h"
-#include "solvers/model.pb-c.h"
+#include "solvers/engine/model.pb-c.h"
 
 #define NAME_BYTES 128
 #define MOST_KINDS 255

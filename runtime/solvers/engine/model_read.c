@@ -11,7 +11,7 @@
 #include "core/size.h"
 #include "core/text.h"
 #include "solvers/engine/model_file.h"
-#include "solvers/model.pb-c.h"
+#include "solvers/engine/model.pb-c.h"
 
 #define PURSE_FLOOR 65536 /* structs, and the decoder's notes on their fields */
 #define NAME_BYTES  128

@@ -23,16 +23,6 @@ static void read_fixed(zo_work *at)
     fixed->step = at->own[ZO_STEP].real;
 }
 
-/* Is its method in the table of prefix sums? */
-static bool is_built(zo_sum sum)
-{
-    const pn_prefix_ops *const *row = pn_prefix_table();
-
-    while (*row && strcmp(pn_prefix_name(*row), zo_sum_factorizations[sum]) != 0)
-        row++;
-    return *row != NULL;
-}
-
 /* Does the sum go with what prefix= says? */
 static bool admits_sum(const zo_work *at, zo_sum sum)
 {
@@ -73,7 +63,7 @@ static bool admits(const zo_work *at, zo_method method)
         return false;
     if (method.oracle == ZO_NAIVE)
         return !zo_given(at, ZO_FIRST_BATCH) && !at->prefix_given;
-    return is_built(method.sum) && admits_sum(at, method.sum);
+    return admits_sum(at, method.sum);
 }
 
 #define MOST_NOISE_BYTES 67108864.0 /* kept by the sums of "sqrt" ... */

@@ -113,6 +113,7 @@ static void test_unknown_name(void)
 
     CHECK(pn_set_new(&set, "sphere", NULL, &err) == PN_EUNSUPPORTED);
     CHECK(set == NULL);
+    CHECK(strstr(err.message, "pn_set_new: there is no set \"sphere\"; known are l1_ball, ") != NULL);
     for (size_t i = 0; pn_set_table()[i]; i++)
         CHECK(strstr(err.message, pn_set_table()[i]->name) != NULL);
 }

@@ -111,6 +111,7 @@ static void test_unknown_name(void)
 
     CHECK(pn_loss_new(&loss, "cubic", NULL, &err) == PN_EUNSUPPORTED);
     CHECK(loss == NULL);
+    CHECK(strstr(err.message, "pn_loss_new: there is no loss \"cubic\"; known are squared, ") != NULL);
     for (size_t i = 0; pn_loss_table()[i]; i++)
         CHECK(strstr(err.message, pn_loss_table()[i]->name) != NULL);
     pn_loss_free(NULL);

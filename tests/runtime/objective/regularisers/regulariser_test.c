@@ -305,9 +305,10 @@ static void wrong_options_are_named(void)
                   "reg.group: groups x size, 2 x 281474976710656, must be at most 2^48"));
     CHECK(refused("nuclear", one, count((size_t)1 << 48), count(2), absent, PN_EINVAL,
                   "reg.nuclear: rows x cols, 281474976710656 x 2, must be at most 2^48"));
-    CHECK(refused("ridge", one, absent, absent, absent, PN_EUNSUPPORTED,
-                  "reg: there is no regulariser \"ridge\"; known are none, l2, l1, elastic_net, group, nuclear, "
-                  "nonconvex"));
+    CHECK(refused(
+        "ridge", one, absent, absent, absent, PN_EUNSUPPORTED,
+        "pn_regulariser_new: there is no regulariser \"ridge\"; known are none, l2, l1, elastic_net, group, nuclear, "
+        "nonconvex"));
 }
 
 static void wrong_sizes_are_named(void)

@@ -279,7 +279,7 @@ describe("calibration of a program", function()
     end
     ok, got = pcall(calibrate.noise, { epsilon = 1, delta = 1e-5, event = sgd, accountant = "nobody" })
     assert.is_false(ok)
-    assert.matches("there is no accountant 'nobody'; there are rdp", got)
+    assert.matches('^calibrate.noise: there is no accountant "nobody"; known are rdp', got)
     ok, got = pcall(calibrate.noise, { epsilon = 1, delta = 1e-5, event = sgd, accountant = 3 })
     assert.is_false(ok)
     assert.matches('accountant must be a name, as "rdp", got 3', got)
