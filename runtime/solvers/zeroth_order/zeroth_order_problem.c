@@ -199,9 +199,7 @@ static pn_status read_start(zo_work *at, pn_err *err)
     const pn_arg *start = &at->common[PN_OPT_START];
     zo_plan *plan = at->plan;
 
-    plan->start = pn_calloc(plan->dim, sizeof(double));
-    if (!plan->start)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", at->owner, plan->dim);
+    PN_TRY(pn_new_zeroed(&plan->start, plan->dim, err, "%s: out of memory for %zu coordinates", at->owner, plan->dim));
     if (start->given)
         memcpy(plan->start, start->vector.data, plan->dim * sizeof(double));
     return PN_OK;
