@@ -18,18 +18,29 @@ LIB     ?= lib
 # Warnings are errors with WERROR=1 (as in CI).
 WERROR  ?=
 OPT     ?= $(if $(SAN),-O1,-O3) -g
+# C tests are compiled more often than they are run; TEST_OPT=-g is for a debugger.
+TEST_OPT ?= -O1 -g1
 # Guards against exploits, as distributions build; HARDEN= leaves them out.
 HARDEN  ?= yes
 # V=1 shows the commands in full.
 V       ?=
 # Run a part of the suite with TESTS="path ...": spec files, C tests, or folders.
 TESTS   ?= tests
+# THOROUGH=1 asks for the thorough tier of the tests, and PART=2/5 for the second fifth of the programs to which it adds something.
+THOROUGH ?=
+PART    ?=
 ifeq ($(origin CC),default)
 CC := gcc
 endif
 ifeq ($(origin CXX),default)
-CXX := g++
+CXX := $(if $(filter %gcc,$(CC)),$(CC:gcc=g++),g++)
 endif
+# The machine to build for, and its tools, are the compiler's.
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
+ifeq ($(origin AR),default)
+AR := $(shell $(CC) -print-prog-name=ar 2>/dev/null)
+endif
+OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy 2>/dev/null)
 
 STD      := -std=c17 -fPIC -pthread -fno-semantic-interposition
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
@@ -64,21 +75,26 @@ EXTRA_interval      := -fno-tree-slp-vectorize
 EXTRA_interval_math := $(EXTRA_interval)
 EXTRA_bound_sweep   := $(EXTRA_interval)
 EXTRA_bound_search  := $(EXTRA_interval)
-ifeq ($(shell uname -m),x86_64)
+ifeq ($(MACHINE),x86_64)
 EXTRA_simd_avx2   := -mavx2 -mfma
 EXTRA_simd_avx512 := -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
 endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all setup demo repl test test-san check-layers lint check-abi abi format benches bench reproduce docs picture install install-rock uninstall deb \
+.PHONY: all setup demo repl test test-all test-san check-layers lint check-abi abi format benches bench reproduce docs picture install install-rock uninstall deb \
         clean help FORCE
 
 all: ## Build the library, the Lua module and the program
 
+GOALS := $(or $(MAKECMDGOALS),all)
+# All processors, unless -j says how many.  What clean removes is not made at the same time.
+ifeq ($(filter -j% clean,$(MAKEFLAGS) $(GOALS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
+
 # Compiler and linker flags of the libraries.  setup.sh writes them once it has seen, or installed, what the
 # build needs; make then starts over with them.
-GOALS := $(or $(MAKECMDGOALS),all)
 ifneq ($(filter-out help clean uninstall setup,$(GOALS)),)
 include $(BUILD)/config.mk
 endif
@@ -97,7 +113,7 @@ endif
 # ---- sources ----
 
 SIMD_SRC    := $(sort $(wildcard runtime/numeric/simd/simd_*.c))
-ifneq ($(shell uname -m),x86_64)
+ifneq ($(MACHINE),x86_64)
 SIMD_SRC    := $(filter-out %_avx2.c %_avx512.c,$(SIMD_SRC))
 endif
 RUNTIME_SRC := $(filter-out runtime/numeric/simd/simd_%.c,$(sort $(wildcard runtime/*/*.c runtime/*/*/*.c))) $(SIMD_SRC)
@@ -199,16 +215,17 @@ $(LUA_HALF): %.o: %.c bindings/embed/open.h $(BUILD)/flags
 	$(call quiet,cc $<)$(COMPILE) -Wno-overlength-strings -c $< -o $@
 
 # Bindings hide what they do not say to show.
-$(BINDING_OBJ) $(PROGRAM_OBJ) $(MPI_OBJ): HIDDEN := -fvisibility=hidden
+$(BINDING_OBJ) $(PROGRAM_OBJ) $(MPI_OBJ): OWN := -fvisibility=hidden
+$(C_TESTS:=.o): OWN := $(TEST_OPT)
 $(filter-out $(CXX_OBJ) $(PROTO_OBJ) $(LUA_HALF),$(ALL_OBJ)): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call quiet,cc $<)$(COMPILE) $(HIDDEN) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
+	$(call quiet,cc $<)$(COMPILE) $(OWN) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
 
 $(BUILD)/libpenumbra.a: $(CORE_OBJ)
 $(BUILD)/libpenumbra_federated.a: $(FED_OBJ)
 $(ARCHIVES): $(BUILD)/objects
 	@rm -f $@
-	$(call quiet,ar $@)ar rcsD $@ $(filter %.o,$^)
+	$(call quiet,ar $@)$(AR) rcsD $@ $(filter %.o,$^)
 
 # As installed: names that the runtime's files share among themselves are the linker's too, so they get a prefix that no host has.
 STATIC := $(BUILD)/static/libpenumbra.a $(BUILD)/static/libpenumbra_federated.a
@@ -216,7 +233,7 @@ $(BUILD)/static/names: $(BUILD)/libpenumbra.a $(BUILD)/libpenumbra_federated.a
 	@mkdir -p $(@D)
 	@nm -g --defined-only $^ | awk 'NF == 3 && $$3 !~ /^(pn_|penumbra__|_Z|DW\.)/ { print $$3, "pn_private_" $$3 }' >$@
 $(STATIC): $(BUILD)/static/%: $(BUILD)/% $(BUILD)/static/names
-	$(call quiet,objcopy $@)objcopy -D --redefine-syms=$(BUILD)/static/names $< $@
+	$(call quiet,objcopy $@)$(OBJCOPY) -D --redefine-syms=$(BUILD)/static/names $< $@
 
 # What a shared object shows to the world: of libpenumbra what installed headers declare, by a version, and beside it, for this very
 # version of the Lua library alone, what the bindings need.  Under a sanitizer the module stays mapped, so that reports can name its lines.
@@ -258,7 +275,7 @@ $(BUILD)/libpenumbra_lua.so: $(BUILD)/$(LUA_SO)
 
 $(BUILD)/libpenumbra_lua.a: $(BINDING_OBJ) $(BUILD)/objects
 	@rm -f $@
-	$(call quiet,ar $@)ar rcsD $@ $(BINDING_OBJ)
+	$(call quiet,ar $@)$(AR) rcsD $@ $(BINDING_OBJ)
 
 $(CORE): $(BINDING_OBJ) $(BUILD)/objects $(ARCHIVES) $(BUILD)/lua.map
 	@mkdir -p $(@D)
@@ -288,20 +305,38 @@ CLEAN_ENV = env -u LUA_INIT -u LUA_PATH_5_4 -u LUA_CPATH_5_4 $(LUA_DIRS) PENUMBR
 # Sanitized trees leave out what tests other builds, the long audits, and the reproductions, whose every call has specs.
 NOT_SAN   = tests/build/% tests/examples/embed_spec.lua tests/examples/reproduce_spec.lua tests/regress/mutants_spec.lua \
             tests/bindings/curator/curator_process_spec.lua
-SPECS     = $(if $(SAN),$(filter-out $(NOT_SAN),$(ALL_SPECS)),$(ALL_SPECS))
-ALL_SPECS = $(sort $(shell find $(TESTS) -name '*_spec.lua'))
-RUN_TESTS = $(filter $(foreach path,$(TESTS),$(BUILD)/$(basename $(path))%),$(C_TESTS))
+ALL_TESTS = $(sort $(shell find $(TESTS) -name '*_spec.lua')) $(filter $(foreach path,$(TESTS),$(basename $(path))%),$(C_TEST_SRC))
+# The tests to which the thorough tier adds something say so: they ask for the tier, or for real data.  PART=2/5 takes every fifth of them.
+ASKS      = check_thorough|check_times|fail_alloc_sweep|tests\.tools\.tier|PENUMBRA_DATA
+TAKEN     = $(if $(PART),$(shell grep -lE '$(ASKS)' $(ALL_TESTS) | awk -v part=$(PART) \
+            'BEGIN { split(part, k, "/") } NR % k[2] == k[1] % k[2]'),$(ALL_TESTS))
+SPECS     = $(filter-out $(if $(SAN),$(NOT_SAN)),$(filter %.lua,$(TAKEN)))
+RUN_TESTS = $(patsubst %.c,$(BUILD)/%,$(filter %.c,$(TAKEN)))
+# Real data belong to the thorough tier.
+TIER_ENV  = $(if $(THOROUGH)$(PART),PN_THOROUGH=1,env -u PN_THOROUGH -u PENUMBRA_DATA)
+# The interpreter is not sanitized: what the modules need of a sanitizer is loaded before it.
+RUNTIME_OF = $(if $(filter thread,$(1)),libtsan.so,$(if $(filter address,$(1)),libasan.so))
 ifneq ($(SAN),)
-SAN_ENV   = PN_PRELOAD='$(shell $(CC) -print-file-name=libasan.so)' ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8:allocator_may_return_null=1 \
-            UBSAN_OPTIONS=print_stacktrace=1
+comma    := ,
+SAN_ENV   = PN_PRELOAD='$(shell $(CC) -print-file-name=$(call RUNTIME_OF,$(subst $(comma), ,$(SAN))))' \
+            ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 endif
 
-# C tests of bindings/ are their own Lua host.
-$(C_TESTS) $(BENCHES): %: %.o $(ARCHIVES)
-	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) \
+# The runtime with all its names, which C tests call: linked once, and not into each of them.
+TEST_SO  := $(BUILD)/tests/libruntime.so
+$(TEST_SO): $(RUNTIME_OBJ) $(BUILD)/objects
+	@mkdir -p $(@D)
+	$(call quiet,link $@)$(LINK) -shared -o $@ $(RUNTIME_OBJ) $(ALL_LIBS)
+
+# What a test is linked from: its own object, the runtime and more.  C tests of bindings/ are their own Lua host; those of random/ read
+# tables that a shared object hides; those of regress/ may carry the faults of core/mutant.h.
+STATIC_TESTS := $(filter $(BUILD)/tests/runtime/random/%,$(C_TESTS))
+$(C_TESTS) $(BENCHES): %: %.o
+	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a %.so,$^) -Wl,-rpath,'$(TREE)/tests' \
 	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(ALL_LIBS)
+$(STATIC_TESTS) $(BENCHES): $(ARCHIVES)
+$(filter-out $(STATIC_TESTS),$(C_TESTS)): $(TEST_SO)
 $(filter $(BUILD)/tests/bindings/%,$(C_TESTS)): $(BINDING_OBJ)
-# Those of regress/ may carry the faults of core/mutant.h.
 $(filter $(BUILD)/tests/regress/%,$(C_TESTS)): $(MUTANT_OBJ)
 
 $(MUTANT_OBJ) $(PEEK_OBJ): $(BUILD)/mutants/%.o: %.c $(BUILD)/flags | $(PROTO_SRC)
@@ -320,11 +355,16 @@ $(PEEK): $(PEEK_OBJ) $(MUTANT_OBJ) $(PROGRAM_OBJ) $(BINDING_OBJ) $(BUILD)/object
 
 # What several specs install, each in a process of its own, is made before them: it stands in one place.
 INSTALLED = $(if $(filter tests/build/% tests/examples/embed_spec.lua,$(SPECS)),docs $(STATIC))
-test: all $(if $(SAN),,$(MUTANTS) $(PEEK)) $(INSTALLED) $(RUN_TESTS) | $(BUILD)/setup/test ## Run the tests; TESTS=path runs a part of them
-	@$(CLEAN_ENV) $(SAN_ENV) PN_LUA='$(LUA)' PN_BUSTED='$(BUSTED)' PN_BUILD='$(BUILD)' PN_CC='$(CC)' \
+test: all $(if $(SAN),,$(MUTANTS) $(PEEK)) $(INSTALLED) $(RUN_TESTS) | $(BUILD)/setup/test ## Run the fast tier of the tests; TESTS=path runs a part of them
+	@$(CLEAN_ENV) $(TIER_ENV) $(SAN_ENV) PN_LUA='$(LUA)' PN_BUSTED='$(BUSTED)' PN_BUILD='$(BUILD)' PN_CC='$(CC)' \
 	    $(LUA) tests/tools/run_tests.lua $(abspath $(RUN_TESTS)) -- $(SPECS)
 
-test-san: ## Run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+test-all: ## Run the thorough tier, in minutes where test takes seconds, also under sanitizers, and the C tests of clang
+	@$(MAKE) THOROUGH=1 test
+	@$(MAKE) THOROUGH=1 test-san
+	@$(MAKE) CC=clang BUILD=$(BUILD)/clang TESTS=tests/runtime test benches
+
+test-san: ## Run the fast tier under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) SAN=address,undefined BUILD=$(BUILD)/san test
 
 demo: all ## Train a private lasso in a minute: examples/private_lasso.lua
@@ -353,7 +393,8 @@ lint: check-layers check-abi | $(BUILD)/setup/lint ## Check format, style and co
 	@sh tests/tools/check_files.sh
 	clang-format --dry-run -Werror $(C_FILES)
 	luacheck -q $(LUA_CODE) bindings/package
-	cppcheck -j2 -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+	@mkdir -p $(BUILD)/cppcheck
+	cppcheck -j"$$(nproc)" -q --cppcheck-build-dir=$(BUILD)/cppcheck --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	    --library=posix --library=tests/tools/cppcheck.cfg --suppress=missingIncludeSystem --suppress=uninitvar \
 	    $(INCLUDE) runtime bindings $(wildcard examples)
 
@@ -362,14 +403,14 @@ format: | $(BUILD)/setup/lint ## Rewrite the C files in the house format
 
 # A Python that has numpy and scipy, for benchmarks that compare with it; they find it in $PYTHON.
 PYTHON  ?= $(shell python3 -c 'import scipy' 2>/dev/null && echo python3 || echo /usr/bin/python3)
-RUN_BENCH = for bench in $(2); do echo "== $$bench"; $(CLEAN_ENV) PYTHON='$(PYTHON)' $(1) $$bench || exit 1; done
+RUN_BENCH = for bench in $(2); do echo "== $$bench"; $(CLEAN_ENV) PYTHON='$(PYTHON)' $(1) $$bench || failed="$$failed $$bench"; done
 
 benches: $(BENCHES) ## Build the benchmarks: build/tests/bench/NAME runs one
 
-bench: all $(BENCHES) | $(BUILD)/setup/bench ## Run every benchmark in tests/bench
-	@$(call RUN_BENCH,,$(BENCHES))
-	@$(call RUN_BENCH,sh,$(wildcard tests/bench/*.sh))
-	@$(call RUN_BENCH,$(LUA),$(wildcard tests/bench/*.lua))
+bench: all $(BENCHES) | $(BUILD)/setup/bench ## Run every benchmark in tests/bench; fail at the end if one did
+	@failed=; $(call RUN_BENCH,,$(BENCHES)); $(call RUN_BENCH,sh,$(wildcard tests/bench/*.sh)); \
+	    $(call RUN_BENCH,$(LUA),$(wildcard tests/bench/*.lua)); \
+	    [ -z "$$failed" ] || { echo "failed, or over a limit:$$failed"; exit 1; }
 
 # One script a processor, each on one thread; the noise is seeded, so the numbers are the same however they run.
 REPRODUCE = out=$(BUILD)/reproduce; log=$$out/$$(basename {} .lua).txt; \

@@ -3,51 +3,90 @@
  *     int main(void)
  *     {
  *         CHECK(pn_lp_dual(PN_L2) == PN_L2);
- *         CHECK_CLOSE(pn_lp_norm(x, 3), sqrt(14.0), 1e-15);
+ *         for (long i = 0; i < check_times(100, 10000); i++)
+ *             CHECK_CLOSE(pn_lp_norm(x, 3), sqrt(14.0), 1e-15);
  *         return check_summary();          prints "2 passed, 0 failed"
  *     }
  *
+ * A CHECK counts once, however often it is reached: it passed when it held each time.
  * Depends on: libc.  Used by: tests, through `make test`. */
 #ifndef PN_TESTS_CHECK_H
 #define PN_TESTS_CHECK_H
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-static long check_passed, check_failed;
+#define CHECK_SITES 1024 /* CHECKs in the text of one program, at most */
+enum { CHECK_HELD = 1, CHECK_BROKE = 2 };
 
-static inline bool check_that(bool holds, const char *file, int line, const char *text)
+static atomic_int check_seen[CHECK_SITES]; /* by the number of the CHECK: what it saw so far */
+static atomic_long check_broken;           /* how often one of them did not hold */
+
+/* Notes what a CHECK saw; true the first time that it does not hold, which is to be said. */
+static inline bool check_note(bool holds, int site)
 {
-    if (holds) {
-        check_passed++;
-    } else {
-        check_failed++;
-        (void)fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, text);
+    if (site >= CHECK_SITES) {
+        (void)fprintf(stderr, "more than %d CHECKs: raise CHECK_SITES in tests/check.h\n", CHECK_SITES);
+        exit(1);
     }
+    if (!holds)
+        atomic_fetch_add(&check_broken, 1);
+    return !(atomic_fetch_or(&check_seen[site], holds ? CHECK_HELD : CHECK_BROKE) & CHECK_BROKE) && !holds;
+}
+
+static inline bool check_that(bool holds, int site, const char *file, int line, const char *text)
+{
+    if (check_note(holds, site))
+        (void)fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, text);
     return holds;
 }
 
-static inline bool check_close(double got, double want, double tol, const char *file, int line, const char *text)
+static inline bool check_close(double got, double want, double tol, int site, const char *file, int line,
+                               const char *text)
 {
     bool holds = got == want || fabs(got - want) <= tol; /* the first for infinities; NaN never holds */
 
-    if (!check_that(holds, file, line, text))
-        (void)fprintf(stderr, "    got %.17g, want %.17g within %g\n", got, want, tol);
+    if (check_note(holds, site))
+        (void)fprintf(stderr, "%s:%d: does not hold: %s\n    got %.17g, want %.17g within %g\n", file, line, text, got,
+                      want, tol);
     return holds;
 }
 
-/** Count a condition; false is reported with its text.  The value is the condition, for `if (CHECK(p)) ...`. */
-#define CHECK(cond) check_that((cond) ? true : false, __FILE__, __LINE__, #cond)
+/** Check a condition; the first time that it is false is reported with its text.  The value is the condition, for
+ * `if (CHECK(p)) ...`. */
+#define CHECK(cond) check_that((cond) ? true : false, __COUNTER__, __FILE__, __LINE__, #cond)
 
 /** |got - want| <= tol (absolute). */
-#define CHECK_CLOSE(got, want, tol) check_close((got), (want), (tol), __FILE__, __LINE__, #got " ~ " #want)
+#define CHECK_CLOSE(got, want, tol) check_close((got), (want), (tol), __COUNTER__, __FILE__, __LINE__, #got " ~ " #want)
+
+/** True in the thorough tier, `make test-all`, which sets PN_THOROUGH; false in the fast one, `make test`. */
+static inline bool check_thorough(void)
+{
+    const char *asked = getenv("PN_THOROUGH");
+
+    return asked && *asked;
+}
+
+/** How often to do something, or how many to take: `fast` in the fast tier, `thorough` in the thorough one. */
+static inline long check_times(long fast, long thorough)
+{
+    return check_thorough() ? thorough : fast;
+}
 
 /** Print "N passed, N failed"; the exit code of main: 1 when something failed or nothing was checked. */
 static inline int check_summary(void)
 {
-    (void)printf("%ld passed, %ld failed\n", check_passed, check_failed);
-    return check_failed > 0 || check_passed == 0;
+    int passed = 0, failed = 0;
+
+    for (int site = 0; site < CHECK_SITES; site++) {
+        passed += atomic_load(&check_seen[site]) == CHECK_HELD;
+        failed += (atomic_load(&check_seen[site]) & CHECK_BROKE) != 0;
+    }
+    (void)printf("%d passed, %d failed\n", passed, failed);
+    return failed > 0 || passed == 0;
 }
 
 #endif

@@ -4,7 +4,7 @@
  *     ...
  *     fail_alloc_sweep("task", scenario, NULL);               in main, before check_summary()
  *
- * Each round checks that a scenario whose allocation failed says PN_ENOMEM and that no block is left.  Everything that a
+ * In the fast tier, past the first fifty, every fifth k.  Each round checks that a scenario whose allocation failed says PN_ENOMEM and that no block is left.  Everything that a
  * scenario allocates it must free before it returns: the allocator is its own.  Depends on: check.h, core/alloc.h. */
 #ifndef PN_TESTS_FAIL_ALLOC_H
 #define PN_TESTS_FAIL_ALLOC_H
@@ -85,7 +85,7 @@ static inline pn_status fail_alloc_run(fail_alloc *count, fail_alloc_fn scenario
 /** The whole sweep; returns how many allocations the scenario makes when none fails, or -1 when a round went wrong. */
 static inline long fail_alloc_sweep(const char *name, fail_alloc_fn scenario, void *self)
 {
-    for (long k = 1; k <= FAIL_ALLOC_ROUNDS; k++) {
+    for (long k = 1; k <= FAIL_ALLOC_ROUNDS; k += k < 50 ? 1 : check_times(5, 1)) {
         fail_alloc count = { .fail_at = k };
         pn_status status = fail_alloc_run(&count, scenario, self);
         long calls = atomic_load(&count.calls), live = atomic_load(&count.live);

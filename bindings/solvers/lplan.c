@@ -128,10 +128,12 @@ static int plan_settings(lua_State *L)
 static int plan_lines(lua_State *L)
 {
     pn_plan *plan = plan_of(L);
+    pn_plan_lines lines;
 
-    lua_createtable(L, (int)plan->line_count, (int)plan->line_count);
-    for (size_t i = 0; i < plan->line_count; i++) {
-        const pn_plan_line *line = &plan->lines[i];
+    pn_plan_explain(plan, &lines);
+    lua_createtable(L, (int)lines.count, (int)lines.count);
+    for (size_t i = 0; i < lines.count; i++) {
+        const pn_plan_line *line = &lines.line[i];
 
         lua_createtable(L, 0, 3);
         lua_pushstring(L, line->name);
@@ -153,11 +155,15 @@ static int plan_lines(lua_State *L)
 static int plan_tostring(lua_State *L)
 {
     pn_plan *plan = plan_of(L);
-    int size = pn_plan_print(plan, NULL, 0) + 1;
+    const int room = 16384; /* more than most: a second call makes the lines again */
     luaL_Buffer buffer;
-    char *text = luaL_buffinitsize(L, &buffer, (size_t)size);
+    char *text = luaL_buffinitsize(L, &buffer, (size_t)room);
+    int size = pn_plan_print(plan, text, (size_t)room);
 
-    size = pn_plan_print(plan, text, (size_t)size);
+    if (size >= room) {
+        text = luaL_prepbuffsize(&buffer, (size_t)size + 1);
+        size = pn_plan_print(plan, text, (size_t)size + 1);
+    }
     luaL_pushresultsize(&buffer, (size_t)(size > 0 ? size - 1 : 0)); /* without the last newline */
     return 1;
 }

@@ -1,5 +1,6 @@
 local pn = require "penumbra"
 local program = require "tests.tools.program"
+local refusal = require("tests.tools.refusal").refusal
 
 local function path()
   local name = os.tmpname()
@@ -325,25 +326,23 @@ describe("an experiment with a record", function()
 end)
 
 describe("experiment, with mistakes", function()
-  local function refused(options)
-    local ok, message = pcall(pn.experiment, options)
-    assert.is_false(ok)
-    return message
+  local function no_experiment(options)
+    return refusal(pn.experiment, options)
   end
 
   it("names what is wrong and what would be right", function()
     local function run() return 1 end
-    assert.equal("experiment: expected a table of options, got nil", refused(nil))
-    assert.equal("experiment: run must be a function(row, rng), got nil", refused {})
-    assert.equal("experiment: give grid or rows, one of them", refused { run = run })
-    assert.truthy(refused({ run = run, grd = {} }):find "unknown option 'grd'; it takes run, grid, rows")
-    assert.equal("experiment: a has no values", refused { run = run, grid = { a = {} } })
-    assert.truthy(refused({ run = run, grid = { a = { {} } } }):find "values of a must be numbers, strings or booleans")
-    assert.truthy(refused({ run = run, grid = { rep = { 1 } } }):find "may not be called rep")
+    assert.equal("experiment: expected a table of options, got nil", no_experiment(nil))
+    assert.equal("experiment: run must be a function(row, rng), got nil", no_experiment {})
+    assert.equal("experiment: give grid or rows, one of them", no_experiment { run = run })
+    assert.truthy(no_experiment({ run = run, grd = {} }):find "unknown option 'grd'; it takes run, grid, rows")
+    assert.equal("experiment: a has no values", no_experiment { run = run, grid = { a = {} } })
+    assert.truthy(no_experiment({ run = run, grid = { a = { {} } } }):find "values of a must be numbers, strings or booleans")
+    assert.truthy(no_experiment({ run = run, grid = { rep = { 1 } } }):find "may not be called rep")
     assert.equal("experiment: repeats must be a whole number from 1 to 1000000, got 0",
-      refused { run = run, grid = {}, repeats = 0 })
-    assert.truthy(refused({ run = run, rows = { { a = 1 }, { a = 1 } } }):find "two rows are the same: a=1")
-    assert.truthy(refused({ run = run, grid = {}, seed = "x" }):find "seed must be a whole number or false")
+      no_experiment { run = run, grid = {}, repeats = 0 })
+    assert.truthy(no_experiment({ run = run, rows = { { a = 1 }, { a = 1 } } }):find "two rows are the same: a=1")
+    assert.truthy(no_experiment({ run = run, grid = {}, seed = "x" }):find "seed must be a whole number or false")
   end)
 
   it("keeps the message of a run that failed, and raises when all did", function()
@@ -351,16 +350,16 @@ describe("experiment, with mistakes", function()
       run = function(row) if row.a == 2 then error("no " .. row.a) end return row.a end }
     assert.equal(1, #r.failures)
     assert.truthy(tostring(r):find("1 failed; the first: ", 1, true))
-    assert.truthy(refused({ grid = { a = { 1, 2 } }, run = function() error "never" end, progress = false })
+    assert.truthy(no_experiment({ grid = { a = { 1, 2 } }, run = function() error "never" end, progress = false })
       :find "all 2 runs failed; the first: .*never")
-    assert.truthy(refused({ grid = {}, run = function() return "word" end, progress = false })
+    assert.truthy(no_experiment({ grid = {}, run = function() return "word" end, progress = false })
       :find "must return a number or a table")
-    assert.truthy(refused({ grid = {}, run = function() return { f = print } end, progress = false })
+    assert.truthy(no_experiment({ grid = {}, run = function() return { f = print } end, progress = false })
       :find "returned a function as f")
   end)
 
   it("stops at the error of a progress function", function()
-    assert.equal("enough", refused { grid = { a = { 1, 2 } }, processes = 2, run = function() return 1 end,
+    assert.equal("enough", no_experiment { grid = { a = { 1, 2 } }, processes = 2, run = function() return 1 end,
       progress = function() error("enough", 0) end })
   end)
 end)

@@ -1,6 +1,7 @@
 local pn = require "penumbra"
 local lesson = require "penumbra.lesson"
 local files = require "penumbra.lesson.files"
+local tier = require "tests.tools.tier"
 
 local function begin(one, id)
   local course = lesson.course(one)
@@ -113,7 +114,7 @@ end]]
   end)
 end)
 
-for _, one in ipairs(files.all()) do
+for number, one in ipairs(files.all()) do
   describe("lesson " .. one.name, function()
     it("plays: all code and answers pass, every wrong answer is refused with a reason, pictures are drawn", function()
       local fine, problems = lesson.try(one)
@@ -151,7 +152,8 @@ for _, one in ipairs(files.all()) do
       end
     end)
 
-    it("comes out the same when one plays around, at its first step, at its last and between", function()
+    local seldom_it = (tier.thorough or number % 5 == 1) and it or pending
+    seldom_it("comes out the same when one plays around, at its first step, at its last and between", function()
       local course = begin(one)
       local around = { [1] = true, [#one.steps // 2] = true, [#one.steps] = true }
       for i, step in ipairs(one.steps) do

@@ -5,14 +5,9 @@ local plot = pn.plot
 local program = require "penumbra.plot.program"
 local ticks = require "penumbra.plot.ticks"
 local series = require "penumbra.plot.series"
+local refused = require("tests.tools.refusal").refused
 
 local has_gnuplot = os.execute "command -v gnuplot >/dev/null 2>&1"
-
-local function refused(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok, "was accepted")
-  assert.is_truthy(message:find(text, 1, true), message)
-end
 
 local function lines_of(text)
   local lines = {}

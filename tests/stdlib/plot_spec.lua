@@ -5,20 +5,10 @@ local plot = pn.plot
 local program = require "penumbra.plot.program"
 local cells = require "penumbra.plot.cells"
 local show = require "penumbra.plot.show"
+local refused = require("tests.tools.refusal").refused
 
 local build = os.getenv "PENUMBRA" or "build/penumbra"
 local has_gnuplot = os.execute "command -v gnuplot >/dev/null 2>&1"
-
-local function message_of(f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok, "was accepted")
-  return message
-end
-
-local function refused(text, f, ...)
-  local message = message_of(f, ...)
-  assert.is_truthy(message:find(text, 1, true), message)
-end
 
 local function lines_of(text)
   local lines = {}

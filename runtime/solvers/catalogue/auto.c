@@ -124,14 +124,16 @@ static const candidate candidates[] = {
 
 static void say_why(pn_plan *plan, const char *why)
 {
+    pn_plan_lines *lines = &plan->lines;
     pn_plan_line first;
 
     pn_plan_add_text(plan, "solver", plan->solver->name, "%s", why);
-    if (strcmp(plan->lines[plan->line_count - 1].name, "solver") != 0) /* the table was full */
+    if (strcmp(lines->line[lines->count - 1].name, "solver") != 0) /* the table was full */
         return;
-    first = plan->lines[plan->line_count - 1];
-    memmove(plan->lines + 1, plan->lines, (plan->line_count - 1) * sizeof first);
-    plan->lines[0] = first;
+    first = lines->line[lines->count - 1];
+    memmove(lines->line + 1, lines->line, (lines->count - 1) * sizeof first);
+    lines->line[0] = first;
+    plan->later += plan->later > 0;
 }
 
 static pn_status plan_with(pn_plan **out, const candidate *one, pn_objective *objective, const pn_request *request,
@@ -158,8 +160,8 @@ static bool is_hurried(pn_objective *objective, const pn_request *request, const
 
     if (plan_with(&plan, &descent, objective, request, common, &err) != PN_OK)
         return true;
-    for (size_t i = 0; i < plan->line_count; i++) {
-        const pn_plan_line *line = &plan->lines[i];
+    for (size_t i = 0; i < plan->lines.count; i++) {
+        const pn_plan_line *line = &plan->lines.line[i];
 
         hurried = hurried || strcmp(line->name, "held back, s") == 0 ||
                   (strcmp(line->name, "momentum beta") == 0 && line->value >= HURRY);

@@ -105,6 +105,7 @@ int pn_plan_print(const pn_plan *plan, char *text, size_t size)
     const pn_dataset *data = pn_objective_data(pn_plan_objective(plan));
     const pn_set *set = pn_objective_set(pn_plan_objective(plan));
     sink out = { text, size, 0 };
+    pn_plan_lines lines;
     char where[128] = "unconstrained";
 
     if (size)
@@ -120,8 +121,9 @@ int pn_plan_print(const pn_plan *plan, char *text, size_t size)
     put(&out, "%-*s", NAME_WIDTH, "  over");
     put_wrapped(&out, where, NAME_WIDTH);
     put_guarantee(&out, plan);
-    for (size_t i = 0; i < plan->line_count; i++)
-        put_line(&out, &plan->lines[i]);
+    pn_plan_explain(plan, &lines);
+    for (size_t i = 0; i < lines.count; i++)
+        put_line(&out, &lines.line[i]);
     put(&out, "%-*s", NAME_WIDTH, "  source");
     put_wrapped(&out, plan->solver->source, NAME_WIDTH);
     return out.used;

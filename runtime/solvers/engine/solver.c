@@ -38,42 +38,71 @@ void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *req
 
 /* ---- lines ---- */
 
-static pn_plan_line *next_line(pn_plan *plan, const char *name, const char *format, va_list args)
+static pn_plan_line *next_line(pn_plan_lines *lines, const char *name, const char *format, va_list args)
 {
     pn_plan_line *line;
 
-    if (plan->line_count == PN_PLAN_LINES)
+    if (lines->count == PN_PLAN_LINES)
         return NULL;
-    line = &plan->lines[plan->line_count++];
+    line = &lines->line[lines->count++];
     line->name = name;
-    line->value = NAN;
-    line->text[0] = '\0';
     (void)vsnprintf(line->formula, sizeof line->formula, format, args);
     return line;
+}
+
+static void add(pn_plan_lines *lines, const char *name, double value, const char *text, const char *formula,
+                va_list args)
+{
+    pn_plan_line *line = next_line(lines, name, formula, args);
+
+    if (!line)
+        return;
+    line->value = value;
+    (void)snprintf(line->text, sizeof line->text, "%s", text);
 }
 
 void pn_plan_add(pn_plan *plan, const char *name, double value, const char *formula, ...)
 {
     va_list args;
-    pn_plan_line *line;
 
     va_start(args, formula);
-    line = next_line(plan, name, formula, args);
+    add(&plan->lines, name, value, "", formula, args);
     va_end(args);
-    if (line)
-        line->value = value;
 }
 
 void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const char *formula, ...)
 {
     va_list args;
-    pn_plan_line *line;
 
     va_start(args, formula);
-    line = next_line(plan, name, formula, args);
+    add(&plan->lines, name, NAN, text, formula, args);
     va_end(args);
-    if (line)
-        (void)snprintf(line->text, sizeof line->text, "%s", text);
+}
+
+void pn_lines_add(pn_plan_lines *lines, const char *name, double value, const char *text, const char *formula, ...)
+{
+    va_list args;
+
+    va_start(args, formula);
+    add(lines, name, value, text, formula, args);
+    va_end(args);
+}
+
+void pn_plan_later(pn_plan *plan)
+{
+    plan->later = plan->lines.count;
+}
+
+void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out)
+{
+    size_t first = plan->later ? plan->later : plan->lines.count;
+
+    memcpy(out->line, plan->lines.line, first * sizeof *out->line);
+    out->count = first;
+    if (plan->later)
+        plan->solver->what_if(plan, out);
+    for (size_t i = first; i < plan->lines.count && out->count < PN_PLAN_LINES; i++)
+        out->line[out->count++] = plan->lines.line[i];
 }
 
 void pn_plan_warn(pn_plan *plan, const char *format, ...)

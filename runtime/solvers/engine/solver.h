@@ -34,6 +34,11 @@ typedef struct pn_plan_line {
 
 #define PN_PLAN_LINES 40
 
+typedef struct pn_plan_lines {
+    pn_plan_line line[PN_PLAN_LINES];
+    size_t count;
+} pn_plan_lines;
+
 /* A number that an option of the same name sets, as the plan has it, given or chosen. */
 typedef struct pn_plan_setting {
     const char *name; /* static */
@@ -82,8 +87,8 @@ struct pn_plan {
                               the loss; 0: unknown */
     double sigma;     /* noise on each coordinate of the mean gradient in a step; 0: none, or not one number */
     const char *accountant; /* static: who priced it when that is no sum of charges ("pld"); NULL otherwise */
-    pn_plan_line lines[PN_PLAN_LINES];
-    size_t line_count;
+    pn_plan_lines lines; /* pn_plan_explain has them all */
+    size_t later;        /* before which of them those of solver->what_if stand; 0: it has none */
     pn_plan_setting settings[PN_PLAN_SETTINGS];
     size_t setting_count;
     char warnings[3][256]; /* empty strings where there is none */
@@ -94,6 +99,11 @@ void pn_plan_begin(pn_plan *plan, pn_objective *objective, const pn_request *req
 /** Add a line; `formula` as printf. */
 void pn_plan_add(pn_plan *plan, const char *name, double value, const char *formula, ...) PN_PRINTF(4, 5);
 void pn_plan_add_text(pn_plan *plan, const char *name, const char *text, const char *formula, ...) PN_PRINTF(4, 5);
+/** Here stand the lines of what_if. */
+void pn_plan_later(pn_plan *plan);
+/** For what_if: a line with its value, or with `text` where that is not "". */
+void pn_lines_add(pn_plan_lines *lines, const char *name, double value, const char *text, const char *formula, ...)
+    PN_PRINTF(5, 6);
 void pn_plan_warn(pn_plan *plan, const char *format, ...) PN_PRINTF(2, 3);
 /** Say what an option that shapes the run is in this plan: "batch", "step".  What `tune` varies. */
 void pn_plan_set(pn_plan *plan, const char *name, double value, bool whole);
@@ -181,6 +191,9 @@ struct pn_solver_ops {
     /* args: first the common table's values, then its own.  Fills out->... (allocated by the solver, pn_plan embedded first) */
     pn_status (*plan)(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err);
+    /* NULL, or: lines on choices that were not made, with their noise.  They take longer than the plan, so they wait until it is shown:
+     * for plans that called pn_plan_later. */
+    void (*what_if)(const pn_plan *plan, pn_plan_lines *out);
     void (*destroy_plan)(pn_plan *plan); /* frees the solver's own parts and the block; not what pn_plan owns */
 
     pn_status (*start)(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err);
@@ -236,7 +249,10 @@ pn_status pn_plan_by(pn_plan **out, const pn_solver_ops *solver, pn_objective *o
  */
 pn_status pn_plan_width(pn_width *out, const pn_set *set, pn_task *task, pn_err *err);
 
-/** The table of lines as text, 80 columns; returns the length needed as snprintf does. */
+/** All lines in their order; those of what_if are made by this call. */
+void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out);
+
+/** What pn_plan_explain gives as text, 80 columns; returns the length needed as snprintf does. */
 int pn_plan_print(const pn_plan *plan, char *text, size_t size);
 
 /* ---- the run ---- */

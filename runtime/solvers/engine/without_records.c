@@ -94,7 +94,7 @@ static pn_status open_stand_in(pn_without_records **out, pn_objective *objective
 /* What the solver explained is about the stand-in. */
 static void explain(pn_plan *plan, const char *why)
 {
-    plan->line_count = 0;
+    plan->lines.count = plan->later = 0;
     memset(plan->warnings, 0, sizeof plan->warnings);
     plan->bound = NAN;
     plan->predicted = plan->sigma = plan->gradients = 0.0;

@@ -286,6 +286,7 @@ const pn_solver_ops pn_solver_sgd = {
     .is_private = true,
     .by_records = true,
     .plan = sgd_plan_new,
+    .what_if = sgd_what_if,
     .destroy_plan = sgd_plan_destroy,
     .start = sgd_start,
     .step = sgd_step,

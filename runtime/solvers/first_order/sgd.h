@@ -79,13 +79,15 @@ double sgd_expected_risk(const sgd_problem *at, double steps, double time, doubl
  *  Errors: PN_EUNSUPPORTED for add_remove and for losses without gradients; PN_EPRIVACY without a finite gradient bound. */
 pn_status sgd_read_sensitivity(sgd_plan *plan, pn_err *err);
 /** Scheme and size of batches; error and bound with them. */
-void sgd_set_batch(sgd_plan *plan, pn_batch_release_options *batches, size_t batch);
+void sgd_set_batch(const sgd_plan *plan, pn_batch_release_options *batches, size_t batch);
 /** batches.sigma, and the plan's event, charges, proven and sigma.  Errors: PN_EBUDGET when no noise fits; PN_EUNSUPPORTED for what an
  *  accountant or a calibration cannot do; PN_EINVAL when the article's noise costs more than was asked for. */
 pn_status sgd_choose_noise(sgd_plan *plan, bool paper, const char *accountant, pn_err *err);
 /** The noise on the mean gradient, should batch or steps be others; NaN when none fits. */
-double sgd_noise_at(sgd_plan *plan, size_t batch, size_t steps);
+double sgd_noise_at(const sgd_plan *plan, size_t batch, size_t steps);
 /** Lines about scheme, noise and what another batch or other epochs would do. */
+/** The noise of other batches and steps. */
+void sgd_what_if(const pn_plan *base, pn_plan_lines *out);
 void sgd_explain_noise(sgd_plan *plan, bool paper, const char *accountant);
 
 /* ---- sgd_risk.c ---- */

@@ -46,7 +46,7 @@ pn_status sgd_read_sensitivity(sgd_plan *plan, pn_err *err)
     return PN_OK;
 }
 
-void sgd_set_batch(sgd_plan *plan, pn_batch_release_options *batches, size_t batch)
+void sgd_set_batch(const sgd_plan *plan, pn_batch_release_options *batches, size_t batch)
 {
     size_t most = is_poisson(batches) ? batches->n : batch; /* records in a sum */
 
@@ -179,7 +179,7 @@ pn_status sgd_choose_noise(sgd_plan *plan, bool paper, const char *accountant, p
 
 /* ---- explanation ---- */
 
-double sgd_noise_at(sgd_plan *plan, size_t batch, size_t steps)
+double sgd_noise_at(const sgd_plan *plan, size_t batch, size_t steps)
 {
     run of = { plan->batches, steps };
 
@@ -189,7 +189,7 @@ double sgd_noise_at(sgd_plan *plan, size_t batch, size_t steps)
     return of.batches.sigma / (double)batch;
 }
 
-static void explain_other(sgd_plan *plan, const char *name, size_t batch, size_t steps)
+static void explain_other(const sgd_plan *plan, pn_plan_lines *out, const char *name, size_t batch, size_t steps)
 {
     double sigma;
     char text[48];
@@ -200,8 +200,8 @@ static void explain_other(sgd_plan *plan, const char *name, size_t batch, size_t
     if (isnan(sigma))
         return;
     (void)snprintf(text, sizeof text, "sigma %.4g", sigma);
-    pn_plan_add_text(&plan->base, name, text, "batch %zu, T = %zu: %.4g gradients", batch, steps,
-                     (double)batch * (double)steps);
+    pn_lines_add(out, name, NAN, text, "batch %zu, T = %zu: %.4g gradients", batch, steps,
+                 (double)batch * (double)steps);
 }
 
 static void explain_scheme(sgd_plan *plan)
@@ -219,7 +219,6 @@ void sgd_explain_noise(sgd_plan *plan, bool paper, const char *accountant)
 {
     const pn_request *request = &plan->base.request;
     const pn_batch_release_options *batches = &plan->batches;
-    size_t batch = batches->batch, steps = plan->base.iterations;
     double z = batches->sigma / (moved(batches) * batches->contribution);
     bool amplified = strcmp(batches->scheme, "shuffled") != 0;
 
@@ -232,15 +231,22 @@ void sgd_explain_noise(sgd_plan *plan, bool paper, const char *accountant)
                 : plan->whole ? ", by the privacy loss distribution of the run: charged at once"
                               : ", by the Renyi curve of the sampling");
     pn_plan_add(&plan->base, "noise sigma", plan->base.sigma, "per coordinate of a batch's mean gradient");
-    if (request->kind == PN_RHO && amplified && batch < batches->n)
+    if (request->kind == PN_RHO && amplified && batches->batch < batches->n)
         pn_plan_warn(
             &plan->base,
             "zCDP gives no credit for the secrecy of batches: under rho a batch of all %zu records has the least "
             "noise; epsilon and delta would reward sampling",
             batches->n);
-    if (paper || strcmp(accountant, "rdp") != 0)
-        return;
-    explain_other(plan, "with b/2", batch / 2, steps);
-    explain_other(plan, "with 2 b", 2 * batch, steps);
-    explain_other(plan, "with 2 T", batch, 2 * steps);
+    if (!paper && strcmp(accountant, "rdp") == 0)
+        pn_plan_later(&plan->base);
+}
+
+void sgd_what_if(const pn_plan *base, pn_plan_lines *out)
+{
+    const sgd_plan *plan = (const sgd_plan *)base;
+    size_t batch = plan->batches.batch, steps = base->iterations;
+
+    explain_other(plan, out, "with b/2", batch / 2, steps);
+    explain_other(plan, out, "with 2 b", 2 * batch, steps);
+    explain_other(plan, out, "with 2 T", batch, 2 * steps);
 }

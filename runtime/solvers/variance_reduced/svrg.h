@@ -60,6 +60,7 @@ typedef struct svrg_plan {
     bool goes_on;     /* an epoch starts where the last one ended, not at its average */
     double tail;      /* a: iterate t of an epoch weighs like t^a in its average */
     double reach;     /* differences are clipped to min(2 G, reach L ||x - y||) */
+    double share;     /* of the budget, for the anchors; 0: by `inflation` */
     double inflation; /* noise of the anchors, in units of what they would need alone; 0: by a share of the budget */
     double batch_factor;
     const char *why_inner, *why_batch, *why_step, *why_epochs; /* the defaults, for people */
@@ -70,6 +71,11 @@ typedef struct svrg_plan {
     pn_event *anchor_event,
         *inner_event; /* of one release each; NULL without privacy, anchor_event also in the printed form */
 } svrg_plan;
+
+/* Of svrg_plan.c. */
+
+/** The noise and the predicted risk of other shapes. */
+void svrg_what_if(const pn_plan *base, pn_plan_lines *out);
 
 /* Of svrg_shape.c. */
 

@@ -163,7 +163,7 @@ static void explain_laziness(svrg_plan *plan)
                          "O(entries of the batch): coordinates catch up when a record has an entry there");
 }
 
-static void explain_noise(svrg_plan *plan, double share)
+static void explain_noise(svrg_plan *plan)
 {
     pn_plan *base = &plan->base;
     double n = plan->problem.n, G = plan->problem.lipschitz, moved = svrg_moved(plan);
@@ -174,8 +174,8 @@ static void explain_noise(svrg_plan *plan, double share)
     }
     pn_plan_add(base, "snapshot noise", plan->anchor.sigma,
                 "per coordinate; one record moves v by %g G/n = %.4g; %.3g times %s", moved, moved * G / n,
-                share > 0.0 ? share : plan->inflation,
-                share > 0.0 ? "the budget would pay for it" : "what it would be without inner steps");
+                plan->share > 0.0 ? plan->share : plan->inflation,
+                plan->share > 0.0 ? "the budget would pay for it" : "what it would be without inner steps");
     pn_plan_add(base, "multiplier z", plan->release.sigma / moved,
                 "of inner steps, in units of their sensitivity %g tau/b", moved);
     pn_plan_add(base, "noise sigma", base->sigma,
@@ -186,13 +186,17 @@ static void explain_noise(svrg_plan *plan, double share)
 
 /* How noise and cost depend on the choices: other shapes, and what is predicted for them.  Their noise by Renyi orders, which take a
  * thousandth of the time, as a multiple of what these say of this shape. */
-static pn_status explain_choices(svrg_plan *plan, double share, pn_err *err)
+void svrg_what_if(const pn_plan *base, pn_plan_lines *out)
 {
+    const svrg_plan *plan = (const svrg_plan *)base;
     static const char *const names[] = { "with b/2", "with 2 b", "with m/2", "with 2 m", "with 2 T" };
     svrg_noises here, there;
-    pn_status status = svrg_noise_of(plan, &plan->shape, share, "rdp", &here, err);
+    pn_err err; /* a shape that the budget does not pay for has no line */
 
-    for (int i = 0; status == PN_OK && i < 5; i++) {
+    if (svrg_noise_of(plan, &plan->shape, plan->share, "rdp", &here, &err) != PN_OK)
+        return;
+
+    for (int i = 0; i < 5; i++) {
         svrg_shape other = plan->shape;
         double inner;
 
@@ -202,15 +206,13 @@ static pn_status explain_choices(svrg_plan *plan, double share, pn_err *err)
         if (other.batch < 1 || other.inner < 1 || (i == 4 && other.doubling) ||
             check_shape(plan, &other, NULL) != PN_OK)
             continue;
-        status = svrg_noise_of(plan, &other, share, "rdp", &there, err);
-        if (status != PN_OK)
-            break;
+        if (svrg_noise_of(plan, &other, plan->share, "rdp", &there, &err) != PN_OK)
+            return;
         inner = plan->release.sigma * (there.inner / here.inner);
-        pn_plan_add(&plan->base, names[i], svrg_sigma(plan, &other, inner),
-                    "noise sigma%s, %.4g gradients, predicted %.3g", plan->whole_price ? ", about" : "",
+        pn_lines_add(out, names[i], svrg_sigma(plan, &other, inner), "",
+                     "noise sigma%s, %.4g gradients, predicted %.3g", plan->whole_price ? ", about" : "",
                     svrg_gradients(&other, plan->problem.n), svrg_predict(plan, &other, there.anchor, inner));
     }
-    return status == PN_EUNSUPPORTED ? PN_OK : status; /* only the whole run's distribution fits the budget */
 }
 
 static void explain_risk(svrg_plan *plan)
@@ -273,20 +275,22 @@ static bool prices_whole(const svrg_plan *plan, const pn_arg *accountant)
 static pn_status fill_noise(svrg_plan *plan, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
     bool paper = common[PN_OPT_CALIBRATION].count == 1;
-    double share = own[SVRG_ANCHOR].real;
     pn_status status;
 
     if (plan->base.request.kind == PN_NONPRIVATE) {
         plan->base.samples = true;
         return PN_OK;
     }
+    plan->share = own[SVRG_ANCHOR].real;
     plan->whole_price = prices_whole(plan, &own[SVRG_ACCOUNTANT]);
-    status = svrg_noise(plan, share, paper, own[SVRG_C].real, err);
+    status = svrg_noise(plan, plan->share, paper, own[SVRG_C].real, err);
     if (status != PN_OK)
         return status;
     plan->base.sigma = svrg_sigma(plan, &plan->shape, plan->release.sigma);
-    explain_noise(plan, share);
-    return paper ? PN_OK : explain_choices(plan, share, err);
+    explain_noise(plan);
+    if (!paper)
+        pn_plan_later(&plan->base);
+    return PN_OK;
 }
 
 /* How the steps of a shape are made. */

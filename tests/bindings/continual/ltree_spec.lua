@@ -1,13 +1,7 @@
 -- ltree_spec.lua -- pn.tree as scripts see it: options, what is paid when, what comes out, what is refused and how it says so.
 -- Depends on: penumbra.  The laws are tested in tests/runtime/continual; files in tree_checkpoint_spec.lua.
 local pn = require "penumbra"
-
-local function refused(text, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.matches(text, message, 1, true)
-  return message
-end
+local refused = require("tests.tools.refusal").refused
 
 local function with(more, base)
   local options = {}

@@ -1,6 +1,7 @@
 -- tree_checkpoint_spec.lua -- t:save, path= and pn.tree.resume as scripts see them: a stream is in one place at a time.
 -- Depends on: penumbra, POSIX cp, ls, mv.  Every step that a process may die at: tests/runtime/continual/checkpoint_test.c.
 local pn = require "penumbra"
+local refused = require("tests.tools.refusal").refused
 
 local directory = os.tmpname()
 os.remove(directory)
@@ -10,13 +11,6 @@ local names = 0
 local function new_path()
   names = names + 1
   return ("%s/stream%d"):format(directory, names)
-end
-
-local function refused(text, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.matches(text, message, 1, true)
-  return message
 end
 
 local function tree(more)

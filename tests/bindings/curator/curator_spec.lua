@@ -1,5 +1,6 @@
 local pn = require "penumbra"
 local clock = require("penumbra.workers").seconds
+local refused = require("tests.tools.refusal").refused
 
 -- A curator of a logistic problem, with a budget and limits of its own.
 local function curator(options)
@@ -100,9 +101,7 @@ describe("a curator", function()
     local data = pn.data.synthetic.logistic { n = 40, p = 2, seed = 3 }
     local ledger = pn.ledger { epsilon = 1, delta = 1e-6 }
     local function fails(text, options)
-      local ok, message = pcall(pn.curator, options)
-      assert.is_false(ok)
-      assert.truthy(message:find(text, 1, true), message)
+      refused(text, pn.curator, options)
     end
     fails("clip_rows", { data = { a = pn.data.from({ { 1, 2 } }, { 1 }) }, ledger = ledger })
     local fine = data:clip_rows("l2", 1)

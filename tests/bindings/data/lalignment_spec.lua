@@ -2,6 +2,7 @@
 -- The order and the digest themselves are tested in tests/runtime/data/alignment_test.c.
 local pn = require "penumbra"
 local files = require "tests.runtime.data.files"
+local refusal = require("tests.tools.refusal").refusal
 
 describe("federated.align", function()
   local d = pn.data.from({ { 1, 2 }, { 3, 4 }, { 5, 6 } }, { 1, -1, 1 })
@@ -12,10 +13,8 @@ describe("federated.align", function()
   end)
   after_each(files.clear)
 
-  local function refusal(options)
-    local fine, message = pcall(pn.federated.align, d, options)
-    assert.is_false(fine)
-    return message
+  local function no_alignment(options)
+    return refusal(pn.federated.align, d, options)
   end
 
   it("gives two parties with other columns and another order the same digest and order", function()
@@ -45,7 +44,7 @@ describe("federated.align", function()
   it("makes the key file when there is none, unless it is told not to", function()
     local path, ids = os.tmpname(), { "a", "b", "c" }
     os.remove(path)
-    assert.truthy(refusal({ key = path, ids = ids, create = false }):find("could not be opened", 1, true))
+    assert.truthy(no_alignment({ key = path, ids = ids, create = false }):find("could not be opened", 1, true))
     local _, digest = pn.federated.align(d, { key = path, ids = ids })
     assert.equal(digest, select(2, pn.federated.align(d, { key = path, ids = ids, create = false })))
     os.remove(path)
@@ -67,7 +66,7 @@ describe("federated.align", function()
       ["1 identifiers in it, the data set has 3 records"] = { key = key, csv = files.write("id\na\n"), column = "id" },
       ["federated.align: unknown option 'id'"] = { key = key, id = ids },
     }) do
-      assert.truthy(refusal(options):find(text, 1, true), text)
+      assert.truthy(no_alignment(options):find(text, 1, true), text)
     end
   end)
 end)

@@ -1,5 +1,6 @@
 -- ldata_clip_spec.lua -- the option clip_rows of the loaders: the same bits and bounds as clip_rows of what they load.
 local pn = require "penumbra"
+local refused_with = require("tests.tools.refusal").refused_with
 
 local files = dofile(debug.getinfo(1, "S").source:match("^@(.*)bindings/data/ldata_clip_spec.lua$") .. "runtime/data/files.lua")
 local write = files.write
@@ -38,14 +39,12 @@ describe("clip_rows of a loader", function()
 
   it("says what it takes", function()
     local path = write "1 1:3\n-1 1:4\n"
-    local function refuses(message, clip)
-      local ok, got = pcall(pn.data.libsvm, path, {clip_rows = clip})
-      assert.is_false(ok, message)
-      assert.equal(message, (tostring(got):gsub("^[^:]*:%d+: ", "")))
+    local function no_clip(text, clip)
+      refused_with(text, pn.data.libsvm, path, {clip_rows = clip})
     end
-    refuses("data.libsvm: clip_rows must be a norm and a bound such as {\"l2\", 1}, got l2", "l2")
-    refuses("data.libsvm: the norm of clip_rows must be \"l1\", \"l2\" or \"linf\", got 2", {2, 1})
-    refuses("data.libsvm: the bound of clip_rows must be a number, got nil", {"l2"})
-    refuses("clip_rows: bound must be a positive number (from 2^-400 to 2^400), got 0", {"l2", 0})
+    no_clip("data.libsvm: clip_rows must be a norm and a bound such as {\"l2\", 1}, got l2", "l2")
+    no_clip("data.libsvm: the norm of clip_rows must be \"l1\", \"l2\" or \"linf\", got 2", {2, 1})
+    no_clip("data.libsvm: the bound of clip_rows must be a number, got nil", {"l2"})
+    no_clip("clip_rows: bound must be a positive number (from 2^-400 to 2^400), got 0", {"l2", 0})
   end)
 end)

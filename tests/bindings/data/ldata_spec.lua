@@ -1,5 +1,6 @@
 -- ldata_spec.lua -- pn.data in Lua: making data sets, what is enforced about them, and what each method gives back.
 local pn = require "penumbra"
+local refusal = require("tests.tools.refusal").refusal
 
 local function rows(X)
   local out = {}
@@ -23,12 +24,6 @@ local function dense_rows(S)
     end
   end
   return out
-end
-
-local function error_of(fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert.is_false(ok)
-  return (tostring(message):gsub("^[^ ]*:%d+: ", ""))
 end
 
 local function small()
@@ -59,10 +54,10 @@ describe("a data set from Lua values", function()
   end)
 
   it("refuses sizes that do not fit and numbers that are not finite", function()
-    assert.equal("data.from: X has 2 rows, y has 3 labels", error_of(pn.data.from, { { 1 }, { 2 } }, { 1, 2, 3 }))
+    assert.equal("data.from: X has 2 rows, y has 3 labels", refusal(pn.data.from, { { 1 }, { 2 } }, { 1, 2, 3 }))
     local X, y = pn.mat { { 1, 2 }, { 3, 1e308 } }, pn.vec { 1, 1e308 }
-    assert.equal("data: label 2 is not a finite number", error_of(pn.data.from, { { 1 }, { 2 } }, y * 10))
-    assert.equal("data: entry (2, 2) is not a finite number", error_of(pn.data.from, X * 10, { 1, 2 }))
+    assert.equal("data: label 2 is not a finite number", refusal(pn.data.from, { { 1 }, { 2 } }, y * 10))
+    assert.equal("data: entry (2, 2) is not a finite number", refusal(pn.data.from, X * 10, { 1, 2 }))
   end)
 
   it("shows its numbers as views that cannot be changed", function()
@@ -167,15 +162,15 @@ describe("clipping", function()
   it("refuses norms and bounds that are none", function()
     local d = small()
     assert.equal("clip_rows: the norm has 3 entries, the rows have 2",
-      error_of(d.clip_rows, d, pn.norm.minkowski(pn.set.l1_ball { dim = 3 }), 1))
+      refusal(d.clip_rows, d, pn.norm.minkowski(pn.set.l1_ball { dim = 3 }), 1))
     assert.equal('clip_rows: norm must be "l1", "l2", "linf" or a pn.norm, got the string "l3"',
-      error_of(d.clip_rows, d, "l3", 1))
-    assert.equal('clip_rows: norm must be "l1", "l2", "linf" or a pn.norm, got 2', error_of(d.clip_rows, d, 2, 1))
+      refusal(d.clip_rows, d, "l3", 1))
+    assert.equal('clip_rows: norm must be "l1", "l2", "linf" or a pn.norm, got 2', refusal(d.clip_rows, d, 2, 1))
     for _, bound in ipairs { 0, -1 } do
       assert.equal("clip_rows: bound must be a positive number (from 2^-400 to 2^400), got " .. bound,
-        error_of(d.clip_rows, d, "l2", bound))
+        refusal(d.clip_rows, d, "l2", bound))
     end
-    assert.matches("clip_rows: bound must be a finite number, got ", error_of(d.clip_rows, d, "l2", 0 / 0))
+    assert.matches("clip_rows: bound must be a finite number, got ", refusal(d.clip_rows, d, "l2", 0 / 0))
   end)
 
   it("clamps labels and records the range, or a narrower one that stood before", function()
@@ -185,7 +180,7 @@ describe("clipping", function()
     assert.same({ labels = { 1, 3 } }, d:clip_labels(1, 10).bounds)
     assert.same({ labels = { -2, 2 } }, sparse():clip_labels(-2, 2).bounds)
     assert.same({ labels = { 0, 1 } }, sparse():clip_labels(-1, 1):clip_labels(0, 2).bounds)
-    assert.equal("clip_labels: low must be below high, both finite, got 2 and 1", error_of(d.clip_labels, d, 2, 1))
+    assert.equal("clip_labels: low must be below high, both finite, got 2 and 1", refusal(d.clip_labels, d, 2, 1))
   end)
 end)
 
@@ -208,7 +203,7 @@ describe("new data sets from old ones", function()
     assert.same({ 4, 5, 6 }, changed.y:table())
     assert.same({ l1 = 1, l2 = 1, linf = 1 }, changed.bounds)
     assert.is_nil(small():clip_labels(-1, 1):with_labels { 1, 1, -1 }.bounds.labels)
-    assert.equal("with_labels: got 2 labels, the data set has 3 records", error_of(d.with_labels, d, { 1, 2 }))
+    assert.equal("with_labels: got 2 labels, the data set has 3 records", refusal(d.with_labels, d, { 1, 2 }))
   end)
 
   it("takes the first records", function()
@@ -216,8 +211,8 @@ describe("new data sets from old ones", function()
     assert.same({ 1, 2 }, small():take(2).y:table())
     assert.same({ { 3, 0, 4 }, { 0, 0, 0 } }, dense_rows(sparse():take(2).X))
     assert.same({ labels = { -1, 1 } }, sparse():clip_labels(-1, 1):take(1).bounds)
-    assert.equal("take: n must be at most 3, the number of records, got 4", error_of(small().take, small(), 4))
-    assert.equal("take: n must be a whole number from 1, got 0", error_of(small().take, small(), 0))
+    assert.equal("take: n must be at most 3, the number of records, got 4", refusal(small().take, small(), 4))
+    assert.equal("take: n must be a whole number from 1, got 0", refusal(small().take, small(), 0))
   end)
 
   it("shuffles records with their labels, the same way for the same seed", function()
@@ -252,11 +247,11 @@ describe("new data sets from old ones", function()
     assert.equal(55, train.y:sum() + test.y:sum())
     assert.equal(1, train.bounds.l2)
     assert.equal(1, test.bounds.l2)
-    assert.equal("split: fraction must be a number in (0, 1), got 1", error_of(d.split, d, 1))
+    assert.equal("split: fraction must be a number in (0, 1), got 1", refusal(d.split, d, 1))
     assert.equal("split: fraction 0.01 of 10 records gives parts of 0 and 10; both must hold at least one",
-      error_of(d.split, d, 0.01))
+      refusal(d.split, d, 0.01))
     assert.equal("split: fraction 0.99 of 10 records gives parts of 10 and 0; both must hold at least one",
-      error_of(d.split, d, 0.99))
+      refusal(d.split, d, 0.99))
   end)
 end)
 

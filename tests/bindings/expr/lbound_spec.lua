@@ -1,12 +1,6 @@
 -- lbound_spec.lua -- pn.bound: ranges in, certified extremes out.
 local pn = require "penumbra"
-
-local function message_of(f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.is_string(message)
-  return message
-end
+local refusal = require("tests.tools.refusal").refusal
 
 local function has(part, message)
   assert.is_truthy(message:find(part, 1, true), ("%q is not in %q"):format(part, message))
@@ -90,32 +84,32 @@ describe("pn.bound", function()
   end)
 
   it("says what is unbounded or undefined, and where, once", function()
-    local message = message_of(pn.bound, function(t) return pn.log(t) end, { t = { 0, 1 } })
+    local message = refusal(pn.bound, function(t) return pn.log(t) end, { t = { 0, 1 } })
     assert.matches("^bound: log%(t%) is unbounded where t is in %[0, ", message)
-    message = message_of(pn.bound, function(t) return pn.log(t) end, { t = { -1, 1 } })
+    message = refusal(pn.bound, function(t) return pn.log(t) end, { t = { -1, 1 } })
     assert.matches("^bound: log%(t%) may be undefined where t is in %[%-1, ", message)
-    has("bound: ", message_of(pn.bound, function(t) return t end, { t = { 0, math.huge } }))
+    has("bound: ", refusal(pn.bound, function(t) return t end, { t = { 0, math.huge } }))
   end)
 
   it("refuses ranges that are not for the parameters, and lists them", function()
     local f = function(z, y) return z + y end
     local all = { -1, 1 }
-    has("bound: the function has no parameter 'x'; its parameters: z and y", message_of(pn.bound, f, { z = all, y = all, x = all }))
-    has("bound: the function has no parameter '1'", message_of(pn.bound, f, { all, z = all, y = all }))
-    has("bound: no range for y; give {y = {lo, hi}, ...}", message_of(pn.bound, f, { z = all }))
-    has("bound: no range for z and y", message_of(pn.bound, f, {}))
+    has("bound: the function has no parameter 'x'; its parameters: z and y", refusal(pn.bound, f, { z = all, y = all, x = all }))
+    has("bound: the function has no parameter '1'", refusal(pn.bound, f, { all, z = all, y = all }))
+    has("bound: no range for y; give {y = {lo, hi}, ...}", refusal(pn.bound, f, { z = all }))
+    has("bound: no range for z and y", refusal(pn.bound, f, {}))
     local one = function() return 1 end
-    has("bound: the function has no parameter 't'; its parameters: nothing", message_of(pn.bound, one, { t = all }))
-    has("expected a table of ranges, as in {t = {lo, hi}}, got nil", message_of(pn.bound, f))
-    has("bound: expected a function, got a table", message_of(pn.bound, { z = all }))
-    has("the parameters of the function have no names", message_of(pn.bound, pn.max, { a = all, b = all }))
-    has("the parameters of the function have no names", message_of(pn.bound, pn.exp, {}))
-    has("the parameters of the function have no names", message_of(pn.bound, pn.exp, { all }))
+    has("bound: the function has no parameter 't'; its parameters: nothing", refusal(pn.bound, one, { t = all }))
+    has("expected a table of ranges, as in {t = {lo, hi}}, got nil", refusal(pn.bound, f))
+    has("bound: expected a function, got a table", refusal(pn.bound, { z = all }))
+    has("the parameters of the function have no names", refusal(pn.bound, pn.max, { a = all, b = all }))
+    has("the parameters of the function have no names", refusal(pn.bound, pn.exp, {}))
+    has("the parameters of the function have no names", refusal(pn.bound, pn.exp, { all }))
   end)
 
   it("refuses ranges that make no sense, by name", function()
     local function refused(range)
-      return message_of(pn.bound, function(t) return t end, { t = range })
+      return refusal(pn.bound, function(t) return t end, { t = range })
     end
     local wanted = "bound: the range of t must be {lo, hi} with lo <= hi"
     has(wanted .. ", got {2, 1}", refused { 2, 1 })
@@ -140,9 +134,9 @@ describe("pn.bound", function()
 
   it("traces, with the errors of a trace", function()
     local line = debug.getinfo(1, "l").currentline + 1
-    local message = message_of(pn.bound, function(t) return t > 0 and t or 0 end, { t = { 0, 1 } })
+    local message = refusal(pn.bound, function(t) return t > 0 and t or 0 end, { t = { 0, 1 } })
     assert.matches("^bound: .*lbound_spec.lua:" .. line .. ": t > 0 cannot be decided while the function is traced", message)
-    has("bound: the function returned nil", message_of(pn.bound, function(t) local _ = t end, { t = { 0, 1 } }))
+    has("bound: the function returned nil", refusal(pn.bound, function(t) local _ = t end, { t = { 0, 1 } }))
     local boom = {}
     local ok, err = pcall(pn.bound, function() error(boom) end, {})
     assert.is_false(ok)
@@ -162,9 +156,9 @@ describe("e:bound", function()
     encloses(slope:derivative("z"):bound(ranges).max, 0.25, 0.25) -- sigmoid' at 0
     assert.equal(text, tostring(e))
     assert.equal(tostring(result), tostring(e:bound(ranges)))
-    local message = message_of(e.bound, e, { z = { 0, 1 } })
+    local message = refusal(e.bound, e, { z = { 0, 1 } })
     has("e:bound: no range for y", message)
-    has("bound: log(t) is unbounded", message_of(function()
+    has("bound: log(t) is unbounded", refusal(function()
       return pn.trace(function(t) return pn.log(t) end):bound { t = { 0, 1 } }
     end))
   end)

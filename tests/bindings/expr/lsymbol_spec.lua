@@ -1,14 +1,8 @@
 -- lsymbol_spec.lua -- symbols, the trace, and the expressions that come of it.
 local pn = require "penumbra"
 local program = require "tests.tools.program"
+local refusal = require("tests.tools.refusal").refusal
 local vec = pn.vec
-
-local function message_of(f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.is_string(message)
-  return message
-end
 
 local function has(part, message)
   assert.is_truthy(message:find(part, 1, true), ("%q is not in %q"):format(part, message))
@@ -17,7 +11,7 @@ end
 -- The trace of f fails with `part` in a message that starts with the owner and the line of f, which must be one line long.
 local function fails_at(part, f, ...)
   local info = debug.getinfo(f, "S")
-  local message = message_of(pn.trace, f, ...)
+  local message = refusal(pn.trace, f, ...)
   assert.equal(info.linedefined, info.lastlinedefined)
   local head = ("trace: %s:%d: "):format(info.short_src, info.linedefined)
   assert.equal(head, message:sub(1, #head))
@@ -189,8 +183,8 @@ describe("symbols", function()
     fails_at("Lua's math library does not", function(z) return math.floor(z) end)
     fails_at("Lua's math library does not", function(z) return renamed(z) end)
     fails_at("Lua's math library does not", function(z) return string.format("%d", z) end)
-    has("use pn.exp", message_of(pn.trace, math.exp))
-    has("boom", message_of(pn.trace, function() error("boom: number expected, got nothing of ours") end))
+    has("use pn.exp", refusal(pn.trace, math.exp))
+    has("boom", refusal(pn.trace, function() error("boom: number expected, got nothing of ours") end))
   end)
 
   it("mean nothing after the trace, nor in the trace of another function", function()
@@ -199,13 +193,13 @@ describe("symbols", function()
     fails_at("z is a symbol of a function that was traced before (by trace)", function(t) return t + kept end)
     fails_at("z is a symbol of a function", function() return -kept end)
     fails_at("z is a symbol of a function", function() return kept < 1 and 2 end)
-    has("z is a symbol of a function", message_of(pn.trace, function() return kept end))
-    has("z is a symbol of a function", message_of(function() return pn.exp(kept) end))
-    has("do not mix", message_of(pn.trace, function(z) return pn.trace(function(t) return z + t end)(1) end))
-    has("do not mix", message_of(pn.trace, function(z) return pn.trace(function() return z end)(1) end))
+    has("z is a symbol of a function", refusal(pn.trace, function() return kept end))
+    has("z is a symbol of a function", refusal(function() return pn.exp(kept) end))
+    has("do not mix", refusal(pn.trace, function(z) return pn.trace(function(t) return z + t end)(1) end))
+    has("do not mix", refusal(pn.trace, function(z) return pn.trace(function() return z end)(1) end))
     -- of a trace that failed, too
     pcall(pn.trace, function(z) kept = z error "no" end)
-    has("z is a symbol of a function", message_of(function() return kept + 1 end))
+    has("z is a symbol of a function", refusal(function() return kept + 1 end))
   end)
 end)
 
@@ -253,7 +247,7 @@ describe("the trace", function()
     }
     -- luacheck: pop
     for i, case in ipairs(cases) do
-      local message = message_of(function() pn.trace(case[2]) end)
+      local message = refusal(function() pn.trace(case[2]) end)
       has("trace: " .. case[1], message)
       has(("lsymbol_spec.lua:%d)"):format(line + 1 + i), message)
     end
@@ -267,18 +261,18 @@ describe("the trace", function()
       assert.equal(value, err)
     end
     assert.same({ false }, { pcall(pn.trace, function() error() end) })
-    assert.equal("trace: boom", message_of(pn.trace, function() error("boom", 0) end))
-    assert.equal("v:map: boom", message_of(vec { 1 }.map, vec { 1 }, function() error("boom", 0) end))
+    assert.equal("trace: boom", refusal(pn.trace, function() error("boom", 0) end))
+    assert.equal("v:map: boom", refusal(vec { 1 }.map, vec { 1 }, function() error("boom", 0) end))
     fails_at("went wrong", function() error("went wrong") end)
-    assert.equal("trace: " .. ("x"):rep(5000), message_of(pn.trace, function() error(("x"):rep(5000), 0) end))
+    assert.equal("trace: " .. ("x"):rep(5000), refusal(pn.trace, function() error(("x"):rep(5000), 0) end))
     fails_at("attempt to index a nil value", function(z) return z + nowhere.x end) -- luacheck: ignore
   end)
 
   it("survives deep recursion, traces within traces and very long expressions", function()
     local function deep(z) return 1 + deep(z) end
-    has("stack overflow", message_of(pn.trace, deep))
+    has("stack overflow", refusal(pn.trace, deep))
     local function within() return pn.trace(within) end
-    local message = message_of(pn.trace, within)
+    local message = refusal(pn.trace, within)
     has("trace: ", message)
     has("stack overflow", message)
     assert.is_true(#message < 300)
@@ -287,11 +281,11 @@ describe("the trace", function()
       for i = 1, math.huge do sum = sum + pn.sin(i * z) end
       return sum
     end
-    message = message_of(pn.trace, long)
+    message = refusal(pn.trace, long)
     has("more than 50000 operations", message)
     has(("lsymbol_spec.lua:%d: "):format(debug.getinfo(long, "S").linedefined + 2), message)
     -- what was refused is not forgotten when the function swallows the error
-    has("more than 50000 operations", message_of(pn.trace, function(z)
+    has("more than 50000 operations", refusal(pn.trace, function(z)
       pcall(long, z)
       return z
     end))
@@ -319,13 +313,13 @@ describe("the trace", function()
   end)
 
   it("refuses what is no function", function()
-    has("trace: expected a function, got 3", message_of(pn.trace, 3))
-    has("trace: expected a function, got nil", message_of(pn.trace))
-    has("v:map: expected a function, got a table", message_of(vec { 1 }.map, vec { 1 }, {}))
+    has("trace: expected a function, got 3", refusal(pn.trace, 3))
+    has("trace: expected a function, got nil", refusal(pn.trace))
+    has("v:map: expected a function, got a table", refusal(vec { 1 }.map, vec { 1 }, {}))
     local names = {}
     for i = 1, 17 do names[i] = "a" .. i end
     local list = table.concat(names, ", ")
-    has("more than 16 parameters", message_of(pn.trace, load("return function(" .. list .. ") return a1 end")()))
+    has("more than 16 parameters", refusal(pn.trace, load("return function(" .. list .. ") return a1 end")()))
     list = list:gsub(", a17", "")
     assert.equal(16, #pn.trace(load("return function(" .. list .. ") return a16 end")()).variables)
   end)
@@ -376,15 +370,15 @@ describe("expressions", function()
 
   it("refuse arguments of other shapes", function()
     local e = pn.trace(function(z, y) return z * y end)
-    has("expected values for z and y, got 1", message_of(e, 1))
-    has("expected values for z and y, got 3", message_of(e, 1, 2, 3))
-    has("arguments of 3 and 2 entries", message_of(e, { 1, 2, 3 }, vec { 1, 2 }))
-    has("arguments of 0 and 1 entries", message_of(e, {}, { 1 }))
-    has("got the string \"a\"", message_of(e, "a", 1))
-    has("not the symbol t - 1: call the Lua function", message_of(pn.trace, function(t) return e(t - 1, 2) end))
-    has("entry 2 must be a finite number", message_of(e, { 1, 0 / 0 }, 1))
-    has("no field 'nope'", message_of(function() return e.nope end))
-    has("cannot be changed", message_of(function() e.variables = {} end))
+    has("expected values for z and y, got 1", refusal(e, 1))
+    has("expected values for z and y, got 3", refusal(e, 1, 2, 3))
+    has("arguments of 3 and 2 entries", refusal(e, { 1, 2, 3 }, vec { 1, 2 }))
+    has("arguments of 0 and 1 entries", refusal(e, {}, { 1 }))
+    has("got the string \"a\"", refusal(e, "a", 1))
+    has("not the symbol t - 1: call the Lua function", refusal(pn.trace, function(t) return e(t - 1, 2) end))
+    has("entry 2 must be a finite number", refusal(e, { 1, 0 / 0 }, 1))
+    has("no field 'nope'", refusal(function() return e.nope end))
+    has("cannot be changed", refusal(function() e.variables = {} end))
   end)
 
   it("have derivatives, again expressions, that leave them alone", function()
@@ -397,8 +391,8 @@ describe("expressions", function()
     end
     assert.equal("cos(t)", tostring(pn.trace(function(t) return pn.sin(t) end):derivative()))
     assert.equal(6, pn.trace(function(t) return t ^ 3 end):derivative():derivative()(1))
-    has("expected the name of a variable, got nil; the variables are z and y", message_of(e.derivative, e))
-    has("got the string \"w\"; the variables are z and y", message_of(e.derivative, e, "w"))
+    has("expected the name of a variable, got nil; the variables are z and y", refusal(e.derivative, e))
+    has("got the string \"w\"; the variables are z and y", refusal(e.derivative, e, "w"))
   end)
 
   it("stay usable when a derivative of theirs grows too large", function()
@@ -437,6 +431,6 @@ describe("expressions", function()
     do
       local _ <close> = e
     end
-    has("closed", message_of(e, 1))
+    has("closed", refusal(e, 1))
   end)
 end)

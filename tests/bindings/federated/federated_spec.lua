@@ -1,5 +1,6 @@
 local pn = require "penumbra"
 local program = require "tests.tools.program"
+local refusal = require("tests.tools.refusal").refusal
 
 -- 80 records, 6 columns within [-1, 1].
 local function problem()
@@ -19,11 +20,6 @@ local function run(objective, options)
 end
 
 -- The message of what goes wrong, without the place.
-local function refusal(body, ...)
-  local ok, message = pcall(body, ...)
-  assert.is_false(ok)
-  return (message:gsub("^[^:]*:%d+: ", ""))
-end
 
 describe("pn.federated.in_process", function()
   it("runs without noise to the minimum of the product of balls", function()

@@ -1,5 +1,6 @@
 -- lset_spec.lua -- how pn.set takes its options and hands out its methods.
 local pn = require "penumbra"
+local refused = require("tests.tools.refusal").refused
 
 describe("pn.set", function()
   it("has one constructor for each name, which the reference explains", function()
@@ -51,23 +52,18 @@ describe("what is made of sets", function()
   end)
 
   it("says what it is not made of", function()
-    local function refuses(message, f, ...)
-      local ok, got = pcall(f, ...)
-      assert.is_false(ok)
-      assert.truthy(got:find(message, 1, true), got)
-    end
-    refuses("C:product: D must be a pn.set, got 7", C.product, C, 7)
-    refuses("C:hull: D must be a pn.set, got nothing", C.hull, C)
-    refuses("C:intersect: D must be a pn.set, got a table", C.intersect, C, {})
-    refuses("v must be a vector or another pn.set, got 1", function() return C + 1 end)
-    refuses("C - v: v must be a vector, got a pn.set", function() return C - D end)
-    refuses("factor must be a number, got the string \"2\"", function() return "2" * C end)
-    refuses("factor", function() return 0 * C end)
-    refuses("C has dimension 2, D has 3", function() return C + pn.set.simplex{dim = 3} end)
-    refuses("C has dimension 2, D has 3", C.hull, C, pn.set.simplex{dim = 3})
-    refuses("columns", C.image, C, {{1, 2, 3}})
-    refuses("origin", D.polar, D)
-    refuses("no point in common", C.intersect, C, C + {100, 0})
+    refused("C:product: D must be a pn.set, got 7", C.product, C, 7)
+    refused("C:hull: D must be a pn.set, got nothing", C.hull, C)
+    refused("C:intersect: D must be a pn.set, got a table", C.intersect, C, {})
+    refused("v must be a vector or another pn.set, got 1", function() return C + 1 end)
+    refused("C - v: v must be a vector, got a pn.set", function() return C - D end)
+    refused("factor must be a number, got the string \"2\"", function() return "2" * C end)
+    refused("factor", function() return 0 * C end)
+    refused("C has dimension 2, D has 3", function() return C + pn.set.simplex{dim = 3} end)
+    refused("C has dimension 2, D has 3", C.hull, C, pn.set.simplex{dim = 3})
+    refused("columns", C.image, C, {{1, 2, 3}})
+    refused("origin", D.polar, D)
+    refused("no point in common", C.intersect, C, C + {100, 0})
   end)
 end)
 

@@ -1,12 +1,7 @@
 -- lmath_spec.lua -- functions for numbers and vectors.
 local pn = require "penumbra"
+local refused_like = require("tests.tools.refusal").refused_like
 local vec = pn.vec
-
-local function refuses(pattern, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.matches(pattern, message)
-end
 
 local function near(want, got, relative)
   if want ~= got then
@@ -68,9 +63,9 @@ describe("functions", function()
   end)
 
   it("refuse other things by name", function()
-    refuses("exp takes a number or a vector, got string", pn.exp, "1")
-    refuses("log takes a number or a vector, got nil", pn.log)
-    refuses("sqrt takes a number or a vector, got boolean", pn.sqrt, true)
+    refused_like("exp takes a number or a vector, got string", pn.exp, "1")
+    refused_like("log takes a number or a vector, got nil", pn.log)
+    refused_like("sqrt takes a number or a vector, got boolean", pn.sqrt, true)
   end)
 
   it("min, max and clamp work entry by entry and spread numbers", function()
@@ -85,11 +80,11 @@ describe("functions", function()
     assert.are_not.equal(nan, nan)
     nan = pn.max(1, 0 / 0)
     assert.are_not.equal(nan, nan)
-    refuses("min takes two or more", pn.min, vec { 1, 2 })
-    refuses("max takes two or more", pn.max)
-    refuses("clamp: low must not be above high, got 3 and 2", pn.clamp, 1, 3, 2)
-    refuses("vec min vec: 2 and 3 entries", pn.min, vec { 1, 2 }, vec { 1, 2, 3 })
-    refuses("max%(vec, nil%) is not defined", pn.max, vec { 1 }, nil)
+    refused_like("min takes two or more", pn.min, vec { 1, 2 })
+    refused_like("max takes two or more", pn.max)
+    refused_like("clamp: low must not be above high, got 3 and 2", pn.clamp, 1, 3, 2)
+    refused_like("vec min vec: 2 and 3 entries", pn.min, vec { 1, 2 }, vec { 1, 2, 3 })
+    refused_like("max%(vec, nil%) is not defined", pn.max, vec { 1 }, nil)
   end)
 
   it("compare numbers to a boolean and vectors to ones and zeros", function()
@@ -101,7 +96,7 @@ describe("functions", function()
     assert.same({ 0, 0, 1 }, pn.gt(v, 2):table())
     assert.same({ 0, 1, 1 }, pn.ge(v, 2):table())
     assert.same({ 1, 1, 0 }, pn.gt(vec { 3, 3, 3 }, v):table())
-    refuses("lt%(vec, string%) is not defined", pn.lt, v, "2")
+    refused_like("lt%(vec, string%) is not defined", pn.lt, v, "2")
   end)
 
   it("where chooses entry by entry, or as a whole by a boolean", function()
@@ -110,11 +105,11 @@ describe("functions", function()
     assert.same({ 1, 0, 0 }, pn.where(pn.lt(v, 0), 1, 0):table())
     assert.equal(v, pn.where(true, v, 0))
     assert.equal(7, pn.where(pn.gt(1, 2), v, 7))
-    refuses("where: the condition has 3 entries, the choice 2", pn.where, v, vec { 1, 2 }, 0)
-    refuses("where: the condition has 3 entries, the choice 1", pn.where, v, 0, { 1 })
-    refuses("where: the condition must come from lt, le, gt or ge", pn.where, 1, 2, 3)
-    refuses("where%(vec, string, number%) is not defined", pn.where, v, "a", 1)
-    refuses("where", pn.where, 1, v, v)
+    refused_like("where: the condition has 3 entries, the choice 2", pn.where, v, vec { 1, 2 }, 0)
+    refused_like("where: the condition has 3 entries, the choice 1", pn.where, v, 0, { 1 })
+    refused_like("where: the condition must come from lt, le, gt or ge", pn.where, 1, 2, 3)
+    refused_like("where%(vec, string, number%) is not defined", pn.where, v, "a", 1)
+    refused_like("where", pn.where, 1, v, v)
   end)
 end)
 

@@ -1,11 +1,6 @@
 -- lsparse_spec.lua -- pn.sparse.
 local pn = require "penumbra"
-
-local function refuses(pattern, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.matches(pattern, message)
-end
+local refused_like = require("tests.tools.refusal").refused_like
 
 describe("pn.sparse", function()
   local S = pn.sparse { rows = 3, cols = 4, i = { 3, 1, 1, 1 }, j = { 2, 4, 1, 1 }, x = { 5, 7, 1, 2 } }
@@ -24,7 +19,7 @@ describe("pn.sparse", function()
     assert.same({ 703 - 700 + 7000, 0, 50 }, (S * pn.vec { 1, 10, 100, 1000 }):table())
     assert.equal(S:dense():t(), S:t():dense())
     assert.equal(S:dense():t() * { 1, 2, 3 }, S:t() * { 1, 2, 3 })
-    refuses("sparse %* vec: 3 x 4 and 3 entries", function()
+    refused_like("sparse %* vec: 3 x 4 and 3 entries", function()
       return S * { 1, 2, 3 }
     end)
   end)
@@ -55,27 +50,27 @@ describe("pn.sparse", function()
       end
       return pn.sparse(options)
     end
-    refuses("sparse: i%[1%] must be a whole number from 1 to 2, got 3", make, { i = { 3 } })
-    refuses("sparse: j%[1%] must be a whole number from 1 to 2, got 0", make, { j = { 0 } })
-    refuses("sparse: i%[1%] must be a whole number from 1 to 2, got 1.5", make, { i = { 1.5 } })
-    refuses("i, j and x have 1, 2 and 1 entries", make, { j = { 1, 2 } })
-    refuses("entry 1 must be a finite number", make, { x = { math.huge } })
-    refuses("unknown option 'k'", make, { k = 1 })
-    refuses("rows must be a whole number from 1", make, { rows = 0 })
-    refuses("columns, got 4294967296", make, { cols = 1 << 32 })
-    refuses("rows", pn.sparse, { cols = 1, i = {}, j = {}, x = {} })
+    refused_like("sparse: i%[1%] must be a whole number from 1 to 2, got 3", make, { i = { 3 } })
+    refused_like("sparse: j%[1%] must be a whole number from 1 to 2, got 0", make, { j = { 0 } })
+    refused_like("sparse: i%[1%] must be a whole number from 1 to 2, got 1.5", make, { i = { 1.5 } })
+    refused_like("i, j and x have 1, 2 and 1 entries", make, { j = { 1, 2 } })
+    refused_like("entry 1 must be a finite number", make, { x = { math.huge } })
+    refused_like("unknown option 'k'", make, { k = 1 })
+    refused_like("rows must be a whole number from 1", make, { rows = 0 })
+    refused_like("columns, got 4294967296", make, { cols = 1 << 32 })
+    refused_like("rows", pn.sparse, { cols = 1, i = {}, j = {}, x = {} })
   end)
 
   it("does not change and knows no other operators", function()
-    refuses("cannot be changed", function()
+    refused_like("cannot be changed", function()
       S[1] = 2
     end)
-    refuses("no field 'size'", function()
+    refused_like("no field 'size'", function()
       return S.size
     end)
-    refuses("sparse %* number is not defined", function()
+    refused_like("sparse %* number is not defined", function()
       return S * 2
     end)
-    refuses("exp%(sparse%) is not defined", pn.exp, S)
+    refused_like("exp%(sparse%) is not defined", pn.exp, S)
   end)
 end)

@@ -1,12 +1,7 @@
 -- lvec_spec.lua -- pn.vec.
 local pn = require "penumbra"
+local refused_like = require("tests.tools.refusal").refused_like
 local vec = pn.vec
-
-local function refuses(pattern, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.matches(pattern, message)
-end
 
 local function list(v)
   assert.equal("pn.vec", getmetatable(v).__name)
@@ -54,27 +49,27 @@ describe("pn.vec", function()
     end)
 
     it("refuse what is not a list of finite numbers, with the position", function()
-      refuses("entry 2 must be a finite number, got %-?nan", vec, { 1, 0 / 0 })
-      refuses("entry 1 must be a finite number, got inf", vec, { math.huge })
-      refuses("entry 3 must be a number, got string", vec, { 1, 2, "3" })
-      refuses("entry 2 must be a number, got nil", vec, { 1, nil, 3 })
-      refuses("a table with the key 'x'", vec, { x = 1 })
-      refuses("expected a list of numbers.*got number", vec, 3)
-      refuses("expected a list of numbers.*got no value", vec)
+      refused_like("entry 2 must be a finite number, got %-?nan", vec, { 1, 0 / 0 })
+      refused_like("entry 1 must be a finite number, got inf", vec, { math.huge })
+      refused_like("entry 3 must be a number, got string", vec, { 1, 2, "3" })
+      refused_like("entry 2 must be a number, got nil", vec, { 1, nil, 3 })
+      refused_like("a table with the key 'x'", vec, { x = 1 })
+      refused_like("expected a list of numbers.*got number", vec, 3)
+      refused_like("expected a list of numbers.*got no value", vec)
     end)
 
     it("refuse sizes and indices that make no sense", function()
-      refuses("vec.zeros: n must be a whole number from 1, got 0", vec.zeros, 0)
-      refuses("vec.zeros: n must be a whole number from 1, got 1.5", vec.zeros, 1.5)
-      refuses("vec.ones: n must be a whole number from 1, got %-1", vec.ones, -1)
-      refuses("vec.basis: i must be a whole number from 1 to 3, got 4", vec.basis, 3, 4)
-      refuses("vec.linspace: b must be a finite number, got inf", vec.linspace, 0, math.huge, 3)
+      refused_like("vec.zeros: n must be a whole number from 1, got 0", vec.zeros, 0)
+      refused_like("vec.zeros: n must be a whole number from 1, got 1.5", vec.zeros, 1.5)
+      refused_like("vec.ones: n must be a whole number from 1, got %-1", vec.ones, -1)
+      refused_like("vec.basis: i must be a whole number from 1 to 3, got 4", vec.basis, 3, 4)
+      refused_like("vec.linspace: b must be a finite number, got inf", vec.linspace, 0, math.huge, 3)
     end)
 
     it("refuse more memory than there is, as an error that can be caught", function()
-      refuses("not enough memory for 281474976710656 numbers", vec.zeros, 1 << 48)
-      refuses("vec.zeros: n must be at most 2^48, got 1152921504606846976", vec.zeros, 1 << 60)
-      refuses("vec.ones: n must be at most 2^48", vec.ones, math.maxinteger)
+      refused_like("not enough memory for 281474976710656 numbers", vec.zeros, 1 << 48)
+      refused_like("vec.zeros: n must be at most 2^48, got 1152921504606846976", vec.zeros, 1 << 60)
+      refused_like("vec.ones: n must be at most 2^48", vec.ones, math.maxinteger)
     end)
   end)
 
@@ -94,23 +89,23 @@ describe("pn.vec", function()
     it("are refused outside the vector, with the index and the length", function()
       local v = vec { 1, 2, 3 }
       for _, i in ipairs { 0, 4, -1, 1.5, math.maxinteger, math.mininteger } do
-        refuses("index must be a whole number from 1 to 3, got " .. tostring(i):gsub("%-", "%%-"), function()
+        refused_like("index must be a whole number from 1 to 3, got " .. tostring(i):gsub("%-", "%%-"), function()
           return v[i]
         end)
-        refuses("index must be a whole number from 1 to 3", function()
+        refused_like("index must be a whole number from 1 to 3", function()
           v[i] = 1
         end)
       end
-      refuses("got 4 %(in a loop: pairs%(v%), not ipairs%(v%)%)", function()
+      refused_like("got 4 %(in a loop: pairs%(v%), not ipairs%(v%)%)", function()
         for _ in ipairs(v) do end
       end)
-      refuses("no field 'lenght'", function()
+      refused_like("no field 'lenght'", function()
         return v.lenght
       end)
-      refuses("no field 'x'", function()
+      refused_like("no field 'x'", function()
         v.x = 1
       end)
-      refuses("got nil", function()
+      refused_like("got nil", function()
         return v[nil]
       end)
     end)
@@ -118,7 +113,7 @@ describe("pn.vec", function()
     it("refuse NaN, infinity and what is no number", function()
       local v = vec { 1, 2 }
       for _, x in ipairs { 0 / 0, math.huge, -math.huge, "1", {} } do
-        refuses("the new entry must be a finite number", function()
+        refused_like("the new entry must be a finite number", function()
           v[1] = x
         end)
       end
@@ -164,7 +159,7 @@ describe("pn.vec", function()
         function() d.X:vec()[1] = 5 end,
         function() d.X:vec():reshape(1, 4):set(1, 1, 5) end,
       } do
-        refuses("belong to an object that does not change; copy", change)
+        refused_like("belong to an object that does not change; copy", change)
       end
       assert.equal(pn.mat { { 1, 2 }, { 3, 4 } }, d.X)
       local copy = d.y:copy()
@@ -182,12 +177,12 @@ describe("pn.vec", function()
 
     it("are refused outside the vector or in shapes that do not fit", function()
       local v = vec { 1, 2, 3 }
-      refuses("slice: i must be a whole number from 1 to 3, got 0", v.slice, v, 0, 2)
-      refuses("slice: j must be a whole number from 1 to 3, got 4", v.slice, v, 1, 4)
-      refuses("slice: j must not be below i, got 3 and 2", v.slice, v, 3, 2)
-      refuses("reshape: 3 entries do not fill 2 x 2", v.reshape, v, 2, 2)
-      refuses("reshape: 3 entries do not fill", v.reshape, v, 1 << 48, 1 << 16)
-      refuses("reshape: rows must be at most 2^48", v.reshape, v, 1 << 62, 4)
+      refused_like("slice: i must be a whole number from 1 to 3, got 0", v.slice, v, 0, 2)
+      refused_like("slice: j must be a whole number from 1 to 3, got 4", v.slice, v, 1, 4)
+      refused_like("slice: j must not be below i, got 3 and 2", v.slice, v, 3, 2)
+      refused_like("reshape: 3 entries do not fill 2 x 2", v.reshape, v, 2, 2)
+      refused_like("reshape: 3 entries do not fill", v.reshape, v, 1 << 48, 1 << 16)
+      refused_like("reshape: rows must be at most 2^48", v.reshape, v, 1 << 62, 4)
     end)
   end)
 
@@ -230,22 +225,22 @@ describe("pn.vec", function()
 
     it("name both sizes, or both kinds, when they do not fit", function()
       local v = vec { 1, 2, 3 }
-      refuses("vec %+ vec: 3 and 4 entries", function()
+      refused_like("vec %+ vec: 3 and 4 entries", function()
         return v + vec { 1, 2, 3, 4 }
       end)
-      refuses("vec %^ vec: 3 and 1 entries", function()
+      refused_like("vec %^ vec: 3 and 1 entries", function()
         return v ^ vec { 1 }
       end)
-      refuses("vec %+ string is not defined", function()
+      refused_like("vec %+ string is not defined", function()
         return v + "1"
       end)
-      refuses("nil / vec is not defined", function()
+      refused_like("nil / vec is not defined", function()
         return nil / v
       end)
-      refuses("vec %* mat is not defined; write A:t%(%) %* v", function()
+      refused_like("vec %* mat is not defined; write A:t%(%) %* v", function()
         return v * pn.mat { { 1, 2, 3 } }
       end)
-      refuses("entry 2 must be a finite number", function()
+      refused_like("entry 2 must be a finite number", function()
         return v + { 1, 0 / 0, 2 }
       end)
     end)
@@ -257,7 +252,7 @@ describe("pn.vec", function()
         function() return v <= 2 end,
         function() return 1 > v end,
       } do
-        refuses("lt, le, gt or ge, and choose with where", compare)
+        refused_like("lt, le, gt or ge, and choose with where", compare)
       end
     end)
   end)
@@ -272,8 +267,8 @@ describe("pn.vec", function()
       assert.equal(-1, v:sum())
       assert.equal(-10, v:dot { 2, 4, 9 })
       assert.equal(0, vec({}):sum())
-      refuses("norm: the kind must be 1, 2 or math.huge, got 3", v.norm, v, 3)
-      refuses("dot: 3 and 2 entries", v.dot, v, vec { 1, 2 })
+      refused_like("norm: the kind must be 1, 2 or math.huge, got 3", v.norm, v, 3)
+      refused_like("dot: 3 and 2 entries", v.dot, v, vec { 1, 2 })
     end)
 
     it("find the first extreme and its index", function()
@@ -285,7 +280,7 @@ describe("pn.vec", function()
       local x, i = (v / vec { 1, 1, 0, 0, 1 } - vec { 0, 0, 0, 1, 0 } / 0):max()
       assert.are_not.equal(x, x)
       assert.equal(1, i)
-      refuses("max: the vector has no entries", vec.zeros(1).max, vec {})
+      refused_like("max: the vector has no entries", vec.zeros(1).max, vec {})
     end)
 
     it("are right for a million entries", function()
@@ -302,8 +297,8 @@ describe("pn.vec", function()
       local v = vec { 1, 2 }
       assert.is_true(rawequal(v, v:axpy(10, { 1, 1 })))
       assert.same({ 11, 12 }, list(v))
-      refuses("axpy: 2 and 3 entries", v.axpy, v, 1, { 1, 2, 3 })
-      refuses("axpy: alpha must be a finite number", v.axpy, v, 0 / 0, { 1, 2 })
+      refused_like("axpy: 2 and 3 entries", v.axpy, v, 1, { 1, 2, 3 })
+      refused_like("axpy: alpha must be a finite number", v.axpy, v, 0 / 0, { 1, 2 })
       assert.same({ 11, 12 }, list(v))
     end)
 
@@ -353,13 +348,13 @@ describe("pn.vec", function()
     it("map refuses what cannot be traced and hands on the function's own error", function()
       local v, boom = vec { 1, 2 }, { "boom" }
       local line = debug.getinfo(1, "l").currentline + 2
-      refuses("^v:map: .*lvec_spec.lua:" .. line .. ": t > 0 cannot be decided.*pn.where%(pn.gt%(t, 0%), a, b%)", v.map,
+      refused_like("^v:map: .*lvec_spec.lua:" .. line .. ": t > 0 cannot be decided.*pn.where%(pn.gt%(t, 0%), a, b%)", v.map,
         v, function(t) return t > 0 and t or 0 end)
-      refuses("returned 2 values; it must return an expression of t", v.map, v, function(t) return "x", t end)
-      refuses("returned nil; it must return an expression of t", v.map, v, function(t) return t and nil end)
-      refuses("returned a pn.vec", v.map, v, function() return vec { 1, 2 } end)
-      refuses("t %* vec: the function is traced with one scalar symbol", v.map, v, function(t) return t * v end)
-      refuses("v:map: expected a function, got nil", v.map, v)
+      refused_like("returned 2 values; it must return an expression of t", v.map, v, function(t) return "x", t end)
+      refused_like("returned nil; it must return an expression of t", v.map, v, function(t) return t and nil end)
+      refused_like("returned a pn.vec", v.map, v, function() return vec { 1, 2 } end)
+      refused_like("t %* vec: the function is traced with one scalar symbol", v.map, v, function(t) return t * v end)
+      refused_like("v:map: expected a function, got nil", v.map, v)
       local ok, err = pcall(v.map, v, function() error(boom) end)
       assert.is_false(ok)
       assert.equal(boom, err)
@@ -367,19 +362,19 @@ describe("pn.vec", function()
 
     it("map notices that its function closed the vector", function()
       local v = vec { 1, 2 }
-      refuses("closed", v.map, v, function(t)
+      refused_like("closed", v.map, v, function(t)
         local _ <close> = v
         return t
       end)
     end)
 
     it("say what they are called on", function()
-      refuses("expected a pn.vec, got a table", vec.zeros(1).norm, { 1 })
+      refused_like("expected a pn.vec, got a table", vec.zeros(1).norm, { 1 })
       local v = vec { 1 }
       do
         local _ <close> = v
       end
-      refuses("closed", v.norm, v)
+      refused_like("closed", v.norm, v)
     end)
   end)
 

@@ -2,6 +2,8 @@
 -- and are stopped, and other programs.  Depends on: sh, awk.
 local pn = require "penumbra"
 local program = require "tests.tools.program"
+local refusals = require "tests.tools.refusal"
+local refused, refusal = refusals.refused, refusals.refusal
 
 describe("a black box", function()
   local X, y = { { 1, 2 }, { 3, -4 }, { 0.5, 0 } }, { 1, -1, 0.5 }
@@ -385,9 +387,7 @@ describe("a program as a loss", function()
   end
   local function message(command, options)
     local objective = objective_of(command, options)
-    local ok, problem = pcall(objective.value, objective, theta)
-    assert.is_false(ok)
-    return problem
+    return refusal(objective.value, objective, theta)
   end
   local function has(text, ...)
     local problem = message(...)
@@ -420,24 +420,22 @@ describe("a program as a loss", function()
   end)
 
   it("wants a list of words and sensible numbers", function()
-    local function refused(text, options)
-      local ok, problem = pcall(pn.loss.program, options)
-      assert.is_false(ok)
-      assert.truthy(problem:find(text, 1, true), problem)
+    local function no_program(text, options)
+      refused(text, pn.loss.program, options)
     end
-    refused("loss.program: command must be a list of words", nil)
-    refused("got nothing", {})
-    refused("got the string \"true\"", { command = "true" })
-    refused("got an empty table", { command = {} })
-    refused("got 1 as word 2", { command = { "true", 1 } })
-    refused("got an empty string as word 1", { command = { "" } })
-    refused("got a zero byte as word 2", { command = { "echo", "a\0b" } })
+    no_program("loss.program: command must be a list of words", nil)
+    no_program("got nothing", {})
+    no_program("got the string \"true\"", { command = "true" })
+    no_program("got an empty table", { command = {} })
+    no_program("got 1 as word 2", { command = { "true", 1 } })
+    no_program("got an empty string as word 1", { command = { "" } })
+    no_program("got a zero byte as word 2", { command = { "echo", "a\0b" } })
     for _, bad in ipairs { 0, -1, 0 / 0, math.huge } do
-      refused("timeout must be", { command = { "true" }, timeout = bad })
-      refused("lipschitz must be", { command = { "true" }, lipschitz = bad })
+      no_program("timeout must be", { command = { "true" }, timeout = bad })
+      no_program("lipschitz must be", { command = { "true" }, lipschitz = bad })
     end
-    refused("unknown option 'time_out'", { command = { "true" }, time_out = 1 })
-    refused("loss.program: name must be a string", { command = { "true" }, name = 3 })
+    no_program("unknown option 'time_out'", { command = { "true" }, time_out = 1 })
+    no_program("loss.program: name must be a string", { command = { "true" }, name = 3 })
   end)
 
   it("says what went wrong, and with which program", function()

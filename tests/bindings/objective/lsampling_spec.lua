@@ -1,11 +1,6 @@
 -- lsampling_spec.lua -- pn.sampling as scripts see it.  Depends on: penumbra.
 local pn = require "penumbra"
-
-local function refused(word, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.matches(word, tostring(message), 1, true)
-end
+local refused = require("tests.tools.refusal").refused
 
 describe("pn.sampling", function()
   it("shows probabilities, sizes and itself", function()

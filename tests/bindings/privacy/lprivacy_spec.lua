@@ -1,33 +1,28 @@
 -- lprivacy_spec.lua -- how events, accountants, calibration and ledgers behave as Lua objects: arguments, text, help
 -- rows.
 local pn = require "penumbra"
+local refusal = require("tests.tools.refusal").refusal
 local event = pn.event
-
-local function refused(...)
-  local ok, message = pcall(...)
-  assert.is_false(ok)
-  return message
-end
 
 describe("pn.event", function()
   it("refuses parameters that are missing, unknown or out of range, by name", function()
-    assert.matches("event.exponential: epsilon is missing", refused(event.exponential, {}), 1, true)
-    local message = refused(event.gaussian, { sigma = -1, sensitivity = 1 })
+    assert.matches("event.exponential: epsilon is missing", refusal(event.exponential, {}), 1, true)
+    local message = refusal(event.gaussian, { sigma = -1, sensitivity = 1 })
     assert.matches("event.gaussian: sigma must be a positive number, got -1", message, 1, true)
-    assert.matches("unknown option 'eps'; it takes epsilon, neighbours", refused(event.pure, { eps = 1 }), 1, true)
-    message = refused(event.pure, { epsilon = 1, neighbours = "none" })
+    assert.matches("unknown option 'eps'; it takes epsilon, neighbours", refusal(event.pure, { eps = 1 }), 1, true)
+    message = refusal(event.pure, { epsilon = 1, neighbours = "none" })
     assert.matches('neighbours must be "replace_one", "add_remove" or "zero_out", got "none"', message, 1, true)
-    assert.matches("alpha must be greater than 1, got 1", refused(event.rdp, { alpha = 1, epsilon = 1 }))
-    assert.matches("positive number, got nan", (refused(event.pure, { epsilon = 0 / 0 }):gsub("%-nan", "nan")))
-    assert.matches("outside what can be accounted for", refused(event.gaussian, { sigma = 1e-200, sensitivity = 1 }))
+    assert.matches("alpha must be greater than 1, got 1", refusal(event.rdp, { alpha = 1, epsilon = 1 }))
+    assert.matches("positive number, got nan", (refusal(event.pure, { epsilon = 0 / 0 }):gsub("%-nan", "nan")))
+    assert.matches("outside what can be accounted for", refusal(event.gaussian, { sigma = 1e-200, sensitivity = 1 }))
   end)
 
   it("refuses orders and deltas outside their ranges", function()
     local e = event.pure { epsilon = 1 }
-    assert.matches("alpha must be a number greater than 1 .*, got 1", refused(e.rdp, e, 1))
-    assert.matches("got nothing", refused(e.rdp, e))
-    assert.matches("delta must be a number from 0 up to but not including 1, got 1", refused(e.epsilon, e, 1))
-    assert.matches("got nan", (refused(e.epsilon, e, 0 / 0):gsub("%-nan", "nan")))
+    assert.matches("alpha must be a number greater than 1 .*, got 1", refusal(e.rdp, e, 1))
+    assert.matches("got nothing", refusal(e.rdp, e))
+    assert.matches("delta must be a number from 0 up to but not including 1, got 1", refusal(e.epsilon, e, 1))
+    assert.matches("got nan", (refusal(e.epsilon, e, 0 / 0):gsub("%-nan", "nan")))
   end)
 
   it("knows its name and its relation", function()
@@ -35,18 +30,18 @@ describe("pn.event", function()
     assert.equal("laplace", e.name)
     assert.equal("zero_out", e.neighbours)
     assert.equal("laplace(scale=2, sensitivity=1), zero_out", tostring(e))
-    assert.matches("pn.event has no field 'sigma'", refused(function()
+    assert.matches("pn.event has no field 'sigma'", refusal(function()
       return e.sigma
     end))
-    assert.matches("cannot be changed", refused(function()
+    assert.matches("cannot be changed", refusal(function()
       e.sigma = 1
     end))
   end)
 
   it("composes events only", function()
-    assert.matches("entry 2 must be a pn.event, got 3", refused(event.compose, { event.pure { epsilon = 1 }, 3 }))
-    assert.matches("expected a list of events", refused(event.compose, {}))
-    local message = refused(event.repeated, event.pure { epsilon = 1 }, 1.5)
+    assert.matches("entry 2 must be a pn.event, got 3", refusal(event.compose, { event.pure { epsilon = 1 }, 3 }))
+    assert.matches("expected a list of events", refusal(event.compose, {}))
+    local message = refusal(event.repeated, event.pure { epsilon = 1 }, 1.5)
     assert.matches("count must be a whole number from 1, got 1.5", message, 1, true)
   end)
 end)
@@ -64,10 +59,10 @@ describe("pn.accountant", function()
 
   it("refuses counts that are not whole and epsilons below 0", function()
     local acc = pn.accountant.zcdp {}
-    local message = refused(acc.add, acc, event.zcdp { rho = 1 }, 0)
+    local message = refusal(acc.add, acc, event.zcdp { rho = 1 }, 0)
     assert.matches("accountant:add: count must be a whole number from 1, got 0", message, 1, true)
-    assert.matches("epsilon must be a number from 0, got %-1", refused(acc.delta, acc, -1))
-    assert.matches("it takes none", refused(pn.accountant.rdp, { orders = 3 }))
+    assert.matches("epsilon must be a number from 0, got %-1", refusal(acc.delta, acc, -1))
+    assert.matches("it takes none", refusal(pn.accountant.rdp, { orders = 3 }))
   end)
 end)
 
@@ -157,41 +152,41 @@ describe("pn.ledger", function()
       local scoped <close> = L
       assert.equal(1, scoped.remaining)
     end
-    assert.matches("got a closed pn.ledger", refused(L.price, L, event.zcdp { rho = 1 }))
+    assert.matches("got a closed pn.ledger", refusal(L.price, L, event.zcdp { rho = 1 }))
   end)
 
   it("refuses anything but events", function()
     local L = pn.ledger { rho = 1 }
-    assert.matches("expected a pn.event, got 0.5", refused(L.spend, L, 0.5))
-    assert.matches("k must be at most 10000", refused(L.split, L, 10001))
+    assert.matches("expected a pn.event, got 0.5", refusal(L.spend, L, 0.5))
+    assert.matches("k must be at most 10000", refusal(L.split, L, 10001))
   end)
 end)
 
 describe("messages of privacy's constructors", function()
   it("name the first missing option when no table is given", function()
-    assert.matches("event.gaussian: sigma is missing; give a positive number", refused(event.gaussian), 1, true)
-    assert.matches("sampler.full: n is missing", refused(pn.sampler.full), 1, true)
+    assert.matches("event.gaussian: sigma is missing; give a positive number", refusal(event.gaussian), 1, true)
+    assert.matches("sampler.full: n is missing", refusal(pn.sampler.full), 1, true)
     local sampler = pn.sampler.full { n = 3 }
-    assert.matches("sampler.full:event: sigma is missing", refused(sampler.event, sampler), 1, true)
-    assert.matches("mechanism.gaussian: sigma is missing", refused(pn.mechanism.gaussian), 1, true)
+    assert.matches("sampler.full:event: sigma is missing", refusal(sampler.event, sampler), 1, true)
+    assert.matches("mechanism.gaussian: sigma is missing", refusal(pn.mechanism.gaussian), 1, true)
   end)
 
   it("say what was given, without addresses or pages of text", function()
     local e = event.pure { epsilon = 1 }
-    assert.matches("must be a positive number, got a table$", refused(event.pure, { epsilon = {} }))
-    assert.matches("must be a positive number, got a function$", refused(event.pure, { epsilon = print }))
-    assert.matches("must be a positive number, got a pn.event$", refused(event.pure, { epsilon = e }))
-    assert.matches("must be a positive number, got nan$", refused(event.pure, { epsilon = 0 / 0 }))
+    assert.matches("must be a positive number, got a table$", refusal(event.pure, { epsilon = {} }))
+    assert.matches("must be a positive number, got a function$", refusal(event.pure, { epsilon = print }))
+    assert.matches("must be a positive number, got a pn.event$", refusal(event.pure, { epsilon = e }))
+    assert.matches("must be a positive number, got nan$", refusal(event.pure, { epsilon = 0 / 0 }))
     assert.matches('neighbours must be "replace_one", "add_remove" or "zero_out", got 3$',
-      refused(event.pure, { epsilon = 1, neighbours = 3 }))
-    assert.matches("event.repeated: count must be a whole number from 1, got nothing$", refused(event.repeated, e))
+      refusal(event.pure, { epsilon = 1, neighbours = 3 }))
+    assert.matches("event.repeated: count must be a whole number from 1, got nothing$", refusal(event.repeated, e))
   end)
 
   it("name a library and the name that it has not", function()
     assert.equal('pn.mechanism has no \'guassian\'; help "mechanism" lists what it has',
-      (refused(function() return pn.mechanism.guassian { sigma = 1 } end):gsub("^%S+:%d+: ", "")))
+      (refusal(function() return pn.mechanism.guassian { sigma = 1 } end):gsub("^%S+:%d+: ", "")))
     assert.equal('library event: help "event" lists what it has', tostring(pn.event))
-    assert.matches("pn.data.synthetic has no 'laso'", refused(function() return pn.data.synthetic.laso {} end), 1, true)
+    assert.matches("pn.data.synthetic has no 'laso'", refusal(function() return pn.data.synthetic.laso {} end), 1, true)
     assert.is_nil(pn.event[1])
     assert.equal(3, #pn.vec { 1, 2, 3 })
   end)
@@ -203,13 +198,13 @@ describe("messages of privacy's constructors", function()
       kept = ledger
     end
     local m = pn.mechanism.gaussian { sigma = 1, sensitivity = 1 }
-    assert.matches("ledger must be an open pn.ledger, got a closed pn.ledger$", refused(m.release, m, 1, { ledger = kept }))
+    assert.matches("ledger must be an open pn.ledger, got a closed pn.ledger$", refusal(m.release, m, 1, { ledger = kept }))
   end)
 
   it("tell who gives a mechanism where its event belongs", function()
     local m = pn.mechanism.gaussian { sigma = 1, sensitivity = 1 }
     assert.matches("expected a pn.event, got a pn.mechanism; give its event, as in m.event",
-      refused(event.repeated, m, 2), 1, true)
+      refusal(event.repeated, m, 2), 1, true)
   end)
 end)
 

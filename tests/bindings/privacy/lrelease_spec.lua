@@ -1,17 +1,11 @@
 -- lrelease_spec.lua -- m:release and m:open as scripts see them: what goes in, what comes out, what the receipt says.
 -- Depends on: penumbra.  The laws are tested in tests/runtime/privacy.
 local pn = require "penumbra"
+local refused = require("tests.tools.refusal").refused
 
 -- What an object prints, on one line.
 local function flat(object)
   return (tostring(object):gsub("%s+", " "))
-end
-
-local function refused(fn, text)
-  local ok, message = pcall(fn)
-  assert.is_false(ok)
-  assert.matches(text, message, 1, true)
-  return message
 end
 
 local function teaching() return pn.ledger { epsilon = 40, delta = 1e-6, teaching = true } end
@@ -44,9 +38,10 @@ describe("a release of numbers", function()
 
   it("needs as many values as the event is for", function()
     local ledger = teaching()
-    refused(function() gaussian:release({ 1, 2 }, { ledger = ledger }) end,
-      "gaussian: the query has 2 values and the mechanism was made with dim = 1")
-    refused(function() gaussian:release({}, { ledger = ledger }) end, "the query has 0 values")
+    refused("gaussian: the query has 2 values and the mechanism was made with dim = 1", function()
+      gaussian:release({ 1, 2 }, { ledger = ledger })
+    end)
+    refused("the query has 0 values", function() gaussian:release({}, { ledger = ledger }) end)
     assert.equal(0, #ledger:report())
   end)
 
@@ -54,21 +49,22 @@ describe("a release of numbers", function()
     local ledger = pn.ledger { epsilon = 1, delta = 1e-6 }
     local m = pn.mechanism.gaussian { sigma = 20, sensitivity = 1, dim = 2, bound = 4, strict = true }
     for _, bad in ipairs { { 1, 0 / 0 }, { 1, math.huge }, { 1, 4.125 }, { 1, "77" }, { 1, {} } } do
-      local message = refused(function() m:release(bad, { ledger = ledger }) end, "gaussian: the query")
+      local message = refused("gaussian: the query", function() m:release(bad, { ledger = ledger }) end)
       assert.is_nil(message:match "4%.125" or message:match "77" or message:match "entry")
     end
-    refused(function() m:release("x", { ledger = ledger }) end,
-      "gaussian: the query must be a number, a vector or a table of numbers, got string")
-    refused(function() m:release(nil, { ledger = ledger }) end, "got nil")
+    refused("gaussian: the query must be a number, a vector or a table of numbers, got string", function()
+      m:release("x", { ledger = ledger })
+    end)
+    refused("got nil", function() m:release(nil, { ledger = ledger }) end)
     assert.equal(0, #ledger:report())
     assert.matches("^vec%(2%)", tostring((m:release({ 4, -4 }, { ledger = ledger }))))
   end)
 
   it("is refused by a budget that does not cover it, and by another relation", function()
-    refused(function() gaussian:release(1, { ledger = pn.ledger { rho = 0.1 } }) end, "Requested")
+    refused("Requested", function() gaussian:release(1, { ledger = pn.ledger { rho = 0.1 } }) end)
     local ledger = pn.ledger { rho = 1, neighbours = "add_remove" }
-    refused(function() gaussian:release(1, { ledger = ledger }) end, "add_remove")
-    refused(function() gaussian:release(1) end, "gaussian: a release is paid from a ledger")
+    refused("add_remove", function() gaussian:release(1, { ledger = ledger }) end)
+    refused("gaussian: a release is paid from a ledger", function() gaussian:release(1) end)
     assert.equal(1, ledger.remaining)
   end)
 
@@ -76,7 +72,7 @@ describe("a release of numbers", function()
     local ledger = pn.ledger { epsilon = 1 }
     local m = pn.mechanism.laplace { epsilon = 0.25, sensitivity = 3, dim = 10 }
     for _ = 1, 4 do m:release(pn.vec.ones(10), { ledger = ledger }) end
-    refused(function() m:release(pn.vec.ones(10), { ledger = ledger }) end, "Requested epsilon 0.25")
+    refused("Requested epsilon 0.25", function() m:release(pn.vec.ones(10), { ledger = ledger }) end)
     local _, receipt = pn.mechanism.sparse_vector { epsilon = 0.5, sensitivity = 1 }
         :release({ 1 }, { ledger = pn.ledger { epsilon = 0.5 } })
     assert.equal(0.5, receipt.epsilon)
@@ -119,8 +115,9 @@ describe("the receipt of a release", function()
       assert.equal(math.huge, r.epsilon)
       assert.equal(math.huge, r.rho)
       assert.matches("seeded noise: no privacy", tostring(r), 1, true)
-      refused(function() m:release(1, { ledger = pn.ledger { epsilon = 9, delta = 1e-6 }, rng = pn.rng.seeded(1) }) end,
-        "teaching = true")
+      refused("teaching = true", function()
+        m:release(1, { ledger = pn.ledger { epsilon = 9, delta = 1e-6 }, rng = pn.rng.seeded(1) })
+      end)
     end
     local _, r = gaussian:release(1, { ledger = teaching() })
     assert.is_true(r.private)
@@ -158,7 +155,7 @@ describe("sparse vector", function()
       assert.equal(0, run.left)
       assert.is_true(run.private)
       assert.matches("halted", tostring(run), 1, true)
-      refused(function() run:above(200) end, "sparse_vector: it has said above 2 times and halted; open a new run")
+      refused("sparse_vector: it has said above 2 times and halted; open a new run", function() run:above(200) end)
       assert.equal(1, #ledger:report())
     end
   end)
@@ -168,7 +165,7 @@ describe("sparse vector", function()
     assert.is_false(run.private)
     assert.is_false(receipt.private)
     assert.matches("seeded noise: no privacy", tostring(run), 1, true)
-    refused(function() make():open { ledger = pn.ledger { epsilon = 9 }, rng = pn.rng.seeded(1) } end, "seeded")
+    refused("seeded", function() make():open { ledger = pn.ledger { epsilon = 9 }, rng = pn.rng.seeded(1) } end)
   end)
 
   it("keeps the stream of a run alive", function()
@@ -183,16 +180,16 @@ describe("sparse vector", function()
 
   it("gives nothing but a boolean for what it is asked", function()
     local run = make { bound = 300, strict = true }:open { ledger = teaching() }
-    local message = refused(function() run:above(777) end, "beyond the bound 300")
+    local message = refused("beyond the bound 300", function() run:above(777) end)
     assert.is_nil(message:match "777")
-    refused(function() run:above(0 / 0) end, "NaN or infinity")
-    refused(function() run:above("x") end, "sparse_run:above: the value must be a number, got string")
+    refused("NaN or infinity", function() run:above(0 / 0) end)
+    refused("sparse_run:above: the value must be a number, got string", function() run:above("x") end)
     assert.equal(1, select("#", run:above(0)))
     assert.equal("boolean", type(run:above(0)))
   end)
 
   it("is for one direction only where neighbours move so", function()
-    refused(function() make { monotone = true } end, 'monotone is not for neighbours = "replace_one"')
+    refused('monotone is not for neighbours = "replace_one"', function() make { monotone = true } end)
     assert.matches("one direction", tostring(make { monotone = true, neighbours = "add_remove" }), 1, true)
   end)
 
@@ -202,8 +199,8 @@ describe("sparse vector", function()
   end)
 
   it("is the only mechanism that opens", function()
-    refused(function() gaussian:open { ledger = teaching() } end, "gaussian: only sparse_vector answers a stream")
-    refused(function() make():open() end, "a release is paid from a ledger")
+    refused("gaussian: only sparse_vector answers a stream", function() gaussian:open { ledger = teaching() } end)
+    refused("a release is paid from a ledger", function() make():open() end)
   end)
 
   it("explains its noise, its cost and its lattice", function()
@@ -255,7 +252,7 @@ describe("additive mechanisms", function()
   }
   for _, case in ipairs(refusals) do
     it("refuse " .. case[1], function()
-      refused(function() pn.mechanism[case[2]](case[3]) end, case[4])
+      refused(case[4], function() pn.mechanism[case[2]](case[3]) end)
     end)
   end
 end)

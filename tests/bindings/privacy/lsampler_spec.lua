@@ -1,12 +1,7 @@
 -- lsampler_spec.lua -- pn.sampler as scripts see it.  Depends on: penumbra.
 -- What is drawn is tested against the events in tests/runtime/privacy/mechanism/sampler_test.c.
 local pn = require "penumbra"
-
-local function refused(fn, text)
-  local ok, message = pcall(fn)
-  assert.is_false(ok)
-  assert.matches(text, message, 1, true)
-end
+local refused = require("tests.tools.refusal").refused
 
 describe("a sampler", function()
   local samplers = {
@@ -56,8 +51,8 @@ describe("a sampler", function()
 
   it("shows a batch to nobody but a simulation", function()
     for name, s in pairs(samplers) do
-      refused(function() s:draw(pn.rng.secure()) end, "sampler." .. name .. ":draw: which records are in a batch is secret")
-      refused(function() s:draw() end, "pn.rng")
+      refused("sampler." .. name .. ":draw: which records are in a batch is secret", function() s:draw(pn.rng.secure()) end)
+      refused("pn.rng", function() s:draw() end)
       local batch = s:draw(pn.rng.seeded(3))
       for i, record in ipairs(batch) do
         assert.is_true(record >= 1 and record <= 100 and (i == 1 or record > batch[i - 1]))
@@ -69,15 +64,15 @@ describe("a sampler", function()
 
   it("refuses a list of more than 2^30 records", function()
     local all = pn.sampler.full { n = 1 << 31 }
-    refused(function() all:draw(pn.rng.seeded(1)) end, "a list of 2147483648 entries is too long; at most 2^30")
+    refused("a list of 2147483648 entries is too long; at most 2^30", function() all:draw(pn.rng.seeded(1)) end)
   end)
 
   it("refuses to mix relations", function()
     local removed = pn.sampler.poisson { n = 100, q = 0.1, neighbours = "add_remove" }:event { sigma = 2, contribution = 1 }
     local replaced = pn.sampler.poisson { n = 100, q = 0.1 }:event { sigma = 2, contribution = 1 }
     assert.is_true(replaced:rdp(2) > removed:rdp(2))
-    refused(function() pn.event.compose { removed, replaced } end, "what they protect differs")
-    refused(function() pn.ledger { rho = 1 }:spend(removed) end, "add_remove")
+    refused("what they protect differs", function() pn.event.compose { removed, replaced } end)
+    refused("add_remove", function() pn.ledger { rho = 1 }:spend(removed) end)
   end)
 
   local refusals = {
@@ -94,13 +89,13 @@ describe("a sampler", function()
   }
   for _, case in ipairs(refusals) do
     it("refuses " .. case[1], function()
-      refused(function() pn.sampler[case[2]](case[3]) end, case[4])
+      refused(case[4], function() pn.sampler[case[2]](case[3]) end)
     end)
   end
 
   it("refuses an event without numbers that make sense", function()
-    refused(function() samplers.full:event { contribution = 1 } end, "sampler.full:event: sigma is missing")
-    refused(function() samplers.full:event { sigma = 1, contribution = 0 } end, "contribution must be a positive number")
-    refused(function() samplers.full:event { sigma = 1e-300, contribution = 1 } end, "between 2^-900 and 2^900")
+    refused("sampler.full:event: sigma is missing", function() samplers.full:event { contribution = 1 } end)
+    refused("contribution must be a positive number", function() samplers.full:event { sigma = 1, contribution = 0 } end)
+    refused("between 2^-900 and 2^900", function() samplers.full:event { sigma = 1e-300, contribution = 1 } end)
   end)
 end)

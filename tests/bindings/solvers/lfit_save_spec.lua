@@ -1,6 +1,7 @@
 -- lfit_save_spec.lua -- fit:save and pn.load: what comes back, what is left out and why, what is refused.  The C test
 -- tests/runtime/solvers/engine/model_test.c spoils and cuts files everywhere.
 local pn = require "penumbra"
+local refusal = require("tests.tools.refusal").refusal
 
 local path = os.tmpname()
 
@@ -17,12 +18,6 @@ local PRIVATE = { epsilon = 1, delta = 1e-8, iterations = 7 }
 local function again(fit, options)
   assert.equal(path, fit:save(path, options))
   return pn.load(path)
-end
-
-local function message_of(f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  return tostring(message)
 end
 
 local function field(object, name)
@@ -65,7 +60,7 @@ describe("a fit that was saved and loaded", function()
     assert.equal(3, back.plan.margins)
     assert.is_true(back:predict(many.X) == classes:predict(many.X))
     assert.is_true(back:predict(many.X[1]) == classes:predict(many.X[1]))
-    assert.equal("fit:predict: the rows have 2 features, the model has 4", message_of(back.predict, back, { { 1, 2 } }))
+    assert.equal("fit:predict: the rows have 2 features, the model has 4", refusal(back.predict, back, { { 1, 2 } }))
   end)
 
   it("predicts with a traced loss, which itself is not in the file", function()
@@ -74,7 +69,7 @@ describe("a fit that was saved and loaded", function()
     local fit = pn.solve.frank_wolfe(pn.objective { data = d, loss = loss, set = pn.set.l1_ball { dim = 3 } }, PRIVATE)
     local got = again(fit)
     assert.is_true(got:predict(d.X) == fit:predict(d.X))
-    assert.matches("fit:excess: a fit that was loaded has no objective", message_of(got.excess, got))
+    assert.matches("fit:excess: a fit that was loaded has no objective", refusal(got.excess, got))
   end)
 
   it("prints what it is, and says where it came from", function()
@@ -92,10 +87,10 @@ describe("a fit that was saved and loaded", function()
 
   it("says of what is not in the file why", function()
     local got = again((logistic(PRIVATE)))
-    assert.equal("fit.value: not saved: it is not private; fit:save(path, {raw = true}) keeps it", message_of(field(got, "value")))
+    assert.equal("fit.value: not saved: it is not private; fit:save(path, {raw = true}) keeps it", refusal(field(got, "value")))
     for _, name in ipairs { "seconds", "gradients" } do
       assert.equal("fit." .. name .. ": not saved: of a private run it is not private; fit:save(path, {raw = true}) keeps it",
-        message_of(field(got, name)))
+        refusal(field(got, name)))
     end
   end)
 
@@ -124,7 +119,7 @@ describe("a fit that was saved and loaded", function()
     assert.is_false(paid.plan.raw)
     assert.is_nil(paid.trace[2].value)
     assert.is_nil(paid.trace[2].gradients)
-    assert.matches("fit:save: raw = true, but the file", message_of(paid.save, paid, path, { raw = true }), 1, true)
+    assert.matches("fit:save: raw = true, but the file", refusal(paid.save, paid, path, { raw = true }), 1, true)
   end)
 
   it("has no trace of raw values in the bytes of a private run's file", function()
@@ -147,7 +142,7 @@ describe("a fit that was saved and loaded", function()
     assert.same({ fit.seconds, fit.gradients }, { got.seconds, got.gradients })
     assert.is_nil(got.trace[1].value)
     assert.equal(fit.trace[9].gradients, got.trace[9].gradients)
-    assert.matches("fit.value: not saved", message_of(field(got, "value")))
+    assert.matches("fit.value: not saved", refusal(field(got, "value")))
     assert.same(fit.trace, again(fit, { raw = true }).trace)
   end)
 
@@ -213,7 +208,7 @@ describe("pn.load", function()
       local handle = assert(io.open(path, "wb"))
       handle:write(bytes)
       handle:close()
-      assert.matches(pattern, message_of(pn.load, path))
+      assert.matches(pattern, refusal(pn.load, path))
     end
     refuses(text:sub(1, 300) .. "?" .. text:sub(302), "damaged: its checksum does not fit its contents")
     refuses(text:sub(1, -2), "cut, or damaged: it says that it holds %d+ bytes, and holds %d+")
@@ -226,8 +221,8 @@ end)
 describe("fit:save", function()
   it("refuses what it does not know, and places it cannot write to, and leaves what is there", function()
     local fit = logistic(PRIVATE)
-    assert.matches("fit:save: unknown option 'values'; it takes raw", message_of(fit.save, fit, path, { values = true }), 1, true)
-    assert.matches("cannot be written: No such file or directory", message_of(fit.save, fit, "/nowhere/at/all"), 1, true)
-    assert.matches("zero byte", message_of(fit.save, fit, "a\0b"))
+    assert.matches("fit:save: unknown option 'values'; it takes raw", refusal(fit.save, fit, path, { values = true }), 1, true)
+    assert.matches("cannot be written: No such file or directory", refusal(fit.save, fit, "/nowhere/at/all"), 1, true)
+    assert.matches("zero byte", refusal(fit.save, fit, "a\0b"))
   end)
 end)

@@ -1,5 +1,6 @@
 -- lfit_spec.lua -- fit:predict, of one margin and of several.
 local pn = require "penumbra"
+local refused_with = require("tests.tools.refusal").refused_with
 
 local rows = { { 1, 0.5 }, { 0, 1 }, { -1, 1 }, { 0.5, 0.25 }, { -0.25, -1 } }
 
@@ -23,12 +24,6 @@ local function sparse_of(list)
     for c, value in ipairs(row) do i[#i + 1], j[#j + 1], x[#x + 1] = r, c, value end
   end
   return pn.sparse { rows = #list, cols = #list[1], i = i, j = j, x = x }
-end
-
-local function refuses(message, f, ...)
-  local ok, got = pcall(f, ...)
-  assert.is_false(ok)
-  assert.equal(message, got)
 end
 
 describe("fit:predict", function()
@@ -71,12 +66,12 @@ describe("fit:predict", function()
   it("refuses rows of another length and what holds no rows", function()
     local fit = fit_of(pn.loss.softmax { classes = 3 }, { 1, 2, 3, 1, 3 })
     local wrong = "fit:predict: the rows have 3 features, the model has 2"
-    refuses(wrong, fit.predict, fit, { { 1, 2, 3 } })
-    refuses(wrong, fit.predict, fit, pn.vec { 1, 2, 3 })
-    refuses(wrong, fit.predict, fit, sparse_of { { 1, 2, 3 } })
-    refuses(wrong, fit.predict, fit, pn.data.from({ { 1, 2, 3 } }, { 1 }))
+    refused_with(wrong, fit.predict, fit, { { 1, 2, 3 } })
+    refused_with(wrong, fit.predict, fit, pn.vec { 1, 2, 3 })
+    refused_with(wrong, fit.predict, fit, sparse_of { { 1, 2, 3 } })
+    refused_with(wrong, fit.predict, fit, pn.data.from({ { 1, 2, 3 } }, { 1 }))
     for got, value in pairs { ["3"] = 3, ['the string "rows"'] = "rows" } do
-      refuses("fit:predict: X must be a data set, a matrix, a sparse matrix, a list of rows or a vector, got " .. got,
+      refused_with("fit:predict: X must be a data set, a matrix, a sparse matrix, a list of rows or a vector, got " .. got,
         fit.predict, fit, value)
     end
     assert.is_false((pcall(fit.predict, fit)))

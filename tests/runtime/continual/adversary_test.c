@@ -237,7 +237,7 @@ static double worst_share(pn_prefix_options options)
     double most = 0.0;
 
     for (options.dim = 1; options.dim <= MOST_DIM; options.dim++) {
-        for (size_t i = 0; i < 4; i++)
+        for (size_t i = 0; i < 4; i += (size_t)check_times(3, 1))
             most = fmax(most, share_reached(options, sensitivities[i]));
     }
     return most;

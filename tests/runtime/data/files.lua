@@ -1,4 +1,6 @@
 -- files.lua -- for the loader specs: short texts as files that vanish after the test.
+local refusal = require("tests.tools.refusal").refusal
+
 local files = { made = {} }
 
 -- A new file with this text; its path.
@@ -49,9 +51,7 @@ end
 
 -- The message of a call that must fail, without what changes from run to run: the folder of the file.
 function files.error_of(path, fn, ...)
-  local ok, message = pcall(fn, ...)
-  assert(not ok, "the call went through")
-  return (tostring(message):gsub(path:gsub("%p", "%%%0"), "FILE"))
+  return (refusal(fn, ...):gsub(path:gsub("%p", "%%%0"), "FILE"))
 end
 
 -- Rows of a pn.mat as Lua tables.

@@ -36,8 +36,7 @@ static void decompose(void *self, size_t block, unsigned worker)
     (void)worker;
     for (size_t i = 0; i < 64; i++)
         A[i] = (double)((i * 7 + block) % 13) - 6.0;
-    if (pn_svd(U, s, Vt, (pn_mat){ A, 8, 8 }, NULL) != PN_OK)
-        check_that(false, __FILE__, __LINE__, "pn_svd");
+    CHECK(pn_svd(U, s, Vt, (pn_mat){ A, 8, 8 }, NULL) == PN_OK);
 }
 
 static void test_threads(void)

@@ -50,7 +50,7 @@ static void test_norms(void)
         { 200, true, 200, 19.8, 0.64 },
     };
 
-    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k += (size_t)check_times(3, 1)) {
         pn_symmetric_noise noise = noise_of(3, cases[k].n, cases[k].frobenius);
         double sum = 0.0;
 

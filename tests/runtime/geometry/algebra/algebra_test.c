@@ -248,7 +248,7 @@ static void check_atoms(const pn_set *set, pn_rng *rng, double slack)
 static void conform(pn_set *set, double slack)
 {
     pn_rng *rng = NULL;
-    long before = check_failed;
+    long before = check_broken;
     char text[200];
 
     CHECK(pn_rng_seeded(&rng, 11, NULL) == PN_OK);
@@ -258,7 +258,7 @@ static void conform(pn_set *set, double slack)
     check_gauge(set, rng, slack);
     check_sizes(set, rng, slack);
     check_atoms(set, rng, slack);
-    if (check_failed > before) {
+    if (check_broken > before) {
         pn_set_describe(set, text, sizeof text);
         (void)fprintf(stderr, "    the set is %s\n", text);
     }

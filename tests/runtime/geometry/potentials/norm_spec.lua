@@ -2,6 +2,7 @@
 -- A new norm joins through pn.norm.names(); one whose unit ball is not yet among pn.set.names() is left out.
 local pn = require "penumbra"
 local defaults = require "tests.tools.defaults"
+local refused_with = require("tests.tools.refusal").refused_with
 
 local N = pn.norm
 
@@ -249,33 +250,28 @@ describe("norms", function()
   end)
 
   it("refuse what is none, and say what would be", function()
-    local function refuses(message, f, ...)
-      local ok, got = pcall(f, ...)
-      assert.is_false(ok, message)
-      assert.equal(message, (tostring(got):gsub("^[^:]*:%d+: ", "")))
-    end
     local exponent = "norm.lp: q must be a finite number from 1 (norm.linf() is the limit), got "
-    refuses("norm.l1: takes no options, got 2", N.l1, 2)
-    refuses(exponent .. "0.5", N.lp, 0.5)
-    refuses(exponent .. "inf", N.lp, math.huge)
-    refuses(exponent .. "nan", N.lp, 0 / 0)
-    refuses('norm.lp: q must be a positive number, got the string "x"', N.lp, "x")
-    refuses("norm.lp: q is missing; give a positive number (the exponent, from 1; norm.linf() is the limit)", N.lp)
-    refuses("norm.group: k must be a whole number from 1, got 0", N.group, 0)
-    refuses("norm.group: k must be a whole number from 1, got 1.5", N.group{k = 2} and N.group, 1.5)
-    refuses("norm.interpolation: alpha must be a number from 0 to 1, got 1.5", N.interpolation, 1.5)
-    refuses("norm.nuclear: cols is missing; give a whole number from 1 (columns of the matrix)", N.nuclear, 2)
-    refuses("norm.nuclear: expected rows, cols, or one table of options, got 3 arguments", N.nuclear, 2, 3, 4)
-    refuses("norm.spectral: rows x cols, 1099511627776 x 1099511627776, must be at most 2^48", N.spectral, 1 << 40, 1 << 40)
-    refuses("norm.minkowski: expected a pn.set, got 3", N.minkowski, 3)
-    refuses("norm.minkowski: expected a pn.set, got nothing", N.minkowski)
-    refuses("N:value: v has no entries, a norm needs at least one", N.l2(), {})
-    refuses("N:value: v has 1 entries, the norm has 6", N.nuclear(2, 3), {1})
-    refuses("N:value: v must hold finite numbers, got inf at entry 2", N.l2(), pn.vec{0, 1e308} * 10)
-    refuses("N:ball: dim must be a whole number from 1, got nothing", N.l2().ball, N.l2())
-    refuses("N:ball: the ball has 5 entries, the norm has 6", N.nuclear(2, 3).ball, N.nuclear(2, 3), 5)
+    refused_with("norm.l1: takes no options, got 2", N.l1, 2)
+    refused_with(exponent .. "0.5", N.lp, 0.5)
+    refused_with(exponent .. "inf", N.lp, math.huge)
+    refused_with(exponent .. "nan", N.lp, 0 / 0)
+    refused_with('norm.lp: q must be a positive number, got the string "x"', N.lp, "x")
+    refused_with("norm.lp: q is missing; give a positive number (the exponent, from 1; norm.linf() is the limit)", N.lp)
+    refused_with("norm.group: k must be a whole number from 1, got 0", N.group, 0)
+    refused_with("norm.group: k must be a whole number from 1, got 1.5", N.group{k = 2} and N.group, 1.5)
+    refused_with("norm.interpolation: alpha must be a number from 0 to 1, got 1.5", N.interpolation, 1.5)
+    refused_with("norm.nuclear: cols is missing; give a whole number from 1 (columns of the matrix)", N.nuclear, 2)
+    refused_with("norm.nuclear: expected rows, cols, or one table of options, got 3 arguments", N.nuclear, 2, 3, 4)
+    refused_with("norm.spectral: rows x cols, 1099511627776 x 1099511627776, must be at most 2^48", N.spectral, 1 << 40, 1 << 40)
+    refused_with("norm.minkowski: expected a pn.set, got 3", N.minkowski, 3)
+    refused_with("norm.minkowski: expected a pn.set, got nothing", N.minkowski)
+    refused_with("N:value: v has no entries, a norm needs at least one", N.l2(), {})
+    refused_with("N:value: v has 1 entries, the norm has 6", N.nuclear(2, 3), {1})
+    refused_with("N:value: v must hold finite numbers, got inf at entry 2", N.l2(), pn.vec{0, 1e308} * 10)
+    refused_with("N:ball: dim must be a whole number from 1, got nothing", N.l2().ball, N.l2())
+    refused_with("N:ball: the ball has 5 entries, the norm has 6", N.nuclear(2, 3).ball, N.nuclear(2, 3), 5)
     if known.free then
-      refuses("norm.minkowski: the set must be bounded, free is not", N.minkowski, pn.set.free{dim = 2})
+      refused_with("norm.minkowski: the set must be bounded, free is not", N.minkowski, pn.set.free{dim = 2})
     end
   end)
 

@@ -2,6 +2,7 @@
 -- A new operator joins through pn.prox.names(); a line in `examples` adds cases to what its parameters suggest.
 local pn = require "penumbra"
 local defaults = require "tests.tools.defaults"
+local refused_with = require("tests.tools.refusal").refused_with
 
 local P = pn.prox
 
@@ -255,38 +256,33 @@ describe("proximal operators", function()
   end)
 
   it("refuses what is not its kind, and says what would be", function()
-    local function refuses(message, f, ...)
-      local ok, got = pcall(f, ...)
-      assert.is_false(ok, message)
-      assert.equal(message, (tostring(got):gsub("^[^:]*:%d+: ", "")))
-    end
-    refuses("prox.l1: lambda is missing; give a positive number (weight of the term)", P.l1)
-    refuses("prox.l1: lambda must be a positive number, got -1", P.l1, -1)
-    refuses('prox.l2: lambda must be a positive number, got the string "x"', P.l2, "x")
-    refuses("prox.l1: expected lambda, or one table of options, got 2 arguments", P.l1, 1, 2)
-    refuses("prox.group: expected one table of options, got 2 arguments", P.group, 1, 2)
-    refuses("prox.group: k must be a whole number from 1, got 0", P.group, {lambda = 1, k = 0})
-    refuses("prox.elastic_net: l2 must be a number >= 0, got -1", P.elastic_net, {l1 = 1, l2 = -1})
-    refuses("prox.indicator: set is missing; give a pn.set (the set, which must have a projection)", P.indicator)
-    refuses("prox.indicator: set must be a pn.set, got 3", P.indicator, 3)
-    refuses("prox.norm: norm must be a pn.norm, got 3", P.norm, {norm = 3})
-    refuses("prox.box: set.box: lower must be <= upper, got 1 > 0 at entry 1", P.box, {lower = {1}, upper = {0}})
-    refuses("prox.nuclear: norm.nuclear: rows x cols, 1099511627776 x 1099511627776, must be at most 2^48", P.nuclear,
+    refused_with("prox.l1: lambda is missing; give a positive number (weight of the term)", P.l1)
+    refused_with("prox.l1: lambda must be a positive number, got -1", P.l1, -1)
+    refused_with('prox.l2: lambda must be a positive number, got the string "x"', P.l2, "x")
+    refused_with("prox.l1: expected lambda, or one table of options, got 2 arguments", P.l1, 1, 2)
+    refused_with("prox.group: expected one table of options, got 2 arguments", P.group, 1, 2)
+    refused_with("prox.group: k must be a whole number from 1, got 0", P.group, {lambda = 1, k = 0})
+    refused_with("prox.elastic_net: l2 must be a number >= 0, got -1", P.elastic_net, {l1 = 1, l2 = -1})
+    refused_with("prox.indicator: set is missing; give a pn.set (the set, which must have a projection)", P.indicator)
+    refused_with("prox.indicator: set must be a pn.set, got 3", P.indicator, 3)
+    refused_with("prox.norm: norm must be a pn.norm, got 3", P.norm, {norm = 3})
+    refused_with("prox.box: set.box: lower must be <= upper, got 1 > 0 at entry 1", P.box, {lower = {1}, upper = {0}})
+    refused_with("prox.nuclear: norm.nuclear: rows x cols, 1099511627776 x 1099511627776, must be at most 2^48", P.nuclear,
       {lambda = 1, rows = 1 << 40, cols = 1 << 40})
-    refuses("prox: step must be a positive number, got 0", P.l1(1), v, 0)
-    refuses("prox: step must be a positive number, got -1", P.l1(1), v, -1)
-    refuses("prox: step must be a positive number, got inf", P.l1(1), v, math.huge)
-    refuses("prox: step must be a positive number, got nan", P.l1(1), v, 0 / 0)
-    refuses("prox: step must be a positive number, got nothing", P.l1(1), v)
-    refuses("prox: v has no entries, there must be at least one", P.l1(1), {}, 1)
-    refuses("prox: v has 4 entries, the operator has 6", P.nuclear{lambda = 1, rows = 2, cols = 3}, v, 1)
+    refused_with("prox: step must be a positive number, got 0", P.l1(1), v, 0)
+    refused_with("prox: step must be a positive number, got -1", P.l1(1), v, -1)
+    refused_with("prox: step must be a positive number, got inf", P.l1(1), v, math.huge)
+    refused_with("prox: step must be a positive number, got nan", P.l1(1), v, 0 / 0)
+    refused_with("prox: step must be a positive number, got nothing", P.l1(1), v)
+    refused_with("prox: v has no entries, there must be at least one", P.l1(1), {}, 1)
+    refused_with("prox: v has 4 entries, the operator has 6", P.nuclear{lambda = 1, rows = 2, cols = 3}, v, 1)
     local bad = pn.vec{1, 1}
     bad = bad * 1e308 * 10
-    refuses("prox: v must hold finite numbers, got inf at entry 1", P.l1(1), bad, 1)
-    refuses("P:value: v must hold finite numbers, got inf at entry 1", P.l1(1).value, P.l1(1), bad)
-    refuses("P:envelope: v has no entries, there must be at least one", P.l1(1).envelope, P.l1(1), {}, 1)
+    refused_with("prox: v must hold finite numbers, got inf at entry 1", P.l1(1), bad, 1)
+    refused_with("P:value: v must hold finite numbers, got inf at entry 1", P.l1(1).value, P.l1(1), bad)
+    refused_with("P:envelope: v has no entries, there must be at least one", P.l1(1).envelope, P.l1(1), {}, 1)
     local dual = P.l1(1):conjugate()
-    refuses("P:value: conjugate of l1(lambda=1) has no value, only prox(v, step)", dual.value, dual, v)
+    refused_with("P:value: conjugate of l1(lambda=1) has no value, only prox(v, step)", dual.value, dual, v)
   end)
 end)
 

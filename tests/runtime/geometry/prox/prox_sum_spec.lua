@@ -1,6 +1,7 @@
 -- prox_sum_spec.lua -- sums of functions under pn.prox: the numbers of the specification, closed forms against Dykstra's iteration,
 -- groups that overlap.  What every operator must do is asked of sums and groups in prox_spec.lua.
 local pn = require "penumbra"
+local refused_with = require("tests.tools.refusal").refused_with
 
 local P = pn.prox
 
@@ -14,12 +15,6 @@ end
 -- The same operator, of which a sum knows nothing but its numbers.
 local function opaque(prox)
   return P.custom{prox = function(v, step) return prox(v, step) end, value = function(v) return prox:value(v) end}
-end
-
-local function refuses(message, f, ...)
-  local ok, got = pcall(f, ...)
-  assert.is_false(ok, message)
-  assert.equal(message, (tostring(got):gsub("^[^:]*:%d+: ", "")))
 end
 
 local function ball(radius, dim) return P.indicator(pn.set.l2_ball{dim = dim or 3, radius = radius}) end
@@ -154,7 +149,7 @@ describe("prox.sum", function()
   it("gives up on sets that do not meet, and leaves v alone", function()
     local apart = box({0, 0}, {1, 1}) + box({2, 2}, {3, 3})
     local v = pn.vec{5, 5}
-    refuses("prox.sum: Dykstra's iteration has not met 1e-12 (1 + ||v||) in 10000 rounds; do the sets meet?", apart, v, 1)
+    refused_with("prox.sum: Dykstra's iteration has not met 1e-12 (1 + ||v||) in 10000 rounds; do the sets meet?", apart, v, 1)
     near({5, 5}, v, 0)
   end)
 
@@ -185,12 +180,12 @@ describe("prox.sum", function()
   end)
 
   it("refuses what is no sum of operators", function()
-    refuses("prox.sum: expected a list of proximal operators, got 3", P.sum, 3)
-    refuses("prox.sum: give at least 2 operators, got 1", P.sum, {P.l1(1)})
-    refuses("prox.sum: expected proximal operators, got 3 at entry 2", P.sum, {P.l1(1), 3})
-    refuses("P + Q: expected two proximal operators, got 3", function() return P.l1(1) + 3 end)
-    refuses("prox.sum: the operators have 3 and 2 entries, they must be equal", P.sum, {ball(1), P.l1(1), ball(1, 2)})
-    refuses("prox: v has 2 entries, the operator has 3", ball(1) + P.l1(1), {1, 2}, 1)
+    refused_with("prox.sum: expected a list of proximal operators, got 3", P.sum, 3)
+    refused_with("prox.sum: give at least 2 operators, got 1", P.sum, {P.l1(1)})
+    refused_with("prox.sum: expected proximal operators, got 3 at entry 2", P.sum, {P.l1(1), 3})
+    refused_with("P + Q: expected two proximal operators, got 3", function() return P.l1(1) + 3 end)
+    refused_with("prox.sum: the operators have 3 and 2 entries, they must be equal", P.sum, {ball(1), P.l1(1), ball(1, 2)})
+    refused_with("prox: v has 2 entries, the operator has 3", ball(1) + P.l1(1), {1, 2}, 1)
   end)
 end)
 
@@ -235,22 +230,23 @@ describe("prox.groups", function()
   end)
 
   it("refuses lists that are no groups", function()
-    refuses("prox.groups: groups is missing; give a list of lists of coordinates, as in {{1, 2}, {2, 3}}", P.groups, {})
-    refuses("prox.groups: groups must be a list of lists of coordinates, as in {{1, 2}, {2, 3}}, got an empty table", P.groups,
+    refused_with("prox.groups: groups is missing; give a list of lists of coordinates, as in {{1, 2}, {2, 3}}", P.groups, {})
+    refused_with("prox.groups: groups must be a list of lists of coordinates, as in {{1, 2}, {2, 3}}, got an empty table", P.groups,
       {groups = {}})
-    refuses("prox.groups: groups must be a list of lists of coordinates, as in {{1, 2}, {2, 3}}, got 3", P.groups, {groups = 3})
-    refuses("prox.groups: group 2 must be a list of coordinates, got 2", P.groups, {groups = {{1}, 2}})
-    refuses("prox.groups: group 1 must hold whole numbers from 1, got 0", P.groups, {groups = {{1, 0}}})
-    refuses("prox.groups: group 1 must hold whole numbers from 1, got 1.5", P.groups, {groups = {{1.5}}})
-    refuses("prox.groups: group 2 is empty", P.groups, {groups = {{1}, {}}})
-    refuses("prox.groups: group 1 has coordinate 2 twice", P.groups, {groups = {{2, 1, 2}}})
-    refuses("prox.groups: group 1 has coordinate 4, dim is 3", P.groups, {groups = {{1, 4}}, dim = 3})
-    refuses("prox.groups: weights has 2 entries, there are 1 groups", P.groups, {groups = {{1}}, weights = {1, 2}})
-    refuses("prox.groups: weights must be positive numbers, got 0 at entry 2", P.groups,
+    refused_with("prox.groups: groups must be a list of lists of coordinates, as in {{1, 2}, {2, 3}}, got 3", P.groups,
+      {groups = 3})
+    refused_with("prox.groups: group 2 must be a list of coordinates, got 2", P.groups, {groups = {{1}, 2}})
+    refused_with("prox.groups: group 1 must hold whole numbers from 1, got 0", P.groups, {groups = {{1, 0}}})
+    refused_with("prox.groups: group 1 must hold whole numbers from 1, got 1.5", P.groups, {groups = {{1.5}}})
+    refused_with("prox.groups: group 2 is empty", P.groups, {groups = {{1}, {}}})
+    refused_with("prox.groups: group 1 has coordinate 2 twice", P.groups, {groups = {{2, 1, 2}}})
+    refused_with("prox.groups: group 1 has coordinate 4, dim is 3", P.groups, {groups = {{1, 4}}, dim = 3})
+    refused_with("prox.groups: weights has 2 entries, there are 1 groups", P.groups, {groups = {{1}}, weights = {1, 2}})
+    refused_with("prox.groups: weights must be positive numbers, got 0 at entry 2", P.groups,
       {groups = {{1}, {2}}, weights = {1, 0}})
-    refuses("prox.groups: lambda must be a positive number, got -1", P.groups, {groups = {{1}}, lambda = -1})
-    refuses("prox.groups: v has 1 entries, the groups name entry 2", P.groups{groups = {{1, 2}}}, {1}, 1)
-    refuses("prox.groups: v has 1 entries, the groups name entry 2", P.groups{groups = {{1, 2}}}.value,
+    refused_with("prox.groups: lambda must be a positive number, got -1", P.groups, {groups = {{1}}, lambda = -1})
+    refused_with("prox.groups: v has 1 entries, the groups name entry 2", P.groups{groups = {{1, 2}}}, {1}, 1)
+    refused_with("prox.groups: v has 1 entries, the groups name entry 2", P.groups{groups = {{1, 2}}}.value,
       P.groups{groups = {{1, 2}}}, {1})
   end)
 end)

@@ -1,5 +1,6 @@
 -- custom_set_spec.lua -- sets by a user's functions: as good as the others, and tried before anything is spent.
 local pn = require "penumbra"
+local refusal = require("tests.tools.refusal").refusal
 
 local function to_ball(v, radius)
   local size = v:norm()
@@ -92,9 +93,7 @@ end)
 describe("the functions of a custom set", function()
   local function message(options)
     options.dim, options.radius = 3, options.radius or 1
-    local ok, got = pcall(pn.set.custom, options)
-    assert.is_false(ok)
-    return tostring(got)
+    return refusal(pn.set.custom, options)
   end
   local function returning(value) return function() return value end end
 

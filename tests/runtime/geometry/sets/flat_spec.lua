@@ -1,11 +1,6 @@
 -- flat_spec.lua -- points, affine sets, halfspaces, slabs and hyperplanes, beyond conformance_spec.lua.
 local pn = require "penumbra"
-
-local function refused(text, make, options)
-  local ok, message = pcall(make, options)
-  assert.is_false(ok)
-  assert.truthy(message:find(text, 1, true), message)
-end
+local refused = require("tests.tools.refusal").refused
 
 local function close(want, got, tolerance)
   assert.equal(#want, #got)

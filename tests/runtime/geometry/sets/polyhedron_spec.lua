@@ -1,11 +1,6 @@
 -- polyhedron_spec.lua -- projections, linear programs and boxes of A x <= b, beyond conformance_spec.lua.
 local pn = require "penumbra"
-
-local function refused(text, make, options)
-  local ok, message = pcall(make, options)
-  assert.is_false(ok)
-  assert.truthy(message:find(text, 1, true), message)
-end
+local refused = require("tests.tools.refusal").refused
 
 local function close(want, got, tolerance)
   for i = 1, #want do

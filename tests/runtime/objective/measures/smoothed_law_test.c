@@ -365,7 +365,7 @@ int main(void)
     check_exact(54);
     check_covariance();
     check_constants();
-    for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++)
+    for (size_t i = check_thorough() ? 0 : 1; i < sizeof dims / sizeof dims[0]; i += (size_t)check_times(3, 1))
         check_variances(dims[i]);
     check_sharing_costs();
     return check_summary();

@@ -1,6 +1,7 @@
 -- event_sampled_spec.lua -- sampled events and sparse vector: which combinations have a proof, what they cost, what the
 -- others say.  Numbers come from accounting.md items 1, 2, 6 and 10, and from closed forms.
 local pn = require "penumbra"
+local refused_like = require("tests.tools.refusal").refused_like
 local event, accountant = pn.event, pn.accountant
 local inf = math.huge
 
@@ -14,12 +15,6 @@ end
 
 local function fixed(batch, n, inner)
   return event.fixed_sampled { batch = batch, n = n, event = inner }
-end
-
-local function refused(pattern, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.matches(pattern, message)
 end
 
 -- The specification converts on a grid of orders; searching all of them gives a little less.
@@ -188,44 +183,44 @@ describe("a sampled event without a proof", function()
 
   it("is refused when the relations do not fit", function()
     local make, batch = event.poisson_sampled, event.fixed_sampled
-    refused('inner event is for "replace_one".*"add_remove"', make, { q = 0.1, event = r, neighbours = "add_remove" })
-    refused('has a proof for "replace_one" neighbours only, got "add_remove"', batch, { batch = 1, n = 2, event = g })
-    refused('"replace_one" neighbours only, got "zero_out"', fixed, 1, 2, gaussian(1, "zero_out"))
-    refused('inner pure has a proof for "add_remove" and "zero_out"', poisson, 0.1, event.pure { epsilon = 1 })
-    refused('inner laplace .* got "replace_one"', poisson, 0.1, event.laplace { scale = 1, sensitivity = 1 })
+    refused_like('inner event is for "replace_one".*"add_remove"', make, { q = 0.1, event = r, neighbours = "add_remove" })
+    refused_like('has a proof for "replace_one" neighbours only, got "add_remove"', batch, { batch = 1, n = 2, event = g })
+    refused_like('"replace_one" neighbours only, got "zero_out"', fixed, 1, 2, gaussian(1, "zero_out"))
+    refused_like('inner pure has a proof for "add_remove" and "zero_out"', poisson, 0.1, event.pure { epsilon = 1 })
+    refused_like('inner laplace .* got "replace_one"', poisson, 0.1, event.laplace { scale = 1, sensitivity = 1 })
   end)
 
   it("is refused for composed, sampled and declared events", function()
-    refused("no proof for an inner repeated; sample each release anew", poisson, 0.1, event.repeated(g, 2))
-    refused("no proof for an inner compose; sample each", fixed, 1, 2, event.compose { r, r })
-    refused("no proof for an inner poisson_sampled; give the mechanism itself", poisson, 0.1, poisson(0.1, g))
-    refused("no proof for an inner zcdp; amplification by sampling is known for gaussian", fixed, 1, 2, event.zcdp { rho = 1 })
-    refused("no proof for an inner rdp", fixed, 1, 2, event.rdp { alpha = 2, epsilon = 1 })
+    refused_like("no proof for an inner repeated; sample each release anew", poisson, 0.1, event.repeated(g, 2))
+    refused_like("no proof for an inner compose; sample each", fixed, 1, 2, event.compose { r, r })
+    refused_like("no proof for an inner poisson_sampled; give the mechanism itself", poisson, 0.1, poisson(0.1, g))
+    refused_like("no proof for an inner zcdp; amplification by sampling is known for gaussian", fixed, 1, 2, event.zcdp { rho = 1 })
+    refused_like("no proof for an inner rdp", fixed, 1, 2, event.rdp { alpha = 2, epsilon = 1 })
   end)
 
   it("is refused for draws with replacement, which have no event", function()
-    refused("batch must be at most n = 3, got 4 .draws with replacement have no event", fixed, 4, 3, r)
+    refused_like("batch must be at most n = 3, got 4 .draws with replacement have no event", fixed, 4, 3, r)
     assert.is_nil(rawget(event, "with_replacement"))
   end)
 
   it("is refused for parameters outside their ranges", function()
     for _, q in ipairs { -0.1, 1.1, inf, -inf, 0 / 0 } do
-      refused("q must be a number from 0 to 1, got", poisson, q, g)
+      refused_like("q must be a number from 0 to 1, got", poisson, q, g)
     end
-    refused("q is missing", event.poisson_sampled, { event = g })
-    refused("event is missing", event.poisson_sampled, { q = 0.1 })
-    refused("event must be a pn.event, got 3", event.poisson_sampled, { q = 0.1, event = 3 })
+    refused_like("q is missing", event.poisson_sampled, { event = g })
+    refused_like("event is missing", event.poisson_sampled, { q = 0.1 })
+    refused_like("event must be a pn.event, got 3", event.poisson_sampled, { q = 0.1, event = 3 })
     for _, bad in ipairs { 0, -1, 1.5, "2" } do
-      refused("batch must be a whole number from 1", fixed, bad, 10, r)
-      refused("n must be a whole number from 1", fixed, 1, bad, r)
+      refused_like("batch must be a whole number from 1", fixed, bad, 10, r)
+      refused_like("n must be a whole number from 1", fixed, 1, bad, r)
     end
-    refused("unknown option 'rate'; it takes q, event, neighbours", event.poisson_sampled, { rate = 1, event = g })
+    refused_like("unknown option 'rate'; it takes q, event, neighbours", event.poisson_sampled, { rate = 1, event = g })
     for _, bad in ipairs { 0, -1, inf, 0 / 0 } do
-      refused("sigma must be a positive number", event.gaussian, { sigma = bad, sensitivity = 1 })
-      refused("sensitivity must be a positive number", event.gaussian, { sigma = 1, sensitivity = bad })
-      refused("epsilon must be a positive number", event.sparse_vector, { epsilon = bad })
+      refused_like("sigma must be a positive number", event.gaussian, { sigma = bad, sensitivity = 1 })
+      refused_like("sensitivity must be a positive number", event.gaussian, { sigma = 1, sensitivity = bad })
+      refused_like("epsilon must be a positive number", event.sparse_vector, { epsilon = bad })
     end
-    refused("answers must be a whole number from 1", event.sparse_vector, { epsilon = 1, answers = 0 })
+    refused_like("answers must be a whole number from 1", event.sparse_vector, { epsilon = 1, answers = 0 })
   end)
 end)
 
@@ -279,10 +274,10 @@ describe("one noise on a batch and on all records", function()
         .. "draws=5), replace_one",
       (tostring(both { draws = 5 }):gsub("%s+", " "))
     )
-    refused('"replace_one" neighbours only, got "zero_out"', both, { neighbours = "zero_out" })
-    refused("batch must be at most n = 10000, got 10001", both, { batch = 10001 })
-    refused("no proof for an inner fixed_sampled_and_whole", fixed, 1, 2, both())
-    refused("use accountant.rdp", function()
+    refused_like('"replace_one" neighbours only, got "zero_out"', both, { neighbours = "zero_out" })
+    refused_like("batch must be at most n = 10000, got 10001", both, { batch = 10001 })
+    refused_like("no proof for an inner fixed_sampled_and_whole", fixed, 1, 2, both())
+    refused_like("use accountant.rdp", function()
       accountant.pld {}:add(both())
     end)
   end)
@@ -322,15 +317,15 @@ describe("an (epsilon, delta) mechanism", function()
     full:spend(run(1, 1e-6), "run")
     full:spend(event.pure { epsilon = 2 }, "count")
     assert.equal(3, full.spent)
-    refused("Requested", full.spend, full, gaussian(1000), "noise")
+    refused_like("Requested", full.spend, full, gaussian(1000), "noise")
   end)
 
   it("is named when a budget has no place for its delta", function()
     local L = pn.ledger { rho = 1 }
-    refused("takes delta 1e%-06, and a budget of rho has none", L.spend, L, run(0.1, 1e-6))
+    refused_like("takes delta 1e%-06, and a budget of rho has none", L.spend, L, run(0.1, 1e-6))
     assert.equal(0, L.spent)
     assert.equal(inf, run(0.1, 1e-6).rho)
     assert.equal("approximate(epsilon=0.1, delta=1e-06), replace_one", tostring(run(0.1, 1e-6)))
-    refused("delta must be", event.approximate, { epsilon = 1, delta = 0 })
+    refused_like("delta must be", event.approximate, { epsilon = 1, delta = 0 })
   end)
 end)

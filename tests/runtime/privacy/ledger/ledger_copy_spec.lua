@@ -2,6 +2,7 @@
 -- where they will be.
 local pn = require "penumbra"
 local program = require "tests.tools.program"
+local refusal = require("tests.tools.refusal").refusal
 local event = pn.event
 
 local base = os.tmpname()
@@ -12,12 +13,6 @@ local function remove()
   for _, tail in ipairs(ends) do
     os.remove(path .. tail)
   end
-end
-
-local function refused(...)
-  local ok, message = pcall(...)
-  assert.is_false(ok)
-  return message
 end
 
 -- Open, hand over, let go.
@@ -99,8 +94,8 @@ describe("a ledger that is copied", function()
       history(2)
       copy_all(options, path, copy)
       assert.matches("is a copy of the file that was written, and a second budget would come of it",
-        refused(pn.ledger, { path = copy }), 1, true)
-      assert.matches("is a copy", refused(pn.ledger, { path = copy, epsilon = 4 }), 1, true)
+        refusal(pn.ledger, { path = copy }), 1, true)
+      assert.matches("is a copy", refusal(pn.ledger, { path = copy, epsilon = 4 }), 1, true)
       assert.equal(2 / 16, spent())
     end)
   end
@@ -114,7 +109,7 @@ describe("a ledger that is copied", function()
       end)
       local now = { read "", read ".head" }
       copy_all(options, copy, path, { "", ".head" })
-      local message = refused(pn.ledger, { path = path })
+      local message = refusal(pn.ledger, { path = path })
       assert.is_true((message:find("goes backwards", 1, true) or message:find("is a copy, or an earlier one", 1, true)) ~= nil)
       put_back(now[1], now[2]) -- what was in it last is in it again
       assert.equal(1 + 1 / 16, spent())
@@ -124,11 +119,11 @@ describe("a ledger that is copied", function()
   it("does not give its budget back when an earlier copy is put into it with cat, moved or not", function()
     local files = history(3)
     put_back(table.unpack(files[1]))
-    local message = refused(pn.ledger, { path = path })
+    local message = refusal(pn.ledger, { path = path })
     assert.is_true((message:find("goes backwards", 1, true) or message:find("is a copy, or an earlier one", 1, true)) ~= nil)
     local marked = message:find("an earlier copy was put back", 1, true)
     if marked then
-      assert.matches("goes backwards", refused(pn.ledger, { path = path, moved = true }), 1, true)
+      assert.matches("goes backwards", refusal(pn.ledger, { path = path, moved = true }), 1, true)
     end
   end)
 
@@ -137,11 +132,11 @@ describe("a ledger that is copied", function()
     local head = files[3][2]
     for place = 0, 2 do
       put_back(files[2][1], head:sub(1, 512 * place) .. (" "):rep(512) .. head:sub(512 * place + 513))
-      refused(pn.ledger, { path = path })
-      refused(pn.ledger, { path = path, epsilon = 4 })
+      refusal(pn.ledger, { path = path })
+      refusal(pn.ledger, { path = path, epsilon = 4 })
     end
     put_back(files[2][1], "")
-    assert.matches("head is missing or was changed", refused(pn.ledger, { path = path }), 1, true)
+    assert.matches("head is missing or was changed", refusal(pn.ledger, { path = path }), 1, true)
   end)
 
   it("does not begin anew when all charges and the head are deleted", function()
@@ -151,7 +146,7 @@ describe("a ledger that is copied", function()
     if code ~= 0 then return end -- no marks here
     write("", files[0][1])
     os.remove(path .. ".head")
-    assert.matches("an earlier copy was put back", refused(pn.ledger, { path = path, epsilon = 4 }), 1, true)
+    assert.matches("an earlier copy was put back", refusal(pn.ledger, { path = path, epsilon = 4 }), 1, true)
   end)
 
   it("may be renamed, and is the same for whoever uses a link of his own", function()
@@ -180,11 +175,11 @@ describe("a ledger that is copied", function()
     for _, tail in ipairs(ends) do
       os.remove(path .. tail)
     end
-    assert.matches("moved is about a file", refused(pn.ledger, { epsilon = 1, moved = true }), 1, true)
-    assert.matches("there is no such ledger", refused(pn.ledger, { path = path, epsilon = 1, moved = true }), 1, true)
+    assert.matches("moved is about a file", refusal(pn.ledger, { epsilon = 1, moved = true }), 1, true)
+    assert.matches("there is no such ledger", refusal(pn.ledger, { path = path, epsilon = 1, moved = true }), 1, true)
     assert.equal(2 / 16, with({ path = copy, epsilon = 4, moved = true }, function(L) return L.spent end))
     assert.matches("\n3 moved %- | %x+\n$", program.read_all(copy))
-    assert.matches("was not moved; leave moved out", refused(pn.ledger, { path = copy, moved = true }), 1, true)
+    assert.matches("was not moved; leave moved out", refusal(pn.ledger, { path = copy, moved = true }), 1, true)
     assert.equal(2 / 16, with({ path = copy }, function(L) return L.spent end))
   end)
 
@@ -194,7 +189,7 @@ describe("a ledger that is copied", function()
     cp("", path, copy)
     cp("-p", path .. ".key", copy .. ".key")
     program.shell(("ln %s %s"):format(program.quote(path .. ".head"), program.quote(copy .. ".head")))
-    assert.matches("is a copy", refused(pn.ledger, { path = copy }), 1, true)
+    assert.matches("is a copy", refusal(pn.ledger, { path = copy }), 1, true)
   end)
 end)
 
@@ -222,19 +217,19 @@ describe("the files of a ledger", function()
       shell "rm -f @/L*"
       with({ path = theirs, epsilon = 1 }, function() end)
       shell("chown 65534 @/L" .. tail)
-      assert.matches("belongs to user 65534, not to you (user 0) or to root", refused(pn.ledger, { path = theirs }), 1, true)
+      assert.matches("belongs to user 65534, not to you (user 0) or to root", refusal(pn.ledger, { path = theirs }), 1, true)
     end
     shell "rm -f @/L*; touch @/L; chown 65534 @/L"
-    assert.matches("belongs to user 65534", refused(pn.ledger, { path = theirs, epsilon = 1 }), 1, true)
+    assert.matches("belongs to user 65534", refusal(pn.ledger, { path = theirs, epsilon = 1 }), 1, true)
   end)
 
   it("do not begin with a key that a stranger has laid there", function()
     if not root then return end
     with({ path = folder .. "/mine", epsilon = 1 }, function() end)
     shell "cp @/mine.key @/L.key; chown 65534 @/L.key"
-    assert.matches("belongs to user 65534", refused(pn.ledger, { path = folder .. "/L", epsilon = 1 }), 1, true)
+    assert.matches("belongs to user 65534", refusal(pn.ledger, { path = folder .. "/L", epsilon = 1 }), 1, true)
     shell "rm @/L*; ln -s @/mine.key @/L.key; chown -h 65534 @/L.key"
-    assert.matches("is a symbolic link of user 65534", refused(pn.ledger, { path = folder .. "/L", epsilon = 1 }), 1, true)
+    assert.matches("is a symbolic link of user 65534", refusal(pn.ledger, { path = folder .. "/L", epsilon = 1 }), 1, true)
   end)
 
   it("are not reached through a stranger's link", function()
@@ -242,17 +237,17 @@ describe("the files of a ledger", function()
     with({ path = folder .. "/mine", epsilon = 1 }, function() end)
     shell "ln -s @/mine @/L; chown -h 65534 @/L"
     assert.matches("is a symbolic link of user 65534, which is not followed",
-      refused(pn.ledger, { path = folder .. "/L" }), 1, true)
+      refusal(pn.ledger, { path = folder .. "/L" }), 1, true)
   end)
 
   it("are not for everybody to write", function()
     local open = folder .. "/L"
     with({ path = open, epsilon = 1 }, function() end)
     shell "chmod 666 @/L"
-    assert.matches("others than its owner may write it (mode 666); chmod o-w " .. open, refused(pn.ledger, { path = open }), 1,
+    assert.matches("others than its owner may write it (mode 666); chmod o-w " .. open, refusal(pn.ledger, { path = open }), 1,
       true)
     shell "chmod 664 @/L; chmod 640 @/L.key"
-    assert.matches("read or write it (mode 640); chmod 600 " .. open .. ".key", refused(pn.ledger, { path = open }), 1, true)
+    assert.matches("read or write it (mode 640); chmod 600 " .. open .. ".key", refusal(pn.ledger, { path = open }), 1, true)
     shell "chmod 400 @/L.key"
     with({ path = open }, function() end)
   end)

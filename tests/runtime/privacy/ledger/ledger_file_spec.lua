@@ -1,6 +1,7 @@
 -- ledger_file_spec.lua -- ledgers kept in files: what comes back, what is refused, and what a file cannot be talked into.
 local pn = require "penumbra"
 local program = require "tests.tools.program"
+local refusal = require("tests.tools.refusal").refusal
 local event = pn.event
 
 local base = os.tmpname()
@@ -16,12 +17,6 @@ end
 local function let_go()
   collectgarbage()
   collectgarbage()
-end
-
-local function refused(...)
-  local ok, message = pcall(...)
-  assert.is_false(ok)
-  return message
 end
 
 -- Open, hand over, let go.
@@ -192,7 +187,7 @@ describe("a ledger in a file", function()
       first:spend(event.pure { epsilon = 0.25 }, "z")
       assert.equal(0.625, L.spent)
       local eve = pn.ledger { parent = L, name = "eve" }
-      assert.matches("the budget was retired", refused(eve.spend, eve, event.pure { epsilon = 0.1 }), 1, true)
+      assert.matches("the budget was retired", refusal(eve.spend, eve, event.pure { epsilon = 0.1 }), 1, true)
     end)
     let_go()
     assert.equal(0.625, spent())
@@ -206,8 +201,8 @@ describe("a ledger in a file", function()
     first:close()
     assert.equal("the ledger is closed", first.ended)
     assert.equal("the ledger above it is closed", ann.ended)
-    assert.matches("Remaining 0", refused(first.spend, first, event.zcdp { rho = 0.25 }), 1, true)
-    assert.matches("Remaining 0", refused(ann.spend, ann, event.zcdp { rho = 0.25 }), 1, true)
+    assert.matches("Remaining 0", refusal(first.spend, first, event.zcdp { rho = 0.25 }), 1, true)
+    assert.matches("Remaining 0", refusal(ann.spend, ann, event.zcdp { rho = 0.25 }), 1, true)
     assert.equal(0.25, first.spent)
     local second = pn.ledger { path = path }
     assert.equal(0.25, second.spent)
@@ -221,9 +216,9 @@ describe("a ledger in a file", function()
       local e = event.zcdp { rho = 0.25 }
       L:spend(e, "x")
       os.rename(path, path .. ".old")
-      assert.matches("no longer the file that was opened", refused(L.spend, L, e), 1, true)
+      assert.matches("no longer the file that was opened", refusal(L.spend, L, e), 1, true)
       write("", "another file")
-      assert.matches("nothing was charged", refused(L.spend, L, e), 1, true)
+      assert.matches("nothing was charged", refusal(L.spend, L, e), 1, true)
       os.rename(path .. ".old", path)
       L:spend(e, "y")
       assert.equal(0.5, L.spent)
@@ -239,7 +234,7 @@ describe("a ledger in a file", function()
       assert.equal("the budget was retired", L.ended)
       assert.equal(0.25, L.spent)
       assert.equal(0, L.remaining)
-      assert.matches("the budget was retired", refused(L.spend, L, event.zcdp { rho = 0.25 }), 1, true)
+      assert.matches("the budget was retired", refusal(L.spend, L, event.zcdp { rho = 0.25 }), 1, true)
     end)
   end)
 
@@ -257,22 +252,22 @@ describe("a ledger in a file", function()
 
   it("is refused with another budget, naming both", function()
     with({ epsilon = 1, delta = 1e-6 }, function() end)
-    local message = refused(pn.ledger, { path = path, epsilon = 2, delta = 1e-6 })
+    local message = refusal(pn.ledger, { path = path, epsilon = 2, delta = 1e-6 })
     assert.matches("has the budget epsilon=1, delta=.*, not epsilon=2, delta=", message)
-    assert.matches("not rho=1", refused(pn.ledger, { path = path, rho = 1 }), 1, true)
+    assert.matches("not rho=1", refusal(pn.ledger, { path = path, rho = 1 }), 1, true)
     assert.matches('is for "replace_one" neighbours, not "zero_out"',
-      refused(pn.ledger, { path = path, neighbours = "zero_out" }), 1, true)
+      refusal(pn.ledger, { path = path, neighbours = "zero_out" }), 1, true)
     let_go()
     with({ epsilon = 1, delta = 1e-6 }, function() end)
   end)
 
   it("is not started without a budget, nor where it cannot be", function()
-    assert.matches("there is no such ledger; give a budget", refused(pn.ledger, { path = path }), 1, true)
-    assert.matches("its directory does not exist", refused(pn.ledger, { path = path .. "/x/y", epsilon = 1 }), 1, true)
+    assert.matches("there is no such ledger; give a budget", refusal(pn.ledger, { path = path }), 1, true)
+    assert.matches("its directory does not exist", refusal(pn.ledger, { path = path .. "/x/y", epsilon = 1 }), 1, true)
     local directory = base:match "^(.*)/"
-    assert.matches("is a directory", refused(pn.ledger, { path = directory, epsilon = 1 }), 1, true)
-    assert.matches("is no regular file", refused(pn.ledger, { path = "/dev/null", epsilon = 1 }), 1, true)
-    assert.matches("epsilon must be a positive", refused(pn.ledger, { path = path, epsilon = -1 }))
+    assert.matches("is a directory", refusal(pn.ledger, { path = directory, epsilon = 1 }), 1, true)
+    assert.matches("is no regular file", refusal(pn.ledger, { path = "/dev/null", epsilon = 1 }), 1, true)
+    assert.matches("epsilon must be a positive", refusal(pn.ledger, { path = path, epsilon = -1 }))
     for _, tail in ipairs(ends) do
       assert.is_nil(io.open(path .. tail))
     end
@@ -289,7 +284,7 @@ describe("a ledger in a file", function()
   it("is not anything else", function()
     for _, text in ipairs { "hello\n", "x", "\0\0\0", "penumbra-ledgers\n", ("x\n"):rep(1000) } do
       write("", text)
-      assert.matches("this is no ledger", refused(pn.ledger, { path = path, epsilon = 1 }), 1, true)
+      assert.matches("this is no ledger", refusal(pn.ledger, { path = path, epsilon = 1 }), 1, true)
       assert.equal(text, read "")
     end
   end)
@@ -297,10 +292,10 @@ describe("a ledger in a file", function()
   it("is of format 1", function()
     local text = history(2)[2][1]
     write("", (text:gsub("^penumbra%-ledger 1", "penumbra-ledger 2")))
-    assert.matches("is of format 2; this program reads format 1", refused(pn.ledger, { path = path }), 1, true)
+    assert.matches("is of format 2; this program reads format 1", refusal(pn.ledger, { path = path }), 1, true)
     os.remove(path .. ".head")
     write("", "penumbra-ledger 2 whatever\n")
-    assert.matches("is of format 2", refused(pn.ledger, { path = path, epsilon = 1 }), 1, true)
+    assert.matches("is of format 2", refusal(pn.ledger, { path = path, epsilon = 1 }), 1, true)
   end)
 end)
 
@@ -313,7 +308,7 @@ describe("the authentication of a ledger", function()
       local byte = text:byte(i)
       local changed = text:sub(1, i - 1) .. string.char(byte ~ 1 << (i % 7)) .. text:sub(i + 1)
       put(changed, head)
-      local message = refused(pn.ledger, { path = path, moved = true })
+      local message = refusal(pn.ledger, { path = path, moved = true })
       if line > 1 then
         local joined = byte == 10 or changed:sub(i, i) == "\n"
         assert.is_true(joined or message:find("line " .. line .. " was changed", 1, true) ~= nil, message)
@@ -329,7 +324,7 @@ describe("the authentication of a ledger", function()
     local text, head = files[4][1], files[4][2]
     for length = 0, #text - 1 do
       put(text:sub(1, length), head)
-      refused(pn.ledger, { path = path, moved = true })
+      refusal(pn.ledger, { path = path, moved = true })
     end
     local lines = {}
     for each in text:gmatch "[^\n]*\n" do
@@ -341,24 +336,24 @@ describe("the authentication of a ledger", function()
         table.insert(moved, j, table.remove(moved, i))
         put(table.concat(moved), head)
         if i ~= j then
-          refused(pn.ledger, { path = path, moved = true })
+          refusal(pn.ledger, { path = path, moved = true })
         end
         local doubled = { table.unpack(lines) }
         table.insert(doubled, j, lines[i])
         put(table.concat(doubled), head)
         if i < #lines or j < #lines then -- one line too many at the very end is cut off, like a torn one
-          refused(pn.ledger, { path = path, moved = true })
+          refusal(pn.ledger, { path = path, moved = true })
         end
       end
       local dropped = { table.unpack(lines) }
       table.remove(dropped, i)
       put(table.concat(dropped), head)
-      refused(pn.ledger, { path = path, moved = true })
+      refusal(pn.ledger, { path = path, moved = true })
     end
     put(text .. "\n", head)
     assert.is_true(with({ moved = true }, function(L) return L.recovered end)) -- an empty line at the end was never a charge
     put(text .. lines[4] .. lines[5], head)
-    assert.matches("line 7 was changed", refused(pn.ledger, { path = path, moved = true }))
+    assert.matches("line 7 was changed", refusal(pn.ledger, { path = path, moved = true }))
     put(text, head)
     assert.equal(4 / 16, spent(true))
   end)
@@ -370,7 +365,7 @@ describe("the authentication of a ledger", function()
       L:spend(event.pure { epsilon = 1 / 16 }, "something else")
     end)
     put(read "", mine[2][2]) -- the same key and name
-    assert.matches("is of another or an older ledger", refused(pn.ledger, { path = path, moved = true }), 1, true)
+    assert.matches("is of another or an older ledger", refusal(pn.ledger, { path = path, moved = true }), 1, true)
   end)
 
   it("remembers the share of delta that the first charge fixed for tails", function()
@@ -403,9 +398,9 @@ describe("the authentication of a ledger", function()
     end)
     local other = { read "", read ".head" }
     put(mine[1], other[2])
-    assert.matches("missing or was changed", refused(pn.ledger, { path = path, moved = true }), 1, true)
+    assert.matches("missing or was changed", refusal(pn.ledger, { path = path, moved = true }), 1, true)
     put((mine[1]:gsub("[^\n]*\n", other[1]:match "[^\n]*\n", 1)), other[2])
-    refused(pn.ledger, { path = path, moved = true })
+    refusal(pn.ledger, { path = path, moved = true })
     put(table.unpack(mine))
     assert.equal(2 / 16, spent(true))
   end)
@@ -415,15 +410,15 @@ describe("the authentication of a ledger", function()
     local key = read ".key"
     write(".key", (key:gsub("%x\n$", function(last) return (last == "0\n" and "1" or "0") .. "\n" end)))
     assert.matches("line 2 was changed, or is not of this ledger and key",
-      refused(pn.ledger, { path = path, moved = true }), 1, true)
+      refusal(pn.ledger, { path = path, moved = true }), 1, true)
     write(".key", "no key\n")
-    assert.matches("this is no key of a ledger", refused(pn.ledger, { path = path, moved = true }), 1, true)
+    assert.matches("this is no key of a ledger", refusal(pn.ledger, { path = path, moved = true }), 1, true)
     os.remove(path .. ".key")
-    assert.matches("the key cannot be opened", refused(pn.ledger, { path = path, moved = true }), 1, true)
+    assert.matches("the key cannot be opened", refusal(pn.ledger, { path = path, moved = true }), 1, true)
     write(".key", key)
     program.shell("chmod 644 " .. program.quote(path .. ".key"))
     assert.matches("others than its owner may read or write it (mode 644); chmod 600 " .. path .. ".key",
-      refused(pn.ledger, { path = path, moved = true }), 1, true)
+      refusal(pn.ledger, { path = path, moved = true }), 1, true)
     program.shell("chmod 600 " .. program.quote(path .. ".key"))
     assert.equal(1 / 16, spent())
     local mode = program.shell("stat -c %a " .. program.quote(path .. ".key"))
@@ -436,7 +431,7 @@ describe("the authentication of a ledger", function()
     os.remove(elsewhere)
     with({ rho = 1, key = elsewhere }, function() end)
     assert.is_nil(io.open(path .. ".key"))
-    assert.matches("cannot be opened", refused(pn.ledger, { path = path, moved = true }), 1, true)
+    assert.matches("cannot be opened", refusal(pn.ledger, { path = path, moved = true }), 1, true)
     with({ key = elsewhere }, function() end)
     os.remove(elsewhere)
     remove()
@@ -470,7 +465,7 @@ describe("a ledger after a crash", function()
     local files = history(3)
     for length = 0, 140, 20 do
       put(files[3][1], files[3][2]:sub(1, length) .. ("x"):rep(512 - length) .. files[3][2]:sub(513))
-      assert.matches("head is missing or was changed", refused(pn.ledger, { path = path, moved = true }), 1, true)
+      assert.matches("head is missing or was changed", refusal(pn.ledger, { path = path, moved = true }), 1, true)
     end
   end)
 
@@ -478,21 +473,21 @@ describe("a ledger after a crash", function()
     local files = history(4)
     for older = 0, 3 do
       put(files[older][1], files[4][2])
-      assert.matches("goes backwards: " .. older + 1 .. " whole record", refused(pn.ledger, { path = path, moved = true }))
-      assert.matches("says that there were 5", refused(pn.ledger, { path = path, moved = true }), 1, true)
+      assert.matches("goes backwards: " .. older + 1 .. " whole record", refusal(pn.ledger, { path = path, moved = true }))
+      assert.matches("says that there were 5", refusal(pn.ledger, { path = path, moved = true }), 1, true)
     end
     put("", files[4][2])
-    assert.matches("goes backwards: it is empty", refused(pn.ledger, { path = path, epsilon = 4 }), 1, true)
+    assert.matches("goes backwards: it is empty", refusal(pn.ledger, { path = path, epsilon = 4 }), 1, true)
     os.remove(path)
-    assert.matches("is missing, but", refused(pn.ledger, { path = path, epsilon = 4 }), 1, true)
+    assert.matches("is missing, but", refusal(pn.ledger, { path = path, epsilon = 4 }), 1, true)
     assert.is_nil(io.open(path))
     put(files[4][1], files[2][2])
-    assert.matches("is of another or an older ledger", refused(pn.ledger, { path = path, moved = true }), 1, true)
+    assert.matches("is of another or an older ledger", refusal(pn.ledger, { path = path, moved = true }), 1, true)
     put(files[4][1], "")
     os.remove(path .. ".head")
-    assert.matches("head is missing or was changed", refused(pn.ledger, { path = path, moved = true }), 1, true)
+    assert.matches("head is missing or was changed", refusal(pn.ledger, { path = path, moved = true }), 1, true)
     put(files[4][1], ("x"):rep(1536))
-    assert.matches("head is missing or was changed", refused(pn.ledger, { path = path, moved = true }), 1, true)
+    assert.matches("head is missing or was changed", refusal(pn.ledger, { path = path, moved = true }), 1, true)
     put(files[4][1], files[4][2])
     assert.equal(4 / 16, spent(true))
   end)
@@ -530,7 +525,7 @@ describe("a ledger that others have", function()
   it("is open once in a process", function()
     remove()
     local L = pn.ledger { path = path, epsilon = 1 }
-    assert.matches("is open in this process already", refused(pn.ledger, { path = path }), 1, true)
+    assert.matches("is open in this process already", refusal(pn.ledger, { path = path }), 1, true)
     L:spend(event.pure { epsilon = 0.5 })
     L = nil
     let_go()
@@ -553,7 +548,7 @@ describe("a ledger that others have", function()
       if file then file:close() end
       if ready == "ready" then break end
     end
-    local message = refused(pn.ledger, { path = path })
+    local message = refusal(pn.ledger, { path = path })
     assert.matches("is locked by process %d+; wait until it ends", message)
     pipe:write "\n"
     pipe:close()

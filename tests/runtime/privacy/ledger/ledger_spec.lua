@@ -2,6 +2,7 @@
 -- section 7;
 -- the filter's decisions are recomputed here from the formulas alone.
 local pn = require "penumbra"
+local refusal = require("tests.tools.refusal").refusal
 local event = pn.event
 local inf = math.huge
 
@@ -20,12 +21,6 @@ local function admit_all(L, e)
   return count
 end
 
-local function refused(...)
-  local ok, message = pcall(...)
-  assert.is_false(ok)
-  return message
-end
-
 describe("a pure budget", function()
   it("is ten releases of a tenth, and not one more", function()
     local L = pn.ledger { epsilon = 1 }
@@ -35,14 +30,14 @@ describe("a pure budget", function()
     end
     assert.equal(1, L.spent)
     assert.equal(0, L.remaining)
-    local message = refused(L.spend, L, event.pure { epsilon = 1e-9 })
+    local message = refusal(L.spend, L, event.pure { epsilon = 1e-9 })
     assert.matches("Requested epsilon 1e%-09, Remaining 0, Difference 1e%-09", message)
   end)
 
   it("refuses with Requested, Remaining and Difference, and stays usable", function()
     local L = pn.ledger { epsilon = 1 }
     L:spend(event.pure { epsilon = 0.8 }, "first")
-    local message = refused(L.spend, L, event.pure { epsilon = 0.5 }, "second")
+    local message = refusal(L.spend, L, event.pure { epsilon = 0.5 }, "second")
     assert.matches("ledger: Requested epsilon 0.5, Remaining 0.2, Difference 0.3", message, 1, true)
     assert.equal(0.8, L.spent)
     assert.equal(1, #L:report())
@@ -52,7 +47,7 @@ describe("a pure budget", function()
 
   it("never admits a Gaussian", function()
     local L = pn.ledger { epsilon = 100 }
-    assert.matches("Requested epsilon inf", refused(L.spend, L, event.gaussian { sigma = 1e6, sensitivity = 1 }))
+    assert.matches("Requested epsilon inf", refusal(L.spend, L, event.gaussian { sigma = 1e6, sensitivity = 1 }))
     assert.equal(100, L.remaining)
   end)
 end)
@@ -63,7 +58,7 @@ describe("a budget of rho", function()
     L:spend(event.gaussian { sigma = 2, sensitivity = 1 }, "a"):spend(event.exponential { epsilon = 1 }, "b", 2)
     assert.equal(0.375, L.spent)
     assert.equal(0.125, L.remaining)
-    local message = refused(L.spend, L, event.zcdp { rho = 0.25 })
+    local message = refusal(L.spend, L, event.zcdp { rho = 0.25 })
     assert.matches("Requested rho 0.25, Remaining 0.125, Difference 0.125", message, 1, true)
     L:spend(event.zcdp { rho = 0.125 }, "c")
     assert.equal(0, L.remaining)
@@ -72,7 +67,7 @@ describe("a budget of rho", function()
 
   it("refuses what has no rho", function()
     local L = pn.ledger { rho = 0.5 }
-    assert.matches("Requested rho inf", refused(L.spend, L, event.rdp { alpha = 4, epsilon = 1e-3 }))
+    assert.matches("Requested rho inf", refusal(L.spend, L, event.rdp { alpha = 4, epsilon = 1e-3 }))
   end)
 end)
 
@@ -96,7 +91,7 @@ describe("an (epsilon, delta) filter", function()
     -- B(32) = 0.705083179, of which each release takes 32/5000
     assert.matches(
       ("0.0064 asked, %.6g left"):format(0.705083179 - 110 * 0.0064),
-      refused(L.spend, L, g)
+      refusal(L.spend, L, g)
     )
   end)
 
@@ -156,7 +151,7 @@ describe("an (epsilon, delta) filter", function()
     L:spend(event.gaussian { sigma = 3.9, sensitivity = 1 }, "60/(2 3.9^2) = 1.97 > B(60) = 1.91")
     assert.is_false(L.orders[4].alive)
     local before = L.orders
-    refused(L.spend, L, event.gaussian { sigma = 0.5, sensitivity = 1 })
+    refusal(L.spend, L, event.gaussian { sigma = 0.5, sensitivity = 1 })
     for j, order in ipairs(L.orders) do
       assert.equal(before[j].alive, order.alive)
     end
@@ -281,7 +276,7 @@ describe("an (epsilon, delta) filter", function()
   it("refuses a first request beyond the whole budget by its price", function()
     local L = pn.ledger { epsilon = 1, delta = 1e-6 }
     local e = event.gaussian { sigma = 1, sensitivity = 1 }
-    local message = refused(L.spend, L, e)
+    local message = refusal(L.spend, L, e)
     local price = L:price(e)
     local want = ("Requested epsilon %.6g, Remaining 1, Difference %.6g"):format(price, price - 1)
     assert.matches(want, message, 1, true)
@@ -383,7 +378,7 @@ describe("the Gaussian filter", function()
     -- sigma 3.730631635 is (1, 1e-5) exactly: mu^2 = 0.0718517, and 179 of 1/2500 leave 0.000251.
     local mu2 = 1 / 3.730631635 ^ 2
     assert.matches(("0.0004 asked, %.3g"):format(mu2 - 179 / 2500),
-      refused(L.spend, L, event.gaussian { sigma = 50, sensitivity = 1 }), 1, true)
+      refusal(L.spend, L, event.gaussian { sigma = 50, sensitivity = 1 }), 1, true)
   end)
 
   it("takes a single release that is calibrated exactly, and no other kind of noise", function()
@@ -391,7 +386,7 @@ describe("the Gaussian filter", function()
     local exact = event.gaussian { sigma = 3.730631636, sensitivity = 1 }
     assert.near(1, L:price(exact), 1e-9)
     assert.is_false((L:covers(event.gaussian { sigma = 3.7306316, sensitivity = 1 })))
-    assert.matches("gaussian events only", refused(L.spend, L, event.laplace { scale = 1000, sensitivity = 1 }))
+    assert.matches("gaussian events only", refusal(L.spend, L, event.laplace { scale = 1000, sensitivity = 1 }))
     assert.equal(inf, L:price(event.zcdp { rho = 1e-6 }))
     L:spend(exact, "all")
     assert.near(1, L.spent, 1e-9)
@@ -418,7 +413,7 @@ describe("a budget of one Renyi order", function()
     assert.near(0.02, L.remaining, 1e-14)
     assert.equal(8, L.alpha)
     assert.matches("Requested epsilon 0.04, Remaining 0.02, Difference 0.02 (Renyi epsilon of order 8)",
-      refused(L.spend, L, g), 1, true)
+      refusal(L.spend, L, g), 1, true)
     assert.matches("alpha=8, epsilon=0.5", tostring(L), 1, true)
     assert.is_false((L:covers(event.rdp { alpha = 7, epsilon = 1e-3 }))) -- nothing known at 8
     assert.is_true((L:covers(event.rdp { alpha = 8, epsilon = 0.02 })))
@@ -444,8 +439,8 @@ describe("every ledger", function()
 
   it("refuses events for other neighbours, naming both", function()
     local L = pn.ledger { epsilon = 1, neighbours = "zero_out" }
-    assert.matches('"replace_one".*"zero_out"', refused(L.spend, L, event.pure { epsilon = 0.1 }))
-    assert.matches('"replace_one".*"zero_out"', refused(L.covers, L, event.pure { epsilon = 0.1 }))
+    assert.matches('"replace_one".*"zero_out"', refusal(L.spend, L, event.pure { epsilon = 0.1 }))
+    assert.matches('"replace_one".*"zero_out"', refusal(L.covers, L, event.pure { epsilon = 0.1 }))
     L:spend(event.pure { epsilon = 0.1, neighbours = "zero_out" })
     assert.equal(0.1, L.spent)
   end)
@@ -478,7 +473,7 @@ describe("every ledger", function()
     assert.equal(2, select("#", L:split(2)))
     local charged = pn.ledger { epsilon = 1 }
     charged:spend(event.pure { epsilon = 0.1 })
-    assert.matches("has been charged already", refused(charged.split, charged, 2))
+    assert.matches("has been charged already", refusal(charged.split, charged, 2))
   end)
 
   it("hands its relation, its orders and its teaching flag to the slices", function()
@@ -492,7 +487,7 @@ describe("every ledger", function()
   it("admits nothing once closed, and says so", function()
     local L = pn.ledger { epsilon = 1 }
     L:close()
-    local message = refused(L.spend, L, event.pure { epsilon = 0.1 })
+    local message = refusal(L.spend, L, event.pure { epsilon = 0.1 })
     assert.matches("Remaining 0, Difference 0.1 (the ledger is closed)", message, 1, true)
     assert.is_false((L:covers(event.pure { epsilon = 0.1 })))
     assert.equal(0, L.remaining)
@@ -527,7 +522,7 @@ describe("every ledger", function()
       { { epsilon = 1, delta = 1e-6, orders = { 1.1, 2 } }, "none of the 2 orders leaves anything" },
     }
     for _, case in ipairs(cases) do
-      assert.matches(case[2], refused(pn.ledger, case[1]))
+      assert.matches(case[2], refusal(pn.ledger, case[1]))
     end
   end)
 end)

@@ -2,6 +2,7 @@
 -- Depends on: penumbra.  The exact laws are tested in tests/runtime/random; here is what the mechanism makes of its
 -- parameters.  Seeds are fixed; each statistical check has a false-alarm rate of 1e-6 and rejects a scale off by 1.1.
 local pn = require "penumbra"
+local refused = require("tests.tools.refusal").refused
 
 local names = { "exponential", "permute_and_flip", "report_noisy_max" }
 
@@ -14,12 +15,6 @@ local function make(name, epsilon, sensitivity, more)
   end
   for key, value in pairs(more or {}) do options[key] = value end
   return pn.mechanism[name](options)
-end
-
-local function refused(fn, text)
-  local ok, message = pcall(fn)
-  assert.is_false(ok)
-  assert.matches(text, message, 1, true)
 end
 
 local function teaching(epsilon)
@@ -143,8 +138,9 @@ describe("selection", function()
   it("refuses scores beyond the bound that was given, where it is strict, without saying which", function()
     local m, ledger = pn.mechanism.exponential { epsilon = 8, sensitivity = 0.01, score_bound = 1, strict = true }, teaching(8)
     for _, bad in ipairs { { 1, 1.5 }, { -1e300, 0 } } do
-      refused(function() m:release(bad, { ledger = ledger }) end,
-        "exponential: the query goes beyond the bound 1 that it was promised to keep; clip it first")
+      refused("exponential: the query goes beyond the bound 1 that it was promised to keep; clip it first", function()
+        m:release(bad, { ledger = ledger })
+      end)
     end
     assert.equal(8, ledger.remaining)
     assert.equal(1, (m:release({ 1, -1 }, { ledger = ledger })))
@@ -160,7 +156,7 @@ describe("selection", function()
   it("keeps the neighbouring relation in the event", function()
     local m = pn.mechanism.exponential { epsilon = 1, sensitivity = 1, neighbours = "zero_out" }
     assert.matches("zero_out", tostring(m.event), 1, true)
-    refused(function() m:release({ 1 }, { ledger = pn.ledger { epsilon = 1 } }) end, "zero_out")
+    refused("zero_out", function() m:release({ 1 }, { ledger = pn.ledger { epsilon = 1 } }) end)
   end)
 end)
 
@@ -173,7 +169,7 @@ describe("a release", function()
     assert.matches("favourite colour", tostring(ledger:report()), 1, true)
     m:release({ 1, 2 }, { ledger = ledger })
     assert.matches("exponential", tostring(ledger:report()), 1, true)
-    refused(function() m:release({ 1, 2 }, { ledger = ledger }) end, "Requested epsilon 0.5, Remaining 0")
+    refused("Requested epsilon 0.5, Remaining 0", function() m:release({ 1, 2 }, { ledger = ledger }) end)
     assert.is_true(ledger.remaining < 1e-9)
   end)
 
@@ -188,17 +184,16 @@ describe("a release", function()
   end)
 
   it("needs a ledger", function()
-    refused(function() m:release({ 1, 2 }) end,
-      "exponential: a release is paid from a ledger; give ledger = pn.ledger{")
-    refused(function() m:release({ 1, 2 }, { ledger = 5 }) end,
-      "exponential: ledger must be an open pn.ledger, got 5")
+    refused("exponential: a release is paid from a ledger; give ledger = pn.ledger{", function() m:release({ 1, 2 }) end)
+    refused("exponential: ledger must be an open pn.ledger, got 5", function() m:release({ 1, 2 }, { ledger = 5 }) end)
   end)
 
   it("refuses seeded noise on a real budget, and charges nothing for it", function()
     local ledger = pn.ledger { epsilon = 1 }
-    refused(function() m:release({ 1, 2 }, { ledger = ledger, rng = pn.rng.seeded(1) }) end,
-      "use a secure stream, or a ledger opened with teaching = true")
-    refused(function() m:release({ 1, 2 }, { ledger = ledger, rng = pn.rng.seeded(1):split(4) }) end, "seeded")
+    refused("use a secure stream, or a ledger opened with teaching = true", function()
+      m:release({ 1, 2 }, { ledger = ledger, rng = pn.rng.seeded(1) })
+    end)
+    refused("seeded", function() m:release({ 1, 2 }, { ledger = ledger, rng = pn.rng.seeded(1):split(4) }) end)
     assert.equal(1, ledger.remaining)
   end)
 
@@ -216,11 +211,12 @@ describe("a release", function()
 
   it("refuses an empty query and unknown options", function()
     local ledger = pn.ledger { epsilon = 1 }
-    refused(function() m:release({}, { ledger = ledger }) end, "at least 1")
-    refused(function() m:release({ 1 }, { ledger = ledger, label = 3 }) end, "label must be a string, got 3")
-    refused(function() m:release({ 1 }, { ledger = ledger, rng = 3 }) end, "rng must be an open pn.rng, got 3")
-    refused(function() m:release({ 1 }, { ledger = ledger, seed = 3 }) end,
-      "exponential: unknown option 'seed'; it takes ledger, rng, label")
+    refused("at least 1", function() m:release({}, { ledger = ledger }) end)
+    refused("label must be a string, got 3", function() m:release({ 1 }, { ledger = ledger, label = 3 }) end)
+    refused("rng must be an open pn.rng, got 3", function() m:release({ 1 }, { ledger = ledger, rng = 3 }) end)
+    refused("exponential: unknown option 'seed'; it takes ledger, rng, label", function()
+      m:release({ 1 }, { ledger = ledger, seed = 3 })
+    end)
     assert.equal(1, ledger.remaining)
   end)
 end)
@@ -260,7 +256,7 @@ describe("a mechanism", function()
   }
   for _, case in ipairs(refusals) do
     it("refuses " .. case[1], function()
-      refused(function() pn.mechanism[case[2]](case[3]) end, case[4])
+      refused(case[4], function() pn.mechanism[case[2]](case[3]) end)
     end)
   end
 

@@ -1,8 +1,9 @@
 -- any_options_spec.lua -- solvers on random data, losses, regularisers, sets and options, right and wrong ones: a plan is refused
 -- in words, or it prints whole and runs to a model that keeps what the plan says.  Seeded; CASES=n and SEED=s for longer looks.
 local pn = require "penumbra"
+local tier = require "tests.tools.tier"
 
-local CASES = tonumber(os.getenv "CASES") or 300
+local CASES = tonumber(os.getenv "CASES") or tier.times(60, 300)
 local SEED = tonumber(os.getenv "SEED") or 1
 local solvers = { "svrg", "svrg_pp", "sgd", "gradient_descent", "accelerated_mirror_descent", "output_perturbation" }
 local by_values = { "zeroth_order", "zeroth_order_naive" } -- which know no sets

@@ -1,6 +1,7 @@
 -- exact_spec.lua -- pn.solve.exact with regularisers that have kinks, over unbounded sets and without a set: against closed forms,
 -- coordinate descent and optimality conditions worked out here.  Without kinks over bounded sets: frank_wolfe_spec.lua and others.
 local pn = require "penumbra"
+local refused_with = require("tests.tools.refusal").refused_with
 
 local N, DIM = 40, 6
 
@@ -253,46 +254,44 @@ describe("solve.exact without kinks", function()
 end)
 
 describe("solve.exact", function()
-  local function refuses(message, ...)
-    local ok, got = pcall(pn.solve.exact, ...)
-    assert.is_false(ok, message)
-    assert.equal(message, (tostring(got):gsub("^[^:]*:%d+: ", "")))
+  local function no_answer(text, ...)
+    refused_with(text, pn.solve.exact, ...)
   end
   local instead = "it needs a bounded set or strong convexity for its gap: give set=, e.g. a large l2_ball around the "
     .. "solution, or a regulariser with an l2 part"
 
   it("says what bounds the gap when nothing does", function()
-    refuses("solve.exact: there is no constraint set; " .. instead, objective())
-    refuses("solve.exact: there is no constraint set; " .. instead, objective(pn.reg.l1(0.1), nil, pn.loss.absolute()))
-    refuses("solve.exact: there is no constraint set; " .. instead, objective(pn.reg.group{lambda = 0.1,
+    no_answer("solve.exact: there is no constraint set; " .. instead, objective())
+    no_answer("solve.exact: there is no constraint set; " .. instead, objective(pn.reg.l1(0.1), nil, pn.loss.absolute()))
+    no_answer("solve.exact: there is no constraint set; " .. instead, objective(pn.reg.group{lambda = 0.1,
       groups = {1, 1, 1, 2, 2, 2}}))
-    refuses("solve.exact: nonnegative is unbounded; " .. instead, objective(pn.reg.l1(0.1), pn.set.nonnegative{dim = DIM}))
+    no_answer("solve.exact: nonnegative is unbounded; " .. instead, objective(pn.reg.l1(0.1), pn.set.nonnegative{dim = DIM}))
   end)
 
   it("names the regulariser that it cannot take", function()
     local ball = pn.set.l2_ball{dim = DIM}
-    refuses("solve.exact: a regulariser with kinks needs its proximal map: reg.separable: there is no closed proximal map; where "
+    no_answer("solve.exact: a regulariser with kinks needs its proximal map: reg.separable: there is no closed proximal map; where "
       .. "it is smooth its gradient serves, else use none, l2, l1, elastic_net, group or nuclear of pn.reg",
       objective(pn.reg.separable(function(w) return pn.abs(w) end), ball))
-    refuses("solve.exact: for the regulariser l1 it needs a set with a projection, custom has none; an l2_ball or box around it "
+    no_answer("solve.exact: for the regulariser l1 it needs a set with a projection, custom has none; an l2_ball or box around it "
       .. "has one",
       objective(pn.reg.l1(0.1), pn.set.custom{dim = DIM, radius = 1, support = function(g) return 1 / g:norm() * g end}))
   end)
 
   it("refuses clipped objectives and a tolerance that is none", function()
     local f = objective(pn.reg.l1(0.1), pn.set.l2_ball{dim = DIM})
-    refuses("solve.exact: tol must be a positive number, got 0", f, {tol = 0})
+    no_answer("solve.exact: tol must be a positive number, got 0", f, {tol = 0})
     f = pn.objective{data = data, loss = pn.loss.squared(), reg = pn.reg.l1(0.1), set = pn.set.l2_ball{dim = DIM}, clip = 1}
-    refuses("solve.exact: clipped gradients are not those of f; leave clip out", f)
+    no_answer("solve.exact: clipped gradients are not those of f; leave clip out", f)
   end)
 
   it("says when it gives up", function()
     local labels = {}
     for i = 1, N do labels[i] = Y[i] > 0 and 1 or -1 end
-    refuses("solve.exact: the gap is still above tol = 1e-12 after 2 iterations; give a larger tol or max_iterations",
+    no_answer("solve.exact: the gap is still above tol = 1e-12 after 2 iterations; give a larger tol or max_iterations",
       pn.objective{data = pn.data.from(X, labels), loss = pn.loss.logistic(),
         reg = pn.reg.elastic_net{l1 = 0.1, l2 = 0.01}}, {tol = 1e-12, max_iterations = 2})
-    refuses("solve.exact: the duality gap is still above tol = 1e-12 after 2 iterations; give a larger tol or max_iterations",
+    no_answer("solve.exact: the duality gap is still above tol = 1e-12 after 2 iterations; give a larger tol or max_iterations",
       objective(nil, pn.set.l2_ball{dim = DIM}), {tol = 1e-12, max_iterations = 2})
   end)
 end)

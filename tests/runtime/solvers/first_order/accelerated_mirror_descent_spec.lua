@@ -1,6 +1,7 @@
 -- accelerated_mirror_descent_spec.lua -- the article's iterates, the proven bound in every geometry, noise in both steps, what a
 -- plan says and refuses.
 local pn = require "penumbra"
+local refused = require("tests.tools.refusal").refused
 
 local solve = pn.solve.accelerated_mirror_descent
 
@@ -24,12 +25,6 @@ end
 
 local function ball(p, radius)
   return pn.set.l2_ball {dim = p, radius = radius or 1}
-end
-
-local function refused(text, call)
-  local ok, message = pcall(call)
-  assert.is_false(ok, text)
-  assert.matches(text, tostring(message), 1, true)
 end
 
 -- variance-reduced.md, last section, item 5.

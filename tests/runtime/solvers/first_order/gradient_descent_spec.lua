@@ -2,6 +2,7 @@
 -- charges.
 -- Numbers named "item k" are those of the last section of variance-reduced.md.
 local pn = require "penumbra"
+local refused = require("tests.tools.refusal").refused
 
 local solve = pn.solve.gradient_descent
 
@@ -18,12 +19,6 @@ end
 
 local function ball(p, radius)
   return pn.set.l2_ball {dim = p, radius = radius or 1}
-end
-
-local function refused(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok, text)
-  assert.truthy(tostring(message):find(text, 1, true), tostring(message))
 end
 
 -- F(x) = (x_1^2 + x_2^2/10)/2 from two records; the ball is far away.

@@ -1,6 +1,9 @@
 -- frank_wolfe_spec.lua -- private Frank-Wolfe: its plan, its steps, its law, its charges.
 -- Figures without another source are worked out in closed form beside them.
 local pn = require "penumbra"
+local refused = require("tests.tools.refusal").refused
+local tier = require "tests.tools.tier"
+local thorough_it = tier.thorough and it or pending
 
 -- A LASSO objective with |x_ij| <= 1, |y| <= 1 over the l1 ball.
 local function lasso(n, p, radius, seed)
@@ -95,12 +98,6 @@ end)
 describe("what private Frank-Wolfe refuses", function()
   local objective = lasso(100, 5)
   local plan = pn.solve.frank_wolfe.plan
-
-  local function refused(pattern, ...)
-    local ok, message = pcall(...)
-    assert.is_false(ok)
-    assert.is_truthy(tostring(message):find(pattern, 1, true), tostring(message))
-  end
 
   it("names what is missing, contradictory or unknown", function()
     refused("no privacy budget", plan, objective, {})
@@ -395,7 +392,7 @@ describe("private LASSO", function()
     end
   end)
 
-  it("pays for dimension by its logarithm only", function()
+  thorough_it("pays for dimension by its logarithm only", function()
     -- 24 runs a size gave a ratio of 2.17 (and equal steps for every doubling between); growth like the root is 2.83.
     local means = {}
     for i, p in ipairs { 100, 800 } do
@@ -474,7 +471,7 @@ describe("the warning of private Frank-Wolfe about its noise", function()
       set = pn.set.l1_ball { dim = data.p, radius = 1 } }, { epsilon = 1 }))) -- a pure epsilon
   end)
 
-  it("is true of sparse texts: a run that is warned of ends at its start, one with a quarter of that noise below", function()
+  thorough_it("is true of sparse texts: a run that is warned of ends at its start, a quarter of the noise ends below", function()
     -- Seeded, so that it repeats.  A few steps over the larger ball overshoot, whatever the noise.
     local warned, fine = 0, 0
     for _, shape in ipairs { { 3000, 500 }, { 2000, 3000 } } do

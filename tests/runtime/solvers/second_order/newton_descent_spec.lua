@@ -1,6 +1,7 @@
 -- newton_descent_spec.lua -- private Newton where a Hessian says nothing of what follows: huber beyond delta, softmax at the start,
 -- Poisson, clipped squares. What it comes to falls with epsilon, is never above the start, and has a plan at any epsilon.
 local pn = require "penumbra"
+local refusal = require("tests.tools.refusal").refusal
 
 local solve, loss = pn.solve.newton, pn.loss
 local n, p = 4000, 5
@@ -112,9 +113,7 @@ end)
 
 describe("regression with newton", function()
   local function message(f, ...)
-    local ok, text = pcall(f, ...)
-    assert.is_false(ok)
-    return (tostring(text):gsub("%s+", " "))
+    return (refusal(f, ...):gsub("%s+", " "))
   end
 
   it("is led to a clip where nothing bounds slopes, by what gradients are at the start", function()

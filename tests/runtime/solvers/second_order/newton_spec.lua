@@ -1,6 +1,7 @@
 -- newton_spec.lua -- private Newton: numbers of the plan, the law of its noise, minima against closed forms, charges, refusals,
 -- and accuracy on a9a and Covertype.
 local pn = require "penumbra"
+local refused = require("tests.tools.refusal").refused
 
 local solve = pn.solve.newton
 local loss = pn.loss
@@ -13,12 +14,6 @@ local function logistic(n, p, parts)
   parts = parts or {}
   return pn.objective {data = parts.data or classification(n, p), loss = parts.loss or loss.logistic(), set = parts.set,
     reg = parts.reg, clip = parts.clip}
-end
-
-local function refused(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok, text)
-  assert.truthy(tostring(message):find(text, 1, true), tostring(message))
 end
 
 local function distance(a, b)

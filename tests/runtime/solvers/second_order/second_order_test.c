@@ -230,18 +230,19 @@ static void check_same(const trial *run, const trial *smooth)
 static void test_broken_runs(const run_kind *kind, bool cancels)
 {
     trial smooth = { .kind = kind };
+    long stride = (cancels ? 3 : 1) * check_times(5, 1);
     size_t broken = 0;
 
     try_it(&smooth);
     CHECK(smooth.failures == 0 && smooth.rows >= 3);
-    for (long at = 1; at <= smooth.calls; at += cancels ? 3 : 1) {
+    for (long at = 1; at <= smooth.calls; at += stride) {
         trial run = { .kind = kind, .cancels = cancels, .at = at };
 
         try_it(&run);
         check_same(&run, &smooth);
         broken += run.failures;
     }
-    CHECK(broken >= smooth.rows / (cancels ? 3 : 1));
+    CHECK(broken >= smooth.rows / (size_t)stride);
 }
 
 /* The kinds of all runs together are all that there are. */
@@ -396,14 +397,14 @@ static void check_errors(const pn_plan *plan, const pn_certificate *of)
 
 static void test_certificates_hold(const run_kind *kind)
 {
-    enum { RUNS = 200 };
+    const size_t runs = (size_t)check_times(40, 200);
     pn_dataset *data = NULL;
     pn_objective *objective = NULL;
     pn_plan *plan = NULL;
     size_t broken = 0, certified = 0;
 
     CHECK(make(&data, &objective, 400, NULL) == PN_OK && make_plan(&plan, kind, objective, NULL) == PN_OK);
-    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+    for (uint64_t seed = 1; seed <= runs; seed++) {
         pn_rng *rng = NULL;
         pn_fit *fit = NULL;
 
@@ -421,8 +422,8 @@ static void test_certificates_hold(const run_kind *kind)
         pn_fit_free(fit);
         pn_rng_free(rng);
     }
-    CHECK(certified > RUNS / 4);
-    CHECK(broken <= most_violations(RUNS, 0.1)); /* of zeta = .1 */
+    CHECK(certified > runs / 4);
+    CHECK(broken <= most_violations(runs, 0.1)); /* of zeta = .1 */
     pn_plan_free(plan);
     pn_objective_free(objective);
     pn_dataset_free(data);

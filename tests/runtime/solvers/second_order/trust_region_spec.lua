@@ -1,6 +1,7 @@
 -- trust_region_spec.lua -- the private trust-region method: plan, refusals, how steps end, saddle points.
 -- Numbers named "item k" are those of the last section of second-order.md.
 local pn = require "penumbra"
+local refused = require("tests.tools.refusal").refused
 
 local solve = pn.solve.trust_region
 
@@ -9,12 +10,6 @@ local function logistic(n, p, parts)
   local data = pn.data.synthetic.logistic {n = n, p = p, seed = 5}:clip_rows("l2", 1)
   return pn.objective {data = data, loss = parts.loss or pn.loss.logistic(), reg = parts.reg or pn.reg.nonconvex(1e-3),
     set = parts.set}
-end
-
-local function refused(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok, text)
-  assert.truthy(tostring(message):find(text, 1, true), tostring(message))
 end
 
 local function warned(plan, text)

@@ -1,0 +1,11 @@
+-- tier.lua -- which tier of the tests runs: the fast one of `make test`, in which every behaviour is seen once, or the thorough
+-- one of `make test-all`, which sets PN_THOROUGH: more cases and repetitions, and real data.  C tests ask tests/check.h.
+-- Depends on: nothing.  Used by: specs.
+local tier = { thorough = (os.getenv "PN_THOROUGH" or "") ~= "" }
+
+-- How many, in the one and in the other.
+function tier.times(fast, thorough)
+  return tier.thorough and thorough or fast
+end
+
+return tier
