@@ -11,7 +11,7 @@
 #include "geometry/potentials/potential_parts.h"
 #include "numeric/blas.h"
 
-/* clang-format off: one row, one line */
+/* One row, one line. */
 #define POTENTIALS(X)                                                                                                  \
     X(euclidean)                                                                                                       \
     X(entropy)                                                                                                         \
@@ -21,7 +21,6 @@
     X(schatten)                                                                                                        \
     X(quadratic)                                                                                                       \
     X(polytope)
-/* clang-format on */
 
 #define DECLARE(name) extern const pn_potential_ops pn_potential_##name;
 POTENTIALS(DECLARE)

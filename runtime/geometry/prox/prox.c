@@ -9,7 +9,7 @@
 #include "core/table.h"
 #include "geometry/prox/prox.h"
 
-/* clang-format off: one row, one line */
+/* One row, one line. */
 #define PROXES(X)                                                                                                      \
     X(l1)                                                                                                              \
     X(l2)                                                                                                              \
@@ -22,7 +22,6 @@
     X(huber)                                                                                                           \
     X(box)                                                                                                             \
     X(indicator)
-/* clang-format on */
 
 #define DECLARE(name) extern const pn_prox_ops pn_prox_##name;
 PROXES(DECLARE)
