@@ -37,7 +37,7 @@ local problems = {
 }
 local budgets = {
   { epsilon = 0.5, delta = 1e-6 }, { epsilon = 4, delta = 1e-6, neighbours = "zero_out" }, { rho = 0.1 }, { epsilon = 1 },
-  { privacy = false, iterations = 20 },
+  { privacy = false, iterations = 6 },
 }
 
 local function bits(theta)

@@ -260,6 +260,15 @@ describe("private newton", function()
     assert.is_true(distance(a, c) > 0)
   end)
 
+  it("says before the run what matrices of many coordinates take", function()
+    local function warnings(columns)
+      local d = pn.data.synthetic.logistic { n = 50, p = columns, seed = 1 }:clip_rows("l2", 1)
+      return tostring(pn.solve.newton.plan(pn.objective { data = d, loss = pn.loss.logistic() }, { epsilon = 1, delta = 1e-6 }))
+    end
+    assert.truthy(warnings(4000):gsub("%s+", " "):find("has 4000 x 4000 numbers (0.13 GB)", 1, true))
+    assert.is_nil(warnings(1000):find("eigenvalues take", 1, true))
+  end)
+
   it("stays in its set", function()
     local set = pn.set.l2_ball {dim = 3, radius = 0.4}
     local plan = solve.plan(logistic(100, 3, {set = set}), {epsilon = 0.1, delta = 1e-4})
