@@ -87,8 +87,8 @@ struct pn_plan {
                               the loss; 0: unknown */
     double sigma;     /* noise on each coordinate of the mean gradient in a step; 0: none, or not one number */
     const char *accountant; /* static: who priced it when that is no sum of charges ("pld"); NULL otherwise */
-    pn_plan_lines lines; /* pn_plan_explain has them all */
-    size_t later;        /* before which of them those of solver->what_if stand; 0: it has none */
+    pn_plan_lines lines;    /* pn_plan_explain has them all */
+    size_t later;           /* before which of them those of solver->what_if stand; 0: it has none */
     pn_plan_setting settings[PN_PLAN_SETTINGS];
     size_t setting_count;
     char warnings[3][256]; /* empty strings where there is none */

@@ -211,7 +211,7 @@ void svrg_what_if(const pn_plan *base, pn_plan_lines *out)
         inner = plan->release.sigma * (there.inner / here.inner);
         pn_lines_add(out, names[i], svrg_sigma(plan, &other, inner), "",
                      "noise sigma%s, %.4g gradients, predicted %.3g", plan->whole_price ? ", about" : "",
-                    svrg_gradients(&other, plan->problem.n), svrg_predict(plan, &other, there.anchor, inner));
+                     svrg_gradients(&other, plan->problem.n), svrg_predict(plan, &other, there.anchor, inner));
     }
 }
 
