@@ -38,13 +38,12 @@ struct pn_accountant {
     double releases;          /* counts and all */
 };
 
-/* clang-format off: one row, one line */
+/* One row, one line. */
 #define PN_ACCOUNTANTS(X)                                                                                              \
     X(rdp)                                                                                                             \
     X(zcdp)                                                                                                            \
     X(pld)                                                                                                             \
     X(advanced)
-/* clang-format on */
 /** Of these, ended by NULL. */
 const pn_accountant_ops *const *pn_accountant_table(void);
 /** An accountant by name; it has no event yet.  Errors: PN_EUNSUPPORTED for an unknown name (lists the

@@ -195,8 +195,7 @@ static pn_status vertex_gap(const problem *at, const double *x, const double *g,
     double *away = pn_alloc(2 * p, sizeof(double)), across = NAN;
     pn_status status;
 
-    if (!away)
-        return pn_fail(err, PN_ENOMEM, "solve.exact: out of memory for %zu coordinates", p);
+    PN_TRY(pn_made(away, err, "solve.exact: out of memory for %zu coordinates", p));
     for (size_t j = 0; j < p; j++)
         away[j] = -g[j];
     status = set->ops->support(set, away, away + p, &across, err);
