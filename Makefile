@@ -3,7 +3,7 @@
 
 # ---- settings ----
 
-VERSION := 0.1.0
+VERSION := $(shell sed -n 's/^\#define PN_VERSION_STRING "\(.*\)"/\1/p' include/penumbra/version.h)
 SO      := libpenumbra.so.0
 FED_SO  := libpenumbra_federated.so.0
 LUA_SO  := libpenumbra_lua.so.0
@@ -45,7 +45,7 @@ OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy 2>/dev/null)
 STD      := -std=c17 -fPIC -pthread -fno-semantic-interposition
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-INCLUDE   = -Iruntime -I. -Itests -I$(BUILD)/proto
+INCLUDE   = -Iinclude -Iruntime -I. -Itests -I$(BUILD)/proto
 # One file is C++: the Fourier transform, which is a template.
 CXX_STD  := -std=c++17 -fPIC -fno-semantic-interposition -fno-rtti
 CXX_WARN := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
@@ -66,7 +66,6 @@ SEALED  := -Wl,-z,relro,-z,now,-z,noexecstack
 SEALED  := $(if $(HARDEN),$(SEALED))
 
 # Flags for one source file: EXTRA_<name without .c>.  Everything else is built for the baseline processor.
-EXTRA_status := -DPN_VERSION='"$(VERSION)"'
 EXTRA_lmpi    = $(MPI_CFLAGS)
 # Complex products without the search for infinities: twice as fast.
 EXTRA_fft := $(shell $(CXX) -Werror -fcx-limited-range -E -x c++ /dev/null >/dev/null 2>&1 && echo -fcx-limited-range)
@@ -122,10 +121,10 @@ RUNTIME_PROTO := $(sort $(wildcard runtime/*/*/*.proto))
 PROGRAM_SRC := $(sort $(wildcard bindings/prompt/*.c) bindings/curator/serve.c bindings/curator/confine.c)
 BINDING_SRC := $(filter-out $(PROGRAM_SRC) bindings/mpi/%,$(sort $(wildcard bindings/*/*.c)))
 STDLIB      := $(patsubst stdlib/%,%,$(sort $(shell find stdlib -name '*.lua')))
-HEADERS     := penumbra.h $(shell sed -n 's/^\#include "\(.*\)"/\1/p' runtime/penumbra.h)
-PUBLIC      := $(HEADERS:%=runtime/%) bindings/embed/penumbra_lua.h
-FED_HEADERS := $(filter federated/%,$(HEADERS))
-CORE_HEADERS := $(filter-out $(FED_HEADERS),$(HEADERS))
+# What hosts rely on: the headers of libpenumbra and of libpenumbra_federated.
+FED_HEADERS := include/penumbra/federated.h
+HEADERS     := include/penumbra.h $(filter-out $(FED_HEADERS),$(sort $(wildcard include/penumbra/*.h)))
+PUBLIC      := $(HEADERS) $(FED_HEADERS) bindings/embed/penumbra_lua.h
 C_TEST_SRC  := $(sort $(wildcard tests/*/*_test.c tests/*/*/*_test.c tests/*/*/*/*_test.c))
 BENCH_SRC   := $(sort $(wildcard tests/bench/*_bench.c))
 
@@ -186,13 +185,10 @@ define record
 endef
 $(BUILD)/flags: FORCE
 	$(call record,$(COMPILE) $(COMPILE_CXX) $(LINK) $(ALL_LIBS) $(SO_LIBS))
-# What concerns one file each: an MPI that was installed since, or a new version, is no reason to compile everything.
+# What concerns one file: an MPI that was installed since is no reason to compile everything.
 $(BUILD)/mpi.flags: FORCE
 	$(call record,$(MPI_CFLAGS) $(MPI_LIBS))
-$(BUILD)/version: FORCE
-	$(call record,$(VERSION))
 $(MPI_OBJ): $(BUILD)/mpi.flags
-$(BUILD)/runtime/core/status.o: $(BUILD)/version
 $(BUILD)/objects: FORCE
 	$(call record,$(RUNTIME_OBJ) $(BINDING_OBJ) $(PROGRAM_OBJ))
 
@@ -238,11 +234,11 @@ $(STATIC): $(BUILD)/static/%: $(BUILD)/% $(BUILD)/static/names
 # What a shared object shows to the world: of libpenumbra what installed headers declare, by a version, and beside it, for this very
 # version of the Lua library alone, what the bindings need.  Under a sanitizer the module stays mapped, so that reports can name its lines.
 SYMBOLS = $(LUA) bindings/package/symbols.lua
-$(BUILD)/pn.map: $(CORE_HEADERS:%=runtime/%) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
-	@$(SYMBOLS) map PENUMBRA_0.1 $(CORE_HEADERS:%=runtime/%) -- $(BINDING_OBJ) $(FED_OBJ) -- $(CORE_OBJ) >$@.new
+$(BUILD)/pn.map: $(HEADERS) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
+	@$(SYMBOLS) map PENUMBRA_0.1 $(HEADERS) -- $(BINDING_OBJ) $(FED_OBJ) -- $(CORE_OBJ) >$@.new
 	@cmp -s $@.new $@ || mv $@.new $@
-$(BUILD)/federated.map: $(FED_HEADERS:%=runtime/%) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
-	@$(SYMBOLS) map PENUMBRA_0.1 $(FED_HEADERS:%=runtime/%) -- $(BINDING_OBJ) -- $(FED_OBJ) >$@.new
+$(BUILD)/federated.map: $(FED_HEADERS) $(BINDING_OBJ) $(FED_OBJ) bindings/package/symbols.lua bindings/package/headers.lua
+	@$(SYMBOLS) map PENUMBRA_0.1 $(FED_HEADERS) -- $(BINDING_OBJ) -- $(FED_OBJ) >$@.new
 	@cmp -s $@.new $@ || mv $@.new $@
 $(BUILD)/lua.map: FORCE
 	$(call record,{ global: luaopen_penumbra_core; local: *; };)
@@ -377,17 +373,17 @@ repl: all ## Start the program
 # ---- checks ----
 
 LUA_CODE  = $(wildcard stdlib examples tests)
-C_DIRS    = $(wildcard runtime bindings examples tests)
+C_DIRS    = $(wildcard include runtime bindings examples tests)
 C_FILES   = $(sort $(shell find $(C_DIRS) -name '*.[ch]' -o -name '*.cc'))
 
 check-layers: $(BUILD)/libpenumbra.a ## Refuse what points upward between the rooms and floors of runtime/
 	@$(LUA) tests/tools/check_layers.lua . $(BUILD)/runtime
 
-check-abi: all ## Refuse to take away or change what programs that link the libraries rely on
-	@sh bindings/package/check_abi.sh check $(BUILD) '$(CC)' $(LUA) $(HEADERS:%=runtime/%)
+check-abi: all ## Refuse to take away names that programs which link the libraries rely on
+	@sh bindings/package/check_abi.sh check $(BUILD)
 
 abi: all ## Write down what the libraries show now, on purpose
-	@sh bindings/package/check_abi.sh write $(BUILD) '$(CC)' $(LUA) $(HEADERS:%=runtime/%)
+	@sh bindings/package/check_abi.sh write $(BUILD)
 
 # uninitvar is left to the compilers, which follow loops better.
 lint: check-layers check-abi | $(BUILD)/setup/lint ## Check format, style and common errors of C and Lua
@@ -442,7 +438,6 @@ picture: all | $(BUILD)/setup/picture ## Play a session in a terminal and draw i
 # A prefix that does not begin with / is seen from here.
 ROOT      = $(if $(filter /%,$(firstword $(PREFIX))),$(PREFIX),$(CURDIR)/$(PREFIX))
 TO        = $(DESTDIR)$(ROOT)
-INC_DIR   = $(TO)/include/penumbra
 LIB_DIR   = $(TO)/$(LIB)
 CLUA_DIR  = $(LIB_DIR)/lua/5.4/penumbra
 LUA_DIR   = $(TO)/share/lua/5.4/penumbra
@@ -457,8 +452,8 @@ PC        = @mkdir -p '$(LIB_DIR)/pkgconfig' && rm -f '$(LIB_DIR)/pkgconfig/$(no
 	    >'$(LIB_DIR)/pkgconfig/$(notdir $(1))' && chmod 644 '$(LIB_DIR)/pkgconfig/$(notdir $(1))'
 
 install: all docs $(STATIC) ## Install below DESTDIR/PREFIX
-	@$(foreach file,$(HEADERS),$(INSTALL) runtime/$(file) '$(INC_DIR)/$(file)' && ) true
-	@$(INSTALL) bindings/embed/penumbra_lua.h '$(INC_DIR)/penumbra_lua.h'
+	@$(foreach file,$(HEADERS) $(FED_HEADERS),$(INSTALL) $(file) '$(TO)/$(file)' && ) true
+	@$(INSTALL) bindings/embed/penumbra_lua.h '$(TO)/include/penumbra_lua.h'
 	@$(foreach file,$(STDLIB),$(INSTALL) stdlib/$(file) '$(LUA_DIR)/$(file)' && ) true
 	$(INSTALL) $(BUILD)/static/libpenumbra.a '$(LIB_DIR)/libpenumbra.a'
 	$(INSTALL) $(BUILD)/static/libpenumbra_federated.a '$(LIB_DIR)/libpenumbra_federated.a'
@@ -491,8 +486,8 @@ install-rock: all
 	@$(if $(MPI),$(INSTALL) $(MPI) '$(ROCK_LIB)/penumbra/mpi.so')
 
 uninstall: ## Remove what install put there
-	rm -rf '$(INC_DIR)' '$(CLUA_DIR)' '$(LUA_DIR)' '$(LUALS_DIR)' '$(DOC_DIR)'
-	rm -f '$(TO)/bin/penumbra' '$(LIB_DIR)/pkgconfig/penumbra.pc' '$(LIB_DIR)/pkgconfig/penumbra-federated.pc' \
+	rm -rf '$(TO)/include/penumbra' '$(CLUA_DIR)' '$(LUA_DIR)' '$(LUALS_DIR)' '$(DOC_DIR)'
+	rm -f '$(TO)/include/penumbra.h' '$(TO)/include/penumbra_lua.h' '$(TO)/bin/penumbra' '$(LIB_DIR)/pkgconfig/penumbra.pc' '$(LIB_DIR)/pkgconfig/penumbra-federated.pc' \
 	    '$(LIB_DIR)/pkgconfig/penumbra-lua.pc' '$(MAN)' '$(LIB_DIR)/libpenumbra'.* '$(LIB_DIR)/libpenumbra_federated'.* \
 	    '$(LIB_DIR)/libpenumbra_lua'.*
 

@@ -76,9 +76,9 @@ static inline pn_status fail_alloc_run(fail_alloc *count, fail_alloc_fn scenario
 
     atomic_init(&count->calls, 0);
     atomic_init(&count->live, 0);
-    pn_set_allocator(&allocator);
+    pn_allocator_set(&allocator);
     status = scenario(self, &err);
-    pn_set_allocator(NULL);
+    pn_allocator_set(NULL);
     return status;
 }
 

@@ -55,7 +55,7 @@ static pn_status exact_budget(pn_ledger **out, const pn_prefix *stream, pn_err *
 {
     const pn_prefix_design *design = pn_prefix_design_of(stream);
     const pn_prefix_options *options = pn_prefix_options_of(design);
-    const pn_event *event = pn_prefix_event(design);
+    const pn_event *event = pn_prefix_design_event(design);
     bool curve = options->epsilon > 0.0;
     pn_budget budget = { .epsilon = curve ? options->epsilon : (double)NAN,
                          .delta = curve ? options->delta : 0.0,
@@ -205,7 +205,7 @@ static int variance_at(lua_State *L)
 
     if (horizon > 0 && i > horizon)
         return pnl_error(L, "tree:variance: i must be at most the horizon, %zu, got %zu", horizon, i);
-    lua_pushnumber(L, pn_prefix_variance(design, i));
+    lua_pushnumber(L, pn_prefix_design_variance(design, i));
     return 1;
 }
 
@@ -226,11 +226,11 @@ static int variances(lua_State *L)
 PNL_GETTER(get_count, pn_prefix_count(check_tree(L)->stream));
 PNL_GETTER_IF(get_horizon, options_of(L)->horizon > 0, options_of(L)->horizon);
 PNL_GETTER_IF(get_dim, options_of(L)->dim > 0, options_of(L)->dim);
-PNL_GETTER(get_sigma, pn_prefix_sigma(design_of(L)));
+PNL_GETTER(get_sigma, pn_prefix_design_sigma(design_of(L)));
 
 static int get_rho(lua_State *L)
 {
-    double mu = pn_prefix_mu(design_of(L));
+    double mu = pn_prefix_design_mu(design_of(L));
 
     lua_pushnumber(L, mu * mu / 2.0);
     return 1;
@@ -242,7 +242,7 @@ static int get_event(lua_State *L)
 
     (void)check_tree(L);
     slot = pnl_newbox(L, &pnl_event_class);
-    *slot = pn_event_keep(pn_prefix_event(design_of(L)));
+    *slot = pn_event_keep(pn_prefix_design_event(design_of(L)));
     return 1;
 }
 
@@ -267,13 +267,13 @@ static int to_string(lua_State *L)
     design = pn_prefix_design_of(self->stream);
     count = (unsigned long long)pn_prefix_count(self->stream);
     options = pn_prefix_options_of(design);
-    pn_prefix_describe(design, method, sizeof method);
+    pn_prefix_design_describe(design, method, sizeof method);
     if (options->bound > 0.0)
         (void)snprintf(limit, sizeof limit, "; entries beyond +-%.9g are %s", options->bound,
                        options->clamp ? "clamped" : "refused");
     (void)snprintf(text, sizeof text, "pn.tree: %s; dim %zu, %llu lea%s, sigma %.6g, rho %.6g%s%s%s", method,
-                   options->dim, count, count == 1 ? "f" : "ves", pn_prefix_sigma(design),
-                   pn_prefix_mu(design) * pn_prefix_mu(design) / 2.0,
+                   options->dim, count, count == 1 ? "f" : "ves", pn_prefix_design_sigma(design),
+                   pn_prefix_design_mu(design) * pn_prefix_design_mu(design) / 2.0,
                    pn_prefix_is_paid(self->stream) ? "" : ", to be paid at the first push", limit,
                    pn_prefix_simulated(self->stream) ? "; simulated: no privacy" : "");
     lua_pushstring(L, text);

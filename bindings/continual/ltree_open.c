@@ -116,7 +116,7 @@ static pn_prefix_options read_options(lua_State *L, pn_arg *relation)
     if (pn_param_count(pn_prefix_params) > PNL_MAX_PARAMS)
         pnl_error(L, "tree: has more options than the binding reads");
     memcpy(both, own_params, OWN * sizeof *both);
-    both[OWN] = pnl_neighbours_params[0];
+    both[OWN] = pn_neighbours_params[0];
     both[OWN + 1] = (pn_param)PN_PARAM_END;
     pnl_options2(L, 1, "tree", both, args, pn_prefix_params, method, by_hand);
     pnl_status(L, pn_args_check("tree", both, args, &err), &err);
@@ -161,7 +161,7 @@ static pn_status start(pnl_tree *self, const pn_prefix_options *options, pn_rng 
     pn_status status = pn_prefix_design_new(&design, options, err);
 
     if (status == PN_OK)
-        status = pn_prefix_start(&self->stream, design, rng, err);
+        status = pn_prefix_new(&self->stream, design, rng, err);
     if (status == PN_OK && path)
         status = pn_prefix_follow(self->stream, path, err);
     pn_prefix_design_free(design);
@@ -309,7 +309,7 @@ static void enter(lua_State *L)
     methods = methods < PNL_MAX_PARAMS ? methods : PNL_MAX_PARAMS;
     memcpy(params, own_params, OWN * sizeof *params);
     memcpy(params + OWN, by_hand_params, BY_HAND * sizeof *params);
-    params[OWN + BY_HAND] = pnl_neighbours_params[0];
+    params[OWN + BY_HAND] = pn_neighbours_params[0];
     memcpy(params + OWN + BY_HAND + 1, pn_prefix_params, methods * sizeof *params);
     params[OWN + BY_HAND + 1 + methods] = (pn_param)PN_PARAM_END;
     pnl_reference(

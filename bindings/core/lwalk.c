@@ -170,7 +170,7 @@ int pnl_plan_run(lua_State *L, int plan_index, int options)
     slot = pnl_new_fit(L, plan_index);
     pnl_run_begin_at(L, -2, owner);
     pnl_busy(L, plan_index, true);
-    status = PN_WITH_RECORDS(pn_run(slot, plan, &run, &err));
+    status = PN_WITH_RECORDS(pn_plan_run(slot, plan, &run, &err));
     pnl_busy(L, plan_index, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);

@@ -274,7 +274,7 @@ int pnl_serve(void)
         return FAILED;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)close_range(PNL_SERVE_DESCRIPTOR + 1, ~0u, 0);
-    pn_set_allocator(&erasing);
+    pn_allocator_set(&erasing);
     /* Nothing is given back: the system does, and faster. */
     _exit(run(&self));
 }

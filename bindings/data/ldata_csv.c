@@ -304,7 +304,7 @@ int pnl_data_csv(lua_State *L)
     slot = pnl_new_data(L);
     pnl_run_begin(L, true);
     pnl_run_lend_task(L);
-    status = pn_load_csv(slot, path, &options, pnl_task(L), &err);
+    status = pn_dataset_load_csv(slot, path, &options, pnl_task(L), &err);
     status = pnl_data_clipped(slot, &clip, status, &err);
     pnl_run_end(L);
     return pnl_data_made(L, slot, status, &err);

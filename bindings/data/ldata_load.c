@@ -108,7 +108,7 @@ static int load_libsvm(lua_State *L)
     slot = pnl_new_data(L);
     pnl_run_begin(L, true);
     pnl_run_lend_task(L);
-    status = pn_load_libsvm(slot, path, &options, pnl_task(L), &err);
+    status = pn_dataset_load_libsvm(slot, path, &options, pnl_task(L), &err);
     status = pnl_data_clipped(slot, &clip, status, &err);
     pnl_run_end(L);
     return pnl_data_made(L, slot, status, &err);
@@ -140,7 +140,7 @@ static int load_npy(lua_State *L)
     slot = pnl_new_data(L);
     pnl_run_begin(L, true);
     pnl_run_lend_task(L);
-    status = pn_load_npy_share(slot, xpath, ypath, (const pn_ranks *)(size_t)args[0].object, pnl_task(L), &err);
+    status = pn_dataset_load_npy_share(slot, xpath, ypath, (const pn_ranks *)(size_t)args[0].object, pnl_task(L), &err);
     status = pnl_data_clipped(slot, &clip, status, &err);
     pnl_run_end(L);
     return pnl_data_made(L, slot, status, &err);

@@ -97,12 +97,12 @@ static int synthetic(lua_State *L, const char *owner, const pn_param *params, sy
 
 static int synthetic_lasso(lua_State *L)
 {
-    return synthetic(L, "data.synthetic.lasso", lasso_params, pn_synthetic_lasso);
+    return synthetic(L, "data.synthetic.lasso", lasso_params, pn_dataset_synthetic_lasso);
 }
 
 static int synthetic_logistic(lua_State *L)
 {
-    return synthetic(L, "data.synthetic.logistic", logistic_params, pn_synthetic_logistic);
+    return synthetic(L, "data.synthetic.logistic", logistic_params, pn_dataset_synthetic_logistic);
 }
 
 /* ---- a truth that is a matrix ---- */
@@ -142,7 +142,7 @@ static int synthetic_classification(lua_State *L)
     truth = pnl_new_mat(L, options.classes, options.p);
     slot = pnl_new_data(L);
     begin(L, owner);
-    return hand_over(L, slot, PN_WITH_RECORDS(pn_synthetic_classification(slot, &options, truth, &err)), &err);
+    return hand_over(L, slot, PN_WITH_RECORDS(pn_dataset_synthetic_classification(slot, &options, truth, &err)), &err);
 }
 
 enum { RANK_ROWS, RANK_COLS, RANK_N, RANK_RANK, RANK_NOISE, RANK_SIGNAL, RANK_COUNT };
@@ -181,7 +181,7 @@ static int synthetic_low_rank(lua_State *L)
     truth = pnl_new_mat(L, options.rows, options.cols);
     slot = pnl_new_data(L);
     begin(L, owner);
-    return hand_over(L, slot, PN_WITH_RECORDS(pn_synthetic_low_rank(slot, &options, truth, &err)), &err);
+    return hand_over(L, slot, PN_WITH_RECORDS(pn_dataset_synthetic_low_rank(slot, &options, truth, &err)), &err);
 }
 
 /* ---- the library ---- */

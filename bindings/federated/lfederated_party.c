@@ -291,8 +291,8 @@ static int party_serve(lua_State *L)
     pnl_run_begin_at(L, -1, "party:serve");
     pnl_busy(L, 1, true);
     self->serving = true;
-    status = self->ranks ? pn_ranks_serve(self->party, self->ranks, self->wire.timeout, pnl_task(L), &err)
-                         : pn_zeromq_serve(self->party, &self->wire, pnl_task(L), &err);
+    status = self->ranks ? pn_party_serve_ranks(self->party, self->ranks, self->wire.timeout, pnl_task(L), &err)
+                         : pn_party_serve_zeromq(self->party, &self->wire, pnl_task(L), &err);
     self->serving = false;
     pnl_busy(L, 1, false);
     pnl_run_end(L);

@@ -25,7 +25,7 @@ static int construct(lua_State *L)
     (void)snprintf(owner, sizeof owner, "norm.%s", ops->name);
     pnl_values_or_options(L, owner, ops->params, args, PN_NORM_PARAMS);
     slot = pnl_newbox(L, &pnl_norm_class);
-    pnl_status(L, pn_norm_new((pn_norm **)slot, ops->name, args, &err), &err);
+    pnl_status(L, pn_norm_from_args((pn_norm **)slot, ops->name, args, &err), &err);
     return 1;
 }
 

@@ -40,7 +40,7 @@ static int construct(lua_State *L)
     lua_settop(L, 1);
     pnl_options(L, 1, owner, ops->params, args, NULL);
     slot = pnl_newbox(L, &pnl_potential_class);
-    pnl_status(L, pn_potential_new((pn_potential **)slot, ops->name, args, &err), &err);
+    pnl_status(L, pn_potential_from_args((pn_potential **)slot, ops->name, args, &err), &err);
     box = lua_gettop(L);
     for (size_t i = 0; i < pn_param_count(ops->params); i++) {
         if (ops->params[i].kind != PN_OBJECT || !args[i].given)
@@ -136,7 +136,7 @@ static pn_norm *check_norm(lua_State *L, const pn_arg *given)
         return pnl_check(L, -1, &pnl_norm_class);
     }
     slot = pnl_newbox(L, &pnl_norm_class);
-    pnl_status(L, pn_norm_new((pn_norm **)slot, "l2", (pn_arg[1]){ { .given = false } }, &err), &err);
+    pnl_status(L, pn_norm_from_args((pn_norm **)slot, "l2", (pn_arg[1]){ { .given = false } }, &err), &err);
     return *slot;
 }
 

@@ -45,7 +45,7 @@ static int construct(lua_State *L)
     (void)snprintf(owner, sizeof owner, "prox.%s", ops->name);
     pnl_values_or_options(L, owner, ops->params, args, 1);
     slot = pnl_newbox(L, &pnl_prox_class);
-    pnl_status(L, pn_prox_new((pn_prox **)slot, ops->name, args, &err), &err);
+    pnl_status(L, pn_prox_from_args((pn_prox **)slot, ops->name, args, &err), &err);
     keep_objects(L, ops->params);
     return 1;
 }

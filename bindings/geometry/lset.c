@@ -68,7 +68,7 @@ static int construct(lua_State *L)
     (void)snprintf(owner, sizeof owner, "set.%s", ops->name);
     pnl_options(L, 1, owner, ops->params, args, NULL);
     slot = pnl_newbox(L, &pnl_set_class);
-    return hand_over(L, pn_set_new((pn_set **)slot, ops->name, args, &err), &err);
+    return hand_over(L, pn_set_from_args((pn_set **)slot, ops->name, args, &err), &err);
 }
 
 static int names(lua_State *L)

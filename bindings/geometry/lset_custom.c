@@ -1,11 +1,11 @@
 /* lset_custom.c -- pn.set.custom: a set given by a user's functions.
- * Depends on: lset.h, lcallback.h, geometry/sets/custom_set.h.  Used by: lset.c. */
+ * Depends on: lset.h, lcallback.h, geometry/convex/set.h.  Used by: lset.c. */
 #include <math.h>
 
 #include "bindings/core/lcallback.h"
 #include "bindings/core/progress.h"
 #include "bindings/geometry/lset.h"
-#include "geometry/sets/custom_set.h"
+#include "geometry/convex/set.h"
 
 enum { SUPPORT, PROJECT, CONTAINS };
 

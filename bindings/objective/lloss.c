@@ -26,7 +26,7 @@ static int construct(lua_State *L)
     (void)snprintf(owner, sizeof owner, "loss.%s", ops->name);
     pnl_options(L, 1, owner, ops->params, args, NULL);
     slot = pnl_newbox(L, &pnl_loss_class);
-    pnl_status(L, pn_loss_new((pn_loss **)slot, ops->name, args, &err), &err);
+    pnl_status(L, pn_loss_from_args((pn_loss **)slot, ops->name, args, &err), &err);
     return 1;
 }
 

@@ -28,7 +28,7 @@ static int construct(lua_State *L)
     (void)snprintf(owner, sizeof owner, "reg.%s", ops->name);
     pnl_values_or_options(L, owner, ops->params, args, 1); /* pn.reg.l2(0.1) */
     slot = pnl_newbox(L, &pnl_reg_class);
-    pnl_status(L, pn_regulariser_new((pn_regulariser **)slot, ops->name, args, &err), &err);
+    pnl_status(L, pn_regulariser_from_args((pn_regulariser **)slot, ops->name, args, &err), &err);
     return 1;
 }
 

@@ -1,16 +1,20 @@
--- c_pages.lua -- the installed C headers as pages, one for each room: every declaration with the comment that stands before it.
+-- c_pages.lua -- the installed C headers as pages, a few to a page: every declaration with the comment that stands before it.
 -- Depends on: headers.lua, html.lua.  Used by: docs.lua.
 local headers = require "headers"
 local html = require "html"
 
-local ABOUT = {
-  [""] = "The whole library in one include.", bindings = "Penumbra in a host's Lua: penumbra_lua.h.",
-  core = "Status codes, memory, parameter tables, tasks, ranks.", numeric = "Sparse matrices.",
-  random = "Random streams, noise on the lattice, private selection, samplings.",
-    expr = "Expression graphs, intervals, certified bounds.",
-  data = "Data sets and their loaders.", geometry = "Sets, norms, potentials, proximal operators, widths.",
-  privacy = "Events, accountants, mechanisms, samplers, ledgers, audits.", continual = "Private prefix sums.",
-  objective = "Losses, regularisers, objectives.", solvers = "Plans, steps, runs.", federated = "Parties, servers, transports.",
+-- The pages, in their order, and the headers on each.
+local PAGES = {
+  { "core", "First steps; status codes, options by name, memory, tasks, random streams.",
+    "penumbra status version options numbers memory task ranks rng" },
+  { "data", "Data sets and their loaders.", "dataset" },
+  { "geometry", "Sets, norms, potentials, proximal operators.", "set norm potential prox" },
+  { "privacy", "Events, accountants, ledgers, mechanisms, samplers.", "event accountant ledger mechanism sampler" },
+  { "continual", "Private prefix sums.", "prefix" },
+  { "objective", "Losses, regularisers, objectives.", "loss regulariser objective" },
+  { "solvers", "Plans, runs, fits, models in files.", "plan model" },
+  { "federated", "Parties, transports: libpenumbra_federated.", "federated" },
+  { "lua", "Penumbra in a host's Lua.", "penumbra_lua" },
 }
 
 local WRAPPED = 105 -- columns: where a line ends so far out, a sentence goes on in the next, which pages break elsewhere
@@ -58,27 +62,25 @@ local function section(path, text)
   return table.concat(out)
 end
 
--- paths of headers below runtime/, in their order, and bindings/embed/penumbra_lua.h.
+-- paths: of all installed headers.
 return function(paths)
-  local rooms, order = {}, {}
-  for _, path in ipairs(paths) do
-    local below = path:gsub("^runtime/", "")
-    local room = below:match "^(.-)/" or ""
-    if room ~= "" then
-      if not rooms[room] then
-        rooms[room] = {}
-        order[#order + 1] = room
-      end
+  local by_name, list = {}, {}
+  for _, path in ipairs(paths) do by_name[path:match "([^/]+)%.h$"] = path end
+  for _, page in ipairs(PAGES) do
+    local id, about, names = table.unpack(page)
+    local sections, last = {}, nil
+    for name in names:gmatch "%S+" do
+      local path = assert(by_name[name], name .. ".h is not installed")
       local file <close> = assert(io.open(path))
-      table.insert(rooms[room], section(room == "bindings" and "penumbra_lua.h" or below, file:read "a"))
+      last = path:gsub("^.*/include/", ""):gsub("^include/", ""):gsub("^bindings/embed/", "")
+      sections[#sections + 1], by_name[name] = section(last, file:read "a"), nil
     end
+    local include = (id == "federated" or id == "lua") and last or "penumbra.h"
+    list[#list + 1] = { id = "c." .. id, file = "c." .. id .. ".html", title = id, about = about,
+      content = ("<h1>C: %s</h1>\n<p>%s  <code>#include &lt;%s&gt;</code></p>\n%s"):format(id, html.escape(about), include,
+        table.concat(sections)) }
   end
-  local list = {}
-  for _, room in ipairs(order) do
-    local title = room == "bindings" and "penumbra_lua.h" or room .. "/"
-    list[#list + 1] = { id = "c." .. room, file = "c." .. room .. ".html", title = title, about = ABOUT[room] or "",
-      content = ("<h1>C: %s</h1>\n<p>%s  <code>#include &lt;%s.h&gt;</code></p>\n%s"):format(title, html.escape(ABOUT[room] or ""),
-        room == "bindings" and "penumbra_lua" or "penumbra", table.concat(rooms[room])) }
-  end
+  local forgotten = next(by_name)
+  assert(not forgotten, forgotten and forgotten .. ".h is on no page; the list is in c_pages.lua")
   return list
 end

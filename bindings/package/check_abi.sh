@@ -1,13 +1,12 @@
 #!/bin/sh
-# check_abi.sh -- what programs that link the libraries rely on: the exported names with their versions, and the sizes and offsets of
-# public structs, against the lists in abi/.  What is gone or changed fails; what is new is only said.
-# Usage: check_abi.sh check|write BUILD CC LUA HEADER ...
+# check_abi.sh -- what programs that link the libraries rely on: the exported names with their versions, against the lists in abi/.
+# What is gone or changed fails; what is new is only said.
+# Usage: check_abi.sh check|write BUILD
 # The lists are in abi/, or in $ABI_LISTS.
-# Depends on: nm, a C compiler, symbols.lua.  Used by: make check-abi, make abi.
+# Depends on: nm.  Used by: make check-abi, make abi.
 set -eu
 
-mode=$1 build=$2 cc=$3 lua=$4
-shift 4
+mode=$1 build=$2
 here=$(dirname "$0")
 lists=${ABI_LISTS:-$here/abi}
 now=$build/abi
@@ -25,15 +24,9 @@ for library in libpenumbra libpenumbra_federated libpenumbra_lua; do
     [ ! -e "$build/$library.so" ] || names_of "$build/$library.so" >"$now/$library.symbols"
 done
 
-# Offsets differ between processors: a list for each that has been written down.
-layout=libpenumbra.$(uname -m).layout
-"$lua" "$here/symbols.lua" layout "$@" >"$now/layout.c"
-"$cc" -std=c17 -Iruntime -o "$now/layout" "$now/layout.c"
-"$now/layout" | LC_ALL=C sort >"$now/$layout"
-
 if [ "$mode" = write ]; then
     mkdir -p "$lists"
-    for list in "$now"/*.symbols "$now"/*.layout; do
+    for list in "$now"/*.symbols; do
         cp "$list" "$lists/"
         echo "wrote $lists/$(basename "$list"): $(wc -l <"$list") lines"
     done
@@ -41,7 +34,7 @@ if [ "$mode" = write ]; then
 fi
 
 status=0
-for list in "$lists"/*.symbols "$lists/$layout"; do
+for list in "$lists"/*.symbols; do
     [ -e "$list" ] || continue
     LC_ALL=C comm -23 "$list" "$now/$(basename "$list")" >"$now/gone"
     LC_ALL=C comm -13 "$list" "$now/$(basename "$list")" >"$now/new"

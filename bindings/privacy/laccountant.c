@@ -304,7 +304,7 @@ static int accountant_new(lua_State *L)
     (void)snprintf(owner, sizeof owner, "accountant.%s", ops->name);
     pnl_options(L, 1, owner, ops->params, args, NULL);
     slot = (pn_accountant **)pnl_newbox(L, &pnl_accountant_class);
-    pnl_status(L, pn_accountant_new(slot, ops->name, args, &err), &err);
+    pnl_status(L, pn_accountant_from_args(slot, ops->name, args, &err), &err);
     return 1;
 }
 

@@ -259,7 +259,7 @@ static double claimed_epsilon(pn_event *event, double delta)
     pn_accountant *pld = NULL;
     pn_arg args[8] = { { 0 } };
 
-    if (delta > 0.0 && pn_accountant_new(&pld, "pld", args, NULL) == PN_OK &&
+    if (delta > 0.0 && pn_accountant_from_args(&pld, "pld", args, NULL) == PN_OK &&
         pn_accountant_add(pld, event, 1, NULL) == PN_OK && pld->ops->epsilon(pld, delta, &other, NULL, NULL) == PN_OK)
         epsilon = fmin(epsilon, other);
     pn_accountant_free(pld);

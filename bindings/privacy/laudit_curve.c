@@ -16,7 +16,7 @@ static void fill(pn_audit_curve *out, double *epsilon, double *delta, pn_event *
     pn_arg args[8] = { { 0 } };
     double most = NAN;
 
-    if (pn_accountant_new(&pld, "pld", args, NULL) == PN_OK && pn_accountant_add(pld, event, 1, NULL) == PN_OK &&
+    if (pn_accountant_from_args(&pld, "pld", args, NULL) == PN_OK && pn_accountant_add(pld, event, 1, NULL) == PN_OK &&
         pld->ops->epsilon(pld, LEAST, &most, NULL, NULL) == PN_OK && isfinite(most)) {
         for (size_t i = 0; i < POINTS; i++) {
             double at = most * (double)i / (POINTS - 1), found;

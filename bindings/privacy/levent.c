@@ -106,10 +106,10 @@ static int event_new(lua_State *L)
 
     (void)snprintf(owner, sizeof owner, "event.%s", ops->name);
     lua_settop(L, 1);
-    pnl_options2(L, 1, owner, ops->params, args, pnl_neighbours_params, relation, NULL);
-    pnl_status(L, pn_args_check(owner, pnl_neighbours_params, relation, &err), &err);
+    pnl_options2(L, 1, owner, ops->params, args, pn_neighbours_params, relation, NULL);
+    pnl_status(L, pn_args_check(owner, pn_neighbours_params, relation, &err), &err);
     slot = (pn_event **)pnl_newbox(L, &pnl_event_class);
-    pnl_status(L, pn_event_new(slot, ops->name, args, relation_of(ops, args, relation), &err), &err);
+    pnl_status(L, pn_event_from_args(slot, ops->name, args, relation_of(ops, args, relation), &err), &err);
     return 1;
 }
 

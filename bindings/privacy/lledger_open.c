@@ -104,9 +104,9 @@ static int ledger_new(lua_State *L)
     pn_status status;
     pn_err err;
 
-    pnl_options2(L, 1, "ledger", ledger_params, args, pnl_neighbours_params, relation, texts);
+    pnl_options2(L, 1, "ledger", ledger_params, args, pn_neighbours_params, relation, texts);
     pnl_status(L, pn_args_check("ledger", ledger_params, args, &err), &err);
-    pnl_status(L, pn_args_check("ledger", pnl_neighbours_params, relation, &err), &err);
+    pnl_status(L, pn_args_check("ledger", pn_neighbours_params, relation, &err), &err);
     path = text_option(L, "path");
     key = text_option(L, "key");
     name = text_option(L, "name");
@@ -136,7 +136,7 @@ void pnl_open_ledger(lua_State *L)
     pn_param params[PARAMS + 2];
 
     memcpy(params, ledger_params, PARAMS * sizeof *params);
-    params[PARAMS] = pnl_neighbours_params[0];
+    params[PARAMS] = pn_neighbours_params[0];
     params[PARAMS + 1] = (pn_param)PN_PARAM_END;
     lua_pushcfunction(L, ledger_new);
     lua_setfield(L, -2, "ledger");

@@ -93,11 +93,11 @@ static int mechanism_new(lua_State *L)
 
     (void)snprintf(owner, sizeof owner, "mechanism.%s", ops->name);
     lua_settop(L, 1);
-    pnl_options2(L, 1, owner, ops->params, args, pnl_neighbours_params, relation, NULL);
-    pnl_status(L, pn_args_check(owner, pnl_neighbours_params, relation, &err), &err);
+    pnl_options2(L, 1, owner, ops->params, args, pn_neighbours_params, relation, NULL);
+    pnl_status(L, pn_args_check(owner, pn_neighbours_params, relation, &err), &err);
     pnl_refuse_strict(L, owner, ops->params, args, "whether a value is refused depends on it, and costs nothing");
     slot = (pn_mechanism **)pnl_newbox(L, &pnl_mechanism_class);
-    pnl_status(L, pn_mechanism_new(slot, ops->name, args, (pn_neighbours)relation[0].count, &err), &err);
+    pnl_status(L, pn_mechanism_from_args(slot, ops->name, args, (pn_neighbours)relation[0].count, &err), &err);
     return 1;
 }
 

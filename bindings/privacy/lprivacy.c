@@ -6,12 +6,6 @@
 #include "bindings/privacy/lprivacy.h"
 #include "bindings/privacy/lprivacy_check.h"
 
-const pn_param pnl_neighbours_params[] = {
-    { "neighbours", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_neighbours_names,
-      "what two neighbouring data sets differ in: one record replaced, one added or removed, one made null" },
-    PN_PARAM_END,
-};
-
 double pnl_check_delta(lua_State *L, int index, const char *method)
 {
     double delta = lua_tonumber(L, index);
@@ -62,7 +56,7 @@ static void enter_row(lua_State *L, const char *library, const pn_row *row)
         pnl_error(L, "%s.%s has more options than the binding reads", library, row->name);
     for (size_t i = 0; i < count; i++)
         all[i] = row->params[i];
-    all[count] = pnl_neighbours_params[0];
+    all[count] = pn_neighbours_params[0];
     all[count + 1] = (pn_param)PN_PARAM_END;
     lua_pushfstring(L, "pn.%s.%s{", library, row->name);
     for (size_t i = 0; i <= count; i++)

@@ -6,9 +6,6 @@
 #include "bindings/core/pnl.h"
 #include "privacy/event/event.h"
 
-/** The one-row table {"neighbours"} that joins every event's and budget's own options. */
-extern const pn_param pnl_neighbours_params[];
-
 /** A number in [0, 1), in (1, inf], or >= 0; raise with the method's name. */
 double pnl_check_delta(lua_State *L, int index, const char *method);
 double pnl_check_order(lua_State *L, int index, const char *method);

@@ -267,26 +267,26 @@ static int run_above(lua_State *L)
 
     if (lua_type(L, 2) != LUA_TNUMBER)
         return pnl_error(L, "sparse_run:above: the value must be a number, got %s", luaL_typename(L, 2));
-    pnl_status(L, pn_sparse_above(run, lua_tonumber(L, 2), &above, &err), &err);
+    pnl_status(L, pn_sparse_run_above(run, lua_tonumber(L, 2), &above, &err), &err);
     lua_pushboolean(L, above);
     return 1;
 }
 
-PNL_GETTER(run_left, pn_sparse_left(check_run(L)));
-PNL_GETTER(run_private, (bool)!pn_sparse_simulated(check_run(L)));
+PNL_GETTER(run_left, pn_sparse_run_left(check_run(L)));
+PNL_GETTER(run_private, (bool)!pn_sparse_run_simulated(check_run(L)));
 
 static int run_tostring(lua_State *L)
 {
     pn_sparse_run *run = check_run(L);
-    size_t left = pn_sparse_left(run);
+    size_t left = pn_sparse_run_left(run);
     char text[160];
 
     if (left)
         (void)snprintf(text, sizeof text, "pn.sparse_run: %zu positive answer%s left%s", left, left == 1 ? "" : "s",
-                       pn_sparse_simulated(run) ? "; seeded noise: no privacy" : "");
+                       pn_sparse_run_simulated(run) ? "; seeded noise: no privacy" : "");
     else
         (void)snprintf(text, sizeof text, "pn.sparse_run: halted%s",
-                       pn_sparse_simulated(run) ? "; seeded noise: no privacy" : "");
+                       pn_sparse_run_simulated(run) ? "; seeded noise: no privacy" : "");
     lua_pushstring(L, text);
     return 1;
 }
@@ -307,7 +307,7 @@ static const pnl_row run_rows[] = {
 
 static void free_run(void *run)
 {
-    pn_sparse_free(run);
+    pn_sparse_run_free(run);
 }
 
 const pnl_class pnl_sparse_run_class = {
@@ -337,6 +337,6 @@ int pnl_mechanism_open(lua_State *L)
     receipt_slot = pnl_newbox(L, &pnl_release_class);
     resolve(L, &call);
     fill_receipt(L, receipt_slot, &call);
-    pnl_status(L, pn_sparse_open(slot, call.mechanism, call.ledger, call.label, call.rng, &err), &err);
+    pnl_status(L, pn_sparse_run_new(slot, call.mechanism, call.ledger, call.label, call.rng, &err), &err);
     return 2;
 }

@@ -149,10 +149,10 @@ static int sampler_new(lua_State *L)
 
     (void)snprintf(owner, sizeof owner, "sampler.%s", ops->name);
     lua_settop(L, 1);
-    pnl_options2(L, 1, owner, ops->params, args, pnl_neighbours_params, relation, NULL);
-    pnl_status(L, pn_args_check(owner, pnl_neighbours_params, relation, &err), &err);
+    pnl_options2(L, 1, owner, ops->params, args, pn_neighbours_params, relation, NULL);
+    pnl_status(L, pn_args_check(owner, pn_neighbours_params, relation, &err), &err);
     slot = (pn_sampler **)pnl_newbox(L, &pnl_sampler_class);
-    pnl_status(L, pn_sampler_new(slot, ops->name, args, (pn_neighbours)relation[0].count, &err), &err);
+    pnl_status(L, pn_sampler_from_args(slot, ops->name, args, (pn_neighbours)relation[0].count, &err), &err);
     return 1;
 }
 

@@ -150,7 +150,7 @@ static int fit_excess(lua_State *L)
         return pnl_error(L, "fit:excess: a fit that was loaded has no objective; obj:value(fit.theta) of the objective "
                             "made again, less pn.solve.exact(obj).value, is its excess risk");
     pnl_run_begin(L, true);
-    status = pn_solve_exact(pn_plan_objective(plan), tol, 100000, theta, &best, &gap, pnl_task(L), &err);
+    status = pn_objective_minimise(pn_plan_objective(plan), tol, 100000, theta, &best, &gap, pnl_task(L), &err);
     pnl_run_end(L);
     pnl_status(L, status, &err);
     lua_pushnumber(L, pnl_fit_evaluate(L) - best);
@@ -280,7 +280,7 @@ static void push_margins(lua_State *L, double *theta, size_t p)
     if (data) {
         z = pnl_new_vec(L, data->n);
         pnl_run_begin(L, true);
-        status = pn_predict(data, theta, p, z, pnl_task(L), &err);
+        status = pn_dataset_predict(data, theta, p, z, pnl_task(L), &err);
         pnl_run_end(L);
         pnl_status(L, status, &err);
         return;

@@ -158,11 +158,11 @@ static int plan_tostring(lua_State *L)
     const int room = 16384; /* more than most: a second call makes the lines again */
     luaL_Buffer buffer;
     char *text = luaL_buffinitsize(L, &buffer, (size_t)room);
-    int size = pn_plan_print(plan, text, (size_t)room);
+    int size = pn_plan_describe(plan, text, (size_t)room);
 
     if (size >= room) {
         text = luaL_prepbuffsize(&buffer, (size_t)size + 1);
-        size = pn_plan_print(plan, text, (size_t)size + 1);
+        size = pn_plan_describe(plan, text, (size_t)size + 1);
     }
     luaL_pushresultsize(&buffer, (size_t)(size > 0 ? size - 1 : 0)); /* without the last newline */
     return 1;

@@ -151,7 +151,7 @@ int pnl_push_plan(lua_State *L, const pn_solver_ops *solver, int objective_index
     else
         lua_pushnil(L);
     pnl_run_begin_at(L, -1, owner);
-    status = PN_WITH_RECORDS(pn_plan_new(slot, solver->name, objective, ledger, common, own, pnl_task(L), &err));
+    status = PN_WITH_RECORDS(pn_plan_from_args(slot, solver->name, objective, ledger, common, own, pnl_task(L), &err));
     pnl_run_end(L);
     pnl_status(L, status, &err);
     lua_pop(L, 1);
@@ -209,7 +209,7 @@ static int solve_exact(lua_State *L)
     }
     pnl_run_begin_at(L, -1, "solve.exact");
     pnl_busy(L, 1, true);
-    status = pn_solve_exact(objective, args[0].real, args[1].count, theta, &value, &gap, pnl_task(L), &err);
+    status = pn_objective_minimise(objective, args[0].real, args[1].count, theta, &value, &gap, pnl_task(L), &err);
     pnl_busy(L, 1, false);
     pnl_run_end(L);
     pnl_status(L, status, &err);

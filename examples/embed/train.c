@@ -36,34 +36,22 @@ static void give_back(void *self, void *block)
     free(block);
 }
 
-/* ---- options by name, as the tables of sets, losses and solvers have them ---- */
-
-#define MOST_OPTIONS 32
-
-static pn_arg *option(const pn_param *table, pn_arg *args, const char *name)
-{
-    size_t row = pn_param_find(table, name);
-
-    if (row == pn_param_count(table)) { /* a slip of this program, which would go unseen */
-        (void)fprintf(stderr, "train: there is no option %s\n", name);
-        abort();
-    }
-    args[row].given = true;
-    return &args[row];
-}
+/* ---- the parts ---- */
 
 /* { theta : ||theta||_1 <= 1 } */
 static pn_status l1_ball(pn_set **out, size_t dim, pn_err *err)
 {
-    const pn_param *table = pn_set_find("l1_ball")->params;
-    pn_arg args[MOST_OPTIONS] = { { 0 } };
+    pn_options *options;
+    pn_status status = pn_options_new(&options, err);
 
-    option(table, args, "dim")->count = dim;
-    option(table, args, "radius")->real = 1.0;
-    return pn_set_new(out, "l1_ball", args, err);
+    if (status != PN_OK)
+        return status;
+    pn_options_count(options, "dim", dim);
+    pn_options_real(options, "radius", 1.0); /* or as text: pn_options_set(options, "radius", "1") */
+    status = pn_set_new(out, "l1_ball", options, err);
+    pn_options_free(options);
+    return status;
 }
-
-/* ---- the parts ---- */
 
 typedef struct model {
     pn_dataset *data;
@@ -103,8 +91,8 @@ static pn_status load(model *all, const char *path, pn_err *err)
 {
     pn_synthetic_options made_up = { .n = 5000, .p = 50, .sparsity = 5, .noise = 0.05, .signal = 1.0, .seed = 1 };
     pn_dataset *raw = NULL, *clipped = NULL;
-    pn_status status =
-        path ? pn_load_libsvm(&raw, path, NULL, all->task, err) : pn_synthetic_lasso(&raw, &made_up, NULL, err);
+    pn_status status = path ? pn_dataset_load_libsvm(&raw, path, NULL, all->task, err)
+                            : pn_dataset_synthetic_lasso(&raw, &made_up, NULL, err);
 
     if (status == PN_OK)
         status = pn_dataset_clip_rows(&clipped, raw, PN_LINF, 1.0, err);
@@ -119,7 +107,6 @@ static pn_status set_up(model *all, const char *path, pn_err *err)
 {
     const pn_budget budget = { .epsilon = 1.0, .delta = 1e-6, .rho = NAN };
     pn_objective_parts parts = { 0 };
-    pn_arg no_options[MOST_OPTIONS] = { { 0 } };
     pn_status status = pn_task_new(&all->task, 1, err); /* 0 threads: one per processor */
 
     if (status == PN_OK) {
@@ -127,9 +114,9 @@ static pn_status set_up(model *all, const char *path, pn_err *err)
         status = load(all, path, err);
     }
     if (status == PN_OK)
-        status = pn_loss_new(&all->loss, "squared", no_options, err);
+        status = pn_loss_new(&all->loss, "squared", NULL, err);
     if (status == PN_OK)
-        status = l1_ball(&all->set, all->data->p, err);
+        status = l1_ball(&all->set, pn_dataset_features(all->data), err);
     if (status != PN_OK)
         return status;
     parts.data = all->data;
@@ -144,34 +131,37 @@ static pn_status set_up(model *all, const char *path, pn_err *err)
 /* Planning spends nothing: it finds the noise, the steps and what they cost.  The run charges the ledger before it releases. */
 static pn_status train(model *all, pn_err *err)
 {
-    const pn_solver_ops *solver = pn_solver_find("frank_wolfe");
-    pn_arg common[PN_OPT_COUNT] = { { 0 } }, own[MOST_OPTIONS] = { { 0 } };
-    pn_run_options options = { .ledger = all->ledger, .task = all->task };
+    pn_run_options run = { .ledger = all->ledger, .task = all->task };
+    pn_options *options;
     char text[4096];
-    pn_status status;
+    pn_status status = pn_options_new(&options, err);
 
-    common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = 0.8 };
-    common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 5e-7 };
-    status = pn_plan_new(&all->plan, solver->name, all->objective, all->ledger, common, own, all->task, err);
     if (status != PN_OK)
         return status;
-    (void)pn_plan_print(all->plan, text, sizeof text);
+    pn_options_real(options, "epsilon", 0.8);
+    pn_options_real(options, "delta", 5e-7);
+    status = pn_plan_new(&all->plan, "frank_wolfe", all->objective, all->ledger, options, all->task, err);
+    pn_options_free(options);
+    if (status != PN_OK)
+        return status;
+    (void)pn_plan_describe(all->plan, text, sizeof text);
     (void)printf("%s\n", text);
-    return pn_run(&all->fit, all->plan, &options, err);
+    return pn_plan_run(&all->fit, all->plan, &run, err);
 }
 
 static void report(const model *all)
 {
     const pn_fit *fit = all->fit;
+    const double *theta = pn_fit_theta(fit);
 
-    (void)printf("model of %zu steps%s%s:\n", fit->steps, fit->stopped ? ", ended by: " : "",
-                 fit->stopped ? fit->stopped : "");
-    for (size_t j = 0; j < fit->p; j++)
-        if (fabs(fit->theta[j]) > 0.05)
-            (void)printf("  theta[%zu] = %+.3f\n", j + 1, fit->theta[j]);
-    if (fit->is_private && fit->proven && !fit->simulated)
-        (void)printf("(%.3g, %.1g)-differentially private, neighbours: %s\n", fit->epsilon, fit->delta,
-                     pn_neighbours_names[fit->neighbours]);
+    (void)printf("model of %zu steps%s%s:\n", pn_fit_steps(fit), pn_fit_stopped(fit) ? ", ended by: " : "",
+                 pn_fit_stopped(fit) ? pn_fit_stopped(fit) : "");
+    for (size_t j = 0; j < pn_fit_dim(fit); j++)
+        if (fabs(theta[j]) > 0.05)
+            (void)printf("  theta[%zu] = %+.3f\n", j + 1, theta[j]);
+    if (pn_fit_is_private(fit))
+        (void)printf("(%.3g, %.1g)-differentially private, neighbours: %s\n", pn_fit_epsilon(fit), pn_fit_delta(fit),
+                     pn_neighbours_name(pn_fit_neighbours(fit)));
     else
         (void)printf("no privacy is guaranteed\n");
     (void)printf("budget: epsilon %.3g of %.3g spent\n", pn_ledger_spent(all->ledger),
@@ -186,7 +176,7 @@ int main(int argc, char **argv)
     pn_err err;
     pn_status status;
 
-    pn_set_allocator(&allocator); /* before the first object */
+    pn_allocator_set(&allocator); /* before the first object */
     status = set_up(&all, argc > 1 ? argv[1] : NULL, &err);
     if (status == PN_OK)
         status = train(&all, &err);

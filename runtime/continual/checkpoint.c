@@ -112,8 +112,8 @@ static void fill_image(image *to, const pn_prefix *stream)
     to->simulated = stream->key.simulated;
     memcpy(to->key, stream->key.bytes, sizeof to->key);
     to->state_bytes = stream->state_bytes;
-    to->design_sigma = pn_prefix_sigma(stream->design);
-    to->design_mu = pn_prefix_mu(stream->design);
+    to->design_sigma = pn_prefix_design_sigma(stream->design);
+    to->design_mu = pn_prefix_design_mu(stream->design);
     to->stream_sigma = stream_sigma(stream);
     to->bytes = padded(sizeof *to) + padded(array_bytes(to)) + stream->state_bytes;
 }
@@ -256,13 +256,13 @@ static pn_status read_key(pn_prefix *stream, const image *from, pn_err *err)
 static pn_status read_stream(pn_prefix *stream, const image *from, const unsigned char *data, const char *path,
                              pn_err *err)
 {
-    if (pn_prefix_sigma(stream->design) != from->design_sigma || pn_prefix_mu(stream->design) != from->design_mu ||
+    if (pn_prefix_design_sigma(stream->design) != from->design_sigma || pn_prefix_design_mu(stream->design) != from->design_mu ||
         stream_sigma(stream) != from->stream_sigma)
         return pn_fail(
             err, PN_EPARSE,
             "prefix: %.300s: was written by a version of this library that chooses other noise (sigma %.17g there, "
             "%.17g here); resume it with that version",
-            path, from->design_sigma, pn_prefix_sigma(stream->design));
+            path, from->design_sigma, pn_prefix_design_sigma(stream->design));
     if (stream->state_bytes != from->state_bytes || stream->epoch != from->epoch)
         return not_ours(path, err);
     if (stream->state_bytes > 0)

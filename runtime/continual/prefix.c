@@ -43,7 +43,7 @@ const pn_prefix_options *pn_prefix_options_of(const pn_prefix_design *design)
     return &design->options;
 }
 
-double pn_prefix_sigma(const pn_prefix_design *design)
+double pn_prefix_design_sigma(const pn_prefix_design *design)
 {
     return design->options.noiseless ? 0.0 : design->method->sigma;
 }
@@ -53,17 +53,17 @@ double pn_prefix_gain(const pn_prefix_design *design)
     return design->method->gain;
 }
 
-double pn_prefix_mu(const pn_prefix_design *design)
+double pn_prefix_design_mu(const pn_prefix_design *design)
 {
     return design->mu;
 }
 
-pn_event *pn_prefix_event(const pn_prefix_design *design)
+pn_event *pn_prefix_design_event(const pn_prefix_design *design)
 {
     return design->event;
 }
 
-double pn_prefix_variance(const pn_prefix_design *design, uint64_t t)
+double pn_prefix_design_variance(const pn_prefix_design *design, uint64_t t)
 {
     const pn_prefix_method *method = design->method;
 
@@ -112,7 +112,7 @@ static void horizon_text(const pn_prefix_design *design, char *text, size_t size
         (void)snprintf(text, size, "unknown horizon%s", design->doubling ? ", epochs that double" : "");
 }
 
-void pn_prefix_describe(const pn_prefix_design *design, char *text, size_t size)
+void pn_prefix_design_describe(const pn_prefix_design *design, char *text, size_t size)
 {
     const pn_prefix_method *method = design->method;
     char horizon[80], of_method[160];

@@ -156,7 +156,7 @@ double pn_prefix_charged(const pn_prefix_method *method, const pn_prefix_design 
 pn_status pn_prefix_epoch(pn_prefix_method **out, const pn_prefix_design *design, uint64_t epoch, pn_err *err);
 /** Draws of one coordinate that a record can move, whatever its epoch. */
 double pn_prefix_epoch_draws(const pn_prefix_design *design);
-/** pn_prefix_variance, pn_prefix_variances and pn_prefix_room of doubling designs; NaN when memory is short. */
+/** pn_prefix_design_variance, pn_prefix_variances and pn_prefix_room of doubling designs; NaN when memory is short. */
 double pn_prefix_doubling_variance(const pn_prefix_design *design, uint64_t t);
 void pn_prefix_doubling_variances(const pn_prefix_design *design, size_t count, double *out);
 double pn_prefix_doubling_words(const pn_prefix_design *design, uint64_t t);
@@ -203,7 +203,7 @@ struct pn_prefix {
     unsigned char *done; /* [blocks] of the push that runs */
 };
 
-/** A stream with room for the state of `count` leaves, all zero, and no key: for pn_prefix_start and pn_prefix_resume, which copies
+/** A stream with room for the state of `count` leaves, all zero, and no key: for pn_prefix_new and pn_prefix_resume, which copies
  *  state_bytes into it.  bytes: what a file says that the state has, 0 where there is none.
  *  Errors: PN_EPARSE, before memory is asked for, when the state has not so many bytes; PN_ENOMEM. */
 pn_status pn_prefix_make(pn_prefix **out, pn_prefix_design *design, uint64_t count, uint64_t bytes, pn_err *err);

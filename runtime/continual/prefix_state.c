@@ -149,7 +149,7 @@ pn_status pn_prefix_make(pn_prefix **out, pn_prefix_design *design, uint64_t cou
     return PN_OK;
 }
 
-pn_status pn_prefix_start(pn_prefix **out, pn_prefix_design *design, pn_rng *rng, pn_err *err)
+pn_status pn_prefix_new(pn_prefix **out, pn_prefix_design *design, pn_rng *rng, pn_err *err)
 {
     pn_status status;
 

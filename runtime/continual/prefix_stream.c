@@ -369,7 +369,7 @@ pn_status pn_prefix_complete(pn_prefix *stream, double *out, double *variance, p
         return status;
     if (variance)
         *variance = square * method->ops->complete_variance(method, stream->count - before) +
-                    (before > 0 ? pn_prefix_variance(stream->design, before) : 0.0);
+                    (before > 0 ? pn_prefix_design_variance(stream->design, before) : 0.0);
     run_blocks(stream, task, complete_block, &call);
     stream->ended = true;
     return hand_out(stream, out, err);

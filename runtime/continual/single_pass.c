@@ -86,7 +86,7 @@ void pn_single_pass_free(pn_single_pass *self)
 
 pn_event *pn_single_pass_event(const pn_single_pass *self)
 {
-    return pn_prefix_event(self->options.design);
+    return pn_prefix_design_event(self->options.design);
 }
 
 size_t pn_single_pass_leaf(const pn_single_pass *self)
@@ -140,10 +140,10 @@ static pn_status start_stream(pn_single_pass *self, pn_prefix **out, const pn_rn
     pn_status status;
 
     if (!pn_single_pass_event(self))
-        return pn_prefix_start(out, self->options.design, NULL, err);
+        return pn_prefix_new(out, self->options.design, NULL, err);
     status = pn_rng_split(&own, rng, PN_MUTANT("noise_reuse") ? 1 : 2 * (uint64_t)pn_single_pass_epoch(self) + 1, err);
     if (status == PN_OK)
-        status = pn_prefix_start(out, self->options.design, own, err);
+        status = pn_prefix_new(out, self->options.design, own, err);
     pn_rng_free(own);
     return status;
 }

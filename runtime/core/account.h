@@ -9,24 +9,10 @@
 #include <stddef.h>
 
 #include "core/status.h"
+#include "penumbra/memory.h"
 
-typedef struct pn_account pn_account;
-
-/**
- * limit   in bytes, 0 for none.  A request over it fails as if the allocator had refused: PN_ENOMEM.
- * Errors: PN_ENOMEM; PN_EINVAL for a limit of 2^48 bytes or more.
- */
-pn_status pn_account_new(pn_account **out, size_t limit, pn_err *err);
-/** Give up the handle; the account goes with the last block that it was charged for.  NULL is allowed.  No thread may be inside. */
-void pn_account_free(pn_account *account);
-
-/** From now on this thread charges `account`, or nobody for NULL.  Returns the account before, which the caller enters again. */
-pn_account *pn_account_enter(pn_account *account);
 /** The account that this thread charges, or NULL. */
 pn_account *pn_account_current(void);
-
-/** Bytes in use and the most that there have been; 16 bytes a block are for remembering the account.  Either may be NULL. */
-void pn_account_usage(const pn_account *account, size_t *used, size_t *peak);
 
 /** Whether enough was charged since the last pn_account_rest for it to be worth looking for garbage: as much again as then, half of
  *  what was left to the limit, or anything that was refused.  For languages whose collector does not see this memory.  False for NULL. */

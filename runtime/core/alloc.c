@@ -32,7 +32,7 @@ static void default_release(void *self, void *block)
 static const pn_allocator default_allocator = { default_allocate, default_resize, default_release, NULL };
 static pn_allocator current = { default_allocate, default_resize, default_release, NULL };
 
-void pn_set_allocator(const pn_allocator *allocator)
+void pn_allocator_set(const pn_allocator *allocator)
 {
     current = allocator ? *allocator : default_allocator;
 }

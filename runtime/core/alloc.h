@@ -5,20 +5,7 @@
 #include <stddef.h>
 
 #include "core/status.h"
-
-/* Same contracts as malloc, realloc and free; `self` is handed back on every call.  Must be callable from any thread. */
-typedef struct pn_allocator {
-    void *(*allocate)(void *self, size_t bytes);
-    void *(*resize)(void *self, void *block, size_t bytes);
-    void (*release)(void *self, void *block);
-    void *self;
-} pn_allocator;
-
-/**
- * Replace the allocator of the whole process; NULL restores malloc's.
- * Call it before the first object is made: a block goes back to the allocator that is set when it is freed.
- */
-void pn_set_allocator(const pn_allocator *allocator);
+#include "penumbra/memory.h"
 
 /** `count` items of `size` bytes, uninitialised; NULL when count*size overflows or memory is short.  Zero bytes give one. */
 void *pn_alloc(size_t count, size_t size);

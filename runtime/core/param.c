@@ -98,6 +98,7 @@ static pn_status check_choice(const char *owner, const pn_param *param, pn_arg *
     for (size_t i = 0; param->choices[i]; i++) {
         if (strcmp(param->choices[i], arg->text) == 0) {
             arg->count = i;
+            arg->text = param->choices[i]; /* which stays, whatever was given */
             return PN_OK;
         }
     }

@@ -5,10 +5,6 @@
 
 #include "core/status.h"
 
-#ifndef PN_VERSION
-#define PN_VERSION "0.1.0"
-#endif
-
 pn_status pn_fail(pn_err *err, pn_status status, const char *format, ...)
 {
     if (err) {
@@ -44,7 +40,30 @@ const char *pn_status_name(pn_status status)
     return (unsigned)status < sizeof names / sizeof names[0] ? names[status] : "PN_UNKNOWN";
 }
 
+const char *pn_status_text(pn_status status)
+{
+    static const char *const texts[] = {
+        "all is well",
+        "a parameter is outside its range",
+        "sizes do not fit together",
+        "NaN, infinity, or a value outside the declared domain",
+        "out of memory",
+        "a file could not be opened, read or written",
+        "a file is malformed",
+        "the budget does not cover the release; nothing was charged",
+        "a guarantee that cannot be given",
+        "cancelled",
+        "a callback failed",
+        "there is no such combination",
+        "an iteration did not converge, or overflowed",
+        "a limit of time, instructions or memory was reached",
+    };
+
+    return (unsigned)status < sizeof texts / sizeof texts[0] ? texts[status]
+                                                             : "a status that this library does not know";
+}
+
 const char *pn_version(void)
 {
-    return PN_VERSION;
+    return PN_VERSION_STRING;
 }

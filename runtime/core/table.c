@@ -40,33 +40,31 @@ static size_t distance(const char *a, const char *b)
     return d[rows][cols];
 }
 
-/* The name from which a third of the letters differ at most; NULL when there is none. */
-static const char *nearest(const pn_table *table, const char *name)
+const char *pn_nearer(const char *name, const char *found, const char *other)
 {
-    size_t length = strlen(name), best = length < 3 ? 1 : length / 3;
-    const char *found = NULL;
+    size_t length = strlen(name), away;
 
-    for (const pn_row *const *row = table->rows; *row && length <= LONGEST; row++) {
-        size_t away = strlen((*row)->name) <= LONGEST ? distance(name, (*row)->name) : LONGEST;
-
-        if (away < length && (found ? away < best : away <= best)) {
-            found = (*row)->name;
-            best = away;
-        }
-    }
+    if (length > LONGEST || strlen(other) > LONGEST)
+        return found;
+    away = distance(name, other);
+    if (found ? away < distance(name, found) : away < length && away <= (length < 3 ? 1 : length / 3))
+        return other;
     return found;
 }
 
 pn_status pn_table_refuse(const pn_table *table, const char *caller, const char *name, pn_err *err)
 {
-    const char *near = nearest(table, name);
+    const char *near = NULL;
     char known[PN_ERR_MAX] = "";
     size_t used = 0;
 
-    for (const pn_row *const *row = table->rows; *row && used < sizeof known; row++) {
-        int n = snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", (*row)->name);
+    for (const pn_row *const *row = table->rows; *row; row++) {
+        int n = used < sizeof known
+                    ? snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", (*row)->name)
+                    : 0;
 
         used += n > 0 ? (size_t)n : 0;
+        near = pn_nearer(name, near, (*row)->name);
     }
     return pn_fail(err, PN_EUNSUPPORTED, "%s: there is no %s \"%.60s\"%s%s; known are %s", caller, table->kind, name,
                    near ? ", the nearest is " : "", near ? near : "", known);

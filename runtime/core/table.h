@@ -31,6 +31,9 @@ typedef struct pn_table {
 /** The row of that name among `rows`, as pn_set_table() gives them; NULL when there is none. */
 const void *pn_table_find(const void *rows, const char *name);
 
+/** `other` when it is nearer to `name` than `found`, which is NULL at first: a third of the letters differ at most.  Else `found`. */
+const char *pn_nearer(const char *name, const char *found, const char *other);
+
 /** Fail with PN_EUNSUPPORTED for a name that is not in the table: the message names the nearest that is, and all. */
 pn_status pn_table_refuse(const pn_table *table, const char *caller, const char *name, pn_err *err);
 

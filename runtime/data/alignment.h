@@ -24,7 +24,7 @@ typedef struct pn_identifiers {
 /** Free what the list holds, not the list; zeroed is allowed. */
 void pn_identifiers_clear(pn_identifiers *list);
 
-/* Which column of a CSV file.  One separator of , ; tab; fields as pn_load_csv reads them, without blanks around them and quotes. */
+/* Which column of a CSV file.  One separator of , ; tab; fields as pn_dataset_load_csv reads them, without blanks around them and quotes. */
 typedef struct pn_csv_column_options {
     const char *name; /* by the header's name, or NULL */
     size_t column;  /* else by number from 1; then the first line is a header if there is one line more than records */

@@ -27,7 +27,7 @@ pn_status pn_dataset_copy(pn_dataset **out, const pn_dataset *data, pn_err *err)
 
 /** p numbers for each of n records, uninitialised; large ones on large pages where the system has them.  NULL when memory
  *  is short. */
-double *pn_dataset_rows(size_t n, size_t p);
+double *pn_dataset_alloc_rows(size_t n, size_t p);
 /** The label_... and ..._count fields of a summary. */
 void pn_dataset_label_facts(const pn_dataset *data, pn_dataset_summary *out);
 /** Forget what is enforced about the labels, unless all are exactly -1 or 1: that alphabet is taken as public schema. */

@@ -135,7 +135,7 @@ pn_status pn_dataset_check_labels(const double *y, size_t n, pn_err *err)
     return PN_OK;
 }
 
-double *pn_dataset_rows(size_t n, size_t p)
+double *pn_dataset_alloc_rows(size_t n, size_t p)
 {
     size_t count;
 
@@ -150,7 +150,7 @@ static pn_status add_dense(pn_dataset *data, pn_err *err)
     if (data->float32)
         data->single = pn_size_multiply(&count, rows, data->p) ? pn_vault_alloc(count, sizeof *data->single) : NULL;
     else
-        data->dense = pn_dataset_rows(rows, data->p);
+        data->dense = pn_dataset_alloc_rows(rows, data->p);
     if (!data->dense && !data->single)
         return pn_fail(err, PN_ENOMEM, "data: out of memory for %zu x %zu numbers", rows, data->p);
     return PN_OK;

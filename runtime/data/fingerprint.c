@@ -140,7 +140,7 @@ pn_status pn_fingerprint_dataset(pn_dataset **out, const pn_fingerprint *code, s
                        code->users + 1, without + 1);
     if ((status = pn_dataset_shell(&data, n, p, "fingerprint", err)) != PN_OK)
         return status;
-    data->dense = pn_dataset_rows(n, p);
+    data->dense = pn_dataset_alloc_rows(n, p);
     if (!data->dense) {
         pn_dataset_free(data);
         return pn_fail(err, PN_ENOMEM, "fingerprint:dataset: out of memory for %zu x %zu numbers", n, p);

@@ -27,12 +27,12 @@ static pn_status check_shapes(const pn_npy *X, const char *xpath, const pn_npy *
     return PN_OK;
 }
 
-pn_status pn_load_npy(pn_dataset **out, const char *xpath, const char *ypath, pn_task *task, pn_err *err)
+pn_status pn_dataset_load_npy(pn_dataset **out, const char *xpath, const char *ypath, pn_task *task, pn_err *err)
 {
-    return pn_load_npy_share(out, xpath, ypath, NULL, task, err);
+    return pn_dataset_load_npy_share(out, xpath, ypath, NULL, task, err);
 }
 
-pn_status pn_load_npy_share(pn_dataset **out, const char *xpath, const char *ypath, const pn_ranks *ranks,
+pn_status pn_dataset_load_npy_share(pn_dataset **out, const char *xpath, const char *ypath, const pn_ranks *ranks,
                             pn_task *task, pn_err *err)
 {
     pn_npy X = { .data = NULL }, y = { .data = NULL };

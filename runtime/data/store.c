@@ -193,7 +193,7 @@ static pn_status make_room(pn_dataset *data, size_t entries, pn_err *err)
             data->csr.start[n] = entries;
         return status;
     }
-    data->dense = pn_dataset_rows(n, p);
+    data->dense = pn_dataset_alloc_rows(n, p);
     PN_TRY(pn_made(data->dense, err, "%.100s: out of memory for a dense matrix of %zu x %zu (%.0f MiB)", data->name, n,
                    p, (double)n * (double)p * sizeof(double) / 1048576.0));
     return PN_OK;

@@ -110,7 +110,7 @@ static pn_status generate(pn_dataset **out, const recipe *kind, const pn_synthet
     places = pn_alloc(p, sizeof *places);
     theta = pn_alloc(p, sizeof *theta);
     scratch = pn_alloc(n, sizeof *scratch);
-    data->dense = pn_dataset_rows(n, p);
+    data->dense = pn_dataset_alloc_rows(n, p);
     if (!places || !theta || !scratch || !data->dense) {
         status = pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu x %zu numbers", kind->owner, n, p);
         goto done;
@@ -140,14 +140,14 @@ done:
     return status;
 }
 
-pn_status pn_synthetic_lasso(pn_dataset **out, const pn_synthetic_options *options, double *truth, pn_err *err)
+pn_status pn_dataset_synthetic_lasso(pn_dataset **out, const pn_synthetic_options *options, double *truth, pn_err *err)
 {
     static const recipe kind = { "synthetic.lasso", "synthetic lasso", lasso_labels, 1e300, false };
 
     return generate(out, &kind, options, truth, err);
 }
 
-pn_status pn_synthetic_logistic(pn_dataset **out, const pn_synthetic_options *options, double *truth, pn_err *err)
+pn_status pn_dataset_synthetic_logistic(pn_dataset **out, const pn_synthetic_options *options, double *truth, pn_err *err)
 {
     static const recipe kind = { "synthetic.logistic", "synthetic logistic", logistic_labels, 1.0, true };
 

@@ -129,7 +129,7 @@ static pn_status draw_clusters(pn_rng *rng, const pn_classification_options *of,
     return status;
 }
 
-pn_status pn_synthetic_classification(pn_dataset **out, const pn_classification_options *options, double *truth,
+pn_status pn_dataset_synthetic_classification(pn_dataset **out, const pn_classification_options *options, double *truth,
                                       pn_err *err)
 {
     size_t K = options->classes, p = options->p;
@@ -146,7 +146,7 @@ pn_status pn_synthetic_classification(pn_dataset **out, const pn_classification_
         goto done;
     mean = pn_alloc(K * p, sizeof *mean);
     frame = pn_alloc(K * p, sizeof *frame);
-    data->dense = pn_dataset_rows(options->n, p);
+    data->dense = pn_dataset_alloc_rows(options->n, p);
     if (!mean || !frame || !data->dense) {
         status =
             pn_fail(err, PN_ENOMEM, "synthetic.classification: out of memory for %zu x %zu numbers", options->n, p);
@@ -230,7 +230,7 @@ static pn_status sense(pn_rng *rng, const pn_low_rank_options *of, const double 
     return PN_OK;
 }
 
-pn_status pn_synthetic_low_rank(pn_dataset **out, const pn_low_rank_options *options, double *truth, pn_err *err)
+pn_status pn_dataset_synthetic_low_rank(pn_dataset **out, const pn_low_rank_options *options, double *truth, pn_err *err)
 {
     size_t p = 0;
     pn_dataset *data = NULL;
@@ -249,7 +249,7 @@ pn_status pn_synthetic_low_rank(pn_dataset **out, const pn_low_rank_options *opt
     M = pn_alloc(p, sizeof *M);
     left = pn_alloc(options->rank * options->rows, sizeof *left);
     right = pn_alloc(options->rank * options->cols, sizeof *right);
-    data->dense = pn_dataset_rows(options->n, p);
+    data->dense = pn_dataset_alloc_rows(options->n, p);
     if (!M || !left || !right || !data->dense) {
         status = pn_fail(err, PN_ENOMEM, "synthetic.low_rank: out of memory for %zu x %zu numbers", options->n, p);
         goto done;

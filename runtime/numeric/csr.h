@@ -6,14 +6,7 @@
 #include <stdint.h>
 
 #include "core/status.h"
-
-/* Columns rise strictly inside a row; explicit zeros are allowed.  cols <= 2^32 - 1. */
-typedef struct pn_csr {
-    size_t rows, cols;
-    size_t *start;    /* [rows + 1]; row i is entries start[i] .. start[i+1]-1; start[rows] = nnz */
-    uint32_t *column; /* [nnz], from 0 */
-    double *value;    /* [nnz] */
-} pn_csr;
+#include "penumbra/numbers.h"
 
 /** Allocate for nnz entries, start[0..rows] zeroed, the rest uninitialised.  Errors: PN_ENOMEM, PN_EDIM (cols), PN_EINVAL for rows or
  *  nnz above 2^48. */

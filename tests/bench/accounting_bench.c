@@ -34,7 +34,7 @@ static int ask(const question *q)
         pn_arg args[4] = { 0 };
         double start = bench_now();
 
-        if (!q->event || pn_accountant_new(&accountant, q->accountant, args, NULL) != PN_OK ||
+        if (!q->event || pn_accountant_from_args(&accountant, q->accountant, args, NULL) != PN_OK ||
             pn_accountant_add(accountant, q->event, q->count, NULL) != PN_OK)
             return 1;
         if (accountant->ops->interval)
@@ -81,7 +81,8 @@ static pn_event *pure(double epsilon)
 {
     pn_event *event = NULL;
 
-    (void)pn_event_new(&event, "pure", (pn_arg[]){ { .given = true, .real = epsilon }, { 0 } }, PN_REPLACE_ONE, NULL);
+    (void)pn_event_from_args(&event, "pure", (pn_arg[]){ { .given = true, .real = epsilon }, { 0 } }, PN_REPLACE_ONE,
+                             NULL);
     return event;
 }
 
@@ -111,7 +112,7 @@ static int calibrate(void)
         pn_event *event = poisson(0.01, z, PN_ADD_REMOVE);
         pn_accountant *accountant = NULL;
         pn_arg args[4] = { 0 };
-        bool ok = event && pn_accountant_new(&accountant, "pld", args, NULL) == PN_OK &&
+        bool ok = event && pn_accountant_from_args(&accountant, "pld", args, NULL) == PN_OK &&
                   pn_accountant_add(accountant, event, 10000, NULL) == PN_OK &&
                   accountant->ops->interval(accountant, 1e-5, &from, &to, NULL) == PN_OK;
 

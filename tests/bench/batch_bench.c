@@ -130,7 +130,7 @@ static void open_objective(world *self, double clip)
 {
     pn_loss *loss = NULL;
 
-    must(pn_loss_new(&loss, "logistic", NULL, &err));
+    must(pn_loss_from_args(&loss, "logistic", NULL, &err));
     must(pn_objective_new(&self->objective, &(pn_objective_parts){ .data = &self->data, .loss = loss, .clip = clip },
                           &err));
     pn_loss_free(loss);

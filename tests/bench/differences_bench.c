@@ -84,7 +84,7 @@ static void open_world(world *self, const char *loss, size_t n, size_t p)
     for (size_t i = 0; i < n; i++)
         y[i] = i % 2 ? 1.0 : -1.0;
     must(pn_dataset_from_dense(&self->data, x, n, p, y, "made", &err));
-    must(pn_loss_new(&self->loss, loss, args, &err));
+    must(pn_loss_from_args(&self->loss, loss, args, &err));
     parts = &(pn_objective_parts){ .data = self->data, .loss = self->loss };
     must(pn_objective_new(&self->objective, parts, &err));
     self->theta = pn_calloc(p, sizeof(double));

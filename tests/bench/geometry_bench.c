@@ -90,7 +90,7 @@ static int bench_projection(const char *name, pn_arg a, pn_arg b, pn_arg c, doub
     int over;
 
     (void)snprintf(line, sizeof line, "copy and %s projection, 1e7 / copy", name);
-    if (pn_set_new(&p.set, name, args, NULL) != PN_OK)
+    if (pn_set_from_args(&p.set, name, args, NULL) != PN_OK)
         return 1;
     over = bench_line(line, project_long, &p, copy_long, &p, 7, limit);
     pn_set_free(p.set);
@@ -134,7 +134,8 @@ int main(void)
     unsigned state = 1;
     int over;
 
-    if (pn_set_new(&ball, "l1_ball", args, NULL) != PN_OK || pn_loss_new(&loss, "logistic", NULL, NULL) != PN_OK)
+    if (pn_set_from_args(&ball, "l1_ball", args, NULL) != PN_OK ||
+        pn_loss_from_args(&loss, "logistic", NULL, NULL) != PN_OK)
         return 1;
     for (size_t j = 0; j < DIM; j++) {
         state = state * 1664525u + 1013904223u;

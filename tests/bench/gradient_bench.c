@@ -125,7 +125,7 @@ static void open_objective(world *self)
     pn_loss *loss = NULL;
     pn_err err;
 
-    must(pn_loss_new(&loss, "logistic", NULL, &err), &err);
+    must(pn_loss_from_args(&loss, "logistic", NULL, &err), &err);
     open_with(self, loss);
 }
 
@@ -261,7 +261,7 @@ static int a9a_lines(void)
     int over;
 
     (void)snprintf(path, sizeof path, "%s/a9a.gz", folder ? folder : "");
-    if (!folder || pn_load_libsvm(&data, path, &(pn_libsvm_options){ .labels.binary = true }, NULL, &err) != PN_OK) {
+    if (!folder || pn_dataset_load_libsvm(&data, path, &(pn_libsvm_options){ .labels.binary = true }, NULL, &err) != PN_OK) {
         printf("a9a: PENUMBRA_DATA does not name a folder with a9a.gz: skipped\n");
         return 0;
     }

@@ -111,7 +111,7 @@ static void open_objective(world *self, const char *name)
     pn_loss *loss = NULL;
     pn_err err;
 
-    if (pn_loss_new(&loss, name, args, &err) != PN_OK ||
+    if (pn_loss_from_args(&loss, name, args, &err) != PN_OK ||
         pn_objective_new(&self->objective, &(pn_objective_parts){ .data = &self->data, .loss = loss }, &err) != PN_OK) {
         fprintf(stderr, "hessian_bench: %s\n", err.message);
         exit(1);

@@ -43,7 +43,7 @@ static measurement load_here(const char *path, pn_storage storage)
     pn_err err;
 
     start = bench_now();
-    if (pn_load_libsvm(&data, path, &options, NULL, &err) != PN_OK) {
+    if (pn_dataset_load_libsvm(&data, path, &options, NULL, &err) != PN_OK) {
         (void)fprintf(stderr, "%s\n", err.message);
         exit(1);
     }
@@ -55,7 +55,7 @@ static measurement load_here(const char *path, pn_storage storage)
     else
         result.matrix_bytes += (double)data->n * (double)data->p * sizeof(double);
     pn_dataset_free(data);
-    if (pn_load_libsvm(&data, path, &options, NULL, &err) != PN_OK)
+    if (pn_dataset_load_libsvm(&data, path, &options, NULL, &err) != PN_OK)
         exit(1);
     result.peak_bytes = status_bytes("VmHWM") - before;
     pn_dataset_free(data);

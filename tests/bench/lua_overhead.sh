@@ -17,7 +17,7 @@ mkdir -p "$build/tests/bench/overhead"
 part=$build/tests/bench/overhead/part.libsvm
 trap 'rm -f "$part"' EXIT
 zcat "$data" 2>/dev/null | head -n "$records" >"$part"
-${CC:-gcc} -std=c17 -O2 -g -Iruntime -o "$build/tests/bench/overhead/frank_wolfe_run" \
+${CC:-gcc} -std=c17 -O2 -g -Iinclude -Iruntime -o "$build/tests/bench/overhead/frank_wolfe_run" \
     tests/bench/overhead/frank_wolfe_run.c "$build/libpenumbra.a" \
     $(sed -n 's/^DEP_LIBS := //p; s/^PROTOBUF_LIBS := //p' "$build/config.mk") -lm -pthread
 
@@ -30,10 +30,10 @@ count()
         "$@" "$part" "$steps" "$records" 2>&1 | sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
 }
 
-c=$(count pn_run "$build/tests/bench/overhead/frank_wolfe_run")
+c=$(count pn_plan_run "$build/tests/bench/overhead/frank_wolfe_run")
 lua=$(LUA_PATH="$build/lua/?.lua;$build/lua/?/init.lua;;" LUA_CPATH="$build/lua/?.so;;" PENUMBRA_THREADS=1 \
     count plan_run lua5.4 tests/bench/overhead/frank_wolfe_run.lua)
-echo "C program:  $c instructions in pn_run, $steps steps on $records records"
+echo "C program:  $c instructions in pn_plan_run, $steps steps on $records records"
 echo "Lua script: $lua instructions in plan:run"
 awk -v a="$lua" -v b="$c" 'BEGIN {
     over = a / b - 1

@@ -53,7 +53,7 @@ static int compare(size_t n, double tolerance, int runs, double limit)
     pn_set *ball;
     int over;
 
-    if (pn_set_new(&ball, "nuclear_ball", args, NULL) != PN_OK)
+    if (pn_set_from_args(&ball, "nuclear_ball", args, NULL) != PN_OK)
         return 1;
     side = n;
     fill(n * n);

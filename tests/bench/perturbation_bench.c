@@ -33,7 +33,7 @@ static void whole_run(void *context)
     world *self = context;
     pn_fit *fit = NULL;
 
-    must(pn_run(&fit, self->plan, &(pn_run_options){ .task = self->task }, &err));
+    must(pn_plan_run(&fit, self->plan, &(pn_run_options){ .task = self->task }, &err));
     pn_fit_free(fit);
 }
 
@@ -76,7 +76,7 @@ static void open_plan(world *self, double epsilon)
 
     common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = epsilon };
     common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1.0 / ((double)N * N) };
-    must(pn_plan_new(&self->plan, "objective_perturbation", self->objective, NULL, common, own, NULL, &err));
+    must(pn_plan_from_args(&self->plan, "objective_perturbation", self->objective, NULL, common, own, NULL, &err));
 }
 
 int main(void)
@@ -89,7 +89,7 @@ int main(void)
     static world self;
 
     make_data(&self);
-    must(pn_loss_new(&loss, "logistic", NULL, &err));
+    must(pn_loss_from_args(&loss, "logistic", NULL, &err));
     must(pn_objective_new(&self.objective, &(pn_objective_parts){ .data = &self.data, .loss = loss }, &err));
     must(pn_task_new(&self.task, 0, &err));
     printf("objective perturbation, a whole run / one gradient\n");

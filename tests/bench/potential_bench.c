@@ -77,8 +77,8 @@ static int measure(const char *name, const char *set, pn_arg *set_args, const ch
         return 0;
     for (size_t j = 0; j < DIM; j++)
         c[j] = scale * g[j];
-    if (pn_set_new(&of.set, set, set_args, NULL) != PN_OK ||
-        pn_potential_new(&of.potential, potential, args, NULL) != PN_OK ||
+    if (pn_set_from_args(&of.set, set, set_args, NULL) != PN_OK ||
+        pn_potential_from_args(&of.potential, potential, args, NULL) != PN_OK ||
         pn_potential_step(of.potential, of.set, c, x, NULL) != PN_OK)
         return 1;
     if (by.pass != copy) {

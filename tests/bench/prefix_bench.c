@@ -70,7 +70,7 @@ static pn_prefix *stream_of(pn_prefix_design *design, pn_rng *rng)
     pn_prefix *stream = NULL;
 
     must(pn_ledger_new(&ledger, &terms, &err));
-    must(pn_prefix_start(&stream, design, pn_prefix_options_of(design)->noiseless ? NULL : rng, &err));
+    must(pn_prefix_new(&stream, design, pn_prefix_options_of(design)->noiseless ? NULL : rng, &err));
     must(pn_prefix_pay(stream, ledger, "bench", false, &err));
     pn_ledger_free(ledger);
     return stream;

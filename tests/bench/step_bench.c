@@ -71,13 +71,13 @@ static void open_walk(world *self, size_t p)
     pn_loss *loss = NULL;
     pn_set *set = NULL;
 
-    must(pn_loss_new(&loss, "logistic", NULL, &err));
-    must(pn_set_new(&set, "l1_ball", set_args, &err));
+    must(pn_loss_from_args(&loss, "logistic", NULL, &err));
+    must(pn_set_from_args(&set, "l1_ball", set_args, &err));
     must(pn_objective_new(&self->objective, &(pn_objective_parts){ .data = &self->data, .loss = loss, .set = set },
                           &err));
     common[PN_OPT_RHO] = (pn_arg){ .given = true, .real = 1.0 };
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = 10000 };
-    must(pn_plan_new(&self->plan, "frank_wolfe", self->objective, NULL, common, own, NULL, &err));
+    must(pn_plan_from_args(&self->plan, "frank_wolfe", self->objective, NULL, common, own, NULL, &err));
     must(pn_walk_new(&self->walk, self->plan, &run, &err));
     pn_loss_free(loss);
     pn_set_free(set);

@@ -92,9 +92,9 @@ static void open_world(world *self, size_t n, size_t p, size_t entries, double l
             self->data.csr.start[i] = i * entries;
     }
     must(pn_rng_secure(&self->rng, &err));
-    must(pn_loss_new(&loss, "logistic", NULL, &err));
+    must(pn_loss_from_args(&loss, "logistic", NULL, &err));
     if (l1 > 0.0 || l2 > 0.0)
-        must(pn_regulariser_new(&reg, "elastic_net", weights, &err));
+        must(pn_regulariser_from_args(&reg, "elastic_net", weights, &err));
     must(pn_objective_new(&self->objective, &(pn_objective_parts){ .data = &self->data, .loss = loss, .reg = reg },
                           &err));
     pn_loss_free(loss);
@@ -115,7 +115,7 @@ static void open_plan(world *self, double epsilon, size_t epochs, size_t inner, 
     own[SVRG_BATCH] = (pn_arg){ .given = batch > 0, .count = batch };
     pn_plan_free(self->plan);
     self->plan = NULL;
-    must(pn_plan_new(&self->plan, "svrg", self->objective, NULL, common, own, NULL, &err));
+    must(pn_plan_from_args(&self->plan, "svrg", self->objective, NULL, common, own, NULL, &err));
 }
 
 /* ---- what is measured ---- */
@@ -125,7 +125,7 @@ static void whole_run(void *context)
     world *self = context;
     pn_fit *fit = NULL;
 
-    must(pn_run(&fit, self->plan, &(pn_run_options){ .rng = self->rng }, &err));
+    must(pn_plan_run(&fit, self->plan, &(pn_run_options){ .rng = self->rng }, &err));
     pn_fit_free(fit);
 }
 

@@ -36,8 +36,8 @@ int main(void)
         state = state * 1664525u + 1013904223u;
         vertices[i] = (double)state / 4294967296.0 - 0.5;
     }
-    if (pn_task_new(&task, 0, NULL) != PN_OK || pn_set_new(&ball, "l1_ball", ball_args, NULL) != PN_OK ||
-        pn_set_new(&list, "polytope", list_args, NULL) != PN_OK)
+    if (pn_task_new(&task, 0, NULL) != PN_OK || pn_set_from_args(&ball, "l1_ball", ball_args, NULL) != PN_OK ||
+        pn_set_from_args(&list, "polytope", list_args, NULL) != PN_OK)
         return 1;
     over = time_width("width of an l1_ball, 1,000 draws, dim 1e6", ball, 1000, task, 10.0);
     (void)time_width("width of 2,000 vertices, 10,000 draws, dim 500", list, 10000, task, 0.0);

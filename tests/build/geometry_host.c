@@ -4,7 +4,7 @@
 #include <penumbra.h>
 #include <stdio.h>
 
-enum { P = 6, MOST_OPTIONS = 16 };
+enum { P = 6 };
 
 /* The l2 ball of radius 2, by its two functions. */
 static pn_status ball_support(void *self, const double *g, size_t n, double *point, pn_err *err)
@@ -53,7 +53,7 @@ static pn_status make_data(pn_dataset **data, pn_err *err)
 {
     pn_synthetic_options how = { .n = 2000, .p = P, .sparsity = 2, .signal = 3.0, .seed = 5 };
     pn_dataset *raw = NULL;
-    pn_status status = pn_synthetic_logistic(&raw, &how, NULL, err);
+    pn_status status = pn_dataset_synthetic_logistic(&raw, &how, NULL, err);
 
     if (status == PN_OK)
         status = pn_dataset_clip_rows(data, raw, PN_L2, 1.0, err);
@@ -70,52 +70,51 @@ static pn_status make_own_set(pn_set **set, pn_err *err)
     return pn_set_custom(set, &ball, err);
 }
 
-/* A set by name: options go where the set's table has them. */
-static pn_status named(pn_set **set, const char *name, double radius, pn_err *err)
-{
-    const pn_param *params = pn_set_find(name)->params;
-    pn_arg args[MOST_OPTIONS] = { { 0 } };
-
-    args[pn_param_find(params, "dim")] = (pn_arg){ .given = true, .count = P };
-    args[pn_param_find(params, "radius")] = (pn_arg){ .given = true, .real = radius };
-    return pn_set_new(set, name, args, err);
-}
-
 /* The l1 ball of radius 2, shifted by 0.1 in every coordinate. */
 static pn_status make_composed_set(pn_set **set, pn_err *err)
 {
     static const double shift[P] = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 };
+    pn_options *options = NULL;
     pn_set *ball = NULL;
-    pn_status status = named(&ball, "l1_ball", 2.0, err);
+    pn_status status = pn_options_new(&options, err);
 
+    if (status == PN_OK) {
+        pn_options_count(options, "dim", P);
+        pn_options_set(options, "radius", "2");
+        status = pn_set_new(&ball, "l1_ball", options, err);
+    }
     if (status == PN_OK)
         status = pn_set_shift(set, ball, shift, P, err);
     pn_set_free(ball); /* the shifted set keeps it */
+    pn_options_free(options);
     return status;
 }
 
 static pn_status solve(const char *solver, pn_objective *objective, const pn_potential *potential, pn_task *task,
                        pn_err *err)
 {
-    pn_arg common[PN_OPT_COUNT] = { { 0 } }, own[MOST_OPTIONS] = { { 0 } };
-    const pn_param *params = pn_solver_find(solver)->params;
+    pn_options *options = NULL;
     pn_plan *plan = NULL;
     pn_fit *fit = NULL;
-    pn_status status;
+    pn_status status = pn_options_new(&options, err);
 
-    common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = 1.0 };
-    common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1e-6 };
+    if (status != PN_OK)
+        return status;
+    pn_options_real(options, "epsilon", 1.0);
+    pn_options_set(options, "delta", "1e-6");
     if (potential) {
-        own[pn_param_find(params, "potential")] = (pn_arg){ .given = true, .object = potential };
-        own[pn_param_find(params, "step")] = (pn_arg){ .given = true, .real = 0.01 }; /* its range is not known */
-        common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = 50 };
+        pn_options_object(options, "potential", "pn.potential", potential);
+        pn_options_real(options, "step", 0.01); /* its range is not known */
+        pn_options_count(options, "iterations", 50);
     }
-    status = pn_plan_new(&plan, solver, objective, NULL, common, own, task, err);
+    status = pn_plan_new(&plan, solver, objective, NULL, options, task, err);
+    pn_options_free(options);
     if (status == PN_OK)
-        status = pn_run(&fit, plan, &(pn_run_options){ .task = task }, err);
+        status = pn_plan_run(&fit, plan, &(pn_run_options){ .task = task }, err);
     if (status == PN_OK)
-        printf("%s: %s in %zu of %zu steps, epsilon <= 1: %d\n", solver, fit->is_private ? "private" : "open",
-               fit->steps, plan->iterations, fit->epsilon <= 1.0);
+        printf("%s: %s in %zu of %zu steps, epsilon <= 1: %d\n", pn_plan_solver(plan),
+               pn_fit_is_private(fit) ? "private" : "open", pn_fit_steps(fit), pn_plan_iterations(plan),
+               pn_fit_epsilon(fit) <= 1.0);
     pn_fit_free(fit);
     pn_plan_free(plan);
     return status;
@@ -124,8 +123,7 @@ static pn_status solve(const char *solver, pn_objective *objective, const pn_pot
 static pn_status make_own_potential(pn_potential **potential, pn_err *err)
 {
     pn_custom_potential parts = { .dim = P, .strong_convexity = 2.0, .value = square, .gradient = twice };
-    pn_arg none[MOST_OPTIONS] = { { 0 } };
-    pn_status status = pn_norm_new(&parts.norm, "l2", none, err);
+    pn_status status = pn_norm_new(&parts.norm, "l2", NULL, err);
 
     if (status == PN_OK)
         status = pn_potential_custom(potential, &parts, err);
@@ -152,10 +150,9 @@ int main(void)
     pn_potential *potential = NULL;
     pn_objective *own = NULL, *composed = NULL;
     pn_set *own_set = NULL, *composed_set = NULL;
-    pn_arg none[MOST_OPTIONS] = { { 0 } };
     pn_err err;
     bool fine = pn_task_new(&task, 2, &err) == PN_OK && make_data(&data, &err) == PN_OK &&
-                pn_loss_new(&loss, "logistic", none, &err) == PN_OK && make_own_set(&own_set, &err) == PN_OK &&
+                pn_loss_new(&loss, "logistic", NULL, &err) == PN_OK && make_own_set(&own_set, &err) == PN_OK &&
                 make_composed_set(&composed_set, &err) == PN_OK && make_own_potential(&potential, &err) == PN_OK;
 
     parts = (pn_objective_parts){ .data = data, .loss = loss, .set = own_set };

@@ -326,7 +326,7 @@ static double difference(int which, pn_rng *rng, double *claim)
         terms[k].party = k;
         terms[k].epsilon0 = 60.0;
     }
-    CHECK(pn_loss_new(&loss, "squared", NULL, &err) == PN_OK);
+    CHECK(pn_loss_from_args(&loss, "squared", NULL, &err) == PN_OK);
     CHECK(pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss }, &err) == PN_OK);
     CHECK(pn_transport_in_process(&transport, &(pn_in_process_options){ .parties = 2 }, &err) == PN_OK);
     CHECK(pn_transport_begin(

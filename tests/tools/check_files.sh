@@ -4,7 +4,7 @@
 set -eu
 
 limit=520
-files=$(find runtime bindings stdlib examples tests Makefile .ci ./*.md -type f ! -path '*/run/*' 2>/dev/null || true)
+files=$(find include runtime bindings stdlib examples tests Makefile .ci ./*.md -type f ! -path '*/run/*' 2>/dev/null || true)
 status=0
 
 refuse()
@@ -13,7 +13,7 @@ refuse()
     status=1
 }
 
-for file in $(find runtime bindings stdlib -type f -name '*.[chl]*' ! -name '*.layout'); do
+for file in $(find include runtime bindings stdlib -type f -name '*.[chl]*'); do
     lines=$(wc -l <"$file")
     [ "$lines" -le "$limit" ] || refuse "$file: $lines lines; split it below $limit"
 done

@@ -43,6 +43,22 @@ for room, lines in pairs(floors) do
   end
 end
 
+-- The rooms of what hosts include, include/penumbra/NAME.h: a room includes what is declared for it and for those below.
+local public = {}
+for room, names in pairs {
+  core = "memory numbers options ranks status task version",
+  random = "rng",
+  data = "dataset",
+  geometry = "norm potential prox set",
+  privacy = "accountant event ledger mechanism sampler",
+  continual = "prefix",
+  objective = "loss objective regulariser",
+  solvers = "model plan",
+  federated = "federated",
+} do
+  for name in names:gmatch "%S+" do public["penumbra/" .. name .. ".h"] = room end
+end
+
 -- Headers that runtime/ never includes, and why.
 local foreign = {
   ["lua.h"] = "Lua stays in bindings/",
@@ -101,6 +117,7 @@ end
 
 -- Room and floor of a path below runtime/; the floor is "" for a file of the room itself.
 local function place(path)
+  if public[path] then return public[path], "" end
   local room, rest = path:match "^([^/]+)/(.*)$"
   return room, rest and rest:match "^([^/]+)/" or ""
 end
@@ -203,6 +220,18 @@ local function check_file(path, room)
   end
 end
 
+-- A public header includes public ones of its room and of those below, and nothing of runtime/.
+local function check_public(path)
+  local number, header = 0, path:gsub("^include/", "")
+  if not public[header] then breach(path, 1, "no room has this header; the table is in tests/tools/check_layers.lua") return end
+  for line in io.lines(root .. "/" .. path) do
+    number = number + 1
+    local included = line:match '^%s*#%s*include%s*"([^"]+)"'
+    local why = included and (not public[included] and "what hosts include knows nothing of runtime/" or upward(header, included))
+    if why then breach(path, number, ('may not include "%s": %s'):format(included, why)) end
+  end
+end
+
 local function files_of(folder)
   local pipe = assert(io.popen(("cd '%s' && find '%s' -name '*.[ch]' | sort"):format(root, folder)))
   local paths = {}
@@ -247,13 +276,16 @@ for _, path in ipairs(files_of("runtime")) do
   elseif room then
     check_file(path, room)
     checked, sources[(path:gsub("%.[ch]$", ""))] = checked + 1, true
-  elseif path ~= "runtime/penumbra.h" then
+  else
     breach(path, 1, "every file of runtime/ lives in a room")
   end
 end
 if objects then check_objects(sources) end
 
 -- A copy of the tree may have only runtime/.
+for _, path in ipairs(os.execute(("test -d '%s/include'"):format(root)) and files_of("include/penumbra") or {}) do
+  check_public(path)
+end
 for _, path in ipairs(os.execute(("test -d '%s/bindings'"):format(root)) and files_of("bindings") or {}) do
   check_file(path)
 end

@@ -25,30 +25,7 @@
 #include "data/dataset.h"
 #include "federated/wire/message.h"
 #include "privacy/ledger/ledger.h"
-
-typedef struct pn_party pn_party;
-
-typedef struct pn_party_options {
-    const char *name; /* for messages and logs; NULL: "party" */
-    const pn_dataset
-        *data; /* borrowed, must outlive the party: its columns and the labels; linf and label bounds enforced */
-    size_t first, columns; /* its columns are first .. first + columns - 1 of data; columns 0: all from `first` on */
-    pn_ledger *ledger;     /* kept; required unless the run is not private */
-    pn_ledger *
-        overall; /* kept; NULL, or charged for the same releases after `ledger`: of an orchestrator in the same process */
-    pn_rng *rng;            /* borrowed while opening: the key of its noise is drawn from it; NULL: a secure one */
-    const char *checkpoint; /* NULL, or a path; needs a ledger that has a file */
-    const unsigned char *alignment; /* [PN_DIGEST_BYTES] or NULL */
-    bool nonprivate;                /* agrees to terms that are not private */
-    double
-        person_epsilon; /* 0, or the most that terms may let all parties together spend on one person (below), at the delta of
-                              its ledger; terms beyond are refused */
-} pn_party_options;
-
-/** Errors: PN_EPRIVACY where the data enforces no linf or label bound; PN_EINVAL; PN_EPARSE, PN_EIO, PN_EPRIVACY for the checkpoint;
- *  PN_ENOMEM. */
-pn_status pn_party_new(pn_party **out, const pn_party_options *options, pn_err *err);
-void pn_party_free(pn_party *party);
+#include "penumbra/federated.h"
 
 /** What it says when it connects. */
 void pn_party_hello(const pn_party *party, pn_message *hello);
@@ -88,8 +65,5 @@ typedef struct pn_party_report {
     const pn_message *last; /* DONE or REFUSED; NULL before.  Borrowed */
 } pn_party_report;
 void pn_party_report_of(const pn_party *party, pn_party_report *out);
-/** x[columns]: its part of the model after DONE, zeros before. */
-void pn_party_model(const pn_party *party, double *x);
-size_t pn_party_columns(const pn_party *party);
 
 #endif

@@ -187,7 +187,7 @@ static pn_status make_run(pn_party *party, pn_task *task, pn_err *err)
     pn_status status = pn_sketch_new(&party->run.sketch, &party->terms.sketch, task, err);
 
     if (status == PN_OK && party->terms.loss == PN_FEDERATED_LOGISTIC)
-        status = pn_loss_new(&party->run.loss, pn_federated_loss_names[PN_FEDERATED_LOGISTIC], NULL, err);
+        status = pn_loss_from_args(&party->run.loss, pn_federated_loss_names[PN_FEDERATED_LOGISTIC], NULL, err);
     if (status == PN_OK)
         status = multiply(party, task, err);
     if (status == PN_OK)

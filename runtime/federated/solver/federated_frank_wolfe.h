@@ -7,6 +7,7 @@
 #include "federated/server/server.h"
 #include "privacy/accounting/allowance.h"
 #include "solvers/engine/solver.h"
+#include "penumbra/federated.h"
 
 extern const pn_param federated_params[];
 enum {                    /* indices into federated_params */
@@ -42,9 +43,6 @@ typedef struct fed_plan {
     double uplink_bits; /* of the codes, ceil(log2(2 c_k + 1)) each */
     double uplink_floats, downlink_floats;
 } fed_plan;
-
-/** Adds federated_frank_wolfe to the table of solvers, once for the process and before threads plan.  Errors: as pn_solver_add. */
-pn_status pn_federated_open(pn_err *err);
 
 pn_status fed_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                        const pn_arg *own, pn_err *err);

@@ -208,7 +208,7 @@ static pn_status serve_one(pn_party *party, const pn_ranks *ranks, double timeou
     return status;
 }
 
-pn_status pn_ranks_serve(pn_party *party, pn_ranks *ranks, double timeout, pn_task *task, pn_err *err)
+pn_status pn_party_serve_ranks(pn_party *party, pn_ranks *ranks, double timeout, pn_task *task, pn_err *err)
 {
     pn_message hello = { 0 };
     bool over = false;

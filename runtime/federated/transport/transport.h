@@ -11,8 +11,7 @@
 #include "federated/party/party.h"
 #include "federated/wire/message.h"
 #include "objective/passes/objective.h"
-
-typedef struct pn_transport pn_transport;
+#include "penumbra/federated.h"
 
 /* One party as the server sees it. */
 typedef struct pn_peer {
@@ -72,14 +71,8 @@ struct pn_transport {
     int references;
 };
 
-pn_transport *pn_transport_keep(pn_transport *transport);
-void pn_transport_free(pn_transport *transport); /* drops one reference; NULL allowed */
-
 /** Checked doors: replies[parties] are zeroed or hold messages, which are cleared; after a failure they are empty.  Errors: as the ops; PN_EIO
  *  for a reply that does not answer its request.  Traffic is counted by the implementations, who know the bytes. */
-/** Also PN_EINVAL where parties' records or their order differ (agreement.h); fills in the head from the peers.  Where the checkpoint holds a run
- *  that is done nobody is waited for. */
-pn_status pn_transport_gather(pn_transport *transport, pn_task *task, pn_err *err);
 /** The accounts of traffic begin anew.  Also PN_EINVAL while another run goes on over it. */
 pn_status pn_transport_begin(pn_transport *transport, const pn_transport_run *run, pn_err *err);
 void pn_transport_end(pn_transport *transport, const pn_message *farewells); /* NULL: nothing is said */
@@ -94,21 +87,8 @@ void pn_transport_clear(pn_transport *transport); /* the head's own memory */
 
 /* ---- in_process.c ---- */
 
-typedef struct pn_in_process_options {
-    size_t parties;
-    const size_t *columns; /* [parties], sum d; NULL: pn_terms_columns */
-    pn_ledger *const *
-        ledgers; /* [parties] each party's own, kept; NULL: one is made for each that holds exactly its part of the plan */
-} pn_in_process_options;
-
-/** Errors: PN_EINVAL for no or more than PN_PARTIES_MAX parties; PN_ENOMEM. */
-pn_status pn_transport_in_process(pn_transport **out, const pn_in_process_options *options, pn_err *err);
 /** Party k of the last run, for reports; NULL before.  It refers to the data of that run's objective, which must not be freed while a run
  *  goes on. */
 const pn_party *pn_in_process_party(const pn_transport *transport, size_t party);
-
-/** A data set of n records and the columns of all parties without entries: bounds and sizes for a plan where nobody has the
- *  records.  Objectives over it have bounds, and refuse to be evaluated.  Needs a gathered transport. */
-pn_status pn_transport_shape(const pn_transport *transport, pn_dataset **out, pn_err *err);
 
 #endif

@@ -64,7 +64,7 @@ static pn_status answer(void *self, const pn_message *request, pn_message *reply
     return PN_OK;
 }
 
-pn_status pn_zeromq_serve(pn_party *party, const pn_zeromq_party_options *options, pn_task *task, pn_err *err)
+pn_status pn_party_serve_zeromq(pn_party *party, const pn_zeromq_party_options *options, pn_task *task, pn_err *err)
 {
     served self = { party, options };
     const pn_link_party link = { &self, hello, answer };

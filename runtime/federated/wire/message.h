@@ -16,6 +16,7 @@
 #define PN_FEDERATED_MESSAGE_H
 
 #include "federated/wire/terms.h"
+#include "penumbra/federated.h"
 
 typedef enum pn_message_kind {
     PN_MESSAGE_NONE = 0, /* nothing is said to this party */
@@ -31,7 +32,6 @@ typedef enum pn_message_kind {
 } pn_message_kind;
 extern const char *const pn_message_names[]; /* "none", "hello", ... */
 
-#define PN_DIGEST_BYTES  32
 #define PN_SESSION_BYTES 16
 #define PN_NAME_BYTES    64
 #define PN_REASON_BYTES  512

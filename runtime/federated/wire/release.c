@@ -91,7 +91,7 @@ pn_status pn_release_feature(pn_mechanism **out, const pn_terms *terms, double s
                       { .given = false },
                       { .given = true, .flag = true } /* strict: the bound is certified */ };
 
-    return pn_mechanism_new(out, "gaussian", args, terms->neighbours, err);
+    return pn_mechanism_from_args(out, "gaussian", args, terms->neighbours, err);
 }
 
 pn_status pn_release_score(pn_mechanism **out, const pn_terms *terms, double weight, pn_err *err)
@@ -104,5 +104,5 @@ pn_status pn_release_score(pn_mechanism **out, const pn_terms *terms, double wei
                       { .given = false },
                       { .given = false } };
 
-    return pn_mechanism_new(out, "gaussian", args, terms->neighbours, err);
+    return pn_mechanism_from_args(out, "gaussian", args, terms->neighbours, err);
 }

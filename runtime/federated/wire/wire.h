@@ -6,15 +6,9 @@
 #define PN_FEDERATED_WIRE_H
 
 #include "federated/wire/message.h"
+#include "penumbra/federated.h"
 
 #define PN_WIRE_VERSION 1
-
-/* What a reader accepts; 0 in any field: the default. */
-typedef struct pn_wire_limits {
-    size_t bytes;  /* of one message: 256 MiB */
-    size_t vector; /* entries of q or a feature: 2^24 */
-    size_t block;  /* entries of x_k: 2^24 */
-} pn_wire_limits;
 
 /** *bytes: allocated, *size long; to be freed by pn_free.  What is not printable in the reason of REFUSED is written as '?'.
  *  Errors: PN_EINVAL for a message that a reader would refuse; PN_ENOMEM. */

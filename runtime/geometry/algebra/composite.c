@@ -159,7 +159,7 @@ pn_status pn_set_ball_like(pn_set **out, const char *name, const pn_set *like, d
         known = fill_like(&args[i], &row->params[i], like, radius);
     if (!known)
         return pn_fail(err, PN_EUNSUPPORTED, "set: there is no %s like %s", name, like->ops->name);
-    return pn_set_new(out, name, args, err);
+    return pn_set_from_args(out, name, args, err);
 }
 
 /* ---- describe ---- */

@@ -34,7 +34,7 @@ pn_status pn_same_dim(const char *door, const pn_set *a, const pn_set *b, pn_err
 /** PN_EUNSUPPORTED for a set without a support function. */
 pn_status pn_need_support(const char *door, const pn_set *set, pn_err *err);
 
-/** The ball `name` of the table with the dim, rows and cols of `like`, and the exponent dual to its q.  Errors: as pn_set_new;
+/** The ball `name` of the table with the dim, rows and cols of `like`, and the exponent dual to its q.  Errors: as pn_set_from_args;
  *  PN_EUNSUPPORTED when it needs more than these. */
 pn_status pn_set_ball_like(pn_set **out, const char *name, const pn_set *like, double radius, pn_err *err);
 

@@ -242,7 +242,7 @@ static pn_status make_body(image *set, pn_err *err)
 
     if (vertices && work) {
         map_vertices(set, vertices, work);
-        status = pn_set_new(&set->head.b, "polytope", args, err);
+        status = pn_set_from_args(&set->head.b, "polytope", args, err);
         if (status != PN_OK && status != PN_ENOMEM)
             status = pn_fail(err, PN_EDOMAIN, "C:image: the mapped vertices are out of the range of numbers");
     } else {

@@ -197,3 +197,20 @@ void pn_set_describe(const pn_set *set, char *text, size_t size)
     else
         (void)snprintf(text, size, "%s(dim=%zu, radius=%.10g)", set->ops->name, set->dim, set->ops->radius(set, PN_L2));
 }
+
+/* ---- what is known of it ---- */
+
+size_t pn_set_dim(const pn_set *set)
+{
+    return set->dim;
+}
+
+double pn_set_radius(const pn_set *set, pn_lp norm)
+{
+    return set->ops->radius(set, norm);
+}
+
+double pn_set_diameter(const pn_set *set, pn_lp norm)
+{
+    return set->ops->diameter(set, norm);
+}

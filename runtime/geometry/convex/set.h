@@ -13,8 +13,7 @@
 #include "core/task.h"
 #include "core/view.h"
 #include "random/rng.h"
-
-typedef struct pn_set pn_set;
+#include "penumbra/set.h"
 
 /* One vertex.  Sparse when `index` is not NULL, else `value` is dense [dim].  A dense buffer belongs to the set or is
  * `scratch`; a sparse one belongs to the set or to the atom itself, which is therefore not to be copied. */
@@ -25,34 +24,6 @@ typedef struct pn_atom {
     size_t index_of_one; /* storage for sets whose atoms have a single entry */
     double value_of_one;
 } pn_atom;
-
-/* ---- widths ---- */
-
-typedef enum pn_width_method {
-    PN_WIDTH_AUTO = 0,
-    PN_WIDTH_EXACT,      /* a formula in known functions */
-    PN_WIDTH_QUADRATURE, /* a one-dimensional integral, to 1e-12 relative */
-    PN_WIDTH_MONTE_CARLO /* a mean of draws with a certified interval */
-} pn_width_method;
-
-/* What the caller of pn_set_width (geometry/width/width.h) wants.  Zeros stand for the defaults. */
-typedef struct pn_width_options {
-    pn_width_method method;
-    double
-        tolerance; /* half the length of a Monte Carlo interval, relative to min(l2 radius, diameter/2); default 0.01 */
-    double confidence; /* that the interval holds; default 0.99 */
-    size_t draws;      /* instead of tolerance */
-    pn_rng *rng;       /* NULL: a seeded one, since a width depends on no data */
-    pn_task *task;     /* NULL: one thread, not to be stopped */
-} pn_width_options;
-
-typedef struct pn_width {
-    double value, low, high; /* low <= G_C <= high, surely or with `confidence` */
-    pn_width_method method;  /* what was done; a composed set: the least certain of its parts */
-    size_t draws;            /* 0 unless Monte Carlo */
-    double confidence;       /* 1 unless Monte Carlo */
-    double standard_error;   /* of the sample, 0 unless Monte Carlo; inf of one draw */
-} pn_width;
 
 typedef struct pn_set_ops {
     const char *name;       /* how users ask for it: "l1_ball" */
@@ -129,34 +100,15 @@ struct pn_set {
 };
 
 pn_set *pn_set_keep(pn_set *set);
-void pn_set_free(pn_set *set); /* drops one reference; NULL allowed */
-
-/** factor * C, factor finite and not 0; -1 * C is the reflection.  Keeps `set`.  Errors: PN_EINVAL, PN_ENOMEM. */
-pn_status pn_set_scale(pn_set **out, pn_set *set, double factor, pn_err *err);
-/** C + shift, shift[n] copied.  Keeps `set`.  Errors: PN_EDIM when n is not the dimension, PN_EDOMAIN, PN_ENOMEM.
- *  The radius is exact for sets with image_radius or atoms; else it is ||shift|| plus the radius of C. */
-pn_status pn_set_shift(pn_set **out, pn_set *set, const double *shift, size_t n, pn_err *err);
 
 /* Checked doors: PN_EDIM when n is not the set's dimension (names both), PN_EDOMAIN for NaN or infinity (with its position),
  * PN_EUNSUPPORTED when the set has none (with the reason).  `value` and `point` may be NULL.  A failure leaves x as it was. */
-/** PN_EUNSUPPORTED also where g has no maximum over an unbounded set. */
-pn_status pn_set_support(const pn_set *set, const double *g, size_t n, double *value, double *point, pn_err *err);
-/** The nearest point.  Bounded sets without a projection of their own: Wolfe's minimum-norm-point method over support points, until
- *  the duality gap <x - y, v - y> is below 1e-10 of the squared size of the set. */
-pn_status pn_set_project(const pn_set *set, double *x, size_t n, pn_err *err);
 /** The row's shortfall, 0 without one. */
 double pn_set_shortfall(const pn_set *set);
 /** The row's projection_error, +inf without one. */
 double pn_set_projection_error(const pn_set *set, double size);
-/** Whether pn_set_project can work. */
-bool pn_set_can_project(const pn_set *set);
 /** max |<w, x>| over C, the dual of the gauge of Q = conv(C u -C): the larger support of x and -x. */
 pn_status pn_set_dual_norm(const pn_set *set, const double *x, size_t n, double *value, pn_err *err);
-/** Uniform over the set; where it has no such law of its own, an average of support points in random directions with
- *  Dirichlet weights, which is in the set but not uniform: *uniform (may be NULL) tells.  x[dim]. */
-pn_status pn_set_sample(const pn_set *set, pn_rng *rng, double *x, bool *uniform, pn_err *err);
-/** Whether its l2 radius is finite. */
-bool pn_set_is_bounded(const pn_set *set);
 /** C as factor * inner + shift with an inner that is no such wrapper (borrowed); *shift is NULL for none. */
 const pn_set *pn_set_unwrap(const pn_set *set, double *factor, const double **shift);
 /** The named body of the table scaled about the origin, without shift?  Then *radius is its `radius` option, scaled. */
@@ -164,15 +116,6 @@ bool pn_set_is(const pn_set *set, const char *name, double *radius);
 
 /** The parameter `name` (k, alpha, q, rows, cols ...) of the body inside; false when it has none of that name. */
 bool pn_set_number(const pn_set *set, const char *name, double *value);
-
-/** Whether it has a list of vertices, given or implicit. */
-bool pn_set_is_polytope(const pn_set *set);
-
-/** *gauge = min{t >= 0 : x in tC} (inf when none).  Sets that contain the origin and have no closed form: by bisection on
- *  pn_set_contains, to 1e-9 relative; PN_EUNSUPPORTED for others. */
-pn_status pn_set_gauge(const pn_set *set, const double *x, size_t n, double *gauge, pn_err *err);
-/** *inside: whether x[n] is within `tolerance` >= 0 of every constraint. */
-pn_status pn_set_contains(const pn_set *set, const double *x, size_t n, double tolerance, bool *inside, pn_err *err);
 
 /** For implementations: fill the head of a new set with one reference. */
 void pn_set_init(pn_set *set, const pn_set_ops *ops, size_t dim);
@@ -183,8 +126,5 @@ pn_status pn_set_center_at(pn_set **out, pn_set *set, const char *owner, const p
 
 /** Add weight * atom to x[dim]. */
 void pn_atom_add(const pn_atom *atom, double weight, double *x);
-
-/** One line for people: "l1_ball(dim=123, radius=10)".  Truncates. */
-void pn_set_describe(const pn_set *set, char *text, size_t size);
 
 #endif

@@ -5,22 +5,7 @@
 
 #include "expr/bound.h"
 #include "geometry/potentials/potential.h"
-
-typedef struct pn_custom_potential {
-    size_t dim;                  /* 0: any */
-    double strong_convexity;     /* > 0, declared; step lengths and predictions rest on it, noise never does */
-    pn_norm *norm;               /* kept */
-    void *self;                  /* for the functions */
-    void (*destroy)(void *self); /* or NULL */
-    /* +inf (or NaN) outside the domain. */
-    pn_status (*value)(void *self, const double *x, size_t n, double *value, pn_err *err);
-    /* Asked only where the value is finite. */
-    pn_status (*gradient)(void *self, const double *x, size_t n, double *out, pn_err *err);
-    pn_status (*inverse_gradient)(void *self, const double *u, size_t n, double *out, pn_err *err); /* or NULL */
-} pn_custom_potential;
-
-/** Takes over `self` on success.  Errors: PN_EINVAL for a constant that is not positive and finite; PN_ENOMEM. */
-pn_status pn_potential_custom(pn_potential **out, const pn_custom_potential *parts, pn_err *err);
+#include "penumbra/potential.h"
 
 /**
  * Psi(x) = sum_j psi(x_j) for the expression psi of one variable, on low <= x_j <= high (ends may be infinite).  The constant is a certified

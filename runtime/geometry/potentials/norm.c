@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/options.h"
 #include "core/size.h"
 #include "core/table.h"
 #include "geometry/algebra/set_algebra.h"
@@ -229,7 +230,7 @@ static pn_norm *new_norm(void)
     return norm;
 }
 
-pn_status pn_norm_new(pn_norm **out, const char *name, pn_arg *args, pn_err *err)
+pn_status pn_norm_from_args(pn_norm **out, const char *name, pn_arg *args, pn_err *err)
 {
     const pn_norm_ops *row = pn_table_find(rows, name);
     char text[80];
@@ -256,6 +257,15 @@ pn_status pn_norm_new(pn_norm **out, const char *name, pn_arg *args, pn_err *err
     norm->dual_ops = dual ? pn_table_find(rows, dual) : NULL;
     *out = norm;
     return PN_OK;
+}
+
+pn_status pn_norm_new(pn_norm **out, const char *name, const pn_options *options, pn_err *err)
+{
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = pn_options_read(options, &norms, __func__, name, args, err);
+
+    *out = NULL;
+    return status == PN_OK ? pn_norm_from_args(out, name, args, err) : status;
 }
 
 pn_status pn_norm_minkowski(pn_norm **out, pn_set *set, pn_err *err)
@@ -339,7 +349,7 @@ static pn_status own_set(pn_set **out, const pn_norm *norm, size_t n, pn_err *er
         else if (strcmp(params[i].name, "dim") == 0)
             args[i] = (pn_arg){ .given = true, .count = n };
     }
-    return pn_set_new(out, norm->ops->ball, args, err);
+    return pn_set_from_args(out, norm->ops->ball, args, err);
 }
 
 static pn_status check_dim(const pn_norm *norm, const char *what, size_t n, pn_err *err)

@@ -8,8 +8,7 @@
 #include <stddef.h>
 
 #include "geometry/convex/set.h"
-
-typedef struct pn_norm pn_norm;
+#include "penumbra/norm.h"
 
 #define PN_NORM_PARAMS 2 /* at most, numbers and counts only */
 
@@ -33,28 +32,14 @@ typedef struct pn_norm_ops {
 /** The table, ended by NULL. */
 const pn_norm_ops *const *pn_norm_table(void);
 
-/** Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for parameters outside their ranges; PN_ENOMEM. */
-pn_status pn_norm_new(pn_norm **out, const char *name, pn_arg *args, pn_err *err);
-/** The norm whose unit ball is Q = conv(C u -C).  Keeps `set`.  Errors: PN_EUNSUPPORTED for an unbounded set; PN_ENOMEM. */
-pn_status pn_norm_minkowski(pn_norm **out, pn_set *set, pn_err *err);
-/** The dual norm; the dual of the dual is the norm itself.  Errors: PN_ENOMEM. */
-pn_status pn_norm_dual(pn_norm **out, const pn_norm *norm, pn_err *err);
+/** pn_norm_new with its arguments, one for each row of its table. */
+pn_status pn_norm_from_args(pn_norm **out, const char *name, pn_arg *args, pn_err *err);
 pn_norm *pn_norm_keep(pn_norm *norm);
-void pn_norm_free(pn_norm *norm); /* NULL allowed */
 
-/** N(x), inf where x is outside the span of a flat ball.  Errors: PN_EDIM, PN_EDOMAIN as in set.h; what the ball's gauge or
- *  support function returns. */
-pn_status pn_norm_value(const pn_norm *norm, const double *x, size_t n, double *value, pn_err *err);
-/** The unit ball in dimension n, a new reference.  Errors: PN_EDIM when the norm has another dimension; PN_EUNSUPPORTED where
- *  no set has that shape. */
-pn_status pn_norm_ball(pn_set **out, const pn_norm *norm, size_t n, pn_err *err);
 /** max ||x||_lp over N(x) <= 1 in dimension n, an upper bound as set.h says.  Errors as pn_norm_ball. */
 pn_status pn_norm_radius(const pn_norm *norm, pn_lp lp, size_t n, double *radius, pn_err *err);
 /** Whether it is the row l1, l2 or linf, and which. */
 bool pn_norm_is_lp(const pn_norm *norm, pn_lp *lp);
-size_t pn_norm_dim(const pn_norm *norm); /* 0: any */
-/** One line for people: "interpolation(alpha=0.5)", "dual of group(k=4)".  Truncates. */
-void pn_norm_describe(const pn_norm *norm, char *text, size_t size);
 /** The same norm (same row, parameters and side; for minkowski the same set). */
 bool pn_norm_same(const pn_norm *a, const pn_norm *b);
 

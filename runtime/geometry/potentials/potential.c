@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/options.h"
 #include "core/size.h"
 #include "core/table.h"
 #include "geometry/potentials/numeric_step.h"
@@ -34,7 +35,7 @@ const pn_potential_ops *const *pn_potential_table(void)
     return rows;
 }
 
-pn_status pn_potential_new(pn_potential **out, const char *name, pn_arg *args, pn_err *err)
+pn_status pn_potential_from_args(pn_potential **out, const char *name, pn_arg *args, pn_err *err)
 {
     pn_status status;
     const pn_potential_ops *row = pn_table_open(&potentials, __func__, name, args, &status, err);
@@ -49,6 +50,15 @@ pn_status pn_potential_new(pn_potential **out, const char *name, pn_arg *args, p
         *out = NULL;
     }
     return status;
+}
+
+pn_status pn_potential_new(pn_potential **out, const char *name, const pn_options *options, pn_err *err)
+{
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = pn_options_read(options, &potentials, __func__, name, args, err);
+
+    *out = NULL;
+    return status == PN_OK ? pn_potential_from_args(out, name, args, err) : status;
 }
 
 void pn_potential_init(pn_potential *potential, const pn_potential_ops *ops, size_t dim, double strong_convexity,

@@ -11,8 +11,7 @@
 
 #include "geometry/convex/set.h"
 #include "geometry/potentials/norm.h"
-
-typedef struct pn_potential pn_potential;
+#include "penumbra/potential.h"
 
 typedef struct pn_potential_ops {
     const char *name;
@@ -50,23 +49,10 @@ struct pn_potential {
 
 /** The table, ended by NULL. */
 const pn_potential_ops *const *pn_potential_table(void);
-/** A potential by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL, PN_EDOMAIN for options; PN_ENOMEM. */
-pn_status pn_potential_new(pn_potential **out, const char *name, pn_arg *args, pn_err *err);
+/** pn_potential_new with its arguments, one for each row of its table. */
+pn_status pn_potential_from_args(pn_potential **out, const char *name, pn_arg *args, pn_err *err);
 pn_potential *pn_potential_keep(pn_potential *potential);
-void pn_potential_free(pn_potential *potential); /* NULL allowed */
-void pn_potential_describe(const pn_potential *potential, char *text, size_t size);
 
-/**
- * The potential that fits a set: entropy for the simplex, group with blocks of 1 for the l1 ball, group, interpolation, schatten (nuclear
- * ball, spectrahedra), the lifted entropy for polytopes with a list of vertices, else Euclidean about the set's centre; scaled and shifted
- * sets get the scaled and shifted potential.  `why` (may be NULL) gets a static phrase for plans.
- */
-pn_status pn_potential_for_set(pn_potential **out, pn_set *set, const char **why, pn_err *err);
-
-/** Doors with checks as in set.h (PN_EDIM, PN_EDOMAIN with position): P(x); out[n] = its gradient at x[n]; out[n] = the point whose
- *  gradient is u[n]. */
-pn_status pn_potential_value(const pn_potential *p, const double *x, size_t n, double *value, pn_err *err);
-pn_status pn_potential_gradient(const pn_potential *p, const double *x, size_t n, double *out, pn_err *err);
 pn_status pn_potential_inverse_gradient(const pn_potential *p, const double *u, size_t n, double *out, pn_err *err);
 /** D(a, b) = Psi(a) - Psi(b) - <grad Psi(b), a - b>. */
 pn_status pn_potential_bregman(const pn_potential *p, const double *a, const double *b, size_t n, double *value,

@@ -38,7 +38,7 @@ static pn_status entropy_create(pn_potential **out, const pn_arg *args, pn_err *
     pn_status status;
 
     PN_TRY(pn_new(&self, 1, err, "potential.entropy: out of memory"));
-    status = pn_norm_new(&norm, "l1", (pn_arg[1]){ { .given = false } }, err);
+    status = pn_norm_from_args(&norm, "l1", (pn_arg[1]){ { .given = false } }, err);
     if (status != PN_OK) {
         pn_free(self);
         return status;

@@ -45,7 +45,7 @@ static pn_status euclidean_create(pn_potential **out, const pn_arg *args, pn_err
         pn_free(self);
         return pn_fail(err, PN_EDIM, "potential.euclidean: center must have at least one entry");
     }
-    status = pn_norm_new(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);
+    status = pn_norm_from_args(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);
     if (status == PN_OK && args[CENTER].given) {
         self->center = pn_alloc(center.n, sizeof *self->center);
         if (!self->center)

@@ -60,7 +60,7 @@ static pn_status apply(const rule *of, pn_potential **out, const pn_set *set, pn
             return PN_OK;
         give(row, args, of->options[i], value);
     }
-    return pn_potential_new(out, of->potential, args, err);
+    return pn_potential_from_args(out, of->potential, args, err);
 }
 
 static bool has_short_list(const pn_set *set)
@@ -72,7 +72,7 @@ static pn_status lifted(pn_potential **out, pn_set *set, pn_err *err)
 {
     pn_arg args[1] = { { .given = true, .object = set } };
 
-    return pn_potential_new(out, "polytope", args, err);
+    return pn_potential_from_args(out, "polytope", args, err);
 }
 
 static pn_status about_center(pn_potential **out, const pn_set *set, pn_err *err)
@@ -87,7 +87,7 @@ static pn_status about_center(pn_potential **out, const pn_set *set, pn_err *err
     for (size_t j = 0; j < set->dim; j++)
         origin = origin && center[j] == 0.0;
     args[0].given = !origin;
-    status = pn_potential_new(out, "euclidean", args, err);
+    status = pn_potential_from_args(out, "euclidean", args, err);
     pn_free(center);
     return status;
 }

@@ -52,7 +52,7 @@ static pn_status group_create(pn_potential **out, const pn_arg *args, pn_err *er
     pn_status status;
 
     PN_TRY(pn_new(&self, 1, err, "potential.group: out of memory"));
-    status = pn_norm_new(&norm, k == 1 ? "l1" : "group", (pn_arg[1]){ { .given = true, .count = k } }, err);
+    status = pn_norm_from_args(&norm, k == 1 ? "l1" : "group", (pn_arg[1]){ { .given = true, .count = k } }, err);
     if (status != PN_OK) {
         pn_free(self);
         return status;

@@ -44,7 +44,7 @@ static pn_status interpolation_create(pn_potential **out, const pn_arg *args, pn
     pn_status status;
 
     PN_TRY(pn_new(&self, 1, err, "potential.interpolation: out of memory"));
-    status = pn_norm_new(&norm, "interpolation", (pn_arg[1]){ { .given = true, .real = alpha } }, err);
+    status = pn_norm_from_args(&norm, "interpolation", (pn_arg[1]){ { .given = true, .real = alpha } }, err);
     if (status != PN_OK) {
         pn_free(self);
         return status;

@@ -54,7 +54,7 @@ static pn_status lp_create(pn_potential **out, const pn_arg *args, pn_err *err)
     if (!(q > 1.0 && q <= 2.0))
         return pn_fail(err, PN_EINVAL, "potential.lp: q must be above 1 and at most 2, got %g", q);
     PN_TRY(pn_new(&self, 1, err, "potential.lp: out of memory"));
-    status = pn_norm_new(&norm, in_l1 ? "l1" : "lp", (pn_arg[1]){ { .given = true, .real = q } }, err);
+    status = pn_norm_from_args(&norm, in_l1 ? "l1" : "lp", (pn_arg[1]){ { .given = true, .real = q } }, err);
     if (status != PN_OK) {
         pn_free(self);
         return status;

@@ -97,7 +97,7 @@ static pn_status quadratic_create(pn_potential **out, const pn_arg *args, pn_err
     if (status != PN_OK)
         return status;
     PN_TRY(pn_new_zeroed(&self, 1, err, "potential.quadratic: out of memory"));
-    status = pn_norm_new(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);
+    status = pn_norm_from_args(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);
     pn_potential_init(&self->base, &pn_potential_quadratic, A.rows, 0.0, norm);
     if (status == PN_OK)
         status = decompose(self, A, err);

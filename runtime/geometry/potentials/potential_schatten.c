@@ -50,7 +50,7 @@ static pn_status schatten_create(pn_potential **out, const pn_arg *args, pn_err 
     if (status != PN_OK)
         return status;
     PN_TRY(pn_new(&self, 1, err, "potential.schatten: out of memory"));
-    status = pn_norm_new(&norm, "nuclear", shape, err);
+    status = pn_norm_from_args(&norm, "nuclear", shape, err);
     if (status != PN_OK) {
         pn_free(self);
         return status;

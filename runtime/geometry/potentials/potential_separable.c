@@ -381,7 +381,7 @@ pn_status pn_potential_separable(pn_potential **out, pn_graph *graph, pn_node ro
         return status;
     PN_TRY(pn_new_zeroed(&self, 1, err, "potential.separable: out of memory"));
     self->domain = domain;
-    status = pn_norm_new(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);
+    status = pn_norm_from_args(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);
     if (status == PN_OK)
         status = pn_compiled_open(&self->formula, graph, root, err);
     pn_potential_init(&self->base, &separable_ops, 0, constant, norm);

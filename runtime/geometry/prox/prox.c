@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/options.h"
 #include "core/size.h"
 #include "core/table.h"
 #include "geometry/prox/prox.h"
@@ -35,7 +36,7 @@ const pn_prox_ops *const *pn_prox_table(void)
     return rows;
 }
 
-pn_status pn_prox_new(pn_prox **out, const char *name, pn_arg *args, pn_err *err)
+pn_status pn_prox_from_args(pn_prox **out, const char *name, pn_arg *args, pn_err *err)
 {
     pn_status status;
     const pn_prox_ops *row = pn_table_open(&operators, __func__, name, args, &status, err);
@@ -50,6 +51,15 @@ pn_status pn_prox_new(pn_prox **out, const char *name, pn_arg *args, pn_err *err
         *out = NULL;
     }
     return status;
+}
+
+pn_status pn_prox_new(pn_prox **out, const char *name, const pn_options *options, pn_err *err)
+{
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = pn_options_read(options, &operators, __func__, name, args, err);
+
+    *out = NULL;
+    return status == PN_OK ? pn_prox_from_args(out, name, args, err) : status;
 }
 
 void pn_prox_init(pn_prox *prox, const pn_prox_ops *ops, size_t dim)

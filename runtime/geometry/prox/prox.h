@@ -9,8 +9,7 @@
 #include <stddef.h>
 
 #include "geometry/convex/set.h"
-
-typedef struct pn_prox pn_prox;
+#include "penumbra/prox.h"
 
 /* What pn_prox_sum asks of f to find a closed form for f + g; see prox_sum.c for the pairs. */
 enum {
@@ -51,25 +50,11 @@ struct pn_prox {
 
 /** The table, ended by NULL. */
 const pn_prox_ops *const *pn_prox_table(void);
-/** An operator by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); what pn_args_check and create return. */
-pn_status pn_prox_new(pn_prox **out, const char *name, pn_arg *args, pn_err *err);
+/** pn_prox_new with its arguments, one for each row of its table. */
+pn_status pn_prox_from_args(pn_prox **out, const char *name, pn_arg *args, pn_err *err);
 
-/* An operator of a user's own. */
-typedef struct pn_custom_prox {
-    size_t dim;                  /* 0: any */
-    void *self;                  /* for the functions */
-    void (*destroy)(void *self); /* or NULL */
-    /* x[n] = prox(v[n], step). */
-    pn_status (*apply)(void *self, const double *v, size_t n, double step, double *x, pn_err *err);
-    pn_status (*value)(void *self, const double *x, size_t n, double *value, pn_err *err); /* or NULL: not known */
-} pn_custom_prox;
-/** Takes over `self` on success.  Errors: PN_ENOMEM. */
-pn_status pn_prox_custom(pn_prox **out, const pn_custom_prox *parts, pn_err *err);
 /** The operator of the conjugate f*, by Moreau's identity; that of f again for a conjugate.  Keeps `prox`.  Errors: PN_ENOMEM. */
 pn_status pn_prox_conjugate(pn_prox **out, pn_prox *prox, pn_err *err);
-
-/** The projection on `set`, which is kept: the operator of its indicator.  Errors: PN_EUNSUPPORTED when it has none; PN_ENOMEM. */
-pn_status pn_prox_of_set(pn_prox **out, pn_set *set, pn_err *err);
 
 /* lambda sum_g weight_g ||x_g||_2 over groups of coordinates that may share some; those in no group are free.  Borrowed. */
 typedef struct pn_group_list {
@@ -85,13 +70,6 @@ typedef struct pn_group_list {
  *  a coordinate from dim on; PN_ENOMEM. */
 pn_status pn_prox_groups(pn_prox **out, const pn_group_list *groups, pn_err *err);
 
-/** The operator of f_a + f_b; keeps both.  Closed forms where prox_sum.c proves one, else Dykstra's iteration until two successive
- *  points are within d = 1e-12 (1 + ||v||_2); of two functions the result is then within sqrt(2 step slope d) of the minimum, slope a
- *  bound on the subgradients of the first, and mostly far closer.  Indicators come last, so that the result is in the last one's set
- *  as a projection on it is.
- *  Errors: PN_EDIM when both have a dimension and they differ; PN_ENOMEM.  Its pn_prox_apply: PN_ENUMERIC after 10^4 rounds. */
-pn_status pn_prox_sum(pn_prox **out, pn_prox *a, pn_prox *b, pn_err *err);
-
 /* f(x) = l1 ||x||_1 + l2/2 ||x||^2 + the indicator of a product of intervals, whose operator takes each coordinate by itself: the soft
  * threshold step l1, the factor 1/(1 + step l2), and then the nearest point of the interval. */
 typedef struct pn_prox_net {
@@ -102,17 +80,9 @@ typedef struct pn_prox_net {
 bool pn_prox_as_net(pn_prox_net *out, const pn_prox *prox);
 
 pn_prox *pn_prox_keep(pn_prox *prox);
-void pn_prox_free(pn_prox *prox); /* NULL allowed */
 
-/** Checked: PN_EDIM, PN_EDOMAIN with position, PN_EINVAL for step <= 0; PN_ENUMERIC when the result is not finite; what a set or a
- *  function fails with.  A failure leaves x as it was. */
-pn_status pn_prox_apply(const pn_prox *prox, double *x, size_t n, double step, pn_err *err);
-/** f(x).  Checked as above; PN_EUNSUPPORTED where f is not known. */
-pn_status pn_prox_value(const pn_prox *prox, const double *x, size_t n, double *value, pn_err *err);
-/** Moreau's envelope min_x f(x) + ||x - v||^2 / (2 step).  Errors as both. */
+/** Moreau's envelope min_x f(x) + ||x - v||^2 / (2 step).  Errors: as pn_prox_apply and pn_prox_value. */
 pn_status pn_prox_envelope(const pn_prox *prox, const double *v, size_t n, double step, double *value, pn_err *err);
-/** One line for people: "l1(lambda=0.5)".  Truncates. */
-void pn_prox_describe(const pn_prox *prox, char *text, size_t size);
 
 /** For implementations: fill the head of a new operator with one reference. */
 void pn_prox_init(pn_prox *prox, const pn_prox_ops *ops, size_t dim);

@@ -341,7 +341,7 @@ static pn_status nuclear_create(pn_prox **out, const pn_arg *args, pn_err *err)
 {
     pn_arg size[PN_NORM_PARAMS] = { args[1], args[2] };
     pn_norm *norm;
-    pn_status status = pn_norm_new(&norm, "nuclear", size, err);
+    pn_status status = pn_norm_from_args(&norm, "nuclear", size, err);
 
     if (status != PN_OK)
         return pn_fail_in(err, status, "prox.nuclear");
@@ -425,7 +425,7 @@ const pn_prox_ops pn_prox_nuclear = {
 static pn_status linf_create(pn_prox **out, const pn_arg *args, pn_err *err)
 {
     pn_norm *norm;
-    pn_status status = pn_norm_new(&norm, "linf", NULL, err);
+    pn_status status = pn_norm_from_args(&norm, "linf", NULL, err);
 
     return status != PN_OK ? status : any_create(out, &pn_prox_linf, args[0].real, norm, err);
 }

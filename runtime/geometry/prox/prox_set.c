@@ -100,7 +100,7 @@ static pn_status box_create(pn_prox **out, const pn_arg *args, pn_err *err)
 {
     pn_arg copy[2] = { args[0], args[1] };
     pn_set *set;
-    pn_status status = pn_set_new(&set, "box", copy, err);
+    pn_status status = pn_set_from_args(&set, "box", copy, err);
 
     return status != PN_OK ? pn_fail_in(err, status, "prox.box") : make(out, &pn_prox_box, set, err);
 }

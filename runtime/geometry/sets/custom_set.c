@@ -1,6 +1,6 @@
 /* custom_set.c -- a set that is given by functions: a support function, a projection, or both, and perhaps a membership test.
  * What is returned is looked at every time: finite, and within the declared radius.
- * Depends on: custom_set.h, fallback.h, support_by_project.h, upper.h.  Used by: bindings, hosts. */
+ * Depends on: set.h, fallback.h, support_by_project.h, upper.h.  Used by: bindings, hosts. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "geometry/convex/fallback.h"
 #include "geometry/convex/support_by_project.h"
 #include "geometry/kernels/upper.h"
-#include "geometry/sets/custom_set.h"
+#include "geometry/convex/set.h"
 #include "numeric/blas.h"
 
 #define SLACK 1e-9 /* of the radius, for the rounding of a user's function */

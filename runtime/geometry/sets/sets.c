@@ -1,5 +1,6 @@
 /* sets.c -- the table of constraint sets: a new one is its file and its line here.
  * Depends on: sets.h, every set by its row.  Used by: geometry, objective, solvers, bindings. */
+#include "core/options.h"
 #include "core/table.h"
 #include "geometry/sets/sets.h"
 
@@ -60,7 +61,7 @@ const pn_set_ops *pn_set_find(const char *name)
     return pn_table_find(rows, name);
 }
 
-pn_status pn_set_new(pn_set **out, const char *name, pn_arg *args, pn_err *err)
+pn_status pn_set_from_args(pn_set **out, const char *name, pn_arg *args, pn_err *err)
 {
     pn_status status;
     const pn_set_ops *row = pn_table_open(&sets, __func__, name, args, &status, err);
@@ -75,4 +76,13 @@ pn_status pn_set_new(pn_set **out, const char *name, pn_arg *args, pn_err *err)
         *out = NULL;
     }
     return status;
+}
+
+pn_status pn_set_new(pn_set **out, const char *name, const pn_options *options, pn_err *err)
+{
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = pn_options_read(options, &sets, __func__, name, args, err);
+
+    *out = NULL;
+    return status == PN_OK ? pn_set_from_args(out, name, args, err) : status;
 }

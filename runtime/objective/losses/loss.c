@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/options.h"
 #include "core/table.h"
 #include "objective/losses/formula_loss.h"
 
@@ -32,7 +33,7 @@ const pn_loss_ops *const *pn_loss_table(void)
     return rows;
 }
 
-pn_status pn_loss_new(pn_loss **out, const char *name, pn_arg *args, pn_err *err)
+pn_status pn_loss_from_args(pn_loss **out, const char *name, pn_arg *args, pn_err *err)
 {
     pn_status status;
     const pn_loss_ops *row = pn_table_open(&losses, __func__, name, args, &status, err);
@@ -41,6 +42,15 @@ pn_status pn_loss_new(pn_loss **out, const char *name, pn_arg *args, pn_err *err
     if (!row)
         return status;
     return row->formula ? pn_formula_loss_new(out, row, args, err) : row->create(out, args, err);
+}
+
+pn_status pn_loss_new(pn_loss **out, const char *name, const pn_options *options, pn_err *err)
+{
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = pn_options_read(options, &losses, __func__, name, args, err);
+
+    *out = NULL;
+    return status == PN_OK ? pn_loss_from_args(out, name, args, err) : status;
 }
 
 void pn_loss_init(pn_loss *loss, const pn_loss_ops *ops, const pn_loss_ops *row)
@@ -149,4 +159,9 @@ void pn_labels_describe(const pn_labels *labels, char *text, size_t size)
         }
         return;
     }
+}
+
+const char *pn_loss_name(const pn_loss *loss)
+{
+    return loss->name;
 }

@@ -13,8 +13,7 @@
 #include "core/status.h"
 #include "core/task.h"
 #include "expr/bound.h"
-
-typedef struct pn_loss pn_loss;
+#include "penumbra/loss.h"
 
 /* ---- labels ---- */
 
@@ -98,11 +97,9 @@ struct pn_loss {
 
 /** The table, ended by NULL. */
 const pn_loss_ops *const *pn_loss_table(void);
-/** A loss by name, args as its row's params say.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for options;
- *  PN_ENOMEM. */
-pn_status pn_loss_new(pn_loss **out, const char *name, pn_arg *args, pn_err *err);
+/** pn_loss_new with its arguments, one for each row of its table. */
+pn_status pn_loss_from_args(pn_loss **out, const char *name, pn_arg *args, pn_err *err);
 pn_loss *pn_loss_keep(pn_loss *loss);
-void pn_loss_free(pn_loss *loss);
 
 /**
  * A loss from an expression in variables 0 = z and 1 = y of `graph` (kept).  Compiles value, slope and curvature.
@@ -131,27 +128,6 @@ pn_status pn_loss_certify(pn_loss *loss, pn_interval margin, pn_interval y, pn_l
 
 /* ---- black boxes ---- */
 
-/* A record as a black box sees it. */
-typedef struct pn_record {
-    const double *x; /* [p] */
-    size_t p;
-    double y;
-    size_t row;    /* from 0 */
-    pn_task *task; /* what may stop a call that waits; NULL: nothing */
-} pn_record;
-
-/* values[count] = l(theta_k, record), theta_k = thetas[k * dim ...]: all points of a record in one call, on the caller's thread.  Values that
- * are not finite are passed on as they are; a status other than PN_OK ends the whole computation with it. */
-typedef pn_status (*pn_record_fn)(void *self, const double *thetas, size_t count, size_t dim, const pn_record *record,
-                                  double *values, pn_err *err);
-
-/**
- * dim: entries of theta; 0: those of a record.
- * lipschitz: the declared l2 Lipschitz constant in theta, > 0 or 0 for none; solvers enforce it by clipping differences.
- * release(self) is called when the loss is freed; may be NULL.
- */
-pn_status pn_loss_black_box(pn_loss **out, pn_record_fn values, void (*release)(void *self), void *self, size_t dim,
-                            double lipschitz, pn_err *err);
 /** The callback of a black box; NULL for other losses. */
 pn_record_fn pn_loss_record(const pn_loss *loss, void **self, double *lipschitz);
 

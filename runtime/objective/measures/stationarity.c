@@ -121,7 +121,7 @@ static pn_status make_local(probe *self, const pn_objective *objective, pn_err *
                        OWNER ": the objective clips gradients to norm %g, and clipped gradients are not those of its "
                              "loss; measure an objective of the same parts without clip=",
                        pn_objective_clip(objective));
-    status = pn_set_new(&parts.set, "l2_ball", ball, err);
+    status = pn_set_from_args(&parts.set, "l2_ball", ball, err);
     if (status == PN_OK)
         status = pn_objective_new(&self->local, &parts, err);
     pn_set_free(parts.set);

@@ -307,3 +307,34 @@ double pn_objective_gradient_error(const pn_objective *objective)
     /* Neighbours may take different ways: whether the matrix pays depends on the number of entries. */
     return pn_objective_uses_gram(objective) ? pass + gram_error(objective) : pass;
 }
+
+/* ---- what is certified, one by one ---- */
+
+bool pn_objective_is_certified(const pn_objective *objective, const char **missing)
+{
+    const pn_bounds *bounds = pn_objective_bounds(objective);
+
+    if (missing)
+        *missing = bounds->missing;
+    return bounds->certified;
+}
+
+double pn_objective_lipschitz(const pn_objective *objective, pn_lp norm)
+{
+    return pn_objective_bounds(objective)->lipschitz[norm];
+}
+
+double pn_objective_smoothness(const pn_objective *objective)
+{
+    return pn_objective_bounds(objective)->smoothness;
+}
+
+double pn_objective_strong_convexity(const pn_objective *objective)
+{
+    return pn_objective_bounds(objective)->strong_convexity;
+}
+
+bool pn_objective_is_convex(const pn_objective *objective)
+{
+    return pn_objective_bounds(objective)->convex;
+}

@@ -15,8 +15,7 @@
 #include "geometry/convex/set.h"
 #include "objective/losses/loss.h"
 #include "objective/regularisers/regulariser.h"
-
-typedef struct pn_objective pn_objective;
+#include "penumbra/objective.h"
 
 /* What a record's part in a gradient is known by. */
 typedef enum pn_bound_source {
@@ -55,27 +54,6 @@ typedef struct pn_bounds {
     bool convex; /* f is, and with clip the clipped gradients of one margin are those of a convex function, too */
 } pn_bounds;
 
-typedef struct pn_objective_parts {
-    const pn_dataset
-        *data;           /* must outlive the objective; absent: the objective has bounds, and everything else refuses */
-    pn_loss *loss;       /* kept */
-    pn_set *set;         /* kept by reference; NULL: unconstrained */
-    pn_regulariser *reg; /* kept; NULL: none */
-    double clip;         /* > 0: scale each record's gradient to at most this l2 norm; 0: rely on certified bounds */
-    pn_ranks *
-        ranks; /* kept; NULL: none.  Each rank has the same objective over the whole data set, or over its records of it
-                        (pn_dataset_hold; what needs others is refused), calls the same with the same numbers, and does a share of each pass; results have the bits of one process on the same kind of processor.  Work that is not
-                        worth it (Gram matrices, batches of a chunk) every rank does by itself */
-} pn_objective_parts;
-
-/**
- * Errors: PN_EINVAL without data or loss; PN_EDIM when the set's dimension is not margins * p (names both), or the regulariser does not fit it; PN_EINVAL when
- * the data has labels that the loss does not take (names the loader option), or clip is neither 0 nor in [2^-400, 2^400];
- * PN_EUNSUPPORTED for a black box with clip; PN_ENOMEM.
- */
-pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, pn_err *err);
-void pn_objective_free(pn_objective *objective);
-
 /** Its parts, and what is certified of it: borrowed, as long as the objective lives. */
 const pn_dataset *pn_objective_data(const pn_objective *objective);
 pn_loss *pn_objective_loss(const pn_objective *objective);
@@ -84,8 +62,6 @@ pn_regulariser *pn_objective_regulariser(const pn_objective *objective); /* or N
 double pn_objective_clip(const pn_objective *objective);                 /* 0: none */
 pn_ranks *pn_objective_ranks(const pn_objective *objective);             /* or NULL */
 const pn_bounds *pn_objective_bounds(const pn_objective *objective);
-/** Length of theta: margins * p; p for a black box. */
-size_t pn_objective_dim(const pn_objective *objective);
 
 /* Which records, and what their sum is divided by (a public number: the batch size or its expectation). */
 typedef struct pn_batch {
@@ -94,21 +70,7 @@ typedef struct pn_batch {
     double denominator; /* > 0 */
 } pn_batch;
 
-/**
- * One fused, threaded pass: value (may be NULL) and gradient[dim] (may be NULL) of f at theta[dim], r included; at kinks of r the
- * subgradient of smallest norm.
- * The sum over records is taken in a fixed order, whatever the number of threads.  Each record's slope is clamped to the
- * certified range, one that is no number counts as 0 brought into it, so the certified sensitivity holds for the numbers that are really
- * computed; with `clip` its gradient is scaled
- * down, and then the result is not the gradient of f.  There a slope that is no number counts as 0 and an infinite one as 2^500,
- * and one below 2^-1000 in size, or what scaling makes so small, as 0.
- * Errors: PN_EDOMAIN for a non-finite theta; PN_EUNSUPPORTED for the gradient of a black box; what a black box's callback
- * returns; PN_ENOMEM; PN_ECANCELLED.
- */
-pn_status pn_objective_evaluate(pn_objective *objective, const double *theta, double *value, double *gradient,
-                                pn_task *task, pn_err *err);
-
-/** The same without r, over a batch (NULL: all records, divided by n): sum over the batch / denominator.  With a batch as
+/** pn_objective_evaluate without r, over a batch (NULL: all records, divided by n): sum over the batch / denominator.  With a batch as
  *  pn_objective_batch_differences in cost and in what is checked of theta.
  *  Errors: also PN_EINVAL for a row that does not exist or a denominator that is not positive. */
 pn_status pn_objective_losses(pn_objective *objective, const pn_batch *batch, const double *theta, double *value,
@@ -203,13 +165,5 @@ double pn_objective_gradient_error(const pn_objective *objective);
  * Errors: PN_EUNSUPPORTED for other losses and sets; PN_ENOMEM; PN_ECANCELLED.
  */
 pn_status pn_objective_exact_curvature(pn_objective *objective, double *curvature, pn_task *task, pn_err *err);
-
-/** Fraction of records with sign(<x, theta>) = y for labels -1 and 1; with the largest of the margins in class y for softmax.
- *  Errors: PN_EUNSUPPORTED for other labels. */
-pn_status pn_objective_accuracy(pn_objective *objective, const double *theta, double *accuracy, pn_task *task,
-                                pn_err *err);
-
-/** z[n] = X theta for any data set (p must fit). */
-pn_status pn_predict(const pn_dataset *data, const double *theta, size_t p, double *z, pn_task *task, pn_err *err);
 
 #endif

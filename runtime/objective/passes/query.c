@@ -289,7 +289,7 @@ static pn_status make_additive(pn_mechanism **out, const work *at, const char *n
     set_arg(ops, args, "delta", second);
     set_arg(ops, args, "sensitivity", sensitivity);
     set_arg(ops, args, "dim", (double)at->n);
-    return pn_mechanism_new(out, name, args, at->neighbours, err);
+    return pn_mechanism_from_args(out, name, args, at->neighbours, err);
 }
 
 /* The noise whose event has at most this rho: what rounding adds to the sensitivity depends a little on sigma. */

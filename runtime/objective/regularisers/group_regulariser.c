@@ -205,7 +205,7 @@ static pn_status prox_of_stretches(const group_regulariser *self, pn_prox **out,
 {
     pn_arg args[2] = { { .given = true, .real = weight_of(self, 0) }, { .given = true, .count = self->size } };
 
-    return pn_prox_new(out, "group", args, err);
+    return pn_prox_from_args(out, "group", args, err);
 }
 
 /* Stretches with a weight each, as a list. */

@@ -143,7 +143,7 @@ static pn_status nuclear_prox(const pn_regulariser *regulariser, pn_prox **out, 
                        [ROWS] = { .given = true, .count = self->rows },
                        [COLS] = { .given = true, .count = self->cols } };
 
-    return pn_prox_new(out, "nuclear", args, err);
+    return pn_prox_from_args(out, "nuclear", args, err);
 }
 
 const pn_regulariser_ops pn_regulariser_nuclear = {

@@ -1,5 +1,6 @@
 /* regulariser.c -- the table of regularisers, reference counts, and the checked doors.
  * Depends on: regulariser.h.  Used by: objective.c, bindings. */
+#include "core/options.h"
 #include "core/table.h"
 #include "objective/regularisers/formula_regulariser.h"
 
@@ -25,7 +26,7 @@ const pn_regulariser_ops *const *pn_regulariser_table(void)
     return rows;
 }
 
-pn_status pn_regulariser_new(pn_regulariser **out, const char *name, pn_arg *args, pn_err *err)
+pn_status pn_regulariser_from_args(pn_regulariser **out, const char *name, pn_arg *args, pn_err *err)
 {
     pn_status status;
     const pn_regulariser_ops *row = pn_table_open(&regularisers, __func__, name, args, &status, err);
@@ -34,6 +35,15 @@ pn_status pn_regulariser_new(pn_regulariser **out, const char *name, pn_arg *arg
     if (!row)
         return status;
     return row->formula ? pn_formula_regulariser_new(out, row, args, err) : row->create(out, args, err);
+}
+
+pn_status pn_regulariser_new(pn_regulariser **out, const char *name, const pn_options *options, pn_err *err)
+{
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = pn_options_read(options, &regularisers, __func__, name, args, err);
+
+    *out = NULL;
+    return status == PN_OK ? pn_regulariser_from_args(out, name, args, err) : status;
 }
 
 bool pn_regulariser_in_table(const pn_regulariser *regulariser)

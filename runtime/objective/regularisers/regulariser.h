@@ -14,8 +14,7 @@
 #include "core/status.h"
 #include "expr/bound.h"
 #include "geometry/prox/prox.h"
-
-typedef struct pn_regulariser pn_regulariser;
+#include "penumbra/regulariser.h"
 
 /* What is certified of r over all theta whose coordinates lie in a range. */
 typedef struct pn_regulariser_bounds {
@@ -72,10 +71,9 @@ struct pn_regulariser {
 
 /** The table, ended by NULL. */
 const pn_regulariser_ops *const *pn_regulariser_table(void);
-/** A regulariser by name.  Errors: PN_EUNSUPPORTED for an unknown name (lists the known); what pn_args_check and create return. */
-pn_status pn_regulariser_new(pn_regulariser **out, const char *name, pn_arg *args, pn_err *err);
+/** pn_regulariser_new with its arguments, one for each row of its table. */
+pn_status pn_regulariser_from_args(pn_regulariser **out, const char *name, pn_arg *args, pn_err *err);
 pn_regulariser *pn_regulariser_keep(pn_regulariser *regulariser);
-void pn_regulariser_free(pn_regulariser *regulariser); /* NULL allowed */
 
 /** Whether it is one of the table's, whose least value is 0, and not a typed formula. */
 bool pn_regulariser_in_table(const pn_regulariser *regulariser);
@@ -83,10 +81,6 @@ bool pn_regulariser_in_table(const pn_regulariser *regulariser);
 /** As ops->certify after a check: PN_EINVAL when the range has low > high or NaN.  Unbounded is no error: see `missing`. */
 pn_status pn_regulariser_certify(pn_regulariser *regulariser, pn_interval coordinate, pn_regulariser_bounds *out,
                                  pn_err *err);
-
-/** *out = the proximal operator of r, a new reference, whose value is r's; NULL when r = 0.
- *  Errors: PN_EUNSUPPORTED for r without a closed form (nonconvex, typed formulas); PN_ENOMEM. */
-pn_status pn_regulariser_prox(const pn_regulariser *regulariser, pn_prox **out, pn_err *err);
 
 /** sum_j f(theta_j) for f in the only variable of `graph` (kept).  Errors: PN_EINVAL for a graph of several variables; as
  *  pn_loss_from_graph. */

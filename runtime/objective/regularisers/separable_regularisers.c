@@ -15,7 +15,7 @@ static pn_status prox_named(const char *name, const pn_regulariser *self, pn_pro
     pn_arg args[2] = { { .given = true, .real = pn_formula_regulariser_number(self, 0) },
                        { .given = true, .real = pn_formula_regulariser_number(self, 1) } };
 
-    return pn_prox_new(out, name, args, err);
+    return pn_prox_from_args(out, name, args, err);
 }
 
 static pn_node coordinate(pn_graph *g)

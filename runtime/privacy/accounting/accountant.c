@@ -1,4 +1,5 @@
 /* accountant.c -- the table of accountants.  Depends on: accountant.h.  Used by: bindings. */
+#include "core/options.h"
 #include "core/size.h"
 #include "core/table.h"
 #include "privacy/accounting/accountant_ops.h"
@@ -21,9 +22,18 @@ pn_status pn_accountant_open(pn_accountant **out, const char *caller, const char
     return row ? row->create(out, args, err) : status;
 }
 
-pn_status pn_accountant_new(pn_accountant **out, const char *name, pn_arg *args, pn_err *err)
+pn_status pn_accountant_from_args(pn_accountant **out, const char *name, pn_arg *args, pn_err *err)
 {
     return pn_accountant_open(out, __func__, name, args, err);
+}
+
+pn_status pn_accountant_new(pn_accountant **out, const char *name, const pn_options *options, pn_err *err)
+{
+    pn_arg args[PN_ARGS_MAX];
+    pn_status status = pn_options_read(options, &accountants, __func__, name, args, err);
+
+    *out = NULL;
+    return status == PN_OK ? pn_accountant_from_args(out, name, args, err) : status;
 }
 
 void pn_accountant_free(pn_accountant *accountant)
@@ -53,4 +63,20 @@ pn_status pn_accountant_add(pn_accountant *accountant, pn_event *event, size_t c
         accountant->releases += (double)count * pn_event_releases(event);
     }
     return status;
+}
+
+pn_status pn_accountant_epsilon(const pn_accountant *accountant, double delta, double *epsilon, pn_err *err)
+{
+    if (!(delta >= 0.0 && delta < 1.0))
+        return pn_fail(err, PN_EINVAL, "accountant.%s: delta must be a number from 0 up to but not including 1, got %g",
+                       accountant->ops->name, delta);
+    return accountant->ops->epsilon(accountant, delta, epsilon, NULL, err);
+}
+
+pn_status pn_accountant_delta(const pn_accountant *accountant, double epsilon, double *delta, pn_err *err)
+{
+    if (!(epsilon >= 0.0))
+        return pn_fail(err, PN_EINVAL, "accountant.%s: epsilon must be a number >= 0, got %g", accountant->ops->name,
+                       epsilon);
+    return accountant->ops->delta(accountant, epsilon, delta, err);
 }

@@ -8,8 +8,7 @@
 #include "core/param.h"
 #include "core/status.h"
 #include "privacy/event/event.h"
-
-typedef struct pn_accountant pn_accountant;
+#include "penumbra/accountant.h"
 
 typedef struct pn_accountant_ops {
     const char *name; /* "rdp", "zcdp" */
@@ -46,13 +45,8 @@ struct pn_accountant {
     X(advanced)
 /** Of these, ended by NULL. */
 const pn_accountant_ops *const *pn_accountant_table(void);
-/** An accountant by name; it has no event yet.  Errors: PN_EUNSUPPORTED for an unknown name (lists the
- *  known); PN_EINVAL for options; PN_ENOMEM. */
-pn_status pn_accountant_new(pn_accountant **out, const char *name, pn_arg *args, pn_err *err);
-void pn_accountant_free(pn_accountant *accountant);
-
-/** Errors: PN_EPRIVACY when the event's relation is not that of the events before; PN_EINVAL for count 0; PN_ENOMEM. */
-pn_status pn_accountant_add(pn_accountant *accountant, pn_event *event, size_t count, pn_err *err);
+/** pn_accountant_new with its arguments, one for each row of its table. */
+pn_status pn_accountant_from_args(pn_accountant **out, const char *name, pn_arg *args, pn_err *err);
 
 /* Conversions (Canonne, Kamath, Steinke 2020, Proposition 12). */
 
@@ -60,10 +54,6 @@ pn_status pn_accountant_add(pn_accountant *accountant, pn_event *event, size_t c
 double pn_rdp_epsilon(double alpha, double rdp, double delta);
 /** The largest rdp at order alpha whose epsilon at delta is <= epsilon (may be negative: no budget at this order). */
 double pn_rdp_budget(double alpha, double epsilon, double delta);
-/** zCDP rho -> epsilon, minimised over real alpha. */
-double pn_zcdp_epsilon(double rho, double delta);
-/** The largest rho with pn_zcdp_epsilon(rho, delta) <= epsilon: relative 1e-9 on the safe side. */
-double pn_zcdp_rho(double epsilon, double delta);
 
 /* Sampled noise (pn_slack).  Every conversion leaves a 2^-30th part of delta for the tails, so that a plan and the ledger
  * that is charged for it agree to the last bit whatever is drawn. */
@@ -78,9 +68,5 @@ double pn_ideal_delta(double delta);
 double pn_slack_epsilon(double epsilon, double delta, pn_slack slack);
 /** What an ideal delta at epsilon - slack.epsilon means for the noise as drawn, at epsilon; in [0, 1]. */
 double pn_slack_delta(double delta, double epsilon, pn_slack slack);
-
-/** epsilon(delta) of `event` taken `count` times, slack included: the price that plans and ledgers use.  The exact curve when all
- *  of it is Gaussian noise, else the best Renyi order in (1, inf]; the order in *order (may be NULL), 0 for the exact curve. */
-double pn_event_epsilon(const pn_event *event, size_t count, double delta, double *order);
 
 #endif

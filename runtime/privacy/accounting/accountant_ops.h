@@ -8,7 +8,7 @@
 PN_ACCOUNTANTS(PN_DECLARE)
 #undef PN_DECLARE
 
-/** pn_accountant_new for another function, which messages about the name then name. */
+/** pn_accountant_from_args for another function, which messages about the name then name. */
 pn_status pn_accountant_open(pn_accountant **out, const char *caller, const char *name, pn_arg *args, pn_err *err);
 
 #endif

@@ -29,7 +29,7 @@ static pn_status make_leaf(pn_event **out, const char *name, double first, doubl
 {
     pn_arg args[3] = { { .given = true, .real = first }, { .given = true, .real = second }, { 0 } };
 
-    return pn_event_new(out, name, args, neighbours, err);
+    return pn_event_from_args(out, name, args, neighbours, err);
 }
 
 /* All of the total, without draws.  At the order inf pure epsilons add up. */

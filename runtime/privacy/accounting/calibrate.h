@@ -9,6 +9,7 @@
 #include "core/status.h"
 #include "core/task.h"
 #include "privacy/event/event.h"
+#include "penumbra/accountant.h"
 
 /**
  * The epsilon of one selection such that `count` of them, each chosen after seeing the ones before, cost at most `epsilon` at
@@ -23,15 +24,8 @@
  */
 double pn_calibrate_exponential(double epsilon, double delta, size_t count, bool bounded_range, double *order);
 
-/** The same under a zCDP budget rho > 0: sqrt(8 rho/count) for bounded range, sqrt(2 rho/count) otherwise. */
+/** pn_calibrate_exponential under a zCDP budget rho > 0: sqrt(8 rho/count) for bounded range, sqrt(2 rho/count) otherwise. */
 double pn_calibrate_exponential_rho(double rho, size_t count, bool bounded_range);
-
-/**
- * The least sigma of Gaussian noise that is (epsilon, delta)-DP by its exact curve, a 2^-30 part of delta left to the tails of
- * drawn noise.  epsilon >= 0, delta in (0,1), sensitivity > 0, finite; NaN otherwise and when the answer is not a number.
- * Source: Balle, Wang (2018).
- */
-double pn_calibrate_gaussian(double epsilon, double delta, double sensitivity);
 
 /* Equal releases of values with Gaussian noise on the lattice (random/noise.h), each chosen after seeing the ones before. */
 typedef struct pn_gaussian_releases {
@@ -48,48 +42,6 @@ typedef struct pn_gaussian_releases {
  * Source: Balle, Wang (2018); composition of Gaussian releases: Dong, Roth, Su (2022).
  */
 double pn_calibrate_gaussian_releases(const pn_gaussian_releases *want);
-
-/** The least scale of Laplace noise that is epsilon-DP: sensitivity/epsilon, rounded upward.  Both > 0, else NaN. */
-double pn_calibrate_laplace(double epsilon, double sensitivity);
-
-/* A program as a function of one number: what it releases.  `*event` is a new reference, taken `*count` times (1 at the call).
- * May fail; its status and message go to whoever calibrates. */
-typedef struct pn_program {
-    pn_status (*release)(void *self, double x, pn_event **event, size_t *count, pn_err *err);
-    void *self;
-} pn_program;
-
-/* How the cost is found. */
-typedef enum pn_price {
-    PN_PRICE_ACCOUNTANT = 0, /* epsilon at delta by the named accountant */
-    PN_PRICE_EVENT,          /* by pn_event_epsilon, with which ledgers admit */
-    PN_PRICE_RHO             /* rho of zCDP; the goal's epsilon is then rho, its delta 0 */
-} pn_price;
-
-typedef struct pn_goal {
-    const char *owner;     /* what messages start with: "calibrate.noise" */
-    const char *parameter; /* "sigma" */
-    pn_price price;
-    const char *accountant; /* PN_PRICE_ACCOUNTANT: a name in the table of accountant.c */
-    double epsilon, delta;  /* epsilon > 0; delta in [0, 1) */
-    bool rises;             /* the cost grows with x, as with a rate; otherwise it falls, as with noise */
-    bool whole;             /* x is a whole number */
-    double low, start, high;
-    double tolerance; /* of x, relative; 0: 1e-6 */
-    pn_task *task;    /* hears how many costs were asked for and the latest, may stop the search; NULL: nobody does */
-} pn_goal;
-
-/**
- * The x in [low, high] where the cost reaches the goal: to the tolerance (to 1 for whole numbers), on the side that fits, and
- * asked afresh at the end.  The cost must be monotone.  When all of the range fits, the costlier end of it.  Accountants other
- * than "rdp" and "zcdp" start from the answer of "rdp", so that they are asked about five times.
- *   reached  may be NULL: the epsilon that the answer costs.
- * Errors: what the program fails with; PN_EUNSUPPORTED for an accountant that is not there or cannot take the event, and when
- *         nothing in the range fits (the message has the least epsilon); PN_EINVAL for a goal outside its ranges;
- *         PN_ENUMERIC when a cost is not a number or not the same when asked again; PN_ENOMEM; PN_ECANCELLED, PN_ELIMIT.
- * Source: accounting.md section 6.
- */
-pn_status pn_calibrate(double *out, double *reached, const pn_goal *goal, const pn_program *program, pn_err *err);
 
 /** The largest number of times that `event` can be taken, by pn_calibrate.  Errors: also PN_EUNSUPPORTED for an event that costs
  *  nothing. */

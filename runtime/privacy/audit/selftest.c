@@ -205,8 +205,8 @@ static void check_event(pn_selftest_run *run, const pn_event_ops *ops)
     }
     run->status = make(&event, ops, from, run->err);
     if (run->status == PN_OK)
-        run->status = pn_event_new(&other, "pure", (pn_arg[]){ { .given = true, .real = 0.07 }, { 0 } },
-                                   from->neighbours, run->err);
+        run->status = pn_event_from_args(&other, "pure", (pn_arg[]){ { .given = true, .real = 0.07 }, { 0 } },
+                                         from->neighbours, run->err);
     for (size_t i = 0; run->accountants[i] && run->status == PN_OK; i++) {
         char subject[96];
 

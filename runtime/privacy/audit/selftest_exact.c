@@ -66,8 +66,8 @@ static pn_event *pure(pn_selftest_run *run, double epsilon)
     pn_event *event = NULL;
 
     if (run->status == PN_OK)
-        run->status = pn_event_new(&event, "pure", (pn_arg[]){ { .given = true, .real = epsilon }, { 0 } },
-                                   PN_REPLACE_ONE, run->err);
+        run->status = pn_event_from_args(&event, "pure", (pn_arg[]){ { .given = true, .real = epsilon }, { 0 } },
+                                         PN_REPLACE_ONE, run->err);
     return event;
 }
 

@@ -5,11 +5,38 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/options.h"
 #include "core/table.h"
 #include "privacy/event/event_leaf.h"
 #include "privacy/event/event_sampled.h"
 
 const char *const pn_neighbours_names[] = { "replace_one", "add_remove", "zero_out", NULL };
+
+const pn_param pn_neighbours_params[] = {
+    { "neighbours", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, pn_neighbours_names,
+      "what two neighbouring data sets differ in: one record replaced, one added or removed, one made null" },
+    PN_PARAM_END,
+};
+
+pn_status pn_neighbours_read(pn_neighbours *neighbours, const pn_options *options, const pn_table *table,
+                             const char *caller, const char *name, pn_arg args[PN_ARGS_MAX], pn_err *err)
+{
+    const pn_row *row = pn_table_find(table->rows, name);
+    pn_arg relation;
+    char owner[80];
+    pn_status status;
+
+    if (!row)
+        return pn_table_refuse(table, caller, name, err);
+    (void)snprintf(owner, sizeof owner, "%s.%s", table->library, name);
+    status = pn_options_spread(
+        options, owner, (const pn_option_rows[]){ { row->params, args }, { pn_neighbours_params, &relation } }, 2, err);
+    if (status == PN_OK)
+        status = pn_args_check(owner, pn_neighbours_params, &relation, err);
+    if (status == PN_OK)
+        *neighbours = (pn_neighbours)relation.count;
+    return status;
+}
 
 #define ROW(name) &pn_event_##name##_ops,
 static const pn_event_ops *const rows[] = { PN_EVENTS(ROW) NULL };
@@ -20,12 +47,22 @@ const pn_event_ops *const *pn_event_table(void)
     return rows;
 }
 
-pn_status pn_event_new(pn_event **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
+pn_status pn_event_from_args(pn_event **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
     pn_status status;
     const pn_event_ops *row = pn_table_open(&events, __func__, name, args, &status, err);
 
     return row ? row->create(out, args, neighbours, err) : status;
+}
+
+pn_status pn_event_new(pn_event **out, const char *name, const pn_options *options, pn_err *err)
+{
+    pn_arg args[PN_ARGS_MAX];
+    pn_neighbours neighbours = PN_REPLACE_ONE;
+    pn_status status = pn_neighbours_read(&neighbours, options, &events, __func__, name, args, err);
+
+    *out = NULL;
+    return status == PN_OK ? pn_event_from_args(out, name, args, neighbours, err) : status;
 }
 
 pn_event *pn_event_keep(pn_event *event)
@@ -181,4 +218,26 @@ void pn_leaf_describe(const pn_event *self, char *text, size_t size)
     }
     if (used < size)
         (void)snprintf(text + used, size - used, ")");
+}
+
+/* ---- what is known of it ---- */
+
+const char *pn_neighbours_name(pn_neighbours neighbours)
+{
+    return pn_neighbours_names[neighbours];
+}
+
+pn_neighbours pn_event_neighbours(const pn_event *event)
+{
+    return event->neighbours;
+}
+
+double pn_event_rdp(const pn_event *event, double alpha)
+{
+    return event->ops->rdp(event, alpha);
+}
+
+double pn_event_zcdp(const pn_event *event)
+{
+    return event->ops->zcdp(event);
 }

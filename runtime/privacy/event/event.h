@@ -7,15 +7,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/param.h"
+#include "core/options.h"
 #include "core/status.h"
 #include "privacy/event/pair.h"
+#include "penumbra/event.h"
 
-typedef enum pn_neighbours { PN_REPLACE_ONE = 0, PN_ADD_REMOVE, PN_ZERO_OUT } pn_neighbours;
 /** "replace_one", "add_remove", "zero_out"; the NULL-terminated list for PN_CHOICE parameters. */
 extern const char *const pn_neighbours_names[];
 
-typedef struct pn_event pn_event;
+/* The option "neighbours", which everything that has a relation takes beside its own. */
+extern const pn_param pn_neighbours_params[];
+/** pn_options_read for a table whose rows have a relation. */
+pn_status pn_neighbours_read(pn_neighbours *neighbours, const pn_options *options, const pn_table *table,
+                             const char *caller, const char *name, pn_arg args[PN_ARGS_MAX], pn_err *err);
 
 /* Sampled noise differs a little from the ideal law (random/noise.h), and is cut: an output in the window that one data set
  * can reach may lie outside that of its neighbour.  If the ideal interaction is (epsilon, delta)-DP, the one that ran is
@@ -60,10 +64,9 @@ struct pn_event {
 /** The table, ended by NULL. */
 const pn_event_ops *const *pn_event_table(void);
 
-/** Errors: PN_EUNSUPPORTED for an unknown name (lists the known); PN_EINVAL for a parameter; PN_ENOMEM. */
-pn_status pn_event_new(pn_event **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err);
+/** pn_event_new with its arguments, one for each row of its table, and a relation. */
+pn_status pn_event_from_args(pn_event **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err);
 pn_event *pn_event_keep(pn_event *event);
-void pn_event_free(pn_event *event);
 
 /** Convenience for the tables of other rooms.  All PN_ENOMEM or PN_EINVAL. */
 pn_status pn_event_exponential(pn_event **out, double epsilon, pn_neighbours neighbours, pn_err *err);
@@ -92,11 +95,6 @@ pn_status pn_event_sparse_vector(pn_event **out, double epsilon, size_t answers,
 pn_status pn_event_objective_perturbation(pn_event **out, double sigma, double sensitivity, double jacobian, size_t dim,
                                           pn_neighbours n, pn_err *err);
 
-/** All of them, in sequence or adaptively.  Keeps each.  Errors: PN_EPRIVACY when the relations differ (names both). */
-pn_status pn_event_compose(pn_event **out, pn_event *const *events, size_t count, pn_err *err);
-/** `event`, count times (count >= 1).  Keeps it. */
-pn_status pn_event_repeated(pn_event **out, pn_event *event, size_t count, pn_err *err);
-
 /** How many releases a composed event is; 1 for any other. */
 double pn_event_releases(const pn_event *event);
 /** The slack of `draws` scalar Gaussian draws whose values a record moves by at most mu standard deviations. */
@@ -105,8 +103,5 @@ pn_slack pn_gaussian_slack(double draws, double mu);
 void pn_slack_add(pn_slack *sum, double count, pn_slack one);
 /** The slack of `event` taken `count` times. */
 pn_slack pn_event_slack(const pn_event *event, size_t count);
-
-/** One line for people: "gaussian(sigma=2, sensitivity=1)".  Truncates. */
-void pn_event_describe(const pn_event *event, char *text, size_t size);
 
 #endif

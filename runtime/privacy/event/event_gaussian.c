@@ -150,5 +150,5 @@ pn_status pn_event_gaussian(pn_event **out, double sigma, double sensitivity, si
                        { .given = draws > 0, .count = draws },
                        { 0 } };
 
-    return pn_event_new(out, "gaussian", args, n, err);
+    return pn_event_from_args(out, "gaussian", args, n, err);
 }

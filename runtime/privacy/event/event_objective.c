@@ -99,5 +99,5 @@ pn_status pn_event_objective_perturbation(pn_event **out, double sigma, double s
                        { .given = true, .count = dim },
                        { 0 } };
 
-    return pn_event_new(out, "objective_perturbation", args, n, err);
+    return pn_event_from_args(out, "objective_perturbation", args, n, err);
 }

@@ -269,21 +269,21 @@ pn_status pn_event_approximate(pn_event **out, double epsilon, double delta, pn_
 {
     pn_arg args[3] = { { .given = true, .real = epsilon }, { .given = true, .real = delta }, { 0 } };
 
-    return pn_event_new(out, "approximate", args, n, err);
+    return pn_event_from_args(out, "approximate", args, n, err);
 }
 
 pn_status pn_event_exponential(pn_event **out, double epsilon, pn_neighbours neighbours, pn_err *err)
 {
     pn_arg args[2] = { { .given = true, .real = epsilon }, { 0 } };
 
-    return pn_event_new(out, "exponential", args, neighbours, err);
+    return pn_event_from_args(out, "exponential", args, neighbours, err);
 }
 
 pn_status pn_event_report_noisy_max(pn_event **out, double scale, double sensitivity, pn_neighbours n, pn_err *err)
 {
     pn_arg args[4] = { { .given = true, .real = scale }, { .given = true, .real = sensitivity }, { 0 }, { 0 } };
 
-    return pn_event_new(out, "report_noisy_max", args, n, err);
+    return pn_event_from_args(out, "report_noisy_max", args, n, err);
 }
 
 pn_status pn_event_laplace(pn_event **out, double scale, double sensitivity, size_t draws, pn_neighbours n, pn_err *err)
@@ -293,5 +293,5 @@ pn_status pn_event_laplace(pn_event **out, double scale, double sensitivity, siz
                        { .given = draws > 0, .count = draws },
                        { 0 } };
 
-    return pn_event_new(out, "laplace", args, n, err);
+    return pn_event_from_args(out, "laplace", args, n, err);
 }

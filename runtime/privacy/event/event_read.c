@@ -129,7 +129,7 @@ static pn_status read_leaf(pn_event **out, const char *name, const char **cursor
     reader->ops = ops;
     status = read_params(reader, cursor, relation, depth, err);
     if (status == PN_OK)
-        status = pn_event_new(out, name, reader->args, relation, err);
+        status = pn_event_from_args(out, name, reader->args, relation, err);
     for (size_t i = 0; i < MAX_PARAMS; i++)
         pn_event_free(reader->owned[i]);
     pn_free(reader);

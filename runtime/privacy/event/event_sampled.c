@@ -288,7 +288,7 @@ pn_status pn_event_poisson_sampled(pn_event **out, double q, pn_event *inner, pn
 {
     pn_arg args[3] = { { .given = true, .real = q }, { .given = true, .object = inner }, { 0 } };
 
-    return pn_event_new(out, "poisson_sampled", args, n, err);
+    return pn_event_from_args(out, "poisson_sampled", args, n, err);
 }
 
 pn_status pn_event_fixed_sampled(pn_event **out, size_t batch, size_t n, pn_event *inner, pn_neighbours neighbours,
@@ -298,5 +298,5 @@ pn_status pn_event_fixed_sampled(pn_event **out, size_t batch, size_t n, pn_even
         { .given = true, .count = batch }, { .given = true, .count = n }, { .given = true, .object = inner }, { 0 }
     };
 
-    return pn_event_new(out, "fixed_sampled", args, neighbours, err);
+    return pn_event_from_args(out, "fixed_sampled", args, neighbours, err);
 }

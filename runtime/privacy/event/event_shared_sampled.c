@@ -202,5 +202,5 @@ pn_status pn_event_sampled_and_whole(pn_event **out, size_t batch, size_t n, dou
                        { .given = draws > 0, .count = draws },
                        { 0 } };
 
-    return pn_event_new(out, "fixed_sampled_and_whole", args, neighbours, err);
+    return pn_event_from_args(out, "fixed_sampled_and_whole", args, neighbours, err);
 }

@@ -50,5 +50,5 @@ pn_status pn_event_sparse_vector(pn_event **out, double epsilon, size_t answers,
 {
     pn_arg args[3] = { { .given = true, .real = epsilon }, { .given = true, .count = answers }, { 0 } };
 
-    return pn_event_new(out, "sparse_vector", args, n, err);
+    return pn_event_from_args(out, "sparse_vector", args, n, err);
 }

@@ -16,7 +16,7 @@
  *  form or would not read back; PN_ENOMEM. */
 pn_status pn_event_write(pn_text *text, const pn_event *event, pn_neighbours around, pn_err *err);
 
-/** Read an event at *cursor and move it behind.  Errors: PN_EPARSE; as pn_event_new. */
+/** Read an event at *cursor and move it behind.  Errors: PN_EPARSE; as pn_event_from_args. */
 pn_status pn_event_read(pn_event **out, const char **cursor, pn_neighbours around, pn_err *err);
 
 #endif

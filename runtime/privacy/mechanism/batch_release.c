@@ -76,7 +76,7 @@ static pn_status make_sampler(pn_sampler **out, const char *scheme, const pn_bat
         args[1] = (pn_arg){ .given = true, .real = options->q };
     else if (strcmp(scheme, "full") != 0)
         args[1] = (pn_arg){ .given = true, .count = options->batch };
-    return pn_sampler_new(out, scheme, args, options->neighbours, err);
+    return pn_sampler_from_args(out, scheme, args, options->neighbours, err);
 }
 
 /* The l2 norm of what `error` on every entry of two neighbours' sums adds up to. */

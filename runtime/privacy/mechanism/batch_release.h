@@ -33,7 +33,7 @@ typedef struct pn_batch_release_options {
 
 typedef struct pn_batch_release pn_batch_release;
 
-/** Errors: as pn_sampler_new and pn_sampler_gaussian; PN_EINVAL for numbers outside [2^-900, 2^900]; PN_ENOMEM. */
+/** Errors: as pn_sampler_from_args and pn_sampler_gaussian; PN_EINVAL for numbers outside [2^-900, 2^900]; PN_ENOMEM. */
 pn_status pn_batch_release_new(pn_batch_release **out, const pn_batch_release_options *options, pn_err *err);
 void pn_batch_release_free(pn_batch_release *self); /* NULL allowed; what was paid for and not drawn stays paid for */
 

@@ -53,7 +53,7 @@ static pn_status make_mechanism(pn_mechanism **out, const pn_batch_sparse_option
                       { .given = isfinite(options->bound), .real = options->bound },
                       { .given = true, .flag = isfinite(options->bound) } /* strict: the bound is certified */ };
 
-    return pn_mechanism_new(out, "sparse_vector", args, options->neighbours, err);
+    return pn_mechanism_from_args(out, "sparse_vector", args, options->neighbours, err);
 }
 
 static pn_status make_sampler(pn_sampler **out, const pn_batch_sparse_options *options, pn_err *err)
@@ -61,7 +61,7 @@ static pn_status make_sampler(pn_sampler **out, const pn_batch_sparse_options *o
     pn_arg args[3] = { { .given = true, .count = options->n }, { .given = true, .count = options->batch } };
 
     *out = NULL;
-    return options->batch < options->n ? pn_sampler_new(out, "fixed", args, options->neighbours, err) : PN_OK;
+    return options->batch < options->n ? pn_sampler_from_args(out, "fixed", args, options->neighbours, err) : PN_OK;
 }
 
 /* The mechanism with the event of a run on a batch that the sampler draws. */
@@ -124,7 +124,7 @@ pn_status pn_batch_sparse_open(pn_batch_sparse **out, const pn_batch_sparse_opti
     if (status == PN_OK && PN_MUTANT("search_unpaid"))
         status = make_free(mechanism, err);
     if (status == PN_OK) /* charges what a run on a secret batch costs */
-        status = pn_sparse_open(&self->run, mechanism, ledger, label, rng, err);
+        status = pn_sparse_run_new(&self->run, mechanism, ledger, label, rng, err);
     if (status == PN_OK && self->sampler)
         status = pn_sampler_draw(self->sampler, rng, &self->count, err);
     pn_mechanism_free(mechanism);
@@ -144,14 +144,14 @@ const size_t *pn_batch_sparse_rows(const pn_batch_sparse *self, size_t *count)
 
 pn_status pn_batch_sparse_above(pn_batch_sparse *self, double value, bool *above, pn_err *err)
 {
-    return pn_sparse_above(self->run, value, above, err);
+    return pn_sparse_run_above(self->run, value, above, err);
 }
 
 void pn_batch_sparse_free(pn_batch_sparse *self)
 {
     if (!self)
         return;
-    pn_sparse_free(self->run);
+    pn_sparse_run_free(self->run);
     pn_sampler_free(self->sampler);
     pn_free(self);
 }

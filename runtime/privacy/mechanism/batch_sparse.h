@@ -24,16 +24,16 @@ typedef struct pn_batch_sparse_options {
 
 typedef struct pn_batch_sparse pn_batch_sparse;
 
-/** One run's event: sparse_vector{epsilon, answers = 1}, within fixed_sampled where batch < n.  Errors: as pn_sampler_new and the mechanism. */
+/** One run's event: sparse_vector{epsilon, answers = 1}, within fixed_sampled where batch < n.  Errors: as pn_sampler_from_args and the mechanism. */
 pn_status pn_batch_sparse_price(pn_event **out, const pn_batch_sparse_options *options, pn_err *err);
 
 /** Charge the run, draw the batch and the threshold's noise (threshold 0).  rng and ledger are borrowed until it is freed.  Errors: as
- *  pn_sparse_open and pn_sampler_draw; nothing is drawn and nothing returned when the charge is refused. */
+ *  pn_sparse_run_new and pn_sampler_draw; nothing is drawn and nothing returned when the charge is refused. */
 pn_status pn_batch_sparse_open(pn_batch_sparse **out, const pn_batch_sparse_options *options, pn_ledger *ledger,
                                const char *label, pn_rng *rng, pn_err *err);
 /** The records, increasing; NULL and n for all.  Secret. */
 const size_t *pn_batch_sparse_rows(const pn_batch_sparse *self, size_t *count);
-/** Is value + noise >= noisy 0?  One positive answer ends the run.  Errors: as pn_sparse_above. */
+/** Is value + noise >= noisy 0?  One positive answer ends the run.  Errors: as pn_sparse_run_above. */
 pn_status pn_batch_sparse_above(pn_batch_sparse *self, double value, bool *above, pn_err *err);
 void pn_batch_sparse_free(pn_batch_sparse *self);
 

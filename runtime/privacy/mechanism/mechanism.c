@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/mutant.h"
+#include "core/options.h"
 #include "core/table.h"
 #include "core/view.h"
 #include "privacy/mechanism/mechanism.h"
@@ -19,12 +20,23 @@ const pn_mechanism_ops *const *pn_mechanism_table(void)
     return rows;
 }
 
-pn_status pn_mechanism_new(pn_mechanism **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
+pn_status pn_mechanism_from_args(pn_mechanism **out, const char *name, pn_arg *args, pn_neighbours neighbours,
+                                 pn_err *err)
 {
     pn_status status;
     const pn_mechanism_ops *row = pn_table_open(&mechanisms, __func__, name, args, &status, err);
 
     return row ? row->create(out, args, neighbours, err) : status;
+}
+
+pn_status pn_mechanism_new(pn_mechanism **out, const char *name, const pn_options *options, pn_err *err)
+{
+    pn_arg args[PN_ARGS_MAX];
+    pn_neighbours neighbours = PN_REPLACE_ONE;
+    pn_status status = pn_neighbours_read(&neighbours, options, &mechanisms, __func__, name, args, err);
+
+    *out = NULL;
+    return status == PN_OK ? pn_mechanism_from_args(out, name, args, neighbours, err) : status;
 }
 
 void pn_mechanism_free(pn_mechanism *mechanism)
@@ -167,4 +179,21 @@ const char *pn_mechanism_protects(pn_neighbours neighbours)
     };
 
     return who[neighbours];
+}
+
+/* ---- what is known of it ---- */
+
+pn_event *pn_mechanism_event(const pn_mechanism *mechanism)
+{
+    return mechanism->event;
+}
+
+double pn_mechanism_scale(const pn_mechanism *mechanism)
+{
+    return mechanism->scale;
+}
+
+void pn_mechanism_describe(const pn_mechanism *mechanism, char *text, size_t size)
+{
+    mechanism->ops->describe(mechanism, text, size);
 }

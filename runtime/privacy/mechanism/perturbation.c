@@ -90,7 +90,7 @@ pn_status pn_perturbation_event(pn_event **out, const pn_perturbation_options *o
         return PN_OK;
     }
     if (status == PN_OK)
-        status = pn_accountant_new(&accountant, "pld", none, err);
+        status = pn_accountant_from_args(&accountant, "pld", none, err);
     if (status == PN_OK)
         status = pn_accountant_add(accountant, sum, 1, err);
     if (status == PN_OK)

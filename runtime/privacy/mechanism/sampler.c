@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/options.h"
 #include "core/table.h"
 #include "privacy/mechanism/sampler_row.h"
 
@@ -21,7 +22,7 @@ const char pn_sampler_no_replacement[] = "sampler: there is no scheme with repla
                                          "times weighs as often, and no bound for "
                                          "that composes; use fixed (with batch = 1 the two are the same)";
 
-pn_status pn_sampler_new(pn_sampler **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
+pn_status pn_sampler_from_args(pn_sampler **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err)
 {
     pn_status status;
     const pn_sampler_ops *row;
@@ -31,6 +32,18 @@ pn_status pn_sampler_new(pn_sampler **out, const char *name, pn_arg *args, pn_ne
         return pn_fail(err, PN_EUNSUPPORTED, "%s", pn_sampler_no_replacement);
     row = pn_table_open(&samplers, __func__, name, args, &status, err);
     return row ? row->create(out, args, neighbours, err) : status;
+}
+
+pn_status pn_sampler_new(pn_sampler **out, const char *name, const pn_options *options, pn_err *err)
+{
+    pn_arg args[PN_ARGS_MAX];
+    pn_neighbours neighbours = PN_REPLACE_ONE;
+    pn_status status = strcmp(name, "with_replacement") == 0
+                           ? PN_OK
+                           : pn_neighbours_read(&neighbours, options, &samplers, __func__, name, args, err);
+
+    *out = NULL;
+    return status == PN_OK ? pn_sampler_from_args(out, name, args, neighbours, err) : status;
 }
 
 void pn_sampler_free(pn_sampler *sampler)
@@ -162,4 +175,9 @@ pn_status pn_sampler_same_event(const pn_sampler *self, pn_event *batch_event, p
     (void)err;
     *out = pn_event_keep(batch_event);
     return PN_OK;
+}
+
+const size_t *pn_sampler_batch(const pn_sampler *sampler)
+{
+    return sampler->indices;
 }

@@ -11,8 +11,7 @@
 #include "core/status.h"
 #include "privacy/event/event.h"
 #include "random/rng.h"
-
-typedef struct pn_sampler pn_sampler;
+#include "penumbra/sampler.h"
 
 typedef struct pn_sampler_ops {
     const char *name; /* "full", "poisson", "fixed", "shuffled" */
@@ -47,28 +46,9 @@ struct pn_sampler {
 
 /** The table, ended by NULL. */
 const pn_sampler_ops *const *pn_sampler_table(void);
-/** Errors: PN_EUNSUPPORTED for an unknown scheme, and for a relation that the scheme has no proof for (the message names
- *  those that it has); PN_EINVAL; PN_ENOMEM. */
-pn_status pn_sampler_new(pn_sampler **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err);
-void pn_sampler_free(pn_sampler *sampler);
+/** pn_sampler_new with its arguments, one for each row of its table, and a relation. */
+pn_status pn_sampler_from_args(pn_sampler **out, const char *name, pn_arg *args, pn_neighbours neighbours, pn_err *err);
 /** Why there is no scheme with replacement. */
 extern const char pn_sampler_no_replacement[];
-
-/**
- * The event of releasing, for every batch that it covers, the batch's sum of contributions plus Gaussian noise.
- *   contribution  bound on the l2 norm of what one record adds to the sum, > 0: certified or clipped by the caller.
- *   sigma         of the noise on the sum.       draws  scalar draws of lattice noise in one release.
- *   rounding      what rounding to the lattice adds to the l2 sensitivity (pn_lattice_l2 minus the exact one), >= 0.
- * Errors: PN_EINVAL for a number outside its range; PN_ENOMEM.
- */
-pn_status pn_sampler_gaussian(pn_event **out, const pn_sampler *sampler, double sigma, double contribution,
-                              double rounding, size_t draws, pn_err *err);
-
-/** How many events `batches` batches cost from the start of a new sampler on: a pass that is begun costs the whole event. */
-size_t pn_sampler_events(const pn_sampler *sampler, size_t batches);
-
-/** The next batch: sampler->indices[0 .. *count-1], valid until the next draw; of full all records, without indices.  Secret: it never reaches a script or a
- *  message, unless the stream is simulated.  Errors: PN_ENOMEM. */
-pn_status pn_sampler_draw(pn_sampler *sampler, pn_rng *rng, size_t *count, pn_err *err);
 
 #endif

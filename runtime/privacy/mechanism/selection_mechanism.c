@@ -209,7 +209,7 @@ static pn_status make_event(selection_mechanism *self, pn_neighbours neighbours,
 
     if (self->law == PN_SELECT_EXPONENTIAL)
         return pn_event_exponential(&self->base.event, epsilon, neighbours, err);
-    return pn_event_new(&self->base.event, "report_noisy_max", args, neighbours, err);
+    return pn_event_from_args(&self->base.event, "report_noisy_max", args, neighbours, err);
 }
 
 pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options *options, pn_err *err)

@@ -9,7 +9,7 @@
  * reused after a restart, query noise grows with the number of positive answers, a run ends when they are used up, and nothing
  * but a boolean leaves.
  *
- * Depends on: mechanism.h, mechanism_row.h, random/noise.h.  Used by: mechanism.c's table, bindings (pn_sparse_open).
+ * Depends on: mechanism.h, mechanism_row.h, random/noise.h.  Used by: mechanism.c's table, bindings (pn_sparse_run_new).
  * Spec: noise.md section 7, accounting.md section 2. */
 #include <math.h>
 #include <stdio.h>
@@ -147,7 +147,7 @@ static void sparse_describe(const pn_mechanism *base, char *text, size_t size)
 
 /* ---- the adaptive form ---- */
 
-pn_status pn_sparse_open(pn_sparse_run **out, pn_mechanism *mechanism, pn_ledger *ledger, const char *label,
+pn_status pn_sparse_run_new(pn_sparse_run **out, pn_mechanism *mechanism, pn_ledger *ledger, const char *label,
                          pn_rng *rng, pn_err *err)
 {
     pn_sparse_run *run;
@@ -168,7 +168,7 @@ pn_status pn_sparse_open(pn_sparse_run **out, pn_mechanism *mechanism, pn_ledger
     return PN_OK;
 }
 
-pn_status pn_sparse_above(pn_sparse_run *run, double value, bool *above, pn_err *err)
+pn_status pn_sparse_run_above(pn_sparse_run *run, double value, bool *above, pn_err *err)
 {
     pn_status status;
 
@@ -187,17 +187,17 @@ pn_status pn_sparse_above(pn_sparse_run *run, double value, bool *above, pn_err 
     return status;
 }
 
-size_t pn_sparse_left(const pn_sparse_run *run)
+size_t pn_sparse_run_left(const pn_sparse_run *run)
 {
     return run->left;
 }
 
-bool pn_sparse_simulated(const pn_sparse_run *run)
+bool pn_sparse_run_simulated(const pn_sparse_run *run)
 {
     return pn_rng_simulated(run->rng);
 }
 
-void pn_sparse_free(pn_sparse_run *run)
+void pn_sparse_run_free(pn_sparse_run *run)
 {
     pn_free(run);
 }

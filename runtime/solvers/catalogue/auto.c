@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/options.h"
 #include "solvers/catalogue/solvers.h"
 #include "solvers/engine/noisy_gradient.h"
 #include "solvers/engine/solver.h"
@@ -40,8 +41,6 @@ typedef struct candidate {
     bool (*suits)(const facts *of);
     const char *why;
 } candidate;
-
-#define OWN_MOST 40 /* options of a solver, at most */
 
 static facts read_facts(pn_objective *objective, const pn_request *request)
 {
@@ -139,12 +138,12 @@ static void say_why(pn_plan *plan, const char *why)
 static pn_status plan_with(pn_plan **out, const candidate *one, pn_objective *objective, const pn_request *request,
                            const pn_arg *common, pn_err *err)
 {
-    pn_arg shared[PN_OPT_COUNT], own[OWN_MOST];
+    pn_arg shared[PN_OPT_COUNT], own[PN_ARGS_MAX];
     pn_status status;
 
     memcpy(shared, common, sizeof shared);
     memset(own, 0, sizeof own);
-    status = pn_plan_new(out, one->solver, objective, request->ledger, shared, own, request->task, err);
+    status = pn_plan_from_args(out, one->solver, objective, request->ledger, shared, own, request->task, err);
     if (status == PN_OK)
         say_why(*out, one->why);
     return status;

@@ -1,5 +1,8 @@
 /* solvers.c -- the table of solvers: a new one is its file and its line here.
  * Depends on: solvers.h, every solver by its row.  Used by: bindings, hosts, auto.c. */
+#include <stdio.h>
+
+#include "core/options.h"
 #include "core/table.h"
 #include "solvers/catalogue/solvers.h"
 
@@ -62,11 +65,28 @@ pn_status pn_solver_add(const pn_solver_ops *solver, pn_err *err)
     return PN_OK;
 }
 
-pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
-                      pn_arg *own, pn_task *task, pn_err *err)
+pn_status pn_plan_from_args(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
+                            pn_arg *own, pn_task *task, pn_err *err)
 {
     const pn_solver_ops *solver = pn_solver_find(name);
 
     return solver ? pn_plan_by(out, solver, objective, ledger, common, own, task, err)
                   : pn_table_refuse(&solvers, __func__, name, err);
+}
+
+pn_status pn_plan_new(pn_plan **out, const char *name, pn_objective *objective, pn_ledger *ledger,
+                      const pn_options *options, pn_task *task, pn_err *err)
+{
+    const pn_solver_ops *solver = pn_solver_find(name);
+    pn_arg common[PN_OPT_COUNT], own[PN_ARGS_MAX];
+    char owner[64];
+    pn_status status;
+
+    *out = NULL;
+    if (!solver)
+        return pn_table_refuse(&solvers, __func__, name, err);
+    (void)snprintf(owner, sizeof owner, "solve.%s", name);
+    status = pn_options_spread(
+        options, owner, (const pn_option_rows[]){ { pn_solver_common, common }, { solver->params, own } }, 2, err);
+    return status == PN_OK ? pn_plan_by(out, solver, objective, ledger, common, own, task, err) : status;
 }

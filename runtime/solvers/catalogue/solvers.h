@@ -4,10 +4,11 @@
 #define PN_SOLVERS_CATALOGUE_SOLVERS_H
 
 #include "solvers/engine/solver.h"
+#include "penumbra/plan.h"
 
 /** The table, ended by NULL: the solvers of this library, then what was added. */
 const pn_solver_ops *const *pn_solver_table(void);
-/** The row of a name, or NULL: its params say where each option goes in `own` of pn_plan_new (pn_param_find). */
+/** The row of a name, or NULL: its params say where each option goes in `own` of pn_plan_from_args (pn_param_find). */
 const pn_solver_ops *pn_solver_find(const char *name);
 
 /**
@@ -18,11 +19,8 @@ const pn_solver_ops *pn_solver_find(const char *name);
 pn_status pn_solver_add(const pn_solver_ops *solver, pn_err *err);
 #define PN_SOLVERS_ADDED 8
 
-/**
- * Plan a run: pn_plan_by for a solver that is given by name.
- * Errors: PN_EUNSUPPORTED for a solver that there is not (lists the known); as pn_plan_by.
- */
-pn_status pn_plan_new(pn_plan **out, const char *solver, pn_objective *objective, pn_ledger *ledger, pn_arg *common,
-                      pn_arg *own, pn_task *task, pn_err *err);
+/** pn_plan_new with its arguments, as pn_plan_by takes them. */
+pn_status pn_plan_from_args(pn_plan **out, const char *solver, pn_objective *objective, pn_ledger *ledger,
+                            pn_arg *common, pn_arg *own, pn_task *task, pn_err *err);
 
 #endif

@@ -78,7 +78,7 @@ static pn_status add_set(pn_composite *out, const char *owner, const pn_objectiv
         return pn_fail(err, PN_EUNSUPPORTED,
                        "%s: %s has no projection; use frank_wolfe_convex, or give project= to a custom set", owner,
                        set->ops->name);
-    status = pn_prox_new(&prox, "indicator", args, err);
+    status = pn_prox_from_args(&prox, "indicator", args, err);
     return status == PN_OK ? add(&out->prox, prox, err) : status;
 }
 

@@ -373,14 +373,14 @@ pn_status pn_model_write(const char *path, const pn_fit *fit, const pn_model_abo
 
 pn_status pn_model_save(const char *path, const pn_fit *fit, const pn_plan *plan, const double *value, pn_err *err)
 {
-    int length = pn_plan_print(plan, NULL, 0);
+    int length = pn_plan_describe(plan, NULL, 0);
     size_t room = (size_t)(length > 0 ? length : 0) + 1;
     char *text = pn_alloc(room, 1);
     pn_model_about about;
     pn_status status;
 
     PN_TRY(pn_made(text, err, "model: out of memory"));
-    (void)pn_plan_print(plan, text, room);
+    (void)pn_plan_describe(plan, text, room);
     pn_model_about_of(&about, plan);
     about.plan = text;
     about.raw = value != NULL;

@@ -11,48 +11,13 @@
 
 #include "core/status.h"
 #include "solvers/engine/solver.h"
-
-/* Figures of a fit that its file did not have, besides NaN. */
-#define PN_NOT_SAVED UINT64_MAX
-
-/* What is known of a run besides its fit: from its plan, or from a file. */
-typedef struct pn_model_about {
-    const char *solver, *loss;
-    const char *accountant; /* who priced it; NULL without privacy */
-    const char *plan;       /* what pn_plan_print says; NULL from pn_model_about_of */
-    const char *version;    /* of the library that wrote the file; NULL from pn_model_about_of */
-    size_t iterations, records;
-    size_t margins; /* of a record: theta is [margins][features], one for 1 and for 0, a loss that is called back */
-    bool bias;      /* the last feature is known to be 1 in every record */
-    bool adaptive;  /* when to end was read off what had been released: the whole budget is the bound */
-    bool draws;     /* without privacy, but with noise */
-    bool raw;       /* the file holds values of the records besides what was released */
-    double value;   /* the objective at theta; NaN where it is not kept */
-} pn_model_about;
+#include "penumbra/model.h"
 
 /** From a plan, whose strings it borrows. */
 void pn_model_about_of(pn_model_about *out, const pn_plan *plan);
 
-/**
- * Write what a run of `plan` gave to a new file, mode 600, that takes the place of `path` when it is complete and on disk.
- *   value  the objective at theta (pn_objective_evaluate) to keep it, the trace's values, time and gradients, none of which is private;
- *          NULL: only what was released.
- * Errors: PN_EINVAL for a theta that is not finite or a file beyond 1 GiB; PN_EIO: `path` holds what it held; PN_ENOMEM.
- * Privacy: without `value`, the file of a private run is as private as its theta.
- */
-pn_status pn_model_save(const char *path, const pn_fit *fit, const pn_plan *plan, const double *value, pn_err *err);
-/** The same for a fit that was loaded; about->raw as it was, or false to leave out what is not private. */
+/** pn_model_save for a fit that was loaded; about->raw as it was, or false to leave out what is not private. */
 pn_status pn_model_write(const char *path, const pn_fit *fit, const pn_model_about *about, pn_err *err);
-
-/**
- * Read a model file.  A checksum shows damage; it proves nothing about who wrote the file and whether its privacy statement is true.
- *   fit    owned by the caller; its texts belong to `about`, which must outlive it.  What is not in the file is NaN or PN_NOT_SAVED.
- *   about  owned by the caller: pn_model_about_free.
- * Errors: PN_EIO; PN_EPARSE when it is no model file, cut, damaged or holds what no fit is; PN_EUNSUPPORTED for another version of the
- *         format; PN_ENOMEM.  Nothing half-loaded survives, and memory is at most three times the size of the file.
- */
-pn_status pn_model_load(pn_fit **fit, pn_model_about **about, const char *path, pn_err *err);
-void pn_model_about_free(pn_model_about *about);
 
 /** Whether the file begins as model files do; false also when it cannot be read. */
 bool pn_model_is(const char *path);

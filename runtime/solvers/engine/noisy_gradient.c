@@ -326,7 +326,7 @@ pn_status pn_gradient_noise_open(pn_mechanism **out, const pn_gradient_noise *no
                       { .given = true, .flag = true } /* strict: the bound is certified */ };
 
     *out = NULL;
-    return noise->sigma > 0.0 ? pn_mechanism_new(out, "gaussian", args, noise->neighbours, err) : PN_OK;
+    return noise->sigma > 0.0 ? pn_mechanism_from_args(out, "gaussian", args, noise->neighbours, err) : PN_OK;
 }
 
 static pn_status add_regulariser(pn_objective *objective, const double *theta, double *value, double *gradient,

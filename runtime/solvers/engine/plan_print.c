@@ -100,7 +100,7 @@ static void put_line(sink *out, const pn_plan_line *line)
     put_wrapped(out, line->formula, NAME_WIDTH + VALUE_WIDTH + 1);
 }
 
-int pn_plan_print(const pn_plan *plan, char *text, size_t size)
+int pn_plan_describe(const pn_plan *plan, char *text, size_t size)
 {
     const pn_dataset *data = pn_objective_data(pn_plan_objective(plan));
     const pn_set *set = pn_objective_set(pn_plan_objective(plan));

@@ -415,7 +415,7 @@ static pn_status walk_to_end(pn_walk *walk, const pn_run_options *options, const
     return PN_OK;
 }
 
-pn_status pn_run(pn_fit **out, const pn_plan *plan, const pn_run_options *options, pn_err *err)
+pn_status pn_plan_run(pn_fit **out, const pn_plan *plan, const pn_run_options *options, pn_err *err)
 {
     pn_walk *walk = NULL;
     const char *stopped = NULL;

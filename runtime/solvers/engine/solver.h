@@ -1,6 +1,6 @@
 /* solver.h -- plan, step, run: the interface of every algorithm and the table of known ones.
  * A new solver is one file that fills a pn_solver_ops and one line in solvers.c's table.  A solver is a state machine; the
- * only loop that calls `step` is pn_run (run.c): progress, cancellation, callbacks and the trace live there.
+ * only loop that calls `step` is pn_plan_run (run.c): progress, cancellation, callbacks and the trace live there.
  * Depends on: all rooms above solvers.  Used by: bindings, hosts. */
 #ifndef PN_SOLVERS_SOLVER_H
 #define PN_SOLVERS_SOLVER_H
@@ -16,8 +16,9 @@
 #include "privacy/accounting/accountant.h"
 #include "privacy/ledger/ledger.h"
 #include "privacy/mechanism/mechanism.h"
+#include "penumbra/objective.h"
+#include "penumbra/plan.h"
 
-typedef struct pn_plan pn_plan;
 typedef struct pn_state pn_state;
 typedef struct pn_without_records pn_without_records;
 typedef struct pn_solver_ops pn_solver_ops;
@@ -114,8 +115,6 @@ pn_status pn_plan_covered(const pn_plan *plan, pn_ledger *ledger, bool reserve, 
 pn_objective *pn_plan_objective(const pn_plan *plan);
 /** How often a whole run takes plan->event. */
 size_t pn_plan_charges(const pn_plan *plan);
-/** Drop the plan and everything that it owns; NULL allowed. */
-void pn_plan_free(pn_plan *plan);
 
 /* ---- one step ---- */
 
@@ -125,36 +124,6 @@ typedef struct pn_step_context {
     pn_task *task;
     size_t releases; /* counted by the solver: one more than steps when a step failed after its release */
 } pn_step_context;
-
-/* What one step did.  `raw` figures are NaN in private runs unless the noise is simulated. */
-typedef struct pn_trace_row {
-    size_t step; /* from 1 */
-    size_t atom; /* chosen vertex from 1, 0 when the solver has none; paid */
-    double step_size;
-    double value, gap; /* raw: objective before the step, duality gap */
-    double
-        certificate; /* paid: norm of the mean of the released gradients of an epoch that this step ended; NaN without */
-    uint64_t gradients; /* per-record gradient evaluations so far; of solvers by values: of the loss */
-    /* [p] borrowed until the next step, NULL where a solver shows none and in what is kept; paid */
-    const double *point, *estimate; /* where this step took its gradient, and what was released of it */
-    const char *
-        kind; /* paid; static: what the step was, of solvers whose steps differ ("gradient", "curvature", "done"); NULL */
-    double gradient_norm,
-        eigenvalue; /* paid: of the released gradient, least one of the released Hessian; NaN without */
-} pn_trace_row;
-
-/* What released numbers prove of the answer, with probability >= 1 - failure over the noise; paid. */
-typedef struct pn_certificate {
-    const char *
-        status; /* static: "certified" where the run's own test was passed at the answer, else why not ("budget"); NULL: the
-                           solver gives no certificate */
-    double gradient_norm; /* || gradient of f || at the answer is at most this; NaN where nothing is proven */
-    double eigenvalue;    /* the least eigenvalue of f's Hessian there is at least this; NaN likewise */
-    double failure;
-    double noisy_gradient_norm, noisy_eigenvalue; /* as released */
-    double gradient_error, hessian_error; /* what separates the released from the true ones: noise, batches, Lanczos */
-    double gradient_target, eigenvalue_target; /* what was asked for: a_g, -a_H; NaN without */
-} pn_certificate;
 
 struct pn_state {
     const pn_plan *plan; /* kept */
@@ -211,12 +180,6 @@ struct pn_solver_ops {
     void (*certify)(const pn_state *state, pn_certificate *out); /* NULL: no certificate */
 };
 
-/* A source of gradient samples that a caller gives: gradient[p] = an unbiased sample at theta[p].  Borrowed: outlives the plan. */
-typedef struct pn_gradient_oracle {
-    void *self;
-    pn_status (*sample)(void *self, const double *theta, size_t p, double *gradient, pn_err *err);
-} pn_gradient_oracle;
-
 /* Options that every solver takes (indices into `common`). */
 enum {
     PN_OPT_EPSILON = 0,
@@ -232,7 +195,7 @@ enum {
 extern const pn_param pn_solver_common[];
 
 /**
- * Plan a run of one solver; pn_plan_new (solvers/catalogue/solvers.h) takes its name.  common[PN_OPT_COUNT] and own[] as the tables say (pn_solver_common, and the solver's params), unchecked; written to
+ * Plan a run of one solver; pn_plan_from_args (solvers/catalogue/solvers.h) takes its name.  common[PN_OPT_COUNT] and own[] as the tables say (pn_solver_common, and the solver's params), unchecked; written to
  * as by pn_args_check.
  *   ledger  budget to be charged, or NULL: then the plan's own (epsilon, delta) or rho is the budget.
  *   task    threads for what takes long, a width by Monte Carlo say, which it can stop; NULL: one thread.
@@ -252,25 +215,11 @@ pn_status pn_plan_width(pn_width *out, const pn_set *set, pn_task *task, pn_err 
 /** All lines in their order; those of what_if are made by this call. */
 void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out);
 
-/** What pn_plan_explain gives as text, 80 columns; returns the length needed as snprintf does. */
-int pn_plan_print(const pn_plan *plan, char *text, size_t size);
-
 /* ---- the run ---- */
-
-/* Called after each step on the caller's thread; theta[p] is the current answer.  Not PN_OK ends the run with that status. */
-typedef pn_status (*pn_step_fn)(void *self, const pn_trace_row *row, const double *theta, size_t p, pn_err *err);
-
-typedef struct pn_run_options {
-    pn_ledger *ledger;  /* NULL: the plan's; where it has none, one that holds exactly the plan's budget */
-    pn_rng *rng;        /* NULL: a secure one */
-    pn_task *task;      /* NULL: one thread, not to be stopped */
-    pn_step_fn on_step; /* NULL: none */
-    void *on_step_self;
-} pn_run_options;
 
 #define PN_TRACE_ROWS 1000000
 
-typedef struct pn_fit {
+struct pn_fit {
     double *theta; /* [p] */
     size_t p;
     pn_trace_row *trace; /* [rows]: one a step, of runs longer than PN_TRACE_ROWS every k-th and the last */
@@ -287,39 +236,6 @@ typedef struct pn_fit {
                         then it is no guarantee, since where it ended may depend on what was released */
     pn_neighbours neighbours;
     pn_certificate certificate; /* status NULL: none */
-} pn_fit;
-
-/** A run that can be walked step by step: new, then step until finished or enough, then fit. */
-typedef struct pn_walk pn_walk;
-/** `plan` is kept; options are borrowed, NULL for none of them.  Nothing is charged yet.
- *  Errors: PN_EBUDGET when the ledger does not cover the run; PN_EPRIVACY for seeded noise on a ledger that is not teaching, and for a plan
- *  that proves no epsilon; PN_ENOMEM; what the solver's start fails with. */
-pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *options, pn_err *err);
-/** One step; *done becomes true after the last.  Errors leave the walk usable for pn_walk_fit; PN_EINVAL from inside of its own step. */
-pn_status pn_walk_step(pn_walk *walk, pn_trace_row *row, bool *done, pn_err *err);
-const double *pn_walk_theta(pn_walk *walk); /* [p], valid until the next step */
-/** What has been reached; the caller owns the fit.  Before the last step its epsilon is the whole plan's. */
-pn_status pn_walk_fit(pn_walk *walk, const char *stopped, pn_fit **out, pn_err *err);
-void pn_walk_free(pn_walk *walk);
-
-/**
- * Run to the end; options are borrowed, NULL for none of them.  A cancelled task is not an error: the fit holds what was reached and paid for, stopped = "interrupted", or "limit";
- * it states the whole plan's epsilon, since who stops a run may have seen what it released.
- * Errors: PN_EBUDGET before anything is computed; PN_ECALLBACK; what a step returns.
- */
-pn_status pn_run(pn_fit **out, const pn_plan *plan, const pn_run_options *options, pn_err *err);
-void pn_fit_free(pn_fit *fit);
-
-/**
- * The non-private minimum, for excess risk: until gap, a bound on value - minimum, is at most tol, or PN_ENUMERIC after `max_iterations`.
- * Newton steps for smooth convex losses, with l1's kinks too, as long as they stay in the set; else accelerated projected or proximal
- * gradients.  theta[p], value and gap are raw.  Of an objective that is not certified convex it is a stationary point, and the gap is what is
- * certified of it, which may be far above tol.
- * Errors: PN_EUNSUPPORTED when neither a bounded set nor certified strong convexity bounds the gap, nor the dual one of l1 without a set (of
- * a smooth convex loss that is bounded below), for kinks without a proximal map or
- * over a set without a projection, for clipped objectives; PN_EINVAL for tol; what the objective, the set and the operator fail with.
- */
-pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterations, double *theta, double *value,
-                         double *gap, pn_task *task, pn_err *err);
+};
 
 #endif

@@ -56,7 +56,7 @@ static pn_status stand_in_loss(pn_loss **out, pn_loss *loss, pn_err *err)
         *out = pn_loss_keep(loss);
         return PN_OK;
     }
-    status = pn_loss_new(out, "logistic", NULL, err);
+    status = pn_loss_from_args(out, "logistic", NULL, err);
     if (status == PN_OK)
         memcpy((*out)->name, loss->name, sizeof loss->name);
     return status;

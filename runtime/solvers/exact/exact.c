@@ -324,7 +324,7 @@ static double gap_beyond_convexity(const problem *at, double value, double gap)
     return isfinite(floor) ? fmin(gap, fmax(value - floor, 0.0)) : gap;
 }
 
-pn_status pn_solve_exact(pn_objective *objective, double tol, size_t max_iterations, double *theta, double *value,
+pn_status pn_objective_minimise(pn_objective *objective, double tol, size_t max_iterations, double *theta, double *value,
                          double *gap, pn_task *task, pn_err *err)
 {
     problem at = { .objective = objective, .task = task, .tol = tol };

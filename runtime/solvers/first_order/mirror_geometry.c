@@ -97,7 +97,7 @@ static pn_status use_euclidean(pn_mirror_geometry *of, const pn_objective *objec
     PN_TRY(pn_made(center.data, err, "%s: out of memory", wish->owner));
     if (set)
         set->ops->center(set, center.data);
-    status = pn_potential_new(&of->potential, "euclidean", args, err);
+    status = pn_potential_from_args(&of->potential, "euclidean", args, err);
     pn_free(center.data);
     of->why = why;
     return status == PN_OK ? measure(of, objective, wish->task, err) : status;

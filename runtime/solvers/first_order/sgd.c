@@ -70,7 +70,7 @@ static pn_status open_batches(sgd_state *self, pn_err *err)
         return pn_batch_release_new(&self->release, batches, err);
     args[1] =
         poisson ? (pn_arg){ .given = true, .real = batches->q } : (pn_arg){ .given = true, .count = batches->batch };
-    return pn_sampler_new(&self->sampler, batches->scheme, args, PN_REPLACE_ONE, err);
+    return pn_sampler_from_args(&self->sampler, batches->scheme, args, PN_REPLACE_ONE, err);
 }
 
 static pn_status sgd_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)

@@ -133,7 +133,7 @@ pn_status output_open(pn_mechanism **out, const output_plan *plan, pn_err *err)
     if (!plan->laplace)
         return pn_gradient_noise_open(out, noise, err);
     *out = NULL;
-    return pn_mechanism_new(out, "laplace", args, noise->neighbours, err);
+    return pn_mechanism_from_args(out, "laplace", args, noise->neighbours, err);
 }
 
 /* ---- explanation ---- */

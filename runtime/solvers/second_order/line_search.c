@@ -161,7 +161,7 @@ static pn_status open_sampler(pn_line_run *run, pn_err *err)
 {
     pn_arg args[] = { { .given = true, .count = run->model->n }, { .given = true, .count = run->model->batch }, { 0 } };
 
-    return run->model->batch < run->model->n ? pn_sampler_new(&run->sampler, "fixed", args, PN_REPLACE_ONE, err)
+    return run->model->batch < run->model->n ? pn_sampler_from_args(&run->sampler, "fixed", args, PN_REPLACE_ONE, err)
                                              : PN_OK;
 }
 

@@ -82,7 +82,7 @@ static pn_status open_parts(pn_model_release *self, double gradient_z, double he
     pn_status status = open_noise(self, gradient_z, hessian_z, err);
 
     if (status == PN_OK && !sees_all(self) && !model->is_private)
-        status = pn_sampler_new(&self->sampler, "fixed", args, PN_REPLACE_ONE, err);
+        status = pn_sampler_from_args(&self->sampler, "fixed", args, PN_REPLACE_ONE, err);
     if (status != PN_OK)
         return status;
     self->gradient_sum = pn_calloc(model->dim, sizeof(double));

@@ -155,7 +155,7 @@ static pn_status open_batch(so_products *self, pn_err *err)
     const pn_model *model = self->model;
     pn_arg args[] = { { .given = true, .count = model->n }, { .given = true, .count = model->batch }, { 0 } };
 
-    return model->batch < model->n ? pn_sampler_new(&self->sampler, "fixed", args, PN_REPLACE_ONE, err) : PN_OK;
+    return model->batch < model->n ? pn_sampler_from_args(&self->sampler, "fixed", args, PN_REPLACE_ONE, err) : PN_OK;
 }
 
 pn_status so_products_open(so_products **out, const pn_model *model, double z, const double *theta,

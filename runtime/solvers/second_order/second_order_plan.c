@@ -89,7 +89,7 @@ pn_status so_value_open(pn_mechanism **out, const so_plan *plan, double z, pn_er
                       { .given = false },
                       { .given = true, .flag = true } /* strict: the bound is certified */ };
 
-    return pn_mechanism_new(out, "gaussian", args, plan->model.neighbours, err);
+    return pn_mechanism_from_args(out, "gaussian", args, plan->model.neighbours, err);
 }
 
 static pn_status value_release(void *self, double z, pn_event **event, size_t *count, pn_err *err)

@@ -92,7 +92,7 @@ static pn_status open_batches(svrg_state *self, pn_err *err)
 
     if (plan->release.sigma > 0.0)
         return pn_batch_release_new(&self->release, &plan->release, err);
-    return pn_sampler_new(&self->sampler, "fixed", args, PN_REPLACE_ONE, err);
+    return pn_sampler_from_args(&self->sampler, "fixed", args, PN_REPLACE_ONE, err);
 }
 
 static pn_status svrg_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)

@@ -111,7 +111,7 @@ static void explain_noise(zo_work *at)
     if (at->other_sensitivity > 0.0)
         pn_plan_add(&plan->base, "sensitivity s2", at->other_sensitivity, "%s%s min(2 D/mu, 2)/B2, enforced",
                     replace ? "2 " : "", norm);
-    pn_prefix_describe(plan->design, method, sizeof method);
+    pn_prefix_design_describe(plan->design, method, sizeof method);
     pn_plan_add(&plan->base, "noise sigma", choice->sigma, "s %.6g/sqrt(2 rho); %s", pn_prefix_gain(plan->design),
                 is_naive(at) ? "fresh in every round" : method);
     pn_plan_add(&plan->base, "noise of a round", choice->noise, "sqrt(d) times that of a coordinate, rms over rounds");

@@ -99,7 +99,7 @@ static pn_status design_by_rho(zo_work *at, double rho, pn_err *err)
         part *= 1.0 - less;
         at->prefix.rho = part;
         status = pn_prefix_design_new(&plan->design, &at->prefix, err);
-        if (status != PN_OK || affordable(request, pn_prefix_event(plan->design), plan->passes))
+        if (status != PN_OK || affordable(request, pn_prefix_design_event(plan->design), plan->passes))
             return status;
         pn_prefix_design_free(plan->design);
         plan->design = NULL;
@@ -244,10 +244,10 @@ pn_status zo_make_design(zo_work *at, pn_err *err)
         status = mean_variance(at, &variance, err);
     if (status != PN_OK)
         return status;
-    choice->sigma = pn_prefix_sigma(plan->design);
+    choice->sigma = pn_prefix_design_sigma(plan->design);
     choice->noise = sqrt((double)plan->dim * variance);
     plan->base.sigma = sqrt(variance);
-    plan->base.event = at->is_private ? pn_event_keep(pn_prefix_event(plan->design)) : NULL;
+    plan->base.event = at->is_private ? pn_event_keep(pn_prefix_design_event(plan->design)) : NULL;
     plan->base.charges = plan->passes;
     finish_choice(at);
     return PN_OK;

@@ -25,7 +25,7 @@ static pn_dataset *load(const char *path, size_t records)
     pn_dataset *all = NULL, *some = NULL, *clipped = NULL;
     size_t *rows = pn_alloc(records, sizeof *rows);
 
-    must(pn_load_libsvm(&all, path, &options, NULL, &err));
+    must(pn_dataset_load_libsvm(&all, path, &options, NULL, &err));
     for (size_t i = 0; i < records; i++)
         rows[i] = i;
     must(pn_dataset_subset(&some, all, rows, records, &err));
@@ -53,14 +53,14 @@ int main(int argc, char **argv)
     data = load(argv[1], strtoul(argv[3], NULL, 10));
     set_args[0] = (pn_arg){ .given = true, .count = data->p };
     set_args[1] = (pn_arg){ .given = true, .real = 16.0 };
-    must(pn_loss_new(&loss, "logistic", NULL, &err));
-    must(pn_set_new(&set, "l1_ball", set_args, &err));
+    must(pn_loss_from_args(&loss, "logistic", NULL, &err));
+    must(pn_set_from_args(&set, "l1_ball", set_args, &err));
     must(pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = loss, .set = set }, &err));
     common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = 1.0 };
     common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1e-10 };
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = strtoul(argv[2], NULL, 10) };
-    must(pn_plan_new(&plan, "frank_wolfe", objective, NULL, common, own, NULL, &err));
-    must(pn_run(&fit, plan, &run, &err));
+    must(pn_plan_from_args(&plan, "frank_wolfe", objective, NULL, common, own, NULL, &err));
+    must(pn_plan_run(&fit, plan, &run, &err));
     printf("%zu steps\n", fit->steps);
     pn_fit_free(fit);
     pn_plan_free(plan);

@@ -223,7 +223,7 @@ static double share_reached(pn_prefix_options options, double sensitivity)
         pn_toeplitz_blt(options.theta.n, options.theta.data, options.omega.data, LONGEST, self.c);
     else
         pn_toeplitz_sqrt(options.bands > 0 ? options.bands : LONGEST, self.c);
-    charged = pn_prefix_mu(self.design) * 0x1p40;
+    charged = pn_prefix_design_mu(self.design) * 0x1p40;
     reached = climb(&self, 8, 20);
     CHECK(reached <= charged);
     CHECK(reached >= 0.5 * pn_prefix_gain(self.design) * sensitivity);

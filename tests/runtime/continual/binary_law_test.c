@@ -40,7 +40,7 @@ static void has_its_law(pn_prefix_options options, size_t leaves)
 
     gather(design, leaves, options.estimator == PN_PREFIX_FULL);
     for (size_t t = 1; t <= leaves; t++)
-        check_square(squares[t], pn_prefix_variance(design, t));
+        check_square(squares[t], pn_prefix_design_variance(design, t));
     pn_prefix_design_free(design);
 }
 
@@ -108,7 +108,7 @@ static void completes(pn_prefix_options options, size_t leaves)
         pn_prefix_free(stream);
     }
     check_square(sum, variance);
-    CHECK(variance <= pn_prefix_variance(design, leaves) * (1.0 + 1e-12));
+    CHECK(variance <= pn_prefix_design_variance(design, leaves) * (1.0 + 1e-12));
     if (options.horizon > 0 && options.scale == PN_PREFIX_EQUAL && options.estimator == PN_PREFIX_PLAIN)
         CHECK(variance == 1.0);
     pn_prefix_design_free(design);

@@ -27,10 +27,10 @@ static void knows_the_variance_of_every_prefix_at_unit_node_noise(void)
         design = design_of(options);
         pn_prefix_variances(design, 16, all);
         for (size_t t = 1; t <= 16; t++) {
-            CHECK_CLOSE(pn_prefix_variance(design, t), tables[estimator][t - 1], 5e-5);
-            CHECK_CLOSE(all[t - 1], pn_prefix_variance(design, t), 1e-14);
+            CHECK_CLOSE(pn_prefix_design_variance(design, t), tables[estimator][t - 1], 5e-5);
+            CHECK_CLOSE(all[t - 1], pn_prefix_design_variance(design, t), 1e-14);
         }
-        CHECK(isnan(pn_prefix_variance(design, 0)) && isnan(pn_prefix_variance(design, 17)));
+        CHECK(isnan(pn_prefix_design_variance(design, 0)) && isnan(pn_prefix_design_variance(design, 17)));
         pn_prefix_design_free(design);
     }
 }
@@ -93,16 +93,16 @@ static void calibrates_a_hundred_leaves_as_the_article_does(void)
     options.rho = 0.5;
     design = design_of(options);
     CHECK_CLOSE(pn_prefix_gain(design), sqrt(7.0), 1e-15);
-    CHECK_CLOSE(pn_prefix_sigma(design), 2.6458, 5e-5);
+    CHECK_CLOSE(pn_prefix_design_sigma(design), 2.6458, 5e-5);
     for (size_t t = 1; t <= 100; t++) {
-        if (pn_prefix_variance(design, t) > worst) {
-            worst = pn_prefix_variance(design, t);
+        if (pn_prefix_design_variance(design, t) > worst) {
+            worst = pn_prefix_design_variance(design, t);
             where = t;
         }
     }
     CHECK(where == 63);
     CHECK_CLOSE(sqrt(worst), 6.4807, 5e-5);
-    CHECK_CLOSE(pn_prefix_variance(design, 95), worst, 1e-12);
+    CHECK_CLOSE(pn_prefix_design_variance(design, 95), worst, 1e-12);
     pn_prefix_design_free(design);
 }
 

@@ -25,7 +25,7 @@ static double moved_squared(pn_prefix_design *design, size_t leaves, size_t wher
     for (size_t t = 1; t <= leaves; t++) {
         bool halves = binary_halves((const binary_tree *)design->method, t);
         size_t rest = halves ? t / 2 : t & (t - 1);
-        double variance = pn_prefix_variance(design, t) - (rest > 0 ? pn_prefix_variance(design, rest) : 0.0);
+        double variance = pn_prefix_design_variance(design, t) - (rest > 0 ? pn_prefix_design_variance(design, rest) : 0.0);
         double moved = (out[1][t] - out[0][t]) - (out[1][rest] - out[0][rest]);
 
         sum += moved * moved / variance;
@@ -49,7 +49,7 @@ static void no_leaf_moves_more_than_is_charged_and_one_moves_as_much(void)
             options.keep_root =
                 root == 1 && (horizon & (horizon - 1)) == 0; /* else its node is not measured unless completed */
             design = design_of(options);
-            mu = pn_prefix_mu(design);
+            mu = pn_prefix_design_mu(design);
             for (size_t where = 1; where <= horizon; where++)
                 worst = fmax(worst, moved_squared(design, horizon, where, 0.7));
             CHECK(worst <= mu * mu);
@@ -75,12 +75,12 @@ static void unequal_leaves_move_no_more_than_is_charged(void)
         equal = design_of(options);
         options.scale = PN_PREFIX_BY_NODE;
         design = design_of(options);
-        mu = pn_prefix_mu(design);
+        mu = pn_prefix_design_mu(design);
         for (size_t where = 1; where <= horizon; where++)
             worst = fmax(worst, moved_squared(design, horizon, where, sensitivities[where - 1]));
         CHECK(worst <= mu * mu);
-        CHECK(mu <= pn_prefix_mu(equal) * 1.001); /* noise is rounded up to 1/1024 of the least */
-        CHECK_CLOSE(pn_prefix_mu(equal), (horizon < 2 ? 1.0 : horizon < 4 ? 2.0 : 3.0) * pn_prefix_gain(equal), 1e-10);
+        CHECK(mu <= pn_prefix_design_mu(equal) * 1.001); /* noise is rounded up to 1/1024 of the least */
+        CHECK_CLOSE(pn_prefix_design_mu(equal), (horizon < 2 ? 1.0 : horizon < 4 ? 2.0 : 3.0) * pn_prefix_gain(equal), 1e-10);
         pn_prefix_design_free(design);
         pn_prefix_design_free(equal);
     }
@@ -99,13 +99,13 @@ static void rounding_is_charged_in_every_node(void)
         equal[t] = 1.0;
     options.bound = 1e-3;
     design = design_of(options);
-    CHECK_CLOSE((pn_prefix_mu(design) - sqrt(7.0)) / rounding, 1.0, 1e-3);
+    CHECK_CLOSE((pn_prefix_design_mu(design) - sqrt(7.0)) / rounding, 1.0, 1e-3);
     pn_prefix_design_free(design);
     options.sensitivity = 0.0;
     options.sensitivities = equal;
     options.scale = PN_PREFIX_BY_NODE;
     design = design_of(options);
-    CHECK_CLOSE((pn_prefix_mu(design) - sqrt(7.0)) / rounding, 2.0, 1e-3);
+    CHECK_CLOSE((pn_prefix_design_mu(design) - sqrt(7.0)) / rounding, 2.0, 1e-3);
     pn_prefix_design_free(design);
 }
 
@@ -178,7 +178,7 @@ static void no_set_of_leaves_moves_more_than_is_charged(void)
                 loosest = fmax(loosest, charged / worst);
                 attained += charged <= worst * (1.0 + 1e-12);
                 all++;
-                CHECK(pn_prefix_mu(design) >= pn_prefix_gain(design));
+                CHECK(pn_prefix_design_mu(design) >= pn_prefix_gain(design));
                 pn_prefix_design_free(design);
             }
         }

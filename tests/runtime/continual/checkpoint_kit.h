@@ -47,7 +47,7 @@ static inline pn_status start(pn_prefix **out, const pn_prefix_options *options,
     if (status == PN_OK && !options->noiseless)
         status = secure ? pn_rng_secure(&rng, err) : pn_rng_seeded(&rng, 11, err);
     if (status == PN_OK)
-        status = pn_prefix_start(out, design, rng, err);
+        status = pn_prefix_new(out, design, rng, err);
     pn_prefix_design_free(design);
     pn_rng_free(rng);
     return status;

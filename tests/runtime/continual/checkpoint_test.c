@@ -259,7 +259,7 @@ static void test_completing_measures_no_node_again(void)
             }
             CHECK(pn_prefix_complete(stream, total, &variance, NULL, &err) == PN_OK);
             CHECK(memcmp(last, total, sizeof last) == 0);
-            CHECK_CLOSE(variance, pn_prefix_variance(pn_prefix_design_of(stream), count), 1e-12);
+            CHECK_CLOSE(variance, pn_prefix_design_variance(pn_prefix_design_of(stream), count), 1e-12);
             pn_prefix_free(stream);
         }
     }
@@ -387,7 +387,7 @@ static pn_status resume_image(const void *data, size_t size, pn_err *err)
         for (int t = 0; t < 3; t++)
             (void)push_next(stream, NULL, NULL);
         (void)pn_prefix_complete(stream, out, NULL, NULL, NULL);
-        (void)pn_prefix_variance(pn_prefix_design_of(stream), pn_prefix_count(stream));
+        (void)pn_prefix_design_variance(pn_prefix_design_of(stream), pn_prefix_count(stream));
         CHECK(pn_prefix_options_of(pn_prefix_design_of(stream))->dim <= MOST_DIM);
     }
     pn_prefix_free(stream);

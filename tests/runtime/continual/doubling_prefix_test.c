@@ -26,13 +26,13 @@ static void has_the_factors_of_the_spec(void)
 
         pn_prefix_variances(design, 1000, all);
         for (size_t i = 0; i < 6; i++)
-            CHECK_CLOSE(pn_prefix_variance(design, leaves[i]), factors[estimator][i], 6e-5);
+            CHECK_CLOSE(pn_prefix_design_variance(design, leaves[i]), factors[estimator][i], 6e-5);
         for (uint64_t t = 1; t <= 1000; t++)
-            CHECK_CLOSE(all[t - 1], pn_prefix_variance(design, t), 1e-11);
-        CHECK(isnan(pn_prefix_variance(design, 0)));
-        CHECK(pn_prefix_variance(design, UINT64_C(1) << 47) > 0.0);
-        CHECK_CLOSE(pn_prefix_event(design)->ops->zcdp(pn_prefix_event(design)), 0.5, 1e-9);
-        CHECK(pn_prefix_event(design)->ops->zcdp(pn_prefix_event(design)) <= 0.5);
+            CHECK_CLOSE(all[t - 1], pn_prefix_design_variance(design, t), 1e-11);
+        CHECK(isnan(pn_prefix_design_variance(design, 0)));
+        CHECK(pn_prefix_design_variance(design, UINT64_C(1) << 47) > 0.0);
+        CHECK_CLOSE(pn_prefix_design_event(design)->ops->zcdp(pn_prefix_design_event(design)), 0.5, 1e-9);
+        CHECK(pn_prefix_design_event(design)->ops->zcdp(pn_prefix_design_event(design)) <= 0.5);
         pn_prefix_design_free(design);
     }
 }
@@ -48,7 +48,7 @@ static void calibrates_every_epoch_to_the_same_price(void)
         CHECK(pn_prefix_epoch(&method, design, m, NULL) == PN_OK);
         CHECK(method->horizon == (uint64_t)1 << m);
         CHECK_CLOSE(method->sigma, sqrt((double)m + 1.0) / 0.4, 1e-9);
-        CHECK(pn_prefix_charged(method, design) <= pn_prefix_mu(design));
+        CHECK(pn_prefix_charged(method, design) <= pn_prefix_design_mu(design));
         CHECK(method->draws <= pn_prefix_epoch_draws(design));
         method->ops->destroy(method);
     }
@@ -65,12 +65,12 @@ static void follows_a_sigma_that_is_given(void)
     options.sigma = 5.0;
     options.sensitivity = 2.0;
     design = design_of(options);
-    CHECK(pn_prefix_sigma(design) == 5.0);
-    CHECK_CLOSE(pn_prefix_mu(design), 0.4, 1e-8);
-    CHECK_CLOSE(pn_prefix_event(design)->ops->zcdp(pn_prefix_event(design)), 0.08, 1e-8);
+    CHECK(pn_prefix_design_sigma(design) == 5.0);
+    CHECK_CLOSE(pn_prefix_design_mu(design), 0.4, 1e-8);
+    CHECK_CLOSE(pn_prefix_design_event(design)->ops->zcdp(pn_prefix_design_event(design)), 0.08, 1e-8);
     CHECK(pn_prefix_epoch(&method, design, 3, NULL) == PN_OK);
     CHECK_CLOSE(method->sigma, 10.0, 1e-7);
-    CHECK(pn_prefix_charged(method, design) <= pn_prefix_mu(design));
+    CHECK(pn_prefix_charged(method, design) <= pn_prefix_design_mu(design));
     method->ops->destroy(method);
     pn_prefix_design_free(design);
 }
@@ -107,7 +107,7 @@ static void freezes_what_an_epoch_ends_with(void)
 static void prices_a_tree_without_end_by_all_of_its_levels(void)
 {
     pn_prefix_design *design = endless_or_doubling(PN_PREFIX_ENDLESS, PN_PREFIX_PLAIN, 0.5);
-    double square = pn_prefix_sigma(design) * pn_prefix_sigma(design), sum = 0.0, harmonic = 0.0;
+    double square = pn_prefix_design_sigma(design) * pn_prefix_design_sigma(design), sum = 0.0, harmonic = 0.0;
     static double all[1023];
 
     CHECK_CLOSE(square, 1.6449340668, 1e-8);
@@ -115,12 +115,12 @@ static void prices_a_tree_without_end_by_all_of_its_levels(void)
     for (uint64_t k = 1; k <= 48; k++) {
         sum += (double)(k * k);
         harmonic += 1.0 / (double)(k * k);
-        CHECK_CLOSE(pn_prefix_variance(design, ((uint64_t)1 << k) - 1) / square, sum, 1e-9 * sum);
+        CHECK_CLOSE(pn_prefix_design_variance(design, ((uint64_t)1 << k) - 1) / square, sum, 1e-9 * sum);
     }
     CHECK(harmonic <= pn_prefix_gain(design) * pn_prefix_gain(design));
     for (uint64_t t = 1; t <= 1023; t++)
-        CHECK_CLOSE(all[t - 1], pn_prefix_variance(design, t), 1e-11 * all[t - 1]);
-    CHECK(pn_prefix_event(design)->ops->zcdp(pn_prefix_event(design)) <= 0.5);
+        CHECK_CLOSE(all[t - 1], pn_prefix_design_variance(design, t), 1e-11 * all[t - 1]);
+    CHECK(pn_prefix_design_event(design)->ops->zcdp(pn_prefix_design_event(design)) <= 0.5);
     pn_prefix_design_free(design);
 }
 
@@ -146,14 +146,14 @@ static void chooses_by_what_is_known(void)
 
     CHECK(strcmp(pn_prefix_options_of(design)->factorization, "binary") == 0);
     CHECK(pn_prefix_options_of(design)->estimator == PN_PREFIX_HONAKER);
-    pn_prefix_describe(design, text, sizeof text);
+    pn_prefix_design_describe(design, text, sizeof text);
     CHECK(strcmp(text, "binary tree, honaker, unknown horizon, epochs that double") == 0);
     pn_prefix_design_free(design);
     options.horizon = 100;
     options.factorization = "binary";
     design = design_of(options);
     CHECK(pn_prefix_options_of(design)->estimator == PN_PREFIX_PLAIN);
-    pn_prefix_describe(design, text, sizeof text);
+    pn_prefix_design_describe(design, text, sizeof text);
     CHECK(strcmp(text, "binary tree, plain, 7 layers, horizon 100") == 0);
     pn_prefix_design_free(design);
     options.factorization = NULL;

@@ -67,7 +67,7 @@ static void sees_half_a_sensitivity(const char *fault, bool wrong)
         CHECK(setenv("PENUMBRA_MUTANT", fault, 1) == 0);
     design = design_of(options);
     CHECK(unsetenv("PENUMBRA_MUTANT") == 0);
-    moved = sqrt(5.0) / pn_prefix_sigma(design); /* the first leaf is in 5 nodes */
+    moved = sqrt(5.0) / pn_prefix_design_sigma(design); /* the first leaf is in 5 nodes */
     CHECK((moved * moved / 2.0 > 0.5) == wrong);
     pn_prefix_design_free(design);
 }

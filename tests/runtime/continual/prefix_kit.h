@@ -55,7 +55,7 @@ static inline pn_prefix *stream_of(pn_prefix_design *design, uint64_t seed)
 
     if (!design->options.noiseless)
         CHECK(pn_rng_seeded(&rng, seed, &err) == PN_OK);
-    if (!CHECK(pn_prefix_start(&stream, design, rng, &err) == PN_OK)) {
+    if (!CHECK(pn_prefix_new(&stream, design, rng, &err) == PN_OK)) {
         (void)fprintf(stderr, "%s\n", err.message);
         exit(check_summary());
     }

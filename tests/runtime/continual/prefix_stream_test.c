@@ -208,7 +208,7 @@ static pn_prefix *unpaid(pn_prefix_design *design, bool secure)
     pn_rng *rng = NULL;
 
     CHECK((secure ? pn_rng_secure(&rng, NULL) : pn_rng_seeded(&rng, 1, NULL)) == PN_OK);
-    CHECK(pn_prefix_start(&stream, design, rng, NULL) == PN_OK);
+    CHECK(pn_prefix_new(&stream, design, rng, NULL) == PN_OK);
     pn_rng_free(rng);
     return stream;
 }
@@ -265,16 +265,16 @@ static void costs_what_was_asked_for(void)
             options.rho = 0.3;
             options.bound = 10.0;
             design = design_of(options);
-            CHECK(pn_prefix_event(design)->ops->zcdp(pn_prefix_event(design)) <= 0.3);
-            CHECK_CLOSE(pn_prefix_event(design)->ops->zcdp(pn_prefix_event(design)), 0.3, 1e-12);
-            CHECK_CLOSE(pn_prefix_mu(design), sqrt(0.6), 1e-12);
+            CHECK(pn_prefix_design_event(design)->ops->zcdp(pn_prefix_design_event(design)) <= 0.3);
+            CHECK_CLOSE(pn_prefix_design_event(design)->ops->zcdp(pn_prefix_design_event(design)), 0.3, 1e-12);
+            CHECK_CLOSE(pn_prefix_design_mu(design), sqrt(0.6), 1e-12);
             pn_prefix_design_free(design);
             options.rho = 0.0;
             options.epsilon = 0.8;
             options.delta = 1e-7;
             design = design_of(options);
-            CHECK(pn_event_epsilon(pn_prefix_event(design), 1, 1e-7, NULL) <= 0.8);
-            CHECK(pn_event_epsilon(pn_prefix_event(design), 1, 1e-7, NULL) >= 0.8 - 1e-6);
+            CHECK(pn_event_epsilon(pn_prefix_design_event(design), 1, 1e-7, NULL) <= 0.8);
+            CHECK(pn_event_epsilon(pn_prefix_design_event(design), 1, 1e-7, NULL) >= 0.8 - 1e-6);
             pn_prefix_design_free(design);
         }
     }
@@ -292,7 +292,7 @@ static void has_the_exact_epsilon_of_a_gaussian(void)
         options.sigma = 0.0;
         options.rho = rho[i];
         design = design_of(options);
-        CHECK_CLOSE(pn_event_epsilon(pn_prefix_event(design), 1, 1e-6, NULL), epsilon[i], 2e-6);
+        CHECK_CLOSE(pn_event_epsilon(pn_prefix_design_event(design), 1, 1e-6, NULL), epsilon[i], 2e-6);
         pn_prefix_design_free(design);
     }
 }
@@ -436,16 +436,16 @@ static void sums_without_noise_when_that_was_asked_for(void)
     for (options.horizon = 0; options.horizon <= 10; options.horizon += 10) {
         design = design_of(options);
         CHECK(pn_rng_seeded(&rng, 1, NULL) == PN_OK);
-        CHECK(pn_prefix_start(&stream, design, rng, NULL) == PN_EINVAL && stream == NULL);
+        CHECK(pn_prefix_new(&stream, design, rng, NULL) == PN_EINVAL && stream == NULL);
         pn_rng_free(rng);
-        CHECK(pn_prefix_start(&stream, design, NULL, NULL) == PN_OK && pn_prefix_is_paid(stream));
+        CHECK(pn_prefix_new(&stream, design, NULL, NULL) == PN_OK && pn_prefix_is_paid(stream));
         CHECK(pn_prefix_pay(stream, NULL, NULL, false, NULL) == PN_OK);
         for (int t = 1; t <= 10; t++) {
             CHECK(pn_prefix_push(stream, leaf, out, NULL, NULL) == PN_OK);
             CHECK(out[0] == 1.5 * t && out[1] == -2.0 * t);
-            CHECK(pn_prefix_variance(design, (uint64_t)t) == 0.0);
+            CHECK(pn_prefix_design_variance(design, (uint64_t)t) == 0.0);
         }
-        CHECK(pn_prefix_event(design) == NULL && pn_prefix_mu(design) == 0.0 && pn_prefix_sigma(design) == 0.0);
+        CHECK(pn_prefix_design_event(design) == NULL && pn_prefix_design_mu(design) == 0.0 && pn_prefix_design_sigma(design) == 0.0);
         pn_prefix_free(stream);
         pn_prefix_design_free(design);
     }
@@ -465,7 +465,7 @@ static pn_status scenario(void *self, pn_err *err)
     if (status == PN_OK)
         status = pn_rng_seeded(&rng, 1, err);
     if (status == PN_OK)
-        status = pn_prefix_start(&stream, design, rng, err);
+        status = pn_prefix_new(&stream, design, rng, err);
     for (size_t t = 0; status == PN_OK && t < 4; t++) {
         stream->paid = true;
         status = pn_prefix_push(stream, leaf, out, NULL, err);

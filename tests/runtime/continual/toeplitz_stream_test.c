@@ -363,7 +363,7 @@ static void variances_are_those_of_the_releases(bool doubling)
             for (size_t j = 0; j < dim; j++)
                 square += out[t * dim + j] * out[t * dim + j];
             CHECK_CLOSE(square / (double)dim, want[t], want[t] * 6.5 * sqrt(2.0 / (double)dim));
-            CHECK(pn_prefix_variance(design, t + 1) == want[t]);
+            CHECK(pn_prefix_design_variance(design, t + 1) == want[t]);
         }
         pn_prefix_free(stream);
         pn_prefix_design_free(design);
@@ -390,15 +390,15 @@ static void variances_and_prices_are_those_of_the_coefficients(void)
         CHECK_CLOSE(pn_prefix_gain(design), want, 1e-11 * want);
         CHECK(pn_prefix_gain(design) >= want);
         CHECK(design->method->draws == LEAVES && design->method->reach == 1.0); /* a record moves every later row */
-        CHECK_CLOSE(pn_prefix_sigma(design), 2.0 * want, 1e-6);
-        CHECK(pn_prefix_mu(design) <= 1.0 && pn_prefix_mu(design) > 1.0 - 1e-6);
+        CHECK_CLOSE(pn_prefix_design_sigma(design), 2.0 * want, 1e-6);
+        CHECK(pn_prefix_design_mu(design) <= 1.0 && pn_prefix_design_mu(design) > 1.0 - 1e-6);
         sum = 0.0;
         for (size_t t = 0; t < LEAVES; t++) {
             sum += r[t] * r[t];
-            want = sum * pn_prefix_sigma(design) * pn_prefix_sigma(design);
-            CHECK_CLOSE(pn_prefix_variance(design, t + 1), want, 1e-12 * want);
+            want = sum * pn_prefix_design_sigma(design) * pn_prefix_design_sigma(design);
+            CHECK_CLOSE(pn_prefix_design_variance(design, t + 1), want, 1e-12 * want);
         }
-        CHECK(isnan(pn_prefix_variance(design, LEAVES + 1)) && isnan(pn_prefix_variance(design, 0)));
+        CHECK(isnan(pn_prefix_design_variance(design, LEAVES + 1)) && isnan(pn_prefix_design_variance(design, 0)));
         pn_prefix_design_free(design);
     }
 }
@@ -417,9 +417,9 @@ static void rounding_costs_next_to_nothing_without_a_bound(void)
             options.rho = 0.5; /* mu = 1 */
             options.bound = bounded ? 10.0 : 0.0;
             design = design_of(options);
-            CHECK(pn_prefix_sigma(design) >= pn_prefix_gain(design) * options.sensitivity);
-            CHECK(pn_prefix_sigma(design) <= pn_prefix_gain(design) * options.sensitivity * (1.0 + 2e-5));
-            CHECK(pn_prefix_mu(design) <= 1.0 && pn_prefix_mu(design) > 1.0 - 1e-9);
+            CHECK(pn_prefix_design_sigma(design) >= pn_prefix_gain(design) * options.sensitivity);
+            CHECK(pn_prefix_design_sigma(design) <= pn_prefix_gain(design) * options.sensitivity * (1.0 + 2e-5));
+            CHECK(pn_prefix_design_mu(design) <= 1.0 && pn_prefix_design_mu(design) > 1.0 - 1e-9);
             pn_prefix_design_free(design);
         }
 }

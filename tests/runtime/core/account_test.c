@@ -114,7 +114,7 @@ static void blocks_may_outlive_the_handle(void)
     pn_account *account;
     void *first, *last;
 
-    pn_set_allocator(&counting);
+    pn_allocator_set(&counting);
     account = new_account(0);
     (void)pn_account_enter(account);
     first = pn_alloc(1, 1);
@@ -126,7 +126,7 @@ static void blocks_may_outlive_the_handle(void)
     CHECK(count.live == 2);
     pn_free(last);
     CHECK(count.live == 0);
-    pn_set_allocator(NULL);
+    pn_allocator_set(NULL);
 }
 
 /* ---- threads ---- */
@@ -258,14 +258,14 @@ static void making_a_block_smaller_never_fails(void)
     pn_account *account = new_account(0);
     void *block, *same;
 
-    pn_set_allocator(&stubborn);
+    pn_allocator_set(&stubborn);
     block = pn_account_resize(account, NULL, 0, 100);
     CHECK(pn_account_resize(account, block, 100, 200) == NULL && used_of(account) == 100);
     same = pn_account_resize(account, block, 100, 50);
     CHECK(same == block && used_of(account) == 50);
     (void)pn_account_resize(account, block, 50, 0);
     CHECK(used_of(account) == 0 && count.live == 0);
-    pn_set_allocator(NULL);
+    pn_allocator_set(NULL);
     pn_account_free(account);
 }
 

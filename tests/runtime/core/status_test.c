@@ -50,11 +50,23 @@ static void every_status_has_a_name(void)
     CHECK(strcmp(pn_status_name((pn_status)(PN_ELIMIT + 1)), "PN_UNKNOWN") == 0);
 }
 
+static void every_status_has_a_text_of_its_own(void)
+{
+    for (int status = PN_OK; status <= PN_ELIMIT + 1; status++) {
+        CHECK(strlen(pn_status_text((pn_status)status)) > 5);
+        for (int other = PN_OK; other < status; other++)
+            CHECK(strcmp(pn_status_text((pn_status)status), pn_status_text((pn_status)other)) != 0);
+    }
+    CHECK(strcmp(pn_status_text(PN_EDIM), "sizes do not fit together") == 0);
+}
+
 static void the_version_has_three_numbers(void)
 {
     int major, minor, patch, end = 0;
 
     CHECK(sscanf(pn_version(), "%d.%d.%d%n", &major, &minor, &patch, &end) == 3 && pn_version()[end] == '\0');
+    CHECK(major == PN_VERSION_MAJOR && minor == PN_VERSION_MINOR && patch == PN_VERSION_PATCH);
+    CHECK(strcmp(pn_version(), PN_VERSION_STRING) == 0);
 }
 
 static void views_find_what_is_not_finite(void)
@@ -82,6 +94,7 @@ int main(void)
     messages_are_kept_and_cut();
     context_goes_in_front();
     every_status_has_a_name();
+    every_status_has_a_text_of_its_own();
     the_version_has_three_numbers();
     views_find_what_is_not_finite();
     norms_have_names_and_duals();

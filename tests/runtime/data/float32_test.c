@@ -321,7 +321,7 @@ static void leaves_nothing_when_memory_is_refused(bool sparse)
     bool clean = true, told = true;
     int failures = 0;
 
-    pn_set_allocator(&counting);
+    pn_allocator_set(&counting);
     full = make_data(sparse);
     CHECK(pn_dataset_to_float32(&single, full, NULL) == PN_OK);
     for (int step = 0; step < 2 * STEPS; step++) {
@@ -343,7 +343,7 @@ static void leaves_nothing_when_memory_is_refused(bool sparse)
     }
     pn_dataset_free(full);
     pn_dataset_free(single);
-    pn_set_allocator(NULL);
+    pn_allocator_set(NULL);
     CHECK(clean);
     CHECK(told);
     CHECK(failures >= 4 * 2 * STEPS);

@@ -83,12 +83,12 @@ typedef pn_status (*loader)(pn_dataset **out, pn_task *task, pn_err *err);
 
 static pn_status load_libsvm(pn_dataset **out, pn_task *task, pn_err *err)
 {
-    return pn_load_libsvm(out, path, NULL, task, err);
+    return pn_dataset_load_libsvm(out, path, NULL, task, err);
 }
 
 static pn_status load_csv(pn_dataset **out, pn_task *task, pn_err *err)
 {
-    return pn_load_csv(out, path, NULL, task, err);
+    return pn_dataset_load_csv(out, path, NULL, task, err);
 }
 
 /* Text found and declared, binary labels of text. */
@@ -100,7 +100,7 @@ static pn_status load_coded(pn_dataset **out, pn_task *task, pn_err *err)
     };
     static const pn_csv_options options = { .one_hot = one_hot, .one_hot_count = 2, .labels = { .binary = true } };
 
-    return pn_load_csv(out, path, &options, task, err);
+    return pn_dataset_load_csv(out, path, &options, task, err);
 }
 
 /* Text columns that show themselves, mapped labels. */
@@ -111,13 +111,13 @@ static pn_status load_guessed(pn_dataset **out, pn_task *task, pn_err *err)
     static const pn_csv_options options = { .one_hot_text = true,
                                             .labels = { .from = from, .to = to, .text = text, .count = 3 } };
 
-    return pn_load_csv(out, path, &options, task, err);
+    return pn_dataset_load_csv(out, path, &options, task, err);
 }
 
 /* One file for both: a column of features, which may be labels as well. */
 static pn_status load_npy(pn_dataset **out, pn_task *task, pn_err *err)
 {
-    return pn_load_npy(out, path, path, task, err);
+    return pn_dataset_load_npy(out, path, path, task, err);
 }
 
 static const char coded_text[] = "a,\"b \"\"x\"\"\",c,y\n1,red,\"x, 1\",no\n\"4\",blue,z,yes\r\n\n7, red ,other,no\n";
@@ -327,9 +327,9 @@ static pn_status transform(pn_dataset **out, const pn_dataset *data, int which, 
     case 4:
         return pn_dataset_with_labels(out, data, data->y, data->n, err);
     case 5:
-        return pn_synthetic_lasso(out, &options, NULL, err);
+        return pn_dataset_synthetic_lasso(out, &options, NULL, err);
     default:
-        return pn_synthetic_logistic(out, &options, NULL, err);
+        return pn_dataset_synthetic_logistic(out, &options, NULL, err);
     }
 }
 
@@ -370,10 +370,10 @@ static void memory_failures(void)
     refused_memory(load_npy);
     CHECK(write_file(libsvm_text, sizeof libsvm_text - 1));
     refused_memory(load_libsvm);
-    CHECK(pn_load_libsvm(&data, path, &dense, NULL, &err) == PN_OK);
+    CHECK(pn_dataset_load_libsvm(&data, path, &dense, NULL, &err) == PN_OK);
     refused_transformations(data);
     pn_dataset_free(data);
-    CHECK(pn_load_libsvm(&data, path, &sparse, NULL, &err) == PN_OK);
+    CHECK(pn_dataset_load_libsvm(&data, path, &sparse, NULL, &err) == PN_OK);
     refused_transformations(data);
     pn_dataset_free(data);
     CHECK(live == 0);
@@ -474,7 +474,7 @@ int main(void)
     if (file < 0)
         return check_summary();
     (void)close(file);
-    pn_set_allocator(&test_allocator);
+    pn_allocator_set(&test_allocator);
     damaged_files();
     gzip_files();
     long_lines();

@@ -69,7 +69,7 @@ static pn_status load(pn_dataset **out, const char *name, size_t rank, pn_err *e
 
     *out = NULL;
     if (status == PN_OK)
-        status = pn_load_npy_share(out, path_of(name, x), path_of("y.npy", y), ranks, NULL, err);
+        status = pn_dataset_load_npy_share(out, path_of(name, x), path_of("y.npy", y), ranks, NULL, err);
     pn_ranks_free(ranks);
     return status;
 }
@@ -140,7 +140,7 @@ static void without_ranks_all_is_read(void)
     pn_err err;
 
     write_matrix(path_of("c.npy", x), false, false, N);
-    CHECK(pn_load_npy_share(&data, x, path_of("y.npy", y), NULL, NULL, &err) == PN_OK);
+    CHECK(pn_dataset_load_npy_share(&data, x, path_of("y.npy", y), NULL, NULL, &err) == PN_OK);
     CHECK(data && !data->partial && data->held == 0 && data->dense[N * P - 1] == entry(N - 1, P - 1));
     pn_dataset_free(data);
     (void)unlink(x);

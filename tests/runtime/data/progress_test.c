@@ -34,7 +34,7 @@ static pn_status make(pn_dataset **out, pn_task *task, pn_err *err)
 {
     pn_synthetic_options how = { .n = N, .p = P, .sparsity = 2, .noise = 0.1, .signal = 1.0, .seed = 3, .task = task };
 
-    return pn_synthetic_lasso(out, &how, NULL, err);
+    return pn_dataset_synthetic_lasso(out, &how, NULL, err);
 }
 
 static void synthetic_data(pn_task *task)

@@ -129,7 +129,7 @@ static void stays_small_before_the_matrix_is_made(void)
     pn_store store = { 0 };
     bool kept = true;
 
-    pn_set_allocator(&counting);
+    pn_allocator_set(&counting);
     for (size_t i = 0; i < n; i++) {
         kept = kept && pn_store_label(&store, 0.1);
         for (size_t j = 1; j <= p; j++)
@@ -138,7 +138,7 @@ static void stays_small_before_the_matrix_is_made(void)
     CHECK(kept);
     CHECK((double)most_held < 1.3 * (double)(n * p * sizeof(double)));
     pn_store_clear(&store);
-    pn_set_allocator(NULL);
+    pn_allocator_set(NULL);
     CHECK(held == 0);
 }
 

@@ -187,9 +187,9 @@ static void impossible_subsets_are_refused(void)
     CHECK(pn_sample_without_replacement(rng, 3, 4, out, &err) == PN_EDIM);
     CHECK(strcmp(err.message, "sample: count must be from 1 to the number of records 3, got 4") == 0);
     CHECK(pn_sample_without_replacement(rng, 3, 0, out, NULL) == PN_EDIM);
-    pn_set_allocator(&none);
+    pn_allocator_set(&none);
     CHECK(pn_sample_without_replacement(rng, 3, 2, out, NULL) == PN_ENOMEM);
-    pn_set_allocator(NULL);
+    pn_allocator_set(NULL);
     CHECK(out[0] == 7);
     pn_rng_free(rng);
 }

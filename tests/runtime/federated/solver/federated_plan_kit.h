@@ -37,7 +37,7 @@ static inline pn_set *ball_of(size_t d, double radius)
 
     args[pn_param_find(ops->params, "dim")] = (pn_arg){ .given = true, .count = d };
     args[pn_param_find(ops->params, "radius")] = (pn_arg){ .given = true, .real = radius };
-    CHECK(pn_set_new(&set, "l1_ball", args, NULL) == PN_OK);
+    CHECK(pn_set_from_args(&set, "l1_ball", args, NULL) == PN_OK);
     return set;
 }
 
@@ -74,7 +74,7 @@ static inline void open_fixture(fixture *f, const char *loss, size_t n, size_t d
     memset(f, 0, sizeof *f);
     f->data = data_of(n, d, 1.0, 1.0);
     f->set = ball_of(d, radius);
-    CHECK(pn_loss_new(&f->loss, loss, NULL, NULL) == PN_OK);
+    CHECK(pn_loss_from_args(&f->loss, loss, NULL, NULL) == PN_OK);
     make_objective(f);
     CHECK(pn_transport_init(&f->transport, &double_ops, parties, NULL) == PN_OK);
     f->request = (pn_request){ .kind = PN_EPSILON_DELTA, .epsilon = 2.0, .delta = 1e-6, .rho = NAN };
@@ -164,9 +164,9 @@ static inline void refuses(fixture *f, pn_status expected, const char *words)
 /* The value of a line of the explanation; NaN without. */
 static inline double line_of(const fed_plan *plan, const char *name)
 {
-    for (size_t i = 0; i < plan->base.line_count; i++) {
-        if (strcmp(plan->base.lines[i].name, name) == 0)
-            return plan->base.lines[i].value;
+    for (size_t i = 0; i < plan->base.lines.count; i++) {
+        if (strcmp(plan->base.lines.line[i].name, name) == 0)
+            return plan->base.lines.line[i].value;
     }
     return NAN;
 }
@@ -181,10 +181,10 @@ static inline void terms_are_in_order(const fed_plan *plan)
             (void)fprintf(stderr, "    %s\n", err.message);
         CHECK(plan->terms[k].party == k);
     }
-    CHECK(plan->base.line_count < PN_PLAN_LINES);
-    for (size_t i = 0; i < plan->base.line_count; i++) {
-        CHECK(isfinite(plan->base.lines[i].value) || plan->base.lines[i].text[0]);
-        CHECK(strlen(plan->base.lines[i].formula) < sizeof plan->base.lines[i].formula - 1);
+    CHECK(plan->base.lines.count < PN_PLAN_LINES);
+    for (size_t i = 0; i < plan->base.lines.count; i++) {
+        CHECK(isfinite(plan->base.lines.line[i].value) || plan->base.lines.line[i].text[0]);
+        CHECK(strlen(plan->base.lines.line[i].formula) < sizeof plan->base.lines.line[i].formula - 1);
     }
 }
 

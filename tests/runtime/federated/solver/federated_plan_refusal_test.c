@@ -19,7 +19,7 @@ static void losses_that_parties_do_not_know(void)
     fixture f;
 
     open_fixture(&f, "squared", 40, 6, 2, 1.0);
-    CHECK(pn_loss_new(&hinge, "hinge", NULL, NULL) == PN_OK);
+    CHECK(pn_loss_from_args(&hinge, "hinge", NULL, NULL) == PN_OK);
     use_parts(&f, f.data, hinge, f.set, 0.0);
     refuses(&f, PN_EUNSUPPORTED, "the losses \"squared\" and \"logistic\" by name, this one is \"hinge\"");
     pn_loss_free(hinge);
@@ -84,7 +84,7 @@ static void a_regulariser(void)
     fixture f;
 
     open_fixture(&f, "squared", 40, 6, 2, 1.0);
-    CHECK(pn_regulariser_new(&reg, name, args, NULL) == PN_OK);
+    CHECK(pn_regulariser_from_args(&reg, name, args, NULL) == PN_OK);
     parts = (pn_objective_parts){ .data = f.data, .loss = f.loss, .set = f.set, .reg = reg };
     pn_objective_free(f.objective);
     CHECK(pn_objective_new(&f.objective, &parts, NULL) == PN_OK);

@@ -87,9 +87,9 @@ static void parts_of_a_ball(bool stay)
 
 static const char *rule_of(const fed_plan *plan)
 {
-    for (size_t i = 0; i < plan->base.line_count; i++) {
-        if (strcmp(plan->base.lines[i].name, "rounds T") == 0)
-            return plan->base.lines[i].formula;
+    for (size_t i = 0; i < plan->base.lines.count; i++) {
+        if (strcmp(plan->base.lines.line[i].name, "rounds T") == 0)
+            return plan->base.lines.line[i].formula;
     }
     return "";
 }

@@ -219,7 +219,7 @@ static void parties_have_their_own_noise(void)
     CHECK(pn_dataset_from_dense(&raw, X, N, 2 * HALF, once.data->y, "twice", &err) == PN_OK);
     CHECK(pn_dataset_clip_rows(&rows, raw, PN_LINF, 1.0, &err) == PN_OK);
     CHECK(pn_dataset_clip_labels(&at.data, rows, -1.0, 1.0, &err) == PN_OK);
-    CHECK(pn_set_new(&set, "l1_ball", of_set, &err) == PN_OK);
+    CHECK(pn_set_from_args(&set, "l1_ball", of_set, &err) == PN_OK);
     CHECK(pn_objective_new(
               &at.objective,
               &(pn_objective_parts){ .data = at.data, .loss = pn_objective_loss(once.objective), .set = set },

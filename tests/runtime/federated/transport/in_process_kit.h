@@ -62,9 +62,9 @@ static inline pn_status open_problem(problem *self, size_t n, size_t d, const ch
 
     self->d = d;
     if (status == PN_OK)
-        status = pn_set_new(&set, "l1_ball", of_set, err);
+        status = pn_set_from_args(&set, "l1_ball", of_set, err);
     if (status == PN_OK)
-        status = pn_loss_new(&loss, loss_name, of_loss, err);
+        status = pn_loss_from_args(&loss, loss_name, of_loss, err);
     if (status == PN_OK)
         status = pn_objective_new(&self->objective,
                                   &(pn_objective_parts){ .data = self->data, .loss = loss, .set = set }, err);
@@ -109,7 +109,7 @@ static inline pn_status make_plan(pn_plan **out, const problem *at, pn_transport
                                      .text = how->rows ? "gaussian" : "identity",
                                      .count = how->rows ? PN_SKETCH_GAUSSIAN : PN_SKETCH_IDENTITY };
     own[FED_SKETCH_ROWS] = (pn_arg){ .given = how->rows > 0, .count = how->rows };
-    return pn_plan_new(out, "federated_frank_wolfe", at->objective, how->ledger, common, own, NULL, err);
+    return pn_plan_from_args(out, "federated_frank_wolfe", at->objective, how->ledger, common, own, NULL, err);
 }
 
 static inline pn_status run(pn_fit **out, const pn_plan *plan, const manner *how, pn_err *err)
@@ -118,7 +118,7 @@ static inline pn_status run(pn_fit **out, const pn_plan *plan, const manner *how
     pn_status status = how->seed ? pn_rng_seeded(&options.rng, how->seed, err) : PN_OK;
 
     if (status == PN_OK)
-        status = pn_run(out, plan, &options, err);
+        status = pn_plan_run(out, plan, &options, err);
     pn_rng_free(options.rng);
     return status;
 }

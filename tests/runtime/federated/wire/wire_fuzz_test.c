@@ -155,7 +155,7 @@ static void no_input_is_believed_that_would_not_be_written(void)
     static const pn_allocator counting = { count_allocate, count_resize, count_release, NULL };
     long believed = 0, over = 0, unwritable = 0, changed = 0, quiet = 0, left = 0;
 
-    pn_set_allocator(&counting);
+    pn_allocator_set(&counting);
     for (long i = 0; i < INPUTS; i++) {
         unsigned char input[2 * LONGEST], *again;
         size_t size = make_input(input), size_again;
@@ -180,7 +180,7 @@ static void no_input_is_believed_that_would_not_be_written(void)
         }
         pn_message_clear(&m);
     }
-    pn_set_allocator(NULL);
+    pn_allocator_set(NULL);
     CHECK(over == 0);
     CHECK(quiet == 0);
     CHECK(left == 0);
@@ -204,12 +204,12 @@ static void fields_without_end_are_refused_within_the_memory_of_a_message(void)
         input[i] = 0x08; /* the version, two million times */
         input[i + 1] = 0x01;
     }
-    pn_set_allocator(&counting);
+    pn_allocator_set(&counting);
     taken = 0;
     CHECK(pn_wire_read(&m, input, size, NULL, &err) == PN_EPARSE);
     CHECK(strstr(err.message, "unfold into more than a message does") != NULL);
     CHECK(taken <= FACTOR * size + OVERHEAD);
-    pn_set_allocator(NULL);
+    pn_allocator_set(NULL);
     free(input);
 }
 

@@ -21,7 +21,7 @@ static pn_set *ball(const char *name, size_t dim, double radius)
     pn_set *set = NULL;
     pn_err err;
 
-    CHECK(pn_set_new(&set, name, args, &err) == PN_OK);
+    CHECK(pn_set_from_args(&set, name, args, &err) == PN_OK);
     return set;
 }
 
@@ -37,7 +37,7 @@ static pn_set *named(const char *name, const char *const *names, const double *v
     for (size_t i = 0; i < count; i++)
         args[pn_param_find((*row)->params, names[i])] =
             (pn_arg){ .given = true, .real = values[i], .count = (size_t)values[i] };
-    CHECK(pn_set_new(&set, name, args, NULL) == PN_OK);
+    CHECK(pn_set_from_args(&set, name, args, NULL) == PN_OK);
     return set;
 }
 
@@ -49,7 +49,7 @@ static pn_set *polytope(const double *rows, size_t count, size_t dim)
     pn_err err;
 
     memcpy(data, rows, count * dim * sizeof *data);
-    CHECK(pn_set_new(&set, "polytope", args, &err) == PN_OK);
+    CHECK(pn_set_from_args(&set, "polytope", args, &err) == PN_OK);
     return set;
 }
 
@@ -62,7 +62,7 @@ static pn_set *box(const double *lower, const double *upper, size_t dim)
 
     memcpy(low, lower, dim * sizeof *low);
     memcpy(high, upper, dim * sizeof *high);
-    CHECK(pn_set_new(&set, "box", args, &err) == PN_OK);
+    CHECK(pn_set_from_args(&set, "box", args, &err) == PN_OK);
     return set;
 }
 
@@ -433,7 +433,7 @@ static pn_set *halfspace(double a, double b, double offset)
     pn_arg args[2] = { { .given = true, .vector = { normal, 2 } }, { .given = true, .real = offset } };
     pn_set *set = NULL;
 
-    CHECK(pn_set_new(&set, "halfspace", args, NULL) == PN_OK);
+    CHECK(pn_set_from_args(&set, "halfspace", args, NULL) == PN_OK);
     return set;
 }
 
@@ -718,10 +718,10 @@ static pn_status make_and_use(void *self, pn_err *err)
     pn_arg args[2][8] = { { { .given = true, .count = 3 }, { .given = true, .real = 1.0 } },
                           { { .given = true, .count = 3 }, { .given = true, .real = 0.5 } } };
     pn_set *a = NULL, *b = NULL, *set = NULL, *moved = NULL;
-    pn_status status = pn_set_new(&a, "l1_ball", args[0], err);
+    pn_status status = pn_set_from_args(&a, "l1_ball", args[0], err);
 
     if (status == PN_OK)
-        status = pn_set_new(&b, "l2_ball", args[1], err);
+        status = pn_set_from_args(&b, "l2_ball", args[1], err);
     if (status == PN_OK)
         status = (*make)(&set, a, b, err);
     if (status == PN_OK)

@@ -24,9 +24,9 @@ static pn_status make_norm(pn_norm **out, const char *name, pn_err *err)
     pn_status status;
 
     if (strcmp(name, "minkowski") != 0)
-        return pn_norm_new(out, name, args, err);
+        return pn_norm_from_args(out, name, args, err);
     *out = NULL;
-    status = pn_set_new(&box, "box", ends, err);
+    status = pn_set_from_args(&box, "box", ends, err);
     if (status != PN_OK)
         return status;
     status = pn_norm_minkowski(out, box, err);
@@ -79,9 +79,9 @@ static void counts_references(void)
         pn_norm_free(norm);
     }
     pn_norm_free(NULL);
-    CHECK(pn_norm_new(&norm, "l3", NULL, &err) == PN_EUNSUPPORTED && !norm);
-    CHECK(strstr(err.message, "pn_norm_new: there is no norm \"l3\", the nearest is l1; known are l1, l2, linf, lp,") !=
-          NULL);
+    CHECK(pn_norm_from_args(&norm, "l3", NULL, &err) == PN_EUNSUPPORTED && !norm);
+    CHECK(strstr(err.message,
+                 "pn_norm_from_args: there is no norm \"l3\", the nearest is l1; known are l1, l2, linf, lp,") != NULL);
 }
 
 static void tells_the_plain_norms(void)
@@ -123,7 +123,7 @@ static pn_status make_prox(pn_prox **out, const char *name, pn_set *set, pn_norm
         args[i].vector = (pn_vec){ strcmp(param, "lower") == 0 ? low : high, DIM };
         args[i].object = strcmp(param, "norm") == 0 ? (const void *)norm : set;
     }
-    return pn_prox_new(out, name, args, err);
+    return pn_prox_from_args(out, name, args, err);
 }
 
 static pn_status use_prox(void *self, pn_err *err)
@@ -134,7 +134,7 @@ static pn_status use_prox(void *self, pn_err *err)
     pn_norm *norm = NULL;
     pn_prox *prox = NULL, *dual = NULL;
     double x[DIM], value;
-    pn_status status = pn_set_new(&set, "l1_ball", ball, err);
+    pn_status status = pn_set_from_args(&set, "l1_ball", ball, err);
 
     memcpy(x, start, sizeof x);
     if (status == PN_OK)
@@ -199,8 +199,8 @@ static void refuses_what_a_function_must_not_return(void)
     CHECK(alive == 1);
     pn_prox_free(dual);
     CHECK(alive == 0);
-    CHECK(pn_prox_new(&prox, "l3", NULL, &err) == PN_EUNSUPPORTED && !prox);
-    CHECK(strstr(err.message, "pn_prox_new: there is no operator \"l3\", the nearest is l1; known are l1, l2,") !=
+    CHECK(pn_prox_from_args(&prox, "l3", NULL, &err) == PN_EUNSUPPORTED && !prox);
+    CHECK(strstr(err.message, "pn_prox_from_args: there is no operator \"l3\", the nearest is l1; known are l1, l2,") !=
           NULL);
 }
 

@@ -27,7 +27,7 @@ static inline pn_set *new_set(const char *name, pn_arg *args)
     pn_set *set = NULL;
     pn_err err;
 
-    if (!CHECK(pn_set_new(&set, name, args, &err) == PN_OK))
+    if (!CHECK(pn_set_from_args(&set, name, args, &err) == PN_OK))
         (void)fprintf(stderr, "    %s\n", err.message);
     return set;
 }
@@ -37,7 +37,7 @@ static inline pn_potential *new_potential(const char *name, pn_arg *args)
     pn_potential *p = NULL;
     pn_err err;
 
-    if (!CHECK(pn_potential_new(&p, name, args, &err) == PN_OK))
+    if (!CHECK(pn_potential_from_args(&p, name, args, &err) == PN_OK))
         (void)fprintf(stderr, "    %s\n", err.message);
     return p;
 }

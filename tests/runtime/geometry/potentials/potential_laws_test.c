@@ -153,12 +153,12 @@ static pn_status use_potential(void *self, pn_err *err)
     pn_set *set = NULL, *moved = NULL;
     pn_potential *p = NULL, *fitting = NULL;
     double x[16], y[16], g[16], value = 0.0, shift[16];
-    pn_status status = pn_set_new(&set, of.set, of.set_args, err);
+    pn_status status = pn_set_from_args(&set, of.set, of.set_args, err);
 
     if (strcmp(of.name, "polytope") == 0)
         of.args[0].object = set;
     if (status == PN_OK)
-        status = pn_potential_new(&p, of.name, of.args, err);
+        status = pn_potential_from_args(&p, of.name, of.args, err);
     if (status == PN_OK)
         status = pn_potential_start(p, set, x, err);
     if (status == PN_OK) {
@@ -224,12 +224,13 @@ static void test_refusals(void)
     /* the constant holds for sums up to 1 only */
     CHECK(pn_potential_range(entropy, simplex, &value, &err) == PN_EINVAL && strstr(err.message, "radius=2"));
     CHECK(pn_mirror_step(entropy, simplex, x, x, NAN, 4, out, &err) == PN_EINVAL);
-    CHECK(pn_potential_new(&none, "lp", (pn_arg[2]){ NONE, NONE }, &err) == PN_EINVAL && !none);
-    CHECK(pn_potential_new(&none, "lp", (pn_arg[2]){ REAL(2.5), NONE }, &err) == PN_EINVAL && !none);
-    CHECK(pn_potential_new(&none, "lp", (pn_arg[2]){ REAL(1.0), NONE }, &err) == PN_EINVAL && !none);
-    CHECK(pn_potential_new(&none, "entropi", NULL, &err) == PN_EUNSUPPORTED && strstr(err.message, "entropy"));
-    CHECK(pn_potential_new(&none, "group", (pn_arg[4]){ COUNT(3), NONE, NONE, { .given = true, .vector = { x, 4 } } },
-                           &err) == PN_EDIM);
+    CHECK(pn_potential_from_args(&none, "lp", (pn_arg[2]){ NONE, NONE }, &err) == PN_EINVAL && !none);
+    CHECK(pn_potential_from_args(&none, "lp", (pn_arg[2]){ REAL(2.5), NONE }, &err) == PN_EINVAL && !none);
+    CHECK(pn_potential_from_args(&none, "lp", (pn_arg[2]){ REAL(1.0), NONE }, &err) == PN_EINVAL && !none);
+    CHECK(pn_potential_from_args(&none, "entropi", NULL, &err) == PN_EUNSUPPORTED && strstr(err.message, "entropy"));
+    CHECK(pn_potential_from_args(&none, "group",
+                                 (pn_arg[4]){ COUNT(3), NONE, NONE, { .given = true, .vector = { x, 4 } } },
+                                 &err) == PN_EDIM);
     x[2] = -1e-3;
     CHECK(pn_potential_value(entropy, x, 4, &value, &err) == PN_OK && isinf(value));
     pn_set_free(simplex);

@@ -355,11 +355,11 @@ static void test_quadratic(void)
     check_gradient(p, x, 3);
     check_steps(p, ball);
     check_range(p, ball);
-    CHECK(pn_potential_new(&none, "quadratic", (pn_arg[1]){ { .given = true, .matrix = { skew, 2, 2 } } }, &err) ==
-          PN_EINVAL);
-    CHECK(pn_potential_new(&none, "quadratic", (pn_arg[1]){ { .given = true, .matrix = { flat, 2, 2 } } }, &err) ==
-          PN_EINVAL);
-    CHECK(pn_potential_new(&none, "quadratic", (pn_arg[1]){ { .given = true, .matrix = { A, 3, 2 } } }, &err) ==
+    CHECK(pn_potential_from_args(&none, "quadratic", (pn_arg[1]){ { .given = true, .matrix = { skew, 2, 2 } } },
+                                 &err) == PN_EINVAL);
+    CHECK(pn_potential_from_args(&none, "quadratic", (pn_arg[1]){ { .given = true, .matrix = { flat, 2, 2 } } },
+                                 &err) == PN_EINVAL);
+    CHECK(pn_potential_from_args(&none, "quadratic", (pn_arg[1]){ { .given = true, .matrix = { A, 3, 2 } } }, &err) ==
           PN_EDIM);
     pn_set_free(ball);
     pn_potential_free(p);

@@ -14,7 +14,7 @@ static pn_status make(pn_prox **out, const char *name, double lambda, pn_err *er
 {
     pn_arg args[2] = { { .given = true, .real = lambda }, { .given = true, .real = 1.0, .count = 2 } };
 
-    return pn_prox_new(out, name, args, err);
+    return pn_prox_from_args(out, name, args, err);
 }
 
 /* *total + *one, which are freed. */

@@ -45,7 +45,7 @@ static pn_status play(void *self, pn_err *err)
 
     if (ball)
         args[1] = args[0];
-    status = pn_set_new(&set, scene->name, args, err);
+    status = pn_set_from_args(&set, scene->name, args, err);
     if (status == PN_OK)
         status = use(set, err);
     pn_set_free(set);

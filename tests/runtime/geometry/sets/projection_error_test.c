@@ -108,7 +108,7 @@ static pn_set *new_set(const char *name, size_t n, double radius)
     pn_arg args[4] = { { .given = true, .count = n }, { .given = true, .real = radius }, { 0 } };
     pn_set *set = NULL;
 
-    CHECK(pn_set_new(&set, name, args, NULL) == PN_OK);
+    CHECK(pn_set_from_args(&set, name, args, NULL) == PN_OK);
     return set;
 }
 
@@ -233,7 +233,7 @@ static void test_unknown(void)
     pn_arg parts[8] = { { .given = true, .count = 4 }, { .given = true, .real = 3.0 }, { .given = true, .real = 1.0 } };
     pn_set *lp = NULL, *l2 = new_set("l2_ball", 4, 1.0), *both = NULL, *twice = NULL;
 
-    CHECK(pn_set_new(&lp, "lp_ball", parts, NULL) == PN_OK);
+    CHECK(pn_set_from_args(&lp, "lp_ball", parts, NULL) == PN_OK);
     CHECK(pn_set_product(&both, l2, lp, NULL) == PN_OK && pn_set_scale(&twice, both, 2.0, NULL) == PN_OK);
     CHECK(isinf(pn_set_projection_error(lp, 1.0)) && isinf(pn_set_projection_error(both, 1.0)));
     CHECK(isinf(pn_set_projection_error(twice, 1.0)));

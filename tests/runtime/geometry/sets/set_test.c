@@ -52,7 +52,7 @@ static pn_status use_set(void *self, pn_err *err)
     pn_status status;
 
     example_args(ops->params, args);
-    status = pn_set_new(&set, ops->name, args, err);
+    status = pn_set_from_args(&set, ops->name, args, err);
     if (status == PN_OK)
         status = pn_set_scale(&scaled, set, 2.0, err);
     if (status == PN_OK)
@@ -84,7 +84,7 @@ static pn_status ask_inside(void *self, pn_err *err)
     example_args(ops->params, args);
     for (size_t j = 0; j < DIM; j++)
         far[j] = -1e6; /* outside of every unbounded set but one */
-    status = pn_set_new(&set, ops->name, args, err);
+    status = pn_set_from_args(&set, ops->name, args, err);
     if (status == PN_OK)
         status = pn_set_scale(&scaled, set, 2.0, err);
     if (status == PN_OK) {
@@ -111,9 +111,9 @@ static void test_unknown_name(void)
     pn_set *set = (pn_set *)1;
     pn_err err;
 
-    CHECK(pn_set_new(&set, "sphere", NULL, &err) == PN_EUNSUPPORTED);
+    CHECK(pn_set_from_args(&set, "sphere", NULL, &err) == PN_EUNSUPPORTED);
     CHECK(set == NULL);
-    CHECK(strstr(err.message, "pn_set_new: there is no set \"sphere\"; known are l1_ball, ") != NULL);
+    CHECK(strstr(err.message, "pn_set_from_args: there is no set \"sphere\"; known are l1_ball, ") != NULL);
     for (size_t i = 0; pn_set_table()[i]; i++)
         CHECK(strstr(err.message, pn_set_table()[i]->name) != NULL);
 }
@@ -126,7 +126,7 @@ static void test_atoms(void)
     pn_atom atom;
     pn_err err;
 
-    CHECK(pn_set_new(&ball, "l1_ball", args, &err) == PN_OK);
+    CHECK(pn_set_from_args(&ball, "l1_ball", args, &err) == PN_OK);
     CHECK(pn_set_scale(&twice, ball, 2.0, &err) == PN_OK);
     CHECK(pn_set_shift(&shifted, ball, shift, 3, &err) == PN_OK);
     ball->ops->atom(ball, 3, &atom, scratch); /* -2 e_2 */
@@ -152,7 +152,7 @@ static void test_describe_truncates(void)
     pn_set *set = NULL;
     pn_err err;
 
-    CHECK(pn_set_new(&set, "simplex", args, &err) == PN_OK);
+    CHECK(pn_set_from_args(&set, "simplex", args, &err) == PN_OK);
     pn_set_describe(set, text, sizeof text);
     CHECK(strcmp(text, "simplex(d") == 0);
     pn_set_free(set);

@@ -11,7 +11,7 @@
 #include "geometry/kernels/order.h"
 #include "geometry/potentials/potential.h"
 #include "geometry/prox/prox.h"
-#include "geometry/sets/custom_set.h"
+#include "geometry/convex/set.h"
 #include "geometry/sets/sets.h"
 #include "numeric/csr.h"
 #include "numeric/lapack.h"
@@ -108,9 +108,9 @@ static void matrices(void)
                            { .given = true, .real = 1.0 } };
         pn_set *made = NULL;
 
-        CHECK(pn_set_new(&made, sets[i], args, NULL) == PN_EINVAL && !made);
-        CHECK(pn_norm_new(&norm, i ? "spectral" : "nuclear", args, NULL) == PN_EINVAL && !norm);
-        CHECK(pn_potential_new(&potential, "schatten", args, NULL) == PN_EINVAL && !potential);
+        CHECK(pn_set_from_args(&made, sets[i], args, NULL) == PN_EINVAL && !made);
+        CHECK(pn_norm_from_args(&norm, i ? "spectral" : "nuclear", args, NULL) == PN_EINVAL && !norm);
+        CHECK(pn_potential_from_args(&potential, "schatten", args, NULL) == PN_EINVAL && !potential);
     }
 }
 
@@ -126,7 +126,7 @@ static void data(void)
         CHECK(pn_dataset_from_dense(&made, &one, huge[i], huge[i], &one, NULL, NULL) == PN_EINVAL && !made);
         CHECK(pn_dataset_shell(&made, 1, huge[i], NULL, NULL) == PN_EINVAL && !made);
         CHECK(pn_dataset_absent(&made, huge[i], 1, &bounds, NULL, NULL) == PN_EINVAL && !made);
-        CHECK(pn_dataset_rows(huge[i], 1) == NULL && pn_dataset_rows(huge[i], 8) == NULL);
+        CHECK(pn_dataset_alloc_rows(huge[i], 1) == NULL && pn_dataset_alloc_rows(huge[i], 8) == NULL);
     }
 }
 
@@ -189,7 +189,7 @@ static void image_of_a_huge_direction(void)
     pn_arg args[8] = { { .given = true, .count = 2 }, { .given = true, .count = 1 }, { .given = true, .real = 1.0 } };
     pn_set *inner = NULL, *image = NULL;
 
-    CHECK(pn_set_new(&inner, "k_support", args, NULL) == PN_OK);
+    CHECK(pn_set_from_args(&inner, "k_support", args, NULL) == PN_OK);
     CHECK(pn_set_image(&image, inner, (pn_mat){ A, 2, 2 }, NULL) == PN_OK);
     CHECK(pn_set_support(image, g, 2, &value, point, NULL) == PN_EDOMAIN);
     pn_set_free(image);

@@ -16,7 +16,7 @@ static pn_set *ball(const char *name, double radius)
     pn_arg args[8] = { { .given = true, .count = DIM }, { .given = true, .real = radius } };
     pn_set *set = NULL;
 
-    if (!CHECK(pn_set_new(&set, name, args, NULL) == PN_OK))
+    if (!CHECK(pn_set_from_args(&set, name, args, NULL) == PN_OK))
         exit(check_summary());
     return set;
 }

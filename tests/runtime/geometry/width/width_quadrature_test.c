@@ -17,7 +17,7 @@ static pn_set *make(const char *name, pn_arg a, pn_arg b, pn_arg c)
     pn_arg args[4] = { a, b, c, { .given = false } };
     pn_set *set = NULL;
 
-    CHECK(pn_set_new(&set, name, args, NULL) == PN_OK);
+    CHECK(pn_set_from_args(&set, name, args, NULL) == PN_OK);
     return set;
 }
 

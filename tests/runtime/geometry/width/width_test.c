@@ -21,7 +21,7 @@ static pn_set *ball(const char *name, size_t dim, double radius)
     pn_arg args[3] = { { .given = true, .count = dim }, { .given = true, .real = radius }, { .given = false } };
     pn_set *set = NULL;
 
-    CHECK(pn_set_new(&set, name, args, NULL) == PN_OK);
+    CHECK(pn_set_from_args(&set, name, args, NULL) == PN_OK);
     return set;
 }
 
@@ -30,7 +30,7 @@ static pn_set *polytope(double *vertices, size_t rows, size_t dim)
     pn_arg args[1] = { { .given = true, .matrix = { vertices, rows, dim } } };
     pn_set *set = NULL;
 
-    CHECK(pn_set_new(&set, "polytope", args, NULL) == PN_OK);
+    CHECK(pn_set_from_args(&set, "polytope", args, NULL) == PN_OK);
     return set;
 }
 
@@ -337,7 +337,7 @@ static pn_status draw_little(void *self, pn_err *err)
 
     if (self)
         args[0] = (pn_arg){ .given = true, .matrix = { vertices, 3, 2 } };
-    status = pn_set_new(&set, self ? "polytope" : "simplex", args, err);
+    status = pn_set_from_args(&set, self ? "polytope" : "simplex", args, err);
     if (status == PN_OK)
         status = pn_set_width(set, &how, &out, err);
     pn_set_free(set);

@@ -26,7 +26,7 @@ static pn_status make_loss(void *self, pn_err *err)
     pn_status status;
 
     require_options(ops, args);
-    status = pn_loss_new(&loss, ops->name, args, err);
+    status = pn_loss_from_args(&loss, ops->name, args, err);
     pn_loss_free(loss);
     return status;
 }
@@ -46,7 +46,7 @@ static pn_status certify_loss(void *ud, pn_err *err)
 
     require_options(self->ops, args);
     memset(&self->found, 0, sizeof self->found);
-    status = pn_loss_new(&loss, self->ops->name, args, err);
+    status = pn_loss_from_args(&loss, self->ops->name, args, err);
     if (status == PN_OK)
         status = pn_loss_certify(loss, (pn_interval){ -1.0, 2.0 }, (pn_interval){ -1.0, 1.0 }, &self->found, err);
     pn_loss_free(loss);
@@ -82,7 +82,7 @@ static void test_single_outputs(const pn_loss_ops *ops)
     pn_err err;
 
     require_options(ops, args);
-    CHECK(pn_loss_new(&loss, ops->name, args, &err) == PN_OK);
+    CHECK(pn_loss_from_args(&loss, ops->name, args, &err) == PN_OK);
     for (size_t i = 0; i < K * N; i++) {
         z[i] = 0.05 * (double)i - 14.0;
         along[i] = 1.0;
@@ -109,9 +109,9 @@ static void test_unknown_name(void)
     pn_loss *loss = (pn_loss *)1;
     pn_err err;
 
-    CHECK(pn_loss_new(&loss, "cubic", NULL, &err) == PN_EUNSUPPORTED);
+    CHECK(pn_loss_from_args(&loss, "cubic", NULL, &err) == PN_EUNSUPPORTED);
     CHECK(loss == NULL);
-    CHECK(strstr(err.message, "pn_loss_new: there is no loss \"cubic\"; known are squared, ") != NULL);
+    CHECK(strstr(err.message, "pn_loss_from_args: there is no loss \"cubic\"; known are squared, ") != NULL);
     for (size_t i = 0; pn_loss_table()[i]; i++)
         CHECK(strstr(err.message, pn_loss_table()[i]->name) != NULL);
     pn_loss_free(NULL);

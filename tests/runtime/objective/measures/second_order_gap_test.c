@@ -49,7 +49,7 @@ static pn_regulariser *nonconvex(double lambda)
     pn_arg args[4] = { { .given = true, .real = lambda } };
     pn_regulariser *reg = NULL;
 
-    CHECK(pn_regulariser_new(&reg, "nonconvex", args, NULL) == PN_OK);
+    CHECK(pn_regulariser_from_args(&reg, "nonconvex", args, NULL) == PN_OK);
     return reg;
 }
 
@@ -169,7 +169,7 @@ static void test_several_margins(void)
     for (size_t i = 0; i < 12; i++)
         theta[i] = unit(&state);
     CHECK(pn_dataset_from_dense(&data, X, 40, 4, y, "made", NULL) == PN_OK);
-    CHECK(pn_loss_new(&parts.loss, "softmax", args, NULL) == PN_OK);
+    CHECK(pn_loss_from_args(&parts.loss, "softmax", args, NULL) == PN_OK);
     parts.data = data;
     CHECK(pn_objective_new(&objective, &parts, NULL) == PN_OK);
     compare(objective, theta, false);

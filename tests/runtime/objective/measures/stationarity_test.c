@@ -47,7 +47,7 @@ static pn_status name_loss(problem *self, const char *name, pn_err *err)
 {
     pn_arg args[4] = { { .given = false } };
 
-    return pn_loss_new(&self->loss, name, args, err);
+    return pn_loss_from_args(&self->loss, name, args, err);
 }
 
 static pn_status assemble(problem *self, double clip, pn_err *err)
@@ -61,7 +61,7 @@ static void add_ball(problem *self, size_t dim, double radius)
     pn_arg ball[4] = { { .given = true, .count = dim }, { .given = true, .real = radius } };
     pn_err err;
 
-    CHECK(pn_set_new(&self->set, "l2_ball", ball, &err) == PN_OK);
+    CHECK(pn_set_from_args(&self->set, "l2_ball", ball, &err) == PN_OK);
 }
 
 /* |x1| + 2 |x2|, as the mean of |2 x1| and |4 x2| */
@@ -249,7 +249,7 @@ static void regularisers(void)
     pn_err err;
 
     CHECK(load(&self, X, 1, 2, y, 1e-9, &err) == PN_OK && name_loss(&self, "absolute", &err) == PN_OK);
-    CHECK(pn_regulariser_new(&self.reg, "l2", args, &err) == PN_OK && assemble(&self, 0.0, &err) == PN_OK);
+    CHECK(pn_regulariser_from_args(&self.reg, "l2", args, &err) == PN_OK && assemble(&self, 0.0, &err) == PN_OK);
     out = measure(&self, theta, (pn_stationarity_options){ .radius = 0.5, .samples = 3000, .batch = 1 }, 5);
     CHECK_CLOSE(out.mean, 2.5, 0.05);  /* lambda theta; its deviation is below 0.25 / sqrt(3000) = 0.0046 */
     CHECK_CLOSE(out.hull, 2.25, 0.02); /* lambda (||theta|| - delta) */

@@ -24,7 +24,7 @@ static pn_set *ball(void)
     pn_arg args[4] = { { .given = true, .count = P }, { .given = true, .real = 2.0 } };
     pn_err err;
 
-    CHECK(pn_set_new(&set, "l1_ball", args, &err) == PN_OK);
+    CHECK(pn_set_from_args(&set, "l1_ball", args, &err) == PN_OK);
     return set;
 }
 
@@ -36,7 +36,7 @@ static pn_objective *objective_over(const pn_dataset *data, const char *name)
     pn_arg args[4] = { { 0 } };
     pn_err err;
 
-    CHECK(pn_loss_new(&loss, name, args, &err) == PN_OK);
+    CHECK(pn_loss_from_args(&loss, name, args, &err) == PN_OK);
     CHECK(pn_objective_new(&out, &(pn_objective_parts){ .data = data, .loss = loss, .set = set }, &err) == PN_OK);
     pn_loss_free(loss);
     pn_set_free(set);
@@ -132,7 +132,7 @@ static void no_value(pn_objective *at)
     CHECK(refused(pn_objective_hessian(at, theta, hessian, NULL, &err), &err));
     CHECK(refused(pn_objective_quadratic(at, NULL, theta, &value, gradient, hessian, NULL, &err), &err));
     CHECK(refused(pn_objective_accuracy(at, theta, &value, NULL, &err), &err));
-    CHECK(refused(pn_predict(pn_objective_data(at), theta, P, z, NULL, &err), &err));
+    CHECK(refused(pn_dataset_predict(pn_objective_data(at), theta, P, z, NULL, &err), &err));
     CHECK(value == 7.0);
 }
 
@@ -157,7 +157,7 @@ static void no_measure(pn_objective *at)
         pn_stationarity_measure(&measure, at, theta, &(pn_stationarity_options){ .radius = 0.1 }, rng, NULL, &err),
         &err));
     CHECK(refused(pn_second_order_gap_measure(&second, at, theta, NULL, NULL, &err), &err));
-    CHECK(refused(pn_solve_exact(at, 1e-3, 100, gradient, out, &gap, NULL, &err), &err));
+    CHECK(refused(pn_objective_minimise(at, 1e-3, 100, gradient, out, &gap, NULL, &err), &err));
     if (pn_objective_loss(at)->quadratic)
         CHECK(refused(pn_objective_exact_curvature(at, out, NULL, &err), &err));
     pn_rng_free(rng);
@@ -195,7 +195,7 @@ static void no_plan(pn_objective *at)
         pn_err err;
 
         if (!(*row)->remote)
-            CHECK(refused(pn_plan_new(&plan, (*row)->name, at, NULL, common, own, NULL, &err), &err));
+            CHECK(refused(pn_plan_from_args(&plan, (*row)->name, at, NULL, common, own, NULL, &err), &err));
         CHECK(plan == NULL);
     }
 }
@@ -207,7 +207,7 @@ static void clipping_needs_records(const pn_dataset *data)
     pn_objective *at = NULL;
     pn_err err;
 
-    CHECK(pn_loss_new(&loss, "squared", args, &err) == PN_OK);
+    CHECK(pn_loss_from_args(&loss, "squared", args, &err) == PN_OK);
     CHECK(refused(pn_objective_new(&at, &(pn_objective_parts){ .data = data, .loss = loss, .clip = 1.0 }, &err), &err));
     pn_loss_free(loss);
 }

@@ -36,7 +36,7 @@ static inline pn_loss *make_loss(const char *name)
         if ((*table)->params[i].need == PN_REQUIRED)
             args[i] = (pn_arg){ .given = true, .real = 0.25, .count = 3 };
     }
-    CHECK(pn_loss_new(&loss, name, args, &err) == PN_OK);
+    CHECK(pn_loss_from_args(&loss, name, args, &err) == PN_OK);
     return loss;
 }
 
@@ -122,7 +122,7 @@ static inline pn_objective *make_objective(const pn_dataset *data, pn_loss *loss
     pn_err err;
 
     if (clip == 0.0)
-        CHECK(pn_set_new(&parts.set, "l2_ball", ball, &err) == PN_OK);
+        CHECK(pn_set_from_args(&parts.set, "l2_ball", ball, &err) == PN_OK);
     CHECK(pn_objective_new(&objective, &parts, &err) == PN_OK);
     pn_set_free(parts.set);
     return objective;

@@ -20,7 +20,7 @@ static pn_status load(pn_dataset **out, const char *folder, pn_err *err)
     char path[1024];
 
     (void)snprintf(path, sizeof path, "%s/covtype.libsvm.binary.gz", folder);
-    return pn_load_libsvm(out, path, &options, NULL, err);
+    return pn_dataset_load_libsvm(out, path, &options, NULL, err);
 }
 
 static void standardise(pn_dataset *data)
@@ -52,10 +52,10 @@ static pn_status experiment(pn_objective **out, const pn_dataset *data, pn_err *
 {
     pn_arg none[4] = { { 0 } }, strength[4] = { { .given = true, .real = 1e-3 } };
     pn_objective_parts parts = { .data = data };
-    pn_status status = pn_loss_new(&parts.loss, "logistic", none, err);
+    pn_status status = pn_loss_from_args(&parts.loss, "logistic", none, err);
 
     if (status == PN_OK)
-        status = pn_regulariser_new(&parts.reg, "nonconvex", strength, err);
+        status = pn_regulariser_from_args(&parts.reg, "nonconvex", strength, err);
     if (status == PN_OK)
         status = pn_objective_new(out, &parts, err);
     pn_loss_free(parts.loss);

@@ -276,7 +276,7 @@ static void data_sets_refuse_what_moves_records(void)
     CHECK(REFUSED(pn_dataset_rescale(&made, data, low, high, P, &err)));
     CHECK(REFUSED(pn_dataset_summarise(data, &summary, &err)));
     CHECK(REFUSED(pn_rows_open(&open, data, &err)));
-    CHECK(REFUSED(pn_predict(data, theta, P, &z, NULL, &err)));
+    CHECK(REFUSED(pn_dataset_predict(data, theta, P, &z, NULL, &err)));
     CHECK(REFUSED(pn_dataset_hold(&made, data, 15000, 16000, &err)));
     CHECK(!open_objective(data, loss, 0.0, NULL, &status, &err) && status == PN_EINVAL);
     CHECK(strcmp(err.message, "objective: this rank holds records 15001 to 40000 of 60000; give the ranks that hold "

@@ -326,7 +326,7 @@ static pn_regulariser *regulariser(const char *name, double strength)
     pn_arg args[6] = { { .given = true, .real = strength } };
     pn_regulariser *out = NULL;
 
-    CHECK(pn_regulariser_new(&out, name, args, NULL) == PN_OK);
+    CHECK(pn_regulariser_from_args(&out, name, args, NULL) == PN_OK);
     return out;
 }
 
@@ -336,7 +336,7 @@ static pn_objective *regularised(const pn_dataset *data, pn_regulariser *reg)
     pn_objective_parts parts = { .data = data, .reg = reg };
     pn_objective *out = NULL;
 
-    CHECK(pn_loss_new(&parts.loss, "logistic", args, NULL) == PN_OK);
+    CHECK(pn_loss_from_args(&parts.loss, "logistic", args, NULL) == PN_OK);
     CHECK(pn_objective_new(&out, &parts, NULL) == PN_OK);
     pn_loss_free(parts.loss);
     return out;

@@ -115,10 +115,10 @@ static inline pn_status objective_of(pn_objective **out, const pn_dataset *data,
     pn_arg args[4] = { { 0 } }, ball[4] = { { .given = true, .count = data->p }, { .given = true, .real = radius } };
     pn_objective_parts parts = { .data = data, .clip = clip };
     pn_status status =
-        strcmp(loss, "wavy") == 0 ? wavy_loss(&parts.loss, err) : pn_loss_new(&parts.loss, loss, args, err);
+        strcmp(loss, "wavy") == 0 ? wavy_loss(&parts.loss, err) : pn_loss_from_args(&parts.loss, loss, args, err);
 
     if (status == PN_OK && radius > 0.0)
-        status = pn_set_new(&parts.set, "l2_ball", ball, err);
+        status = pn_set_from_args(&parts.set, "l2_ball", ball, err);
     if (status == PN_OK)
         status = pn_objective_new(out, &parts, err);
     pn_set_free(parts.set);

@@ -258,7 +258,7 @@ static void test_softmax(void)
     for (size_t i = 0; i < N; i++)
         y[i] = (double)(1 + i % 3);
     CHECK(made(&plain, N, P, SINGLE, 0.0, NULL) == PN_OK && pn_dataset_with_labels(&data, plain, y, N, NULL) == PN_OK);
-    CHECK(pn_loss_new(&parts.loss, "softmax", args, NULL) == PN_OK);
+    CHECK(pn_loss_from_args(&parts.loss, "softmax", args, NULL) == PN_OK);
     parts.data = data;
     CHECK(pn_objective_new(&objective, &parts, NULL) == PN_OK);
     point(theta, 3 * P);

@@ -70,7 +70,7 @@ static void counts_as(pn_interval slope, pn_interval curvature, double first, do
     curvatures = curvature;
     pn_loss_init(&loss, &ops, &ops);
     loss.margins = 1;
-    CHECK(pn_set_new(&set, "l2_ball", args, NULL) == PN_OK);
+    CHECK(pn_set_from_args(&set, "l2_ball", args, NULL) == PN_OK);
     CHECK(pn_dataset_from_dense(&data, X, N, P, y, "x", NULL) == PN_OK);
     data->bounds = (pn_record_bounds){ .norm = { 1.0, 1.0, 1.0 }, .label_low = 0.0, .label_high = 0.0 };
     CHECK(pn_objective_new(&objective, &(pn_objective_parts){ .data = data, .loss = &loss, .set = set }, NULL) ==

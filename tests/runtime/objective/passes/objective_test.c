@@ -50,7 +50,7 @@ static pn_status make_named(pn_loss **out, const char *name, size_t classes, pn_
 {
     pn_arg args[4] = { { .given = classes > 0, .count = classes } };
 
-    return pn_loss_new(out, name, args, err);
+    return pn_loss_from_args(out, name, args, err);
 }
 
 /* ---- threads ---- */
@@ -184,7 +184,7 @@ static void test_gradient_error(void)
     CHECK(pn_dataset_clip_labels(&labelled, clipped, -1.0, 1.0, &err) == PN_OK);
     CHECK(make_typed(&typed, &listed, &err) == PN_OK && make_named(&squared, "squared", 0, &err) == PN_OK);
     CHECK(typed->quadratic && squared->quadratic);
-    if (CHECK(pn_set_new(&set, "l1_ball", args, &err) == PN_OK)) {
+    if (CHECK(pn_set_from_args(&set, "l1_ball", args, &err) == PN_OK)) {
         double listed_error = error_of(clipped, typed, set), enforced_error = error_of(labelled, squared, set);
 
         CHECK(listed_error == enforced_error);

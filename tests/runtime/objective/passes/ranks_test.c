@@ -245,7 +245,7 @@ static void open_setting(setting *self, storage kind, const char *loss, double c
     ball[0] = (pn_arg){ .given = true, .count = dim };
     ball[1] = (pn_arg){ .given = true, .real = SET_RADIUS };
     for (size_t r = 0; r <= FAKE_MOST; r++)
-        CHECK(pn_set_new(&self->q.sets[r], "l2_ball", ball, &err) == PN_OK);
+        CHECK(pn_set_from_args(&self->q.sets[r], "l2_ball", ball, &err) == PN_OK);
     some_point(self->theta, dim, 5);
     some_point(self->v, dim, 6);
     for (size_t r = 0; r < BATCH; r++)
@@ -556,10 +556,10 @@ static void no_rank_waits_for_one_without_memory(void)
     at.q.key = (const pn_address_key *)(const void *)&self;
     open_run(&self.run, &at.q, ask_scarcely);
     do {
-        pn_set_allocator(&limited);
+        pn_allocator_set(&limited);
         atomic_store(&self.limit, limit++);
         fake_run(&world, 3, answer_rank, &self.run);
-        pn_set_allocator(NULL);
+        pn_allocator_set(NULL);
         for (size_t r = 0; r < 3; r++)
             CHECK(self.run.status[r] == self.run.status[1]);
         failures += self.run.status[1] == PN_ENOMEM;

@@ -11,7 +11,7 @@ static pn_status softmax_of(pn_objective **out, const pn_dataset *data, size_t c
 {
     pn_arg args[2] = { { .given = true, .count = classes } };
     pn_objective_parts parts = { .data = data, .clip = clip };
-    pn_status status = pn_loss_new(&parts.loss, "softmax", args, err);
+    pn_status status = pn_loss_from_args(&parts.loss, "softmax", args, err);
 
     if (status == PN_OK)
         status = pn_objective_new(out, &parts, err);

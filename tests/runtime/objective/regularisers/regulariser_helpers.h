@@ -35,7 +35,7 @@ static inline pn_regulariser *make(const char *name, pn_arg a, pn_arg b, pn_arg 
     pn_arg args[4] = { a, b, c, d };
     pn_regulariser *reg = NULL;
 
-    if (!CHECK(pn_regulariser_new(&reg, name, args, &err) == PN_OK))
+    if (!CHECK(pn_regulariser_from_args(&reg, name, args, &err) == PN_OK))
         (void)fprintf(stderr, "    %s\n", err.message);
     return reg;
 }

@@ -237,7 +237,7 @@ static bool refused(const char *name, pn_arg a, pn_arg b, pn_arg c, pn_arg d, pn
 {
     pn_arg args[4] = { a, b, c, d };
     pn_regulariser *reg = NULL;
-    pn_status status = pn_regulariser_new(&reg, name, args, &err);
+    pn_status status = pn_regulariser_from_args(&reg, name, args, &err);
 
     pn_regulariser_free(reg);
     if (status == want && strcmp(err.message, message) == 0)
@@ -305,10 +305,10 @@ static void wrong_options_are_named(void)
                   "reg.group: groups x size, 2 x 281474976710656, must be at most 2^48"));
     CHECK(refused("nuclear", one, count((size_t)1 << 48), count(2), absent, PN_EINVAL,
                   "reg.nuclear: rows x cols, 281474976710656 x 2, must be at most 2^48"));
-    CHECK(refused(
-        "ridge", one, absent, absent, absent, PN_EUNSUPPORTED,
-        "pn_regulariser_new: there is no regulariser \"ridge\"; known are none, l2, l1, elastic_net, group, nuclear, "
-        "nonconvex"));
+    CHECK(refused("ridge", one, absent, absent, absent, PN_EUNSUPPORTED,
+                  "pn_regulariser_from_args: there is no regulariser \"ridge\"; known are none, l2, l1, elastic_net, "
+                  "group, nuclear, "
+                  "nonconvex"));
 }
 
 static void wrong_sizes_are_named(void)
@@ -382,7 +382,7 @@ static pn_status use_all(void *self, pn_err *failure)
         pn_arg args[4];
 
         memcpy(args, all[i].args, sizeof args);
-        status = pn_regulariser_new(&reg, all[i].name, args, failure);
+        status = pn_regulariser_from_args(&reg, all[i].name, args, failure);
         if (status == PN_OK)
             status = reg->ops->evaluate(reg, DIM, at, &value, g, failure);
         if (status == PN_OK)

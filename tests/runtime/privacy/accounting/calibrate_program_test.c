@@ -197,7 +197,7 @@ static void test_certified_epsilon_is_never_below_brute_force(void)
         memset(args, 0, sizeof args);
         run.anchor = 26.399707;
         CHECK(anchored_event(&run, known[i].sigma * (double)known[i].batch / 4.0, &event, &once, NULL) == PN_OK);
-        CHECK(pn_accountant_new(&accountant, "pld", args, NULL) == PN_OK);
+        CHECK(pn_accountant_from_args(&accountant, "pld", args, NULL) == PN_OK);
         CHECK(pn_accountant_add(accountant, event, 1, NULL) == PN_OK);
         CHECK(accountant->ops->epsilon(accountant, 1e-6, &pld, NULL, NULL) == PN_OK);
         CHECK(pld >= known[i].epsilon && pld <= 1.0);

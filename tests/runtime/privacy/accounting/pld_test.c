@@ -366,7 +366,7 @@ static pn_status compose_something(void *self, pn_err *err)
     pn_event *inner = NULL, *sampled = NULL, *laplace = NULL, *select = NULL;
     pn_arg args[2] = { { .given = true, .real = 2e-3 }, { 0 } };
     double low, high, delta;
-    pn_status status = pn_accountant_new(&accountant, "pld", args, err);
+    pn_status status = pn_accountant_from_args(&accountant, "pld", args, err);
 
     (void)self;
     if (status == PN_OK)

@@ -29,7 +29,7 @@ static void test_fields_and_arguments(void)
     CHECK(!pn_event_sampled(inner));
     memset(args, 0, sizeof args);
     event->ops->args(event, args);
-    CHECK(pn_event_new(&again, event->ops->name, args, event->neighbours, NULL) == PN_OK);
+    CHECK(pn_event_from_args(&again, event->ops->name, args, event->neighbours, NULL) == PN_OK);
     CHECK(again != event && again->ops->rdp(again, 3.3) == event->ops->rdp(event, 3.3));
     pn_event_free(again);
     pn_event_free(event);

@@ -138,7 +138,7 @@ static void test_refusals(void)
 
     memset(none, 0, sizeof none);
     event = shared(1, 10, 1.0, 1.0, 1.0, 0);
-    CHECK(pn_accountant_new(&accountant, "pld", none, NULL) == PN_OK);
+    CHECK(pn_accountant_from_args(&accountant, "pld", none, NULL) == PN_OK);
     CHECK(pn_accountant_add(accountant, event, 1, &err) == PN_EUNSUPPORTED && strstr(err.message, "accountant.rdp"));
     pn_accountant_free(accountant);
     pn_event_free(event);

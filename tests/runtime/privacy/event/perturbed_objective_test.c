@@ -192,7 +192,7 @@ static void test_loss_distributions_compose(void)
 
             CHECK(pn_event_objective_perturbation(&parts[0], 1.0, row[i][1], row[i][2], 2, relation, NULL) == PN_OK);
             CHECK(pn_event_gaussian(&parts[1], 1.0, row[i][3], 2, relation, NULL) == PN_OK);
-            CHECK(pn_accountant_new(&accountant, "pld", none, NULL) == PN_OK);
+            CHECK(pn_accountant_from_args(&accountant, "pld", none, NULL) == PN_OK);
             for (int part = 0; part < 2; part++)
                 CHECK(pn_accountant_add(accountant, parts[part], 1, NULL) == PN_OK);
             CHECK(accountant->ops->epsilon(accountant, delta, &epsilon, NULL, NULL) == PN_OK);

@@ -110,7 +110,7 @@ static pn_status accountant_scenario(void *self, pn_err *err)
 {
     pn_accountant *accountant = NULL;
     double epsilon;
-    pn_status status = pn_accountant_new(&accountant, self, NULL, err);
+    pn_status status = pn_accountant_from_args(&accountant, self, NULL, err);
 
     for (int i = 1; status == PN_OK && i <= 20; i++) {
         pn_event *event = NULL;
@@ -136,11 +136,12 @@ static void test_unknown_names(void)
     pn_accountant *accountant = NULL;
     pn_err err;
 
-    CHECK(pn_event_new(&event, "cauchy", NULL, PN_REPLACE_ONE, &err) == PN_EUNSUPPORTED);
-    CHECK(strstr(err.message, "pn_event_new: there is no event \"cauchy\"") &&
+    CHECK(pn_event_from_args(&event, "cauchy", NULL, PN_REPLACE_ONE, &err) == PN_EUNSUPPORTED);
+    CHECK(strstr(err.message, "pn_event_from_args: there is no event \"cauchy\"") &&
           strstr(err.message, "exponential, report_noisy_max"));
-    CHECK(pn_accountant_new(&accountant, "abacus", NULL, &err) == PN_EUNSUPPORTED);
-    CHECK(strstr(err.message, "pn_accountant_new: there is no accountant \"abacus\"; known are rdp, zcdp") != NULL);
+    CHECK(pn_accountant_from_args(&accountant, "abacus", NULL, &err) == PN_EUNSUPPORTED);
+    CHECK(strstr(err.message, "pn_accountant_from_args: there is no accountant \"abacus\"; known are rdp, zcdp") !=
+          NULL);
 }
 
 static void test_event_outlives_its_maker(void)

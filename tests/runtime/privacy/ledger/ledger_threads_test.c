@@ -28,7 +28,7 @@ static pn_event *small_event(void)
 
     args[0].given = true;
     args[0].real = 0.125; /* exact in binary: sums are */
-    CHECK(pn_event_new(&event, "pure", args, PN_REPLACE_ONE, &err) == PN_OK);
+    CHECK(pn_event_from_args(&event, "pure", args, PN_REPLACE_ONE, &err) == PN_OK);
     return event;
 }
 

@@ -33,7 +33,7 @@ static pn_mechanism *gaussian(double sigma, double sensitivity, size_t dim, doub
 
     if (bound < INFINITY)
         args[3] = real(bound);
-    if (!CHECK(pn_mechanism_new(&mechanism, "gaussian", args, PN_REPLACE_ONE, &err) == PN_OK))
+    if (!CHECK(pn_mechanism_from_args(&mechanism, "gaussian", args, PN_REPLACE_ONE, &err) == PN_OK))
         exit(check_summary());
     return mechanism;
 }
@@ -51,7 +51,7 @@ static pn_mechanism *laplace(double scale, double epsilon, double sensitivity, s
         args[1] = real(epsilon);
     if (bound < INFINITY)
         args[4] = real(bound);
-    if (!CHECK(pn_mechanism_new(&mechanism, "laplace", args, PN_REPLACE_ONE, &err) == PN_OK))
+    if (!CHECK(pn_mechanism_from_args(&mechanism, "laplace", args, PN_REPLACE_ONE, &err) == PN_OK))
         exit(check_summary());
     return mechanism;
 }
@@ -60,7 +60,7 @@ static pn_status analytic(pn_mechanism **out, double epsilon, double delta, doub
 {
     pn_arg args[6] = { real(epsilon), real(delta), real(sensitivity), count(dim), { 0 } };
 
-    return pn_mechanism_new(out, "analytic_gaussian", args, PN_REPLACE_ONE, err);
+    return pn_mechanism_from_args(out, "analytic_gaussian", args, PN_REPLACE_ONE, err);
 }
 
 static pn_ledger *budget(double rho, bool teaching)
@@ -359,7 +359,7 @@ static void another_relation_is_refused(void)
     double x = 1.0, y = 77.0;
     pn_release out = { .values = &y };
 
-    CHECK(pn_mechanism_new(&mechanism, "gaussian", args, PN_ZERO_OUT, NULL) == PN_OK);
+    CHECK(pn_mechanism_from_args(&mechanism, "gaussian", args, PN_ZERO_OUT, NULL) == PN_OK);
     CHECK(pn_mechanism_release(mechanism, ledger, "x", rng, &x, 1, &out, NULL) == PN_EPRIVACY);
     CHECK(y == 77.0 && pn_ledger_entries(ledger) == 0);
     pn_mechanism_free(mechanism);
@@ -373,10 +373,10 @@ static void options_outside_their_range_are_refused(void)
     pn_arg sigma[6] = { real(1e-300), real(1.0), count(1) }, wide[6] = { real(1.0), real(1e300), count(1) };
     pn_arg both[6] = { real(1.0), real(1.0), real(1.0) }, none[6] = { { 0 }, { 0 }, real(1.0) };
 
-    CHECK(pn_mechanism_new(&mechanism, "gaussian", sigma, PN_REPLACE_ONE, NULL) == PN_EINVAL);
-    CHECK(pn_mechanism_new(&mechanism, "gaussian", wide, PN_REPLACE_ONE, NULL) == PN_EINVAL);
-    CHECK(pn_mechanism_new(&mechanism, "laplace", both, PN_REPLACE_ONE, NULL) == PN_EINVAL);
-    CHECK(pn_mechanism_new(&mechanism, "laplace", none, PN_REPLACE_ONE, NULL) == PN_EINVAL);
+    CHECK(pn_mechanism_from_args(&mechanism, "gaussian", sigma, PN_REPLACE_ONE, NULL) == PN_EINVAL);
+    CHECK(pn_mechanism_from_args(&mechanism, "gaussian", wide, PN_REPLACE_ONE, NULL) == PN_EINVAL);
+    CHECK(pn_mechanism_from_args(&mechanism, "laplace", both, PN_REPLACE_ONE, NULL) == PN_EINVAL);
+    CHECK(pn_mechanism_from_args(&mechanism, "laplace", none, PN_REPLACE_ONE, NULL) == PN_EINVAL);
     CHECK(analytic(&mechanism, 1e-200, 1e-5, 1.0, (size_t)1 << 50, NULL) == PN_EINVAL); /* rounding alone costs more */
     CHECK(mechanism == NULL);
 }
@@ -392,7 +392,7 @@ static pn_status make_and_release(void *self, pn_err *err)
     pn_mechanism *mechanism = NULL;
     pn_ledger *ledger = NULL;
     pn_rng *rng = NULL;
-    pn_status status = pn_mechanism_new(&mechanism, self, args, PN_REPLACE_ONE, err);
+    pn_status status = pn_mechanism_from_args(&mechanism, self, args, PN_REPLACE_ONE, err);
 
     if (status == PN_OK)
         status = pn_rng_seeded(&rng, 1, err);

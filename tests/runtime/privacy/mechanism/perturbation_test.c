@@ -119,7 +119,7 @@ static void test_priced_by_the_loss_distribution(void)
     double linear[DIM], epsilon = NAN, price;
     pn_rng *rng = NULL;
 
-    CHECK(pn_accountant_new(&accountant, "pld", none, NULL) == PN_OK);
+    CHECK(pn_accountant_from_args(&accountant, "pld", none, NULL) == PN_OK);
     CHECK(pn_perturbation_event(&event, &usual, NULL) == PN_OK);
     CHECK(pn_accountant_add(accountant, event, 1, NULL) == PN_OK);
     CHECK(accountant->ops->epsilon(accountant, 1e-6, &epsilon, NULL, NULL) == PN_OK);

@@ -17,7 +17,7 @@ static pn_sampler *made(const char *name, size_t n, pn_arg second, pn_neighbours
     pn_sampler *sampler = NULL;
     pn_err err;
 
-    if (!CHECK(pn_sampler_new(&sampler, name, args, neighbours, &err) == PN_OK)) {
+    if (!CHECK(pn_sampler_from_args(&sampler, name, args, neighbours, &err) == PN_OK)) {
         (void)fprintf(stderr, "%s\n", err.message);
         exit(check_summary());
     }
@@ -317,7 +317,7 @@ static void relations_without_proof_are_refused_with_the_reason(void)
     for (size_t i = 0; i < 3; i++) {
         pn_arg args[3] = { size(10), size(5), { 0 } };
 
-        CHECK(pn_sampler_new(&sampler, cases[i].scheme, args, cases[i].neighbours, &err) == PN_EUNSUPPORTED);
+        CHECK(pn_sampler_from_args(&sampler, cases[i].scheme, args, cases[i].neighbours, &err) == PN_EUNSUPPORTED);
         CHECK(strstr(err.message, cases[i].reason) != NULL);
     }
     CHECK(sampler == NULL);
@@ -330,14 +330,14 @@ static void schemes_and_numbers_that_do_not_exist_are_refused(void)
     pn_event *event = NULL;
     pn_err err;
 
-    CHECK(pn_sampler_new(&sampler, "with_replacement", plenty, PN_REPLACE_ONE, &err) == PN_EUNSUPPORTED);
+    CHECK(pn_sampler_from_args(&sampler, "with_replacement", plenty, PN_REPLACE_ONE, &err) == PN_EUNSUPPORTED);
     CHECK(strstr(err.message, "no bound for that composes") != NULL);
-    CHECK(pn_sampler_new(&sampler, "dice", plenty, PN_REPLACE_ONE, &err) == PN_EUNSUPPORTED);
+    CHECK(pn_sampler_from_args(&sampler, "dice", plenty, PN_REPLACE_ONE, &err) == PN_EUNSUPPORTED);
     CHECK(strstr(err.message, "full, poisson, fixed, shuffled") != NULL);
-    CHECK(pn_sampler_new(&sampler, "fixed", plenty, PN_REPLACE_ONE, &err) == PN_EINVAL);
-    CHECK(pn_sampler_new(&sampler, "shuffled", plenty, PN_REPLACE_ONE, &err) == PN_EINVAL);
-    CHECK(pn_sampler_new(&sampler, "poisson", often, PN_REPLACE_ONE, &err) == PN_EINVAL);
-    CHECK(pn_sampler_new(&sampler, "full", plenty, (pn_neighbours)7, &err) == PN_EINVAL);
+    CHECK(pn_sampler_from_args(&sampler, "fixed", plenty, PN_REPLACE_ONE, &err) == PN_EINVAL);
+    CHECK(pn_sampler_from_args(&sampler, "shuffled", plenty, PN_REPLACE_ONE, &err) == PN_EINVAL);
+    CHECK(pn_sampler_from_args(&sampler, "poisson", often, PN_REPLACE_ONE, &err) == PN_EINVAL);
+    CHECK(pn_sampler_from_args(&sampler, "full", plenty, (pn_neighbours)7, &err) == PN_EINVAL);
     CHECK(sampler == NULL);
     CHECK(pn_sampler_gaussian(&event, full, 0.0, 1.0, 0.0, 1, &err) == PN_EINVAL);
     CHECK(pn_sampler_gaussian(&event, full, 1.0, -1.0, 0.0, 1, &err) == PN_EINVAL);
@@ -357,7 +357,7 @@ static pn_status make_and_draw(void *scheme, pn_err *err)
     pn_status status;
 
     args[1].real = 0.1;
-    status = pn_sampler_new(&sampler, scheme, args, PN_REPLACE_ONE, err);
+    status = pn_sampler_from_args(&sampler, scheme, args, PN_REPLACE_ONE, err);
     if (status == PN_OK)
         status = pn_rng_seeded(&rng, 1, err);
     if (status == PN_OK)

@@ -157,7 +157,7 @@ static pn_event *event_of(pn_selection law, double epsilon, int64_t shift, pn_ne
     if (law == PN_SELECT_EXPONENTIAL)
         CHECK(pn_event_exponential(&event, epsilon, neighbours, NULL) == PN_OK);
     else
-        CHECK(pn_event_new(&event, "report_noisy_max", args, neighbours, NULL) == PN_OK);
+        CHECK(pn_event_from_args(&event, "report_noisy_max", args, neighbours, NULL) == PN_OK);
     return event;
 }
 
@@ -167,7 +167,7 @@ static void covers(pn_event *event, const worst *most, double epsilon)
     pn_arg args[2] = { { 0 }, { 0 } };
     pn_accountant *pld = NULL;
 
-    CHECK(pn_accountant_new(&pld, "pld", args, NULL) == PN_OK);
+    CHECK(pn_accountant_from_args(&pld, "pld", args, NULL) == PN_OK);
     CHECK(pn_accountant_add(pld, event, 1, NULL) == PN_OK);
     for (size_t a = 0; a < ORDERS; a++) {
         CHECK(most->renyi[a] <= event->ops->rdp(event, orders[a]) * (1.0 + 1e-12) + 1e-13);

@@ -199,7 +199,7 @@ static void a_row_whose_bound_is_strict_refuses_what_is_beyond(void)
     pn_err err;
 
     CHECK(pn_rng_seeded(&rng, 1, NULL) == PN_OK);
-    CHECK(pn_mechanism_new(&mechanism, "exponential", args, PN_REPLACE_ONE, &err) == PN_OK);
+    CHECK(pn_mechanism_from_args(&mechanism, "exponential", args, PN_REPLACE_ONE, &err) == PN_OK);
     CHECK(pn_mechanism_release(mechanism, ledger, "x", rng, beyond, 2, &release, &err) == PN_EDOMAIN);
     CHECK(release.index == 99 && pn_ledger_entries(ledger) == 0);
     CHECK(!strstr(err.message, "4.5") && !strstr(err.message, "2"));
@@ -221,12 +221,12 @@ static void the_table_knows_its_rows(void)
         if ((*ops)->output != PN_GIVES_INDEX)
             continue;
         selections++;
-        CHECK(pn_mechanism_new(&mechanism, (*ops)->name, args, PN_ADD_REMOVE, &err) == PN_OK);
+        CHECK(pn_mechanism_from_args(&mechanism, (*ops)->name, args, PN_ADD_REMOVE, &err) == PN_OK);
         CHECK(mechanism->event->neighbours == PN_ADD_REMOVE);
         pn_mechanism_free(mechanism);
     }
     CHECK(selections == 3);
-    CHECK(pn_mechanism_new(&mechanism, "dice", args, PN_REPLACE_ONE, &err) == PN_EUNSUPPORTED);
+    CHECK(pn_mechanism_from_args(&mechanism, "dice", args, PN_REPLACE_ONE, &err) == PN_EUNSUPPORTED);
     CHECK(strstr(err.message, "pn_mechanism_new: there is no mechanism \"dice\"; known are exponential, ") ==
           err.message);
 }

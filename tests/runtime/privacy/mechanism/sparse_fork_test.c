@@ -14,7 +14,7 @@ static int ask_in_child(pn_sparse_run *run)
     bool above;
     pn_err err;
 
-    if (pn_sparse_above(run, 1.0, &above, &err) != PN_EPRIVACY)
+    if (pn_sparse_run_above(run, 1.0, &above, &err) != PN_EPRIVACY)
         return 1;
     return strstr(err.message, "forked child") ? 0 : 2;
 }
@@ -31,15 +31,15 @@ int main(void)
     bool above;
     pid_t child;
 
-    CHECK(pn_mechanism_new(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, NULL) == PN_OK);
+    CHECK(pn_mechanism_from_args(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, NULL) == PN_OK);
     CHECK(pn_ledger_new(&ledger, &terms, NULL) == PN_OK && pn_rng_secure(&rng, NULL) == PN_OK);
-    CHECK(pn_sparse_open(&run, mechanism, ledger, "stream", rng, NULL) == PN_OK);
+    CHECK(pn_sparse_run_new(&run, mechanism, ledger, "stream", rng, NULL) == PN_OK);
     child = fork();
     if (child == 0)
         _exit(ask_in_child(run));
     CHECK(child > 0 && waitpid(child, &state, 0) == child && WIFEXITED(state) && WEXITSTATUS(state) == 0);
-    CHECK(pn_sparse_above(run, -1e5, &above, NULL) == PN_OK && !above);
-    pn_sparse_free(run);
+    CHECK(pn_sparse_run_above(run, -1e5, &above, NULL) == PN_OK && !above);
+    pn_sparse_run_free(run);
     pn_mechanism_free(mechanism);
     pn_ledger_free(ledger);
     pn_rng_free(rng);

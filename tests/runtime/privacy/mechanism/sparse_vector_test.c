@@ -38,8 +38,8 @@ static sparse_vector *made(const setup *with)
     pn_err err;
 
     fill(args, with);
-    if (!CHECK(pn_mechanism_new(&mechanism, "sparse_vector", args, with->monotone ? PN_ADD_REMOVE : PN_REPLACE_ONE,
-                                &err) == PN_OK)) {
+    if (!CHECK(pn_mechanism_from_args(&mechanism, "sparse_vector", args,
+                                      with->monotone ? PN_ADD_REMOVE : PN_REPLACE_ONE, &err) == PN_OK)) {
         (void)fprintf(stderr, "%s\n", err.message);
         exit(check_summary());
     }
@@ -363,11 +363,11 @@ static void options_that_prove_nothing_are_refused(void)
         fill(args, &bad[i]);
         if (i == 5)
             args[RESTART].flag = true;
-        CHECK(pn_mechanism_new(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, &err) == PN_EINVAL);
+        CHECK(pn_mechanism_from_args(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, &err) == PN_EINVAL);
     }
     fill(args, &good);
     args[MONOTONE].flag = true;
-    CHECK(pn_mechanism_new(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, &err) == PN_EPRIVACY);
+    CHECK(pn_mechanism_from_args(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, &err) == PN_EPRIVACY);
     CHECK(strstr(err.message, "moves some values up and others down") != NULL);
     CHECK(mechanism == NULL);
 }
@@ -390,21 +390,21 @@ static void a_run_gives_the_answers_of_a_release_and_then_halts(void)
 
     CHECK(pn_mechanism_release(&self->base, ledger, "list", rng, values, N, &out, &err) == PN_OK);
     CHECK(out.simulated && out.count <= N);
-    CHECK(pn_sparse_open(&run, &self->base, ledger, "stream", same, &err) == PN_OK);
+    CHECK(pn_sparse_run_new(&run, &self->base, ledger, "stream", same, &err) == PN_OK);
     CHECK(pn_ledger_entries(ledger) == 2 && strcmp(pn_ledger_entry(ledger, 1).label, "stream") == 0);
     pn_mechanism_free(&self->base); /* a run needs it no longer */
     for (size_t i = 0; i < out.count; i++) {
-        CHECK(pn_sparse_above(run, values[i], &one, &err) == PN_OK && one == above[i]);
+        CHECK(pn_sparse_run_above(run, values[i], &one, &err) == PN_OK && one == above[i]);
         positive += one;
-        CHECK(pn_sparse_left(run) == 3 - positive);
+        CHECK(pn_sparse_run_left(run) == 3 - positive);
     }
-    CHECK(positive == 3 && pn_sparse_simulated(run));
-    CHECK(pn_sparse_above(run, 19.0, &one, &err) == PN_EBUDGET && strstr(err.message, "halted"));
-    CHECK(pn_sparse_above(run, NAN, &one, &err) == PN_EBUDGET);
+    CHECK(positive == 3 && pn_sparse_run_simulated(run));
+    CHECK(pn_sparse_run_above(run, 19.0, &one, &err) == PN_EBUDGET && strstr(err.message, "halted"));
+    CHECK(pn_sparse_run_above(run, NAN, &one, &err) == PN_EBUDGET);
     CHECK(pn_rng_u64(rng) == pn_rng_u64(same));
     CHECK(pn_ledger_entries(ledger) == 2);
-    pn_sparse_free(run);
-    pn_sparse_free(NULL);
+    pn_sparse_run_free(run);
+    pn_sparse_run_free(NULL);
     pn_ledger_free(ledger);
     pn_rng_free(rng);
     pn_rng_free(same);
@@ -424,10 +424,10 @@ static void what_is_refused_draws_nothing_and_costs_nothing(void)
     pn_err err;
 
     self->base.clamps = false; /* strict */
-    CHECK(pn_sparse_open(&run, &self->base, NULL, "x", rng, &err) == PN_EINVAL);
-    CHECK(pn_sparse_open(&run, &self->base, poor, "x", rng, &err) == PN_EBUDGET);
-    CHECK(pn_sparse_open(&run, &self->base, strict, "x", rng, &err) == PN_EPRIVACY);
-    CHECK(pn_sparse_open(&run, &self->base, other, "x", rng, &err) == PN_EPRIVACY);
+    CHECK(pn_sparse_run_new(&run, &self->base, NULL, "x", rng, &err) == PN_EINVAL);
+    CHECK(pn_sparse_run_new(&run, &self->base, poor, "x", rng, &err) == PN_EBUDGET);
+    CHECK(pn_sparse_run_new(&run, &self->base, strict, "x", rng, &err) == PN_EPRIVACY);
+    CHECK(pn_sparse_run_new(&run, &self->base, other, "x", rng, &err) == PN_EPRIVACY);
     for (size_t i = 0; i < 3; i++)
         CHECK(pn_mechanism_release(&self->base, rich, "x", rng, &bad[i], 1, &out, &err) == PN_EDOMAIN);
     out.above = NULL;
@@ -436,13 +436,13 @@ static void what_is_refused_draws_nothing_and_costs_nothing(void)
     CHECK(pn_ledger_entries(poor) + pn_ledger_entries(rich) + pn_ledger_entries(strict) + pn_ledger_entries(other) ==
           0);
     CHECK(pn_rng_u64(rng) == pn_rng_u64(same));
-    CHECK(pn_sparse_open(&run, &self->base, rich, NULL, rng, &err) == PN_OK);
+    CHECK(pn_sparse_run_new(&run, &self->base, rich, NULL, rng, &err) == PN_OK);
     CHECK(strcmp(pn_ledger_entry(rich, 0).label, "sparse_vector") == 0);
     (void)noise(same, 1);
     for (size_t i = 0; i < 3; i++)
-        CHECK(pn_sparse_above(run, bad[i], &above, &err) == PN_EDOMAIN && !strstr(err.message, "4.5"));
+        CHECK(pn_sparse_run_above(run, bad[i], &above, &err) == PN_EDOMAIN && !strstr(err.message, "4.5"));
     CHECK(pn_rng_u64(rng) == pn_rng_u64(same));
-    pn_sparse_free(run);
+    pn_sparse_run_free(run);
     pn_mechanism_free(&self->base);
     pn_ledger_free(poor);
     pn_ledger_free(rich);
@@ -465,18 +465,18 @@ static pn_status open_and_ask(void *restart, pn_err *err)
     pn_status status;
 
     fill(args, &with);
-    status = pn_mechanism_new(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, err);
+    status = pn_mechanism_from_args(&mechanism, "sparse_vector", args, PN_REPLACE_ONE, err);
     if (status == PN_OK)
         status = pn_rng_seeded(&rng, 1, err);
     if (status == PN_OK)
         status = pn_ledger_new(&ledger, &terms, err);
     if (status == PN_OK)
-        status = pn_sparse_open(&run, mechanism, ledger, "x", rng, err);
+        status = pn_sparse_run_new(&run, mechanism, ledger, "x", rng, err);
     if (status != PN_OK && ledger)
         CHECK(pn_ledger_spent(ledger) == 0.0);
     if (status == PN_OK)
-        status = pn_sparse_above(run, 1.0, &above, err);
-    pn_sparse_free(run);
+        status = pn_sparse_run_above(run, 1.0, &above, err);
+    pn_sparse_run_free(run);
     pn_mechanism_free(mechanism);
     pn_ledger_free(ledger);
     pn_rng_free(rng);
@@ -492,7 +492,7 @@ static void only_sparse_vector_is_opened(void)
     pn_rng *rng = seeded(1);
 
     CHECK(pn_mechanism_selection(&mechanism, &options, NULL) == PN_OK);
-    CHECK(pn_sparse_open(&run, mechanism, ledger, "x", rng, NULL) == PN_EUNSUPPORTED);
+    CHECK(pn_sparse_run_new(&run, mechanism, ledger, "x", rng, NULL) == PN_EUNSUPPORTED);
     CHECK(run == NULL && pn_ledger_entries(ledger) == 0);
     pn_mechanism_free(mechanism);
     pn_ledger_free(ledger);

@@ -47,16 +47,16 @@ static inline pn_status make_objective(run *out, pn_err *err)
     pn_arg none[4] = { { 0 } };
     pn_arg ball[4] = { { .given = true, .count = DIM }, { .given = true, .real = 1.0 }, { 0 } };
     pn_dataset *raw = NULL;
-    pn_status status = pn_synthetic_logistic(&raw, &how, NULL, err);
+    pn_status status = pn_dataset_synthetic_logistic(&raw, &how, NULL, err);
 
     if (status == PN_OK)
         status = pn_dataset_clip_rows(&out->data, raw, PN_L2, 1.0, err);
     pn_dataset_free(raw);
     parts.data = out->data;
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, "logistic", none, err);
+        status = pn_loss_from_args(&parts.loss, "logistic", none, err);
     if (status == PN_OK)
-        status = pn_set_new(&parts.set, "l1_ball", ball, err);
+        status = pn_set_from_args(&parts.set, "l1_ball", ball, err);
     if (status == PN_OK)
         status = pn_objective_new(&out->objective, &parts, err);
     pn_loss_free(parts.loss);
@@ -75,9 +75,9 @@ static inline pn_status make(run *out, bool private, pn_err *err)
         common[PN_OPT_PRIVACY] = (pn_arg){ .given = true, .flag = false };
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = STEPS };
     if (status == PN_OK)
-        status = pn_plan_new(&out->plan, "frank_wolfe", out->objective, NULL, common, own, NULL, err);
+        status = pn_plan_from_args(&out->plan, "frank_wolfe", out->objective, NULL, common, own, NULL, err);
     if (status == PN_OK)
-        status = pn_run(&out->fit, out->plan, &(pn_run_options){ 0 }, err);
+        status = pn_plan_run(&out->fit, out->plan, &(pn_run_options){ 0 }, err);
     return status;
 }
 

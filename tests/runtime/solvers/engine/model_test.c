@@ -58,7 +58,7 @@ static void comes_back(bool private, const double *value)
         CHECK(strcmp(about->solver, "frank_wolfe") == 0 && strcmp(about->loss, "logistic") == 0);
         CHECK(about->iterations == STEPS && about->records == 200 && about->margins == 1 && !about->bias);
         CHECK(private ? strcmp(about->accountant, "zcdp") == 0 : !about->accountant);
-        CHECK(pn_plan_print(of.plan, text, sizeof text) > 0 && strcmp(text, about->plan) == 0);
+        CHECK(pn_plan_describe(of.plan, text, sizeof text) > 0 && strcmp(text, about->plan) == 0);
     }
     pn_fit_free(fit);
     pn_model_about_free(about);

@@ -23,16 +23,16 @@ static pn_status make(pn_dataset **data, pn_objective **objective, size_t n, pn_
     pn_arg none[4] = { { 0 } };
     pn_arg ball[4] = { { .given = true, .count = DIM }, { .given = true, .real = 1.0 }, { 0 } };
     pn_dataset *raw = NULL;
-    pn_status status = pn_synthetic_logistic(&raw, &how, NULL, err);
+    pn_status status = pn_dataset_synthetic_logistic(&raw, &how, NULL, err);
 
     if (status == PN_OK)
         status = pn_dataset_clip_rows(data, raw, PN_L2, 1.0, err);
     pn_dataset_free(raw);
     parts.data = *data;
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, "logistic", none, err);
+        status = pn_loss_from_args(&parts.loss, "logistic", none, err);
     if (status == PN_OK)
-        status = pn_set_new(&parts.set, "l1_ball", ball, err);
+        status = pn_set_from_args(&parts.set, "l1_ball", ball, err);
     if (status == PN_OK)
         status = pn_objective_new(objective, &parts, err);
     pn_loss_free(parts.loss);
@@ -46,7 +46,7 @@ static pn_status plan_of(pn_plan **out, const char *solver, pn_objective *object
 
     common[PN_OPT_RHO] = (pn_arg){ .given = true, .real = 0.5 };
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = STEPS };
-    return pn_plan_new(out, solver, objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(out, solver, objective, NULL, common, own, NULL, err);
 }
 
 static pn_ledger *teaching(void)
@@ -86,7 +86,7 @@ static void run_with(pn_plan *plan, unsigned threads, double *theta)
     pn_fit *fit = NULL;
 
     CHECK(pn_task_new(&task, threads, NULL) == PN_OK && pn_rng_seeded(&rng, 11, NULL) == PN_OK);
-    CHECK(pn_run(&fit, plan, &(pn_run_options){ .rng = rng, .task = task }, NULL) == PN_OK);
+    CHECK(pn_plan_run(&fit, plan, &(pn_run_options){ .rng = rng, .task = task }, NULL) == PN_OK);
     memcpy(theta, fit->theta, DIM * sizeof *theta);
     CHECK(fit->steps == STEPS && !fit->stopped && fit->simulated);
     pn_fit_free(fit);
@@ -149,7 +149,7 @@ static void test_a_stop_leaves_what_was_paid_for(const char *solver, pn_step_fn 
 
     CHECK(make(&data, &objective, 300, NULL) == PN_OK && plan_of(&plan, solver, objective, NULL) == PN_OK);
     CHECK(pn_task_new(&task, 1, NULL) == PN_OK && pn_rng_seeded(&rng, 11, NULL) == PN_OK);
-    CHECK(pn_run(&fit, plan,
+    CHECK(pn_plan_run(&fit, plan,
                  &(pn_run_options){ .ledger = ledger, .rng = rng, .task = task, .on_step = stop, .on_step_self = task },
                  NULL) == PN_OK);
     CHECK(fit->steps == 2 && fit->stopped && strcmp(fit->stopped, why) == 0);

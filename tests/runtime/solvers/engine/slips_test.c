@@ -18,8 +18,9 @@ static void make(parts *self)
     pn_synthetic_options how = { .n = 200, .p = 3, .sparsity = 1, .signal = 1.0, .seed = 1 };
     pn_objective_parts of = { 0 };
 
-    CHECK(pn_synthetic_lasso(&self->data, &how, NULL, NULL) == PN_OK);
-    CHECK(pn_loss_new(&self->loss, "squared", NULL, NULL) == PN_OK); /* it has no options, so none need be there */
+    CHECK(pn_dataset_synthetic_lasso(&self->data, &how, NULL, NULL) == PN_OK);
+    CHECK(pn_loss_from_args(&self->loss, "squared", NULL, NULL) ==
+          PN_OK); /* it has no options, so none need be there */
     of.data = self->data;
     of.loss = self->loss;
     of.clip = 1.0;
@@ -46,7 +47,7 @@ static void forgotten_parts_are_named(parts *with)
     CHECK(pn_objective_new(&objective, &of, &err) == PN_EINVAL);
     CHECK(strcmp(err.message, "objective: the parts have no loss") == 0);
     CHECK(!objective);
-    CHECK(pn_loss_new(&huber, "huber", NULL, &err) == PN_EINVAL);
+    CHECK(pn_loss_from_args(&huber, "huber", NULL, &err) == PN_EINVAL);
     CHECK(strstr(err.message, "loss.huber: there are no args; give an array of 1") == err.message);
 }
 
@@ -66,9 +67,9 @@ static void an_unknown_solver_is_answered_with_the_known(parts *with)
     pn_plan *plan = NULL;
     pn_err err;
 
-    CHECK(pn_plan_new(&plan, "frank_wolf", with->objective, NULL, common, own, NULL, &err) == PN_EUNSUPPORTED);
+    CHECK(pn_plan_from_args(&plan, "frank_wolf", with->objective, NULL, common, own, NULL, &err) == PN_EUNSUPPORTED);
     CHECK(strstr(err.message,
-                 "pn_plan_new: there is no solver \"frank_wolf\", the nearest is frank_wolfe; known are auto, "));
+                 "pn_plan_from_args: there is no solver \"frank_wolf\", the nearest is frank_wolfe; known are auto, "));
     for (size_t i = 0; pn_solver_table()[i]; i++)
         CHECK(strstr(err.message, pn_solver_table()[i]->name) != NULL);
 }
@@ -83,8 +84,8 @@ static void a_run_needs_no_options(parts *with)
     common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1e-6 };
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = true, .count = 2 };
     own[pn_param_find(pn_solver_find("gradient_descent")->params, "step")] = (pn_arg){ .given = true, .real = 0.1 };
-    if (CHECK(pn_plan_new(&plan, "gradient_descent", with->objective, NULL, common, own, NULL, NULL) == PN_OK) &&
-        CHECK(pn_run(&fit, plan, NULL, NULL) == PN_OK))
+    if (CHECK(pn_plan_from_args(&plan, "gradient_descent", with->objective, NULL, common, own, NULL, NULL) == PN_OK) &&
+        CHECK(pn_plan_run(&fit, plan, NULL, NULL) == PN_OK))
         CHECK(fit->is_private && !fit->simulated && fit->steps == 2 && fit->epsilon <= 1.0);
     pn_fit_free(fit);
     pn_plan_free(plan);

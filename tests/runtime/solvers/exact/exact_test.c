@@ -1,4 +1,4 @@
-/* exact_test.c -- what Lua cannot ask of pn_solve_exact: memory that runs out at each of its allocations, runs that are stopped, and
+/* exact_test.c -- what Lua cannot ask of pn_objective_minimise: memory that runs out at each of its allocations, runs that are stopped, and
  * results that are left alone by a failure.  Depends on: solvers/engine/solver.h, check.h, fail_alloc.h. */
 #include <string.h>
 
@@ -17,15 +17,15 @@ static pn_status make(pn_dataset **data, pn_objective **objective, pn_err *err)
     pn_arg none[4] = { { 0 } };
     pn_arg ball[4] = { { .given = true, .count = DIM }, { .given = true, .real = 1.0 }, { 0 } };
     pn_arg weight[4] = { { .given = true, .real = 0.05 } };
-    pn_status status = pn_synthetic_logistic(data, &how, NULL, err);
+    pn_status status = pn_dataset_synthetic_logistic(data, &how, NULL, err);
 
     parts.data = *data;
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, "logistic", none, err);
+        status = pn_loss_from_args(&parts.loss, "logistic", none, err);
     if (status == PN_OK)
-        status = pn_set_new(&parts.set, "l2_ball", ball, err);
+        status = pn_set_from_args(&parts.set, "l2_ball", ball, err);
     if (status == PN_OK)
-        status = pn_regulariser_new(&parts.reg, "l1", weight, err);
+        status = pn_regulariser_from_args(&parts.reg, "l1", weight, err);
     if (status == PN_OK)
         status = pn_objective_new(objective, &parts, err);
     pn_loss_free(parts.loss);
@@ -43,7 +43,7 @@ static pn_status solve_all(void *self, pn_err *err)
 
     (void)self;
     if (status == PN_OK)
-        status = pn_solve_exact(objective, 1e-2, 1000, theta, &value, &gap, NULL, err);
+        status = pn_objective_minimise(objective, 1e-2, 1000, theta, &value, &gap, NULL, err);
     if (status == PN_OK)
         CHECK(gap >= 0.0 && gap <= 1e-2 && value != 5);
     else
@@ -63,7 +63,7 @@ static void a_stopped_run_leaves_its_results_alone(void)
 
     CHECK(make(&data, &objective, &err) == PN_OK && pn_task_new(&task, 1, &err) == PN_OK);
     pn_task_cancel(task);
-    CHECK(pn_solve_exact(objective, 1e-2, 1000, theta, &value, &gap, task, &err) == PN_ECANCELLED);
+    CHECK(pn_objective_minimise(objective, 1e-2, 1000, theta, &value, &gap, task, &err) == PN_ECANCELLED);
     CHECK(theta[0] == 7 && value == 5 && gap == 6);
     pn_task_free(task);
     pn_objective_free(objective);

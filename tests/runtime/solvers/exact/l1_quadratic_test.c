@@ -140,7 +140,7 @@ static pn_status make(pn_dataset **data, pn_objective **objective, bool sparse, 
     *data = dense;
     parts.data = dense;
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, "logistic", none, err);
+        status = pn_loss_from_args(&parts.loss, "logistic", none, err);
     if (status == PN_OK)
         status = pn_objective_new(objective, &parts, err);
     pn_loss_free(parts.loss);

@@ -169,7 +169,7 @@ static pn_plan *plan_of(const char *solver, const world *of, pn_neighbours neigh
     common[PN_OPT_RHO] = (pn_arg){ .given = true, .real = 0.5 };
     common[PN_OPT_NEIGHBOURS] = (pn_arg){ .given = true, .text = pn_neighbours_names[neighbours] };
     common[PN_OPT_ITERATIONS] = (pn_arg){ .given = strcmp(solver, "sgd") == 0, .count = 10 };
-    if (!CHECK(pn_plan_new(&plan, solver, of->objective, NULL, common, own, NULL, &err) == PN_OK))
+    if (!CHECK(pn_plan_from_args(&plan, solver, of->objective, NULL, common, own, NULL, &err) == PN_OK))
         (void)fprintf(stderr, "    %s\n", err.message);
     return plan;
 }
@@ -232,7 +232,8 @@ static void leaves_of_zeroth_order_pay(void)
         own[ZO_STEP] = (pn_arg){ .given = true, .real = 1e-3 };
         own[ZO_DIRECTIONS] = (pn_arg){ .given = true, .text = pn_directions_names[way / 2] };
         own[ZO_RADIUS] = (pn_arg){ .given = true, .real = 0.01 };
-        if (CHECK(pn_plan_new(&plan, "zeroth_order_naive", of.objective, NULL, common, own, NULL, &err) == PN_OK)) {
+        if (CHECK(pn_plan_from_args(&plan, "zeroth_order_naive", of.objective, NULL, common, own, NULL, &err) ==
+                  PN_OK)) {
             const zo_plan *details = (const zo_plan *)plan;
             double norm = pn_smoothed_norm(&details->smoothing, P), b = (double)details->choice.first;
             double error = pn_smoothed_error(&details->smoothing, P, details->choice.first, norm);

@@ -24,7 +24,7 @@ static pn_status make_around(pn_dataset **data, pn_objective **objective, size_t
     pn_arg none[4] = { { 0 } };
     pn_arg ball[4] = { { .given = true, .count = p }, { .given = true, .real = 1.0 }, { 0 } };
     pn_dataset *raw = NULL;
-    pn_status status = pn_synthetic_logistic(&raw, &how, NULL, err);
+    pn_status status = pn_dataset_synthetic_logistic(&raw, &how, NULL, err);
 
     if (status == PN_OK)
         status = pn_dataset_clip_rows(data, raw, PN_L2, 1.0, err);
@@ -33,9 +33,9 @@ static pn_status make_around(pn_dataset **data, pn_objective **objective, size_t
     if (center && center[0] != 0.0)
         ball[2] = (pn_arg){ .given = true, .vector = { center, p } };
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, "logistic", none, err);
+        status = pn_loss_from_args(&parts.loss, "logistic", none, err);
     if (status == PN_OK && center)
-        status = pn_set_new(&parts.set, "l2_ball", ball, err);
+        status = pn_set_from_args(&parts.set, "l2_ball", ball, err);
     if (status == PN_OK)
         status = pn_objective_new(objective, &parts, err);
     pn_loss_free(parts.loss);
@@ -59,7 +59,7 @@ static pn_status priced_plan(pn_plan **out, pn_objective *objective, bool pld, p
     common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = 4.0 };
     common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1e-6 };
     own[OP_ACCOUNTANT] = (pn_arg){ .given = true, .text = pld ? "pld" : "rdp" };
-    return pn_plan_new(out, "objective_perturbation", objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(out, "objective_perturbation", objective, NULL, common, own, NULL, err);
 }
 
 static pn_status plan_of(pn_plan **out, pn_objective *objective, pn_err *err)
@@ -68,7 +68,7 @@ static pn_status plan_of(pn_plan **out, pn_objective *objective, pn_err *err)
 
     common[PN_OPT_EPSILON] = (pn_arg){ .given = true, .real = 1.0 };
     common[PN_OPT_DELTA] = (pn_arg){ .given = true, .real = 1e-6 };
-    return pn_plan_new(out, "objective_perturbation", objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(out, "objective_perturbation", objective, NULL, common, own, NULL, err);
 }
 
 static pn_status teaching(pn_ledger **out, pn_err *err)
@@ -87,7 +87,7 @@ static void run_with(pn_plan *plan, unsigned threads, double *theta, size_t p)
     pn_fit *fit = NULL;
 
     CHECK(pn_task_new(&task, threads, NULL) == PN_OK && pn_rng_seeded(&rng, 11, NULL) == PN_OK);
-    CHECK(pn_run(&fit, plan, &(pn_run_options){ .rng = rng, .task = task }, NULL) == PN_OK);
+    CHECK(pn_plan_run(&fit, plan, &(pn_run_options){ .rng = rng, .task = task }, NULL) == PN_OK);
     memcpy(theta, fit->theta, p * sizeof *theta);
     CHECK(fit->steps == 1 && fit->gradients > 0 && !fit->stopped);
     pn_fit_free(fit);
@@ -157,7 +157,7 @@ static void test_interrupted_and_resumed(void)
     pn_task_reset(at.task);
     CHECK(pn_walk_step(walk, &row, &done, NULL) == PN_OK);
     CHECK(pn_ledger_entries(ledger) == 1 && pn_ledger_entry(ledger, 0).count == 1);
-    CHECK(pn_run(&fit, plan, &(pn_run_options){ .ledger = second, .rng = same }, NULL) == PN_OK);
+    CHECK(pn_plan_run(&fit, plan, &(pn_run_options){ .ledger = second, .rng = same }, NULL) == PN_OK);
     CHECK(memcmp(fit->theta, pn_walk_theta(walk), sizeof zero) == 0);
     pn_fit_free(fit);
     pn_walk_free(walk);
@@ -181,7 +181,7 @@ static void test_a_real_run_does_not_count_gradients(void)
     pn_fit *fit = NULL;
 
     CHECK(make(&data, &objective, 200, 5, 0.0, false, NULL) == PN_OK && plan_of(&plan, objective, NULL) == PN_OK);
-    CHECK(pn_run(&fit, plan, &(pn_run_options){ 0 }, NULL) == PN_OK);
+    CHECK(pn_plan_run(&fit, plan, &(pn_run_options){ 0 }, NULL) == PN_OK);
     CHECK(fit->gradients == 0 && !fit->simulated && fit->steps == 1);
     CHECK(isnan(fit->trace[0].value) && isnan(fit->trace[0].gap) && fit->trace[0].gradients == 0);
     pn_fit_free(fit);
@@ -207,7 +207,7 @@ static pn_status scenario(void *self, pn_err *err)
     if (status == PN_OK)
         status = pn_rng_seeded(&rng, 1, err);
     if (status == PN_OK)
-        status = pn_run(&fit, plan, &(pn_run_options){ .rng = rng }, err);
+        status = pn_plan_run(&fit, plan, &(pn_run_options){ .rng = rng }, err);
     pn_fit_free(fit);
     pn_rng_free(rng);
     pn_plan_free(plan);
@@ -291,7 +291,7 @@ static void test_certificate(double offset, double tau)
     own[OP_LAMBDA] = (pn_arg){ .given = true, .real = 0.02 };
     own[OP_TOLERANCE] = (pn_arg){ .given = tau > 0.0, .real = tau };
     CHECK(make_around(&data, &objective, 1000, 4, 0.0, center, NULL) == PN_OK &&
-          pn_plan_new(&plan, "objective_perturbation", objective, NULL, common, own, NULL, NULL) == PN_OK);
+          pn_plan_from_args(&plan, "objective_perturbation", objective, NULL, common, own, NULL, NULL) == PN_OK);
     made = (const op_plan *)plan;
     at = (known){ 1000.0,
                   4.0,

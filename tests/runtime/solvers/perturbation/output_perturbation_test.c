@@ -26,12 +26,12 @@ static void open_scene(scene *at, const char *method)
     pn_dataset *raw = NULL;
 
     *at = (scene){ 0 };
-    CHECK(pn_synthetic_logistic(&raw, &how, NULL, NULL) == PN_OK);
+    CHECK(pn_dataset_synthetic_logistic(&raw, &how, NULL, NULL) == PN_OK);
     CHECK(pn_dataset_clip_rows(&at->data, raw, PN_L2, 1.0, NULL) == PN_OK);
     pn_dataset_free(raw);
     parts.data = at->data;
-    CHECK(pn_loss_new(&parts.loss, "logistic", none, NULL) == PN_OK);
-    CHECK(pn_regulariser_new(&parts.reg, "l2", weight, NULL) == PN_OK);
+    CHECK(pn_loss_from_args(&parts.loss, "logistic", none, NULL) == PN_OK);
+    CHECK(pn_regulariser_from_args(&parts.reg, "l2", weight, NULL) == PN_OK);
     CHECK(pn_objective_new(&at->objective, &parts, NULL) == PN_OK);
     pn_loss_free(parts.loss);
     pn_regulariser_free(parts.reg);
@@ -39,7 +39,7 @@ static void open_scene(scene *at, const char *method)
     own[OUTPUT_OPT_METHOD] = (pn_arg){ .given = true, .text = method };
     if (strcmp(method, "sgd") == 0)
         own[OUTPUT_OPT_BATCH] = (pn_arg){ .given = true, .count = 10 };
-    CHECK(pn_plan_new(&at->plan, "output_perturbation", at->objective, NULL, common, own, NULL, NULL) == PN_OK);
+    CHECK(pn_plan_from_args(&at->plan, "output_perturbation", at->objective, NULL, common, own, NULL, NULL) == PN_OK);
     CHECK(pn_ledger_new(&at->ledger, &budget, NULL) == PN_OK && pn_rng_seeded(&at->rng, 3, NULL) == PN_OK);
 }
 

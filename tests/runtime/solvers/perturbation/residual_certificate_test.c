@@ -186,7 +186,7 @@ static void test_set(pn_rng *rng, size_t row)
     double share = 0.0, known_share = 0.0;
     pn_set *set = NULL;
 
-    CHECK(pn_set_new(&set, rows[row].set, args, NULL) == PN_OK);
+    CHECK(pn_set_from_args(&set, rows[row].set, args, NULL) == PN_OK);
     for (int trial = 0; trial < 400; trial++) {
         problem at;
         double tolerance = pow(10.0, uniform(rng, -9.0, -1.0)), kappa = pow(10.0, uniform(rng, 0.2, 5.0));

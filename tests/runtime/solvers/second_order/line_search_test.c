@@ -38,7 +38,7 @@ static pn_status make_objective(world *of, const char *loss, const double *X, si
     pn_dataset_free(raw);
     parts.data = of->data;
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, loss, none, NULL);
+        status = pn_loss_from_args(&parts.loss, loss, none, NULL);
     if (status == PN_OK)
         status = pn_objective_new(&of->objective, &parts, NULL);
     pn_loss_free(parts.loss);
@@ -138,8 +138,8 @@ static void test_the_regulariser_is_exact(void)
 
     CHECK(pn_dataset_from_dense(&of.data, X, 1, 2, y, NULL, NULL) == PN_OK);
     parts.data = of.data;
-    CHECK(pn_loss_new(&parts.loss, "logistic", none, NULL) == PN_OK);
-    CHECK(pn_regulariser_new(&parts.reg, "l2", weight, NULL) == PN_OK);
+    CHECK(pn_loss_from_args(&parts.loss, "logistic", none, NULL) == PN_OK);
+    CHECK(pn_regulariser_from_args(&parts.reg, "l2", weight, NULL) == PN_OK);
     CHECK(pn_objective_new(&of.objective, &parts, NULL) == PN_OK);
     pn_loss_free(parts.loss);
     pn_regulariser_free(parts.reg);

@@ -31,7 +31,7 @@ static void open_fixture(fixture *f, const char *name, pn_arg *args, const doubl
     CHECK(pn_dataset_clip_rows(&clipped, f->raw, PN_L2, 1.0, NULL) == PN_OK);
     CHECK(pn_dataset_clip_labels(&f->data, clipped, labels.low, labels.high, NULL) == PN_OK);
     pn_dataset_free(clipped);
-    CHECK(pn_loss_new(&f->loss, name, args, NULL) == PN_OK);
+    CHECK(pn_loss_from_args(&f->loss, name, args, NULL) == PN_OK);
     parts.data = f->data;
     parts.loss = f->loss;
     CHECK(pn_objective_new(&f->objective, &parts, NULL) == PN_OK);
@@ -186,7 +186,7 @@ static void minimises_over_a_set(void)
         else
             high = m;
     }
-    CHECK(pn_set_new(&set, "l2_ball", args, NULL) == PN_OK);
+    CHECK(pn_set_from_args(&set, "l2_ball", args, NULL) == PN_OK);
     CHECK(nw_quadratic_init(&q, 2, NULL) == PN_OK);
     CHECK(nw_quadratic_set(&q, packed, 0.0, NULL) == PN_OK);
     CHECK(nw_quadratic_minimise(&q, set, w, g, next, NULL, NULL) == PN_OK);

@@ -70,9 +70,9 @@ static inline pn_status world_make(world *out, const recipe *of, pn_err *err)
     status = world_data(&out->data, of, err);
     parts.data = out->data;
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, of->loss ? of->loss : "logistic", none, err);
+        status = pn_loss_from_args(&parts.loss, of->loss ? of->loss : "logistic", none, err);
     if (status == PN_OK && of->nonconvex > 0.0)
-        status = pn_regulariser_new(&parts.reg, "nonconvex", weight, err);
+        status = pn_regulariser_from_args(&parts.reg, "nonconvex", weight, err);
     if (status == PN_OK)
         status = pn_objective_new(&out->objective, &parts, err);
     pn_loss_free(parts.loss);

@@ -275,9 +275,9 @@ static void test_every_query_has_its_own_batch(world *of)
 
 static const pn_plan_line *line_of(const pn_plan *plan, const char *name)
 {
-    for (size_t i = 0; i < plan->line_count; i++) {
-        if (strcmp(plan->lines[i].name, name) == 0)
-            return &plan->lines[i];
+    for (size_t i = 0; i < plan->lines.count; i++) {
+        if (strcmp(plan->lines.line[i].name, name) == 0)
+            return &plan->lines.line[i];
     }
     return NULL;
 }
@@ -302,10 +302,10 @@ static void test_the_plan_says_what_a_record_moves(world *of)
             CHECK_CLOSE(line->value, want[k], 1e-6 * want[k]);
     }
     CHECK(strstr(line_of(&plan, "sensitivity D_H")->formula, "sqrt(2) B_H/m") != NULL);
-    plan.line_count = 0;
+    plan.lines.count = 0;
     CHECK(pn_model_read(&model, "test", of->objective, &none, 0, true, false, NULL) == PN_OK);
     pn_model_explain(&model, 0.0, &plan);
-    CHECK(plan.line_count == 3 && !line_of(&plan, "sensitivity D_g"));
+    CHECK(plan.lines.count == 3 && !line_of(&plan, "sensitivity D_g"));
 }
 
 int main(void)

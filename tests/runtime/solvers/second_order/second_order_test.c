@@ -38,16 +38,16 @@ static pn_status make(pn_dataset **data, pn_objective **objective, size_t n, pn_
     pn_objective_parts parts = { .clip = 0.0 };
     pn_arg none[4] = { { 0 } }, weight[4] = { { .given = true, .real = 0.5 } };
     pn_dataset *raw = NULL;
-    pn_status status = pn_synthetic_logistic(&raw, &how, NULL, err);
+    pn_status status = pn_dataset_synthetic_logistic(&raw, &how, NULL, err);
 
     if (status == PN_OK)
         status = pn_dataset_clip_rows(data, raw, PN_L2, 1.0, err);
     pn_dataset_free(raw);
     parts.data = *data;
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, "logistic", none, err);
+        status = pn_loss_from_args(&parts.loss, "logistic", none, err);
     if (status == PN_OK)
-        status = pn_regulariser_new(&parts.reg, "nonconvex", weight, err);
+        status = pn_regulariser_from_args(&parts.reg, "nonconvex", weight, err);
     if (status == PN_OK)
         status = pn_objective_new(objective, &parts, err);
     pn_loss_free(parts.loss);
@@ -82,7 +82,7 @@ static pn_status make_plan(pn_plan **out, const run_kind *kind, pn_objective *ob
         own[SO_PHASES] = (pn_arg){ .given = true, .count = kind->phases };
     if (kind->eigen)
         own[SO_EIGEN] = (pn_arg){ .given = true, .text = kind->eigen };
-    return pn_plan_new(out, "second_order", objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(out, "second_order", objective, NULL, common, own, NULL, err);
 }
 
 static pn_ledger *teaching(double rho)
@@ -210,9 +210,9 @@ static void try_it(trial *run)
     pn_allocator allocator = { allocate, resize, release, run };
     pn_err err;
 
-    pn_set_allocator(&allocator);
+    pn_allocator_set(&allocator);
     CHECK(scenario(run, &err) == PN_OK);
-    pn_set_allocator(NULL);
+    pn_allocator_set(NULL);
     CHECK(atomic_load(&run->memory.live) == 0);
 }
 
@@ -409,7 +409,7 @@ static void test_certificates_hold(const run_kind *kind)
         pn_fit *fit = NULL;
 
         CHECK(pn_rng_seeded(&rng, seed, NULL) == PN_OK);
-        if (CHECK(pn_run(&fit, plan, &(pn_run_options){ .rng = rng }, NULL) == PN_OK)) {
+        if (CHECK(pn_plan_run(&fit, plan, &(pn_run_options){ .rng = rng }, NULL) == PN_OK)) {
             bool end = strcmp(fit->certificate.status, "certified") == 0;
 
             CHECK(end == isfinite(fit->certificate.gradient_norm) && end == isfinite(fit->certificate.eigenvalue));

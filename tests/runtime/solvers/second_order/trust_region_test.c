@@ -75,12 +75,12 @@ static void make(problem *at, size_t n, const char *loss, double lambda)
     pn_dataset *raw = NULL;
 
     *at = (problem){ 0 };
-    CHECK(pn_synthetic_logistic(&raw, &how, NULL, NULL) == PN_OK &&
+    CHECK(pn_dataset_synthetic_logistic(&raw, &how, NULL, NULL) == PN_OK &&
           pn_dataset_clip_rows(&at->data, raw, PN_L2, 1.0, NULL) == PN_OK);
     pn_dataset_free(raw);
     parts.data = at->data;
-    CHECK(pn_loss_new(&parts.loss, loss, none, NULL) == PN_OK &&
-          pn_regulariser_new(&parts.reg, "nonconvex", weight, NULL) == PN_OK &&
+    CHECK(pn_loss_from_args(&parts.loss, loss, none, NULL) == PN_OK &&
+          pn_regulariser_from_args(&parts.reg, "nonconvex", weight, NULL) == PN_OK &&
           pn_objective_new(&at->objective, &parts, NULL) == PN_OK);
     pn_loss_free(parts.loss);
     pn_regulariser_free(parts.reg);
@@ -123,7 +123,7 @@ static pn_status plan_with(problem *at, const settings *of, pn_err *err)
         own[TR_BATCH] = (pn_arg){ .given = true, .count = of->batch };
     pn_plan_free(at->plan);
     at->plan = NULL;
-    return pn_plan_new(&at->plan, "trust_region", at->objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(&at->plan, "trust_region", at->objective, NULL, common, own, NULL, err);
 }
 
 static void plan(problem *at, const settings *of)
@@ -141,7 +141,7 @@ static pn_fit *run(const problem *at, uint64_t seed, pn_ledger *ledger)
     pn_err err = { 0 };
 
     CHECK(pn_rng_seeded(&rng, seed, NULL) == PN_OK);
-    if (!CHECK(pn_run(&fit, at->plan, &(pn_run_options){ .rng = rng, .ledger = ledger }, &err) == PN_OK))
+    if (!CHECK(pn_plan_run(&fit, at->plan, &(pn_run_options){ .rng = rng, .ledger = ledger }, &err) == PN_OK))
         (void)fprintf(stderr, "    %s\n", err.message);
     pn_rng_free(rng);
     return fit;
@@ -385,12 +385,12 @@ static void try_it(trial *self)
     pn_allocator allocator = { fail_alloc_allocate, fail_alloc_resize, fail_alloc_release, &self->memory };
     problem at;
 
-    pn_set_allocator(&allocator);
+    pn_allocator_set(&allocator);
     make(&at, 300, "logistic", 0.01);
     plan(&at, &(settings){ .rho = 0.5, .tolerance = 1e-3, .batch = self->batch, .iterations = 4 });
     walk_through(self, &at);
     clear(&at);
-    pn_set_allocator(NULL);
+    pn_allocator_set(NULL);
     CHECK(atomic_load(&self->memory.live) == 0);
 }
 

@@ -83,14 +83,14 @@ static pn_status make(pn_dataset **data, pn_objective **objective, const run_kin
     pn_objective_parts parts = { .clip = 0.0 };
     pn_arg none[4] = { { 0 } };
     pn_dataset *raw = NULL;
-    pn_status status = pn_synthetic_logistic(&raw, &how, NULL, err);
+    pn_status status = pn_dataset_synthetic_logistic(&raw, &how, NULL, err);
 
     if (status == PN_OK)
         status = pn_dataset_clip_rows(data, raw, PN_L2, 1.0, err);
     pn_dataset_free(raw);
     parts.data = *data;
     if (status == PN_OK)
-        status = pn_loss_new(&parts.loss, "logistic", none, err);
+        status = pn_loss_from_args(&parts.loss, "logistic", none, err);
     if (status == PN_OK)
         status = pn_objective_new(objective, &parts, err);
     pn_loss_free(parts.loss);
@@ -118,7 +118,7 @@ static pn_status plan_of(pn_plan **out, trial *run, pn_objective *objective, pn_
         own[SVRG_ACCOUNTANT] = (pn_arg){ .given = true, .text = kind->accountant };
     if (prox)
         own[SVRG_PROX] = (pn_arg){ .given = true, .object = prox };
-    return pn_plan_new(out, kind->solver, objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(out, kind->solver, objective, NULL, common, own, NULL, err);
 }
 
 static pn_ledger *teaching(const run_kind *kind)
@@ -254,9 +254,9 @@ static void try_it(trial *run)
     pn_allocator allocator = { allocate, resize, release, run };
     pn_err err;
 
-    pn_set_allocator(&allocator);
+    pn_allocator_set(&allocator);
     CHECK(scenario(run, &err) == PN_OK);
-    pn_set_allocator(NULL);
+    pn_allocator_set(NULL);
     CHECK(atomic_load(&run->memory.live) == 0);
 }
 
@@ -309,7 +309,7 @@ static void run_with(pn_plan *plan, unsigned threads, double *theta)
     pn_fit *fit = NULL;
 
     CHECK(pn_task_new(&task, threads, NULL) == PN_OK && pn_rng_seeded(&rng, 11, NULL) == PN_OK);
-    CHECK(pn_run(&fit, plan, &(pn_run_options){ .rng = rng, .task = task }, NULL) == PN_OK);
+    CHECK(pn_plan_run(&fit, plan, &(pn_run_options){ .rng = rng, .task = task }, NULL) == PN_OK);
     memcpy(theta, fit->theta, KEPT * sizeof *theta);
     pn_fit_free(fit);
     pn_rng_free(rng);

@@ -87,8 +87,8 @@ static pn_plan *plan_for(pn_objective *objective, const setting *of)
         if (strcmp(of->factorization, "binary") == 0)
             say_prefix(own, "estimator", pn_prefix_estimator_names[of->estimator]);
     }
-    if (!CHECK(pn_plan_new(&plan, of->naive ? "zeroth_order_naive" : "zeroth_order", objective, NULL, common, own, NULL,
-                           &err) == PN_OK))
+    if (!CHECK(pn_plan_from_args(&plan, of->naive ? "zeroth_order_naive" : "zeroth_order", objective, NULL, common, own,
+                                 NULL, &err) == PN_OK))
         (void)fprintf(stderr, "%s\n", err.message);
     return plan;
 }
@@ -142,7 +142,7 @@ static double share_moved(const setting *of, size_t where, bool at_a_point)
 
         run(&box, of, out[k], &plan, &objective, &data);
         details = (const zo_plan *)plan;
-        mu = pn_prefix_mu(details->design);
+        mu = pn_prefix_design_mu(details->design);
         for (size_t t = 0; k == 1 && t < plan->iterations; t++) {
             bool begins = of->naive || t % ROUNDS == 0;
             double square = 0.0;

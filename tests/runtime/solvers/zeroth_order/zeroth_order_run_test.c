@@ -98,7 +98,8 @@ static pn_status make_plan(pn_plan **out, pn_objective *objective, bool naive, d
         own[ZO_ORACLE] = (pn_arg){ .given = true, .text = "variance_reduced" };
         own[ZO_DIRECTIONS] = (pn_arg){ .given = true, .text = "orthogonal" };
     }
-    return pn_plan_new(out, naive ? "zeroth_order_naive" : "zeroth_order", objective, NULL, common, own, NULL, err);
+    return pn_plan_from_args(out, naive ? "zeroth_order_naive" : "zeroth_order", objective, NULL, common, own, NULL,
+                             err);
 }
 
 /* ---- the points ---- */
@@ -306,9 +307,9 @@ static void try_it(trial *run)
     pn_allocator allocator = { fail_alloc_allocate, fail_alloc_resize, fail_alloc_release, &run->memory };
     pn_err err;
 
-    pn_set_allocator(&allocator);
+    pn_allocator_set(&allocator);
     CHECK(scenario(run, &err) == PN_OK);
-    pn_set_allocator(NULL);
+    pn_allocator_set(NULL);
     CHECK(atomic_load(&run->memory.live) == 0);
 }
 
