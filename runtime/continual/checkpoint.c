@@ -256,8 +256,8 @@ static pn_status read_key(pn_prefix *stream, const image *from, pn_err *err)
 static pn_status read_stream(pn_prefix *stream, const image *from, const unsigned char *data, const char *path,
                              pn_err *err)
 {
-    if (pn_prefix_design_sigma(stream->design) != from->design_sigma || pn_prefix_design_mu(stream->design) != from->design_mu ||
-        stream_sigma(stream) != from->stream_sigma)
+    if (pn_prefix_design_sigma(stream->design) != from->design_sigma ||
+        pn_prefix_design_mu(stream->design) != from->design_mu || stream_sigma(stream) != from->stream_sigma)
         return pn_fail(
             err, PN_EPARSE,
             "prefix: %.300s: was written by a version of this library that chooses other noise (sigma %.17g there, "

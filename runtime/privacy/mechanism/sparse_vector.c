@@ -148,7 +148,7 @@ static void sparse_describe(const pn_mechanism *base, char *text, size_t size)
 /* ---- the adaptive form ---- */
 
 pn_status pn_sparse_run_new(pn_sparse_run **out, pn_mechanism *mechanism, pn_ledger *ledger, const char *label,
-                         pn_rng *rng, pn_err *err)
+                            pn_rng *rng, pn_err *err)
 {
     pn_sparse_run *run;
     pn_status status;

@@ -324,8 +324,8 @@ static double gap_beyond_convexity(const problem *at, double value, double gap)
     return isfinite(floor) ? fmin(gap, fmax(value - floor, 0.0)) : gap;
 }
 
-pn_status pn_objective_minimise(pn_objective *objective, double tol, size_t max_iterations, double *theta, double *value,
-                         double *gap, pn_task *task, pn_err *err)
+pn_status pn_objective_minimise(pn_objective *objective, double tol, size_t max_iterations, double *theta,
+                                double *value, double *gap, pn_task *task, pn_err *err)
 {
     problem at = { .objective = objective, .task = task, .tol = tol };
     size_t p = pn_objective_dim(objective);
