@@ -315,7 +315,8 @@ RUNTIME_OF = $(if $(filter thread,$(1)),libtsan.so,$(if $(filter address,$(1)),l
 ifneq ($(SAN),)
 comma    := ,
 SAN_ENV   = PN_PRELOAD='$(shell $(CC) -print-file-name=$(call RUNTIME_OF,$(subst $(comma), ,$(SAN))))' \
-            ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+            ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+            TSAN_OPTIONS=suppressions='$(CURDIR)/tests/tools/tsan.supp'
 endif
 
 # The runtime with all its names, which C tests call: linked once, and not into each of them.
@@ -328,7 +329,7 @@ $(TEST_SO): $(RUNTIME_OBJ) $(BUILD)/objects
 # tables that a shared object hides; those of regress/ may carry the faults of core/mutant.h.
 STATIC_TESTS := $(filter $(BUILD)/tests/runtime/random/%,$(C_TESTS))
 $(C_TESTS) $(BENCHES): %: %.o
-	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a %.so,$^) -Wl,-rpath,'$(TREE)/tests' \
+	$(call quiet,link $@)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a %.so,$^) -Wl,--allow-shlib-undefined,-rpath,'$(TREE)/tests' \
 	    $(if $(findstring tests/bindings/,$@),$(LUA_LIBS)) $(ALL_LIBS)
 $(STATIC_TESTS) $(BENCHES): $(ARCHIVES)
 $(filter-out $(STATIC_TESTS),$(C_TESTS)): $(TEST_SO)

@@ -99,8 +99,7 @@ static pn_status conclude(pnl_host *host, char *text, char **answer, pn_err *err
     lua_State *L = pnl_host_state(host);
     pn_status status = PN_EINVAL; /* of syntax */
 
-    if (!text)
-        return pn_fail(err, PN_ENOMEM, "curator: out of memory for the answer");
+    PN_TRY(pn_made(text, err, "curator: out of memory for the answer"));
     if (lua_toboolean(L, -2)) {
         if (answer)
             *answer = text;

@@ -378,15 +378,13 @@ static pn_status take_output(talk *self, pn_err *err)
         return strange(err);
     if (self->count == self->room) {
         more = pn_resize(self->lines, 2 * self->room + 16, sizeof *more);
-        if (!more)
-            return pn_fail(err, PN_ENOMEM, "curator: out of memory for what the script printed");
+        PN_TRY(pn_made(more, err, "curator: out of memory for what the script printed"));
         self->lines = more;
         self->room = 2 * self->room + 16;
     }
     self->said += size + 1;
     self->lines[self->count] = (line){ (pnl_host_channel)channel, pn_alloc(size + 1, 1), size };
-    if (!self->lines[self->count].text)
-        return pn_fail(err, PN_ENOMEM, "curator: out of memory for what the script printed");
+    PN_TRY(pn_made(self->lines[self->count].text, err, "curator: out of memory for what the script printed"));
     memcpy(self->lines[self->count++].text, text, size + 1);
     return self->said <= MOST_SAID ? PN_OK : strange(err);
 }

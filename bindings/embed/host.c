@@ -105,9 +105,7 @@ pn_status pnl_host_new(pnl_host **out, const pnl_host_options *options, pn_err *
 
     if (status != PN_OK)
         return status;
-    host = pn_calloc(1, sizeof *host);
-    if (!host)
-        return pn_fail(err, PN_ENOMEM, "host: out of memory");
+    PN_TRY(pn_new_zeroed(&host, 1, err, "host: out of memory"));
     host->options = options ? *options : none;
     atomic_init(&host->cancelled, 0);
     atomic_init(&host->running, 0);

@@ -171,8 +171,7 @@ static pn_status keep_row(void *self, const pn_selftest_row *row, pn_err *err)
         size_t room = all->room ? 2 * all->room : 128;
         kept_row *rows = pn_resize(all->rows, room, sizeof *rows);
 
-        if (!rows)
-            return pn_fail(err, PN_ENOMEM, "accountant.selftest: out of memory");
+        PN_TRY(pn_made(rows, err, "accountant.selftest: out of memory"));
         all->rows = rows;
         all->room = room;
     }

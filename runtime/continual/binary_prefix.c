@@ -117,8 +117,7 @@ static pn_status allocate_nodes(binary_tree *tree, pn_err *err)
 
     tree->node_multiple = pn_alloc(count, sizeof *tree->node_multiple);
     tree->node_estimate = pn_alloc(count, sizeof *tree->node_estimate);
-    if (!tree->node_multiple || !tree->node_estimate)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for %zu nodes", count);
+    PN_TRY(pn_made(tree->node_multiple && tree->node_estimate, err, "prefix: out of memory for %zu nodes", count));
     return PN_OK;
 }
 
@@ -234,9 +233,7 @@ static pn_status binary_create(pn_prefix_method **out, pn_prefix_options *option
     *out = NULL;
     if (status != PN_OK)
         return status;
-    tree = pn_calloc(1, sizeof *tree);
-    if (!tree)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory");
+    PN_TRY(pn_new_zeroed(&tree, 1, err, "prefix: out of memory"));
     options->keep_root = options->keep_root || options->estimator == PN_PREFIX_FULL || options->horizon == 0;
     tree->base.ops = &pn_prefix_binary;
     tree->base.dim = options->dim;

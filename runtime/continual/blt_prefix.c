@@ -70,9 +70,7 @@ static pn_status sensitivity_of(double *out, const blt_method *self, const pn_pr
         *out = sqrt(pn_toeplitz_blt_square(self->m, self->theta, self->omega, horizon)) * (1.0 + 0x1p-40);
         return PN_OK;
     }
-    c = pn_alloc(horizon, sizeof *c);
-    if (!c)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for %zu coefficients", horizon);
+    PN_TRY(pn_new(&c, horizon, err, "prefix: out of memory for %zu coefficients", horizon));
     pn_toeplitz_blt(self->m, self->theta, self->omega, horizon, c);
     status = pn_toeplitz_sensitivity(out, horizon, c, horizon, options->participations, options->separation, err);
     *out *= 1.0 + 0x1p-40; /* powers by repeated products */

@@ -131,9 +131,7 @@ static pn_status make_room(keeper *self, size_t bytes, pn_err *err)
 
     if (bytes <= self->room_bytes)
         return PN_OK;
-    room = pn_alloc(bytes, 1);
-    if (!room)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for a checkpoint of %zu bytes", bytes);
+    PN_TRY(pn_new(&room, bytes, err, "prefix: out of memory for a checkpoint of %zu bytes", bytes));
     if (self->room)
         sodium_memzero(self->room, self->room_bytes);
     pn_free(self->room);
@@ -258,8 +256,8 @@ static pn_status read_key(pn_prefix *stream, const image *from, pn_err *err)
 static pn_status read_stream(pn_prefix *stream, const image *from, const unsigned char *data, const char *path,
                              pn_err *err)
 {
-    if (pn_prefix_design_sigma(stream->design) != from->design_sigma || pn_prefix_design_mu(stream->design) != from->design_mu ||
-        stream_sigma(stream) != from->stream_sigma)
+    if (pn_prefix_design_sigma(stream->design) != from->design_sigma ||
+        pn_prefix_design_mu(stream->design) != from->design_mu || stream_sigma(stream) != from->stream_sigma)
         return pn_fail(
             err, PN_EPARSE,
             "prefix: %.300s: was written by a version of this library that chooses other noise (sigma %.17g there, "
@@ -334,9 +332,7 @@ static pn_status keeper_of(keeper **out, pn_prefix *stream, pn_err *err)
     keeper *self = stream->follower.self;
 
     if (!self) {
-        self = pn_calloc(1, sizeof *self);
-        if (!self)
-            return pn_fail(err, PN_ENOMEM, "prefix: out of memory for a checkpoint");
+        PN_TRY(pn_new_zeroed(&self, 1, err, "prefix: out of memory for a checkpoint"));
         randombytes_buf(self->id, sizeof self->id);
         stream->follower = (pn_prefix_follower){ keeper_pushed, keeper_free, self };
     }

@@ -222,8 +222,7 @@ pn_status pn_checkpoint_make(pn_checkpoint_file **out, const pn_checkpoint_owner
 
     *out = NULL;
     *published = false;
-    if (!file)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for a file", owner->name);
+    PN_TRY(pn_made(file, err, "%s: out of memory for a file", owner->name));
     memcpy(file->now.magic, MAGIC, sizeof file->now.magic);
     file->now.version = VERSION;
     file->now.order = ORDER;
@@ -391,8 +390,7 @@ pn_status pn_checkpoint_open(pn_checkpoint_file **out, const pn_checkpoint_owner
 
     *out = NULL;
     *state = NULL;
-    if (!file)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for a file", owner->name);
+    PN_TRY(pn_made(file, err, "%s: out of memory for a file", owner->name));
     status = open_locked(file, err);
     if (status == PN_OK)
         status = read_file(file, state, size, err);

@@ -301,9 +301,7 @@ static pn_status copy_numbers(const double **out, const double *from, size_t n, 
     *out = NULL;
     if (!from || n == 0)
         return PN_OK;
-    copy = pn_alloc(n, sizeof *copy);
-    if (!copy)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory");
+    PN_TRY(pn_new(&copy, n, err, "prefix: out of memory"));
     memcpy(copy, from, n * sizeof *copy);
     *out = copy;
     return PN_OK;
@@ -387,9 +385,7 @@ pn_status pn_prefix_design_new(pn_prefix_design **out, const pn_prefix_options *
     *out = NULL;
     if (status != PN_OK)
         return status;
-    design = pn_calloc(1, sizeof *design);
-    if (!design)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory");
+    PN_TRY(pn_new_zeroed(&design, 1, err, "prefix: out of memory"));
     design->references = 1;
     design->options = *options;
     design->options.sensitivities = NULL;

@@ -88,9 +88,8 @@ static pn_status make_state(pn_prefix *stream, uint64_t count, pn_err *err)
         stream->state = stream->state_room < SIZE_MAX ? pn_alloc_large(1, stream->state_room) : NULL;
         stream->state_touched = 0;
     }
-    if (!stream->state)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory for a stream of %zu words a coordinate",
-                       words + common_words(stream->design));
+    PN_TRY(pn_made(stream->state, err, "prefix: out of memory for a stream of %zu words a coordinate",
+                   words + common_words(stream->design)));
     if (stream->state_touched < bytes)
         stream->state_touched = bytes;
     return PN_OK;
@@ -128,8 +127,7 @@ pn_status pn_prefix_make(pn_prefix **out, pn_prefix_design *design, uint64_t cou
     pn_status status;
 
     *out = NULL;
-    if (!stream)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory");
+    PN_TRY(pn_made(stream, err, "prefix: out of memory"));
     stream->design = pn_prefix_design_keep(design);
     stream->owner = getpid();
     stream->count = count;
@@ -218,8 +216,7 @@ static pn_status add_worker(pn_prefix *stream, pn_err *err)
     pn_prefix_worker *worker = pn_alloc(1, bytes);
     pn_status status;
 
-    if (!worker)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory");
+    PN_TRY(pn_made(worker, err, "prefix: out of memory"));
     worker->rng = NULL;
     worker->bytes = bytes;
     status = pn_rng_seeded(&worker->rng, 0, err); /* pn_prefix_noise gives it an address before each draw */
@@ -240,8 +237,7 @@ pn_status pn_prefix_hire(pn_prefix *stream, pn_task *task, pn_err *err)
     if (want <= stream->worker_count || stream->design->options.noiseless)
         return PN_OK;
     workers = pn_resize(stream->workers, want, sizeof *workers);
-    if (!workers)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory");
+    PN_TRY(pn_made(workers, err, "prefix: out of memory"));
     stream->workers = workers;
     while (status == PN_OK && stream->worker_count < want)
         status = add_worker(stream, err);

@@ -410,9 +410,7 @@ pn_status pn_prefix_all(const pn_prefix *stream, double *out, pn_task *task, pn_
         return pn_fail(err, PN_EINVAL,
                        "prefix: all prefixes are estimated after the last of %llu leaves, and %llu are there",
                        (unsigned long long)method->horizon, (unsigned long long)stream->count);
-    call.work = pn_alloc((size_t)pn_task_threads(task) * doubles, sizeof *call.work);
-    if (!call.work)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory");
+    PN_TRY(pn_new(&call.work, (size_t)pn_task_threads(task) * doubles, err, "prefix: out of memory"));
     status = pn_parallel(task, pn_prefix_blocks(stream), all_block, &call, err);
     pn_free(call.work);
     return status;

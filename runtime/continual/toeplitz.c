@@ -178,9 +178,7 @@ pn_status pn_toeplitz_sensitivity(double *out, size_t bands, const double *c, si
     status = check_falling(bands, c, horizon, err);
     if (status != PN_OK)
         return status;
-    sums = pn_alloc(horizon, sizeof *sums);
-    if (!sums)
-        return pn_fail(err, PN_ENOMEM, "toeplitz: out of memory");
+    PN_TRY(pn_new(&sums, horizon, err, "toeplitz: out of memory"));
     *out = sqrt(participation_square(sums, least(bands, horizon), c, horizon, q, b)) * outward;
     pn_free(sums);
     return PN_OK;

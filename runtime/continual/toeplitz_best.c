@@ -58,8 +58,7 @@ static pn_status descent_init(descent *self, size_t n, pn_err *err)
 
     memset(self, 0, sizeof *self);
     self->block = pn_calloc(n, vectors * sizeof(double));
-    if (!self->block)
-        return pn_fail(err, PN_ENOMEM, "toeplitz: out of memory");
+    PN_TRY(pn_made(self->block, err, "toeplitz: out of memory"));
     self->n = n;
     self->x = self->block;
     self->g = self->x + n;

@@ -27,8 +27,7 @@ pn_status pn_toeplitz_method_new(pn_toeplitz_method **out, size_t size, const pn
     if (status != PN_OK)
         return status;
     self = pn_calloc(1, size);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "prefix: out of memory");
+    PN_TRY(pn_made(self, err, "prefix: out of memory"));
     self->base.ops = ops;
     self->base.horizon = options->horizon;
     self->base.dim = options->dim;

@@ -5,6 +5,15 @@
 #include "penumbra/status.h"
 #include "penumbra/version.h"
 
+/** Return from the function with the status of the expression unless it is PN_OK. */
+#define PN_TRY(expression)                                                                                             \
+    do {                                                                                                               \
+        pn_status tried = (expression);                                                                                \
+                                                                                                                       \
+        if (tried != PN_OK)                                                                                            \
+            return tried;                                                                                              \
+    } while (0)
+
 /** Put `context: ` before the message of a failure on its way up; returns err->status (status when err is NULL). */
 pn_status pn_fail_in(pn_err *err, pn_status status, const char *context);
 

@@ -103,8 +103,7 @@ pn_status pn_vault_add(void *pages, size_t bytes, pn_err *err)
 {
     region *more = pn_plain_resize(vault.regions, (vault.region_count + 1) * sizeof *more);
 
-    if (!more)
-        return pn_fail(err, PN_ENOMEM, "vault: out of memory");
+    PN_TRY(pn_made(more, err, "vault: out of memory"));
     vault.regions = more;
     if (vault.armed && vault.inside == 0 && mprotect(pages, bytes, PROT_NONE) != 0)
         return pn_fail(err, PN_EINVAL, "vault: the system does not lock %zu bytes", bytes);

@@ -279,7 +279,8 @@ static pn_status finish(pn_dataset **out, reader *self, pn_err *err)
     return PN_OK;
 }
 
-pn_status pn_dataset_load_csv(pn_dataset **out, const char *path, const pn_csv_options *options, pn_task *task, pn_err *err)
+pn_status pn_dataset_load_csv(pn_dataset **out, const char *path, const pn_csv_options *options, pn_task *task,
+                              pn_err *err)
 {
     static const pn_csv_options defaults = { 0 };
     reader self = { .options = options ? options : &defaults };

@@ -261,9 +261,8 @@ static pn_status place_codings(pn_csv_plan *plan, const pn_text *text, const pn_
 {
     pn_status status = PN_OK;
 
-    plan->coding = pn_calloc(plan->features, sizeof *plan->coding);
-    if (!plan->coding)
-        return pn_fail(err, PN_ENOMEM, "%.300s: out of memory for %zu columns", text->path, plan->columns);
+    PN_TRY(pn_new_zeroed(&plan->coding, plan->features, err, "%.300s: out of memory for %zu columns", text->path,
+                         plan->columns));
     for (size_t k = 0; k < plan->features; k++)
         plan->coding[k].kind = options->one_hot_text ? PN_CSV_UNDECIDED : PN_CSV_NUMBER;
     for (size_t k = 0; status == PN_OK && k < options->one_hot_count; k++)
@@ -275,9 +274,7 @@ static pn_status assign_roles(pn_csv_plan *plan, const pn_text *text, const pn_c
 {
     pn_status status;
 
-    plan->role = pn_alloc(plan->columns, sizeof *plan->role);
-    if (!plan->role)
-        return pn_fail(err, PN_ENOMEM, "%.300s: out of memory for %zu columns", text->path, plan->columns);
+    PN_TRY(pn_new(&plan->role, plan->columns, err, "%.300s: out of memory for %zu columns", text->path, plan->columns));
     for (size_t column = 0; column < plan->columns; column++)
         plan->role[column] = PN_CSV_SKIP;
     status = place_label(plan, text, options, err);
@@ -302,9 +299,7 @@ static pn_status keep_header(pn_csv_plan *plan, const pn_text *text, const char 
     while (line[length - 1] != '\n') /* no strchr: a damaged file may hold zero bytes */
         length++;
     plan->header_found = true;
-    plan->header = pn_alloc(length + 1, 1);
-    if (!plan->header)
-        return pn_fail(err, PN_ENOMEM, "%.300s: out of memory", text->path);
+    PN_TRY(pn_new(&plan->header, length + 1, err, "%.300s: out of memory", text->path));
     memcpy(plan->header, line, length);
     plan->header[length] = '\0';
     return PN_OK;

@@ -33,8 +33,7 @@ static pn_status unquote(pn_csv_word *word, const pn_csv_cursor *cursor, const c
     if (word->room < (size_t)(stop - start)) {
         char *larger = pn_resize(word->unquoted, 2 * (size_t)(stop - start), 1);
 
-        if (!larger)
-            return pn_fail(err, PN_ENOMEM, "%.300s:%zu: out of memory", cursor->text->path, cursor->text->line);
+        PN_TRY(pn_made(larger, err, "%.300s:%zu: out of memory", cursor->text->path, cursor->text->line));
         word->unquoted = larger;
         word->room = 2 * (size_t)(stop - start);
     }

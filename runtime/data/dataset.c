@@ -335,9 +335,7 @@ pn_status pn_dataset_name_features(pn_dataset *made, const pn_dataset *data, con
 
     if (!data->features)
         return PN_OK;
-    made->features = pn_alloc(own + more, 1);
-    if (!made->features)
-        return pn_fail(err, PN_ENOMEM, "data: out of memory for the names of %zu features", made->p);
+    PN_TRY(pn_new(&made->features, own + more, err, "data: out of memory for the names of %zu features", made->p));
     memcpy(made->features, data->features, own);
     if (extra)
         memcpy(made->features + own, extra, more);

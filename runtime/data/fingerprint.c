@@ -203,8 +203,7 @@ pn_status pn_fingerprint_check(const pn_fingerprint *code, size_t without, const
     double *s = pn_alloc(code->p, sizeof *s), kappa, left;
     size_t agreed = 0;
 
-    if (!s)
-        return pn_fail(err, PN_ENOMEM, "fingerprint:lemma: out of memory");
+    PN_TRY(pn_made(s, err, "fingerprint:lemma: out of memory"));
     memset(out, 0, sizeof *out);
     out->disagreed = pn_fingerprint_consensus(code, without, s);
     out->loss = loss_of(code, without, theta);

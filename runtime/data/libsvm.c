@@ -172,7 +172,7 @@ static pn_status finish(pn_dataset **out, reader *self, pn_err *err)
 }
 
 pn_status pn_dataset_load_libsvm(pn_dataset **out, const char *path, const pn_libsvm_options *options, pn_task *task,
-                         pn_err *err)
+                                 pn_err *err)
 {
     static const pn_libsvm_options defaults = { 0 };
     reader self = { .options = options ? options : &defaults };

@@ -33,7 +33,7 @@ pn_status pn_dataset_load_npy(pn_dataset **out, const char *xpath, const char *y
 }
 
 pn_status pn_dataset_load_npy_share(pn_dataset **out, const char *xpath, const char *ypath, const pn_ranks *ranks,
-                            pn_task *task, pn_err *err)
+                                    pn_task *task, pn_err *err)
 {
     pn_npy X = { .data = NULL }, y = { .data = NULL };
     pn_dataset *data = NULL;

@@ -194,9 +194,8 @@ static pn_status make_room(pn_dataset *data, size_t entries, pn_err *err)
         return status;
     }
     data->dense = pn_dataset_alloc_rows(n, p);
-    if (!data->dense)
-        return pn_fail(err, PN_ENOMEM, "%.100s: out of memory for a dense matrix of %zu x %zu (%.0f MiB)", data->name,
-                       n, p, (double)n * (double)p * sizeof(double) / 1048576.0);
+    PN_TRY(pn_made(data->dense, err, "%.100s: out of memory for a dense matrix of %zu x %zu (%.0f MiB)", data->name, n,
+                   p, (double)n * (double)p * sizeof(double) / 1048576.0));
     return PN_OK;
 }
 

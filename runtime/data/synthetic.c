@@ -147,7 +147,8 @@ pn_status pn_dataset_synthetic_lasso(pn_dataset **out, const pn_synthetic_option
     return generate(out, &kind, options, truth, err);
 }
 
-pn_status pn_dataset_synthetic_logistic(pn_dataset **out, const pn_synthetic_options *options, double *truth, pn_err *err)
+pn_status pn_dataset_synthetic_logistic(pn_dataset **out, const pn_synthetic_options *options, double *truth,
+                                        pn_err *err)
 {
     static const recipe kind = { "synthetic.logistic", "synthetic logistic", logistic_labels, 1.0, true };
 

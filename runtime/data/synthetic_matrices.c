@@ -130,7 +130,7 @@ static pn_status draw_clusters(pn_rng *rng, const pn_classification_options *of,
 }
 
 pn_status pn_dataset_synthetic_classification(pn_dataset **out, const pn_classification_options *options, double *truth,
-                                      pn_err *err)
+                                              pn_err *err)
 {
     size_t K = options->classes, p = options->p;
     pn_dataset *data = NULL;
@@ -230,7 +230,8 @@ static pn_status sense(pn_rng *rng, const pn_low_rank_options *of, const double 
     return PN_OK;
 }
 
-pn_status pn_dataset_synthetic_low_rank(pn_dataset **out, const pn_low_rank_options *options, double *truth, pn_err *err)
+pn_status pn_dataset_synthetic_low_rank(pn_dataset **out, const pn_low_rank_options *options, double *truth,
+                                        pn_err *err)
 {
     size_t p = 0;
     pn_dataset *data = NULL;

@@ -104,8 +104,7 @@ static pn_status make_room(pn_text *text, pn_err *err)
     if (text->capacity - left < PN_PIECE_BYTES + 1) { /* a line longer than a piece */
         char *larger = pn_resize(text->buffer, text->capacity, 2);
 
-        if (!larger)
-            return pn_fail(err, PN_ENOMEM, "%.300s: out of memory for a line of %zu bytes", text->path, left);
+        PN_TRY(pn_made(larger, err, "%.300s: out of memory for a line of %zu bytes", text->path, left));
         text->buffer = larger;
         text->capacity *= 2;
     }

@@ -35,10 +35,9 @@ pn_status pn_bound_check(const pn_graph *graph, const pn_domain *domains, pn_err
 
 pn_status pn_case_needs(unsigned *needed, const pn_graph *graph, pn_node root, pn_err *err)
 {
-    bool *used = pn_calloc(root + 1u, sizeof *used);
+    bool *used;
 
-    if (!used)
-        return pn_fail(err, PN_ENOMEM, "bound: out of memory");
+    PN_TRY(pn_new_zeroed(&used, root + 1u, err, "bound: out of memory"));
     pn_graph_used(graph, root, used);
     *needed = 0;
     for (pn_node n = 0; n <= root; n++)
@@ -102,10 +101,9 @@ static pn_node copy_term(pn_graph *to, const pn_term *term, const pn_node *map)
  * others; variables must be among the former. */
 static pn_status copy_into(pn_graph *to, pn_node *out, const pn_graph *from, pn_node root, pn_node *map, pn_err *err)
 {
-    bool *used = pn_calloc(root + 1u, sizeof *used);
+    bool *used;
 
-    if (!used)
-        return pn_fail(err, PN_ENOMEM, "bound: out of memory");
+    PN_TRY(pn_new_zeroed(&used, root + 1u, err, "bound: out of memory"));
     pn_graph_used(from, root, used);
     for (pn_node n = 0; n <= root; n++) {
         const pn_term *term = pn_graph_term(from, n);
@@ -232,9 +230,7 @@ static pn_status reduce_to(pn_case *self, pn_node common, const pn_extremes *ran
     pn_node opposite = PN_NODE_NONE;
     pn_status status;
 
-    outer.inner = pn_alloc(1, sizeof *outer.inner);
-    if (!outer.inner)
-        return pn_fail(err, PN_ENOMEM, "bound: out of memory");
+    PN_TRY(pn_new(&outer.inner, 1, err, "bound: out of memory"));
     outer.range[0] = (pn_interval){ range->min.low, range->max.high };
     outer.attained[0] = (pn_interval){ range->min.high, range->max.low };
     outer.boxes = range->boxes;
@@ -273,8 +269,7 @@ static pn_status reduce(pn_case *self, pn_task *task, pn_err *err)
         if (self->list[v])
             return PN_OK;
     scratch = new_map(self->root + 1u);
-    if (!scratch)
-        return pn_fail(err, PN_ENOMEM, "bound: out of memory");
+    PN_TRY(pn_made(scratch, err, "bound: out of memory"));
     common = common_node(self->graph, self->root, scratch);
     if (common != self->root) {
         inner.root = common;
@@ -304,9 +299,7 @@ static pn_status add_variable(pn_case *self, unsigned source, const pn_domain *d
     self->range[v] = self->attained[v] = domain->range;
     if (domain->count == 0)
         return PN_OK;
-    self->list[v] = pn_alloc(domain->count, sizeof *self->list[v]);
-    if (!self->list[v])
-        return pn_fail(err, PN_ENOMEM, "bound: out of memory");
+    PN_TRY(pn_new(&self->list[v], domain->count, err, "bound: out of memory"));
     memcpy(self->list[v], domain->values, domain->count * sizeof *self->list[v]);
     qsort(self->list[v], domain->count, sizeof *self->list[v], by_value);
     self->count[v] = domain->count;

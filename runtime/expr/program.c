@@ -382,8 +382,7 @@ static pn_status generate(compiler *self, pn_err *err)
     program->steps = pn_alloc(self->computed + self->count, sizeof *program->steps);
     program->deliveries = pn_alloc(self->count, sizeof *program->deliveries);
     program->constants = pn_alloc(2 * self->computed + self->count, sizeof *program->constants);
-    if (!program->steps || !program->deliveries || !program->constants)
-        return pn_fail(err, PN_ENOMEM, "expression: out of memory");
+    PN_TRY(pn_made(program->steps && program->deliveries && program->constants, err, "expression: out of memory"));
     find_last_read(self);
     for (size_t s = 0; s < self->computed; s++)
         emit(self, self->order[s]);
@@ -406,8 +405,7 @@ static pn_status compile(compiler *self, pn_err *err)
     self->order = pn_alloc(self->nodes, sizeof *self->order);
     self->stack = pn_alloc(3 * self->nodes + 1, sizeof *self->stack);
     self->unused = pn_alloc(self->nodes + self->count, sizeof *self->unused);
-    if (!self->facts || !self->order || !self->stack || !self->unused)
-        return pn_fail(err, PN_ENOMEM, "expression: out of memory");
+    PN_TRY(pn_made(self->facts && self->order && self->stack && self->unused, err, "expression: out of memory"));
     for (pn_node i = 0; i < self->nodes; i++) {
         fold(self, i);
         measure_need(self, i);
@@ -426,9 +424,7 @@ static pn_status compile_graph(pn_program **out, const pn_simd *simd, const pn_g
 
     for (size_t k = 0; k < count; k++)
         self.nodes = outputs[k] >= self.nodes ? (size_t)outputs[k] + 1 : self.nodes;
-    self.program = pn_calloc(1, sizeof *self.program);
-    if (!self.program)
-        return pn_fail(err, PN_ENOMEM, "expression: out of memory");
+    PN_TRY(pn_new_zeroed(&self.program, 1, err, "expression: out of memory"));
     self.program->outputs = count;
     status = compile(&self, err);
     if (status == PN_OK)
@@ -453,9 +449,7 @@ pn_status pn_program_new_for(pn_program **out, const pn_simd *simd, const pn_gra
         if (outputs[k] == PN_NODE_NONE)
             return pn_fail(err, PN_EINVAL, "expression: output %zu of %zu was not built", k + 1, count);
     }
-    lowered = pn_alloc(count + 1, sizeof *lowered);
-    if (!lowered)
-        return pn_fail(err, PN_ENOMEM, "expression: out of memory");
+    PN_TRY(pn_new(&lowered, count + 1, err, "expression: out of memory"));
     status = pn_program_lower(&halves, lowered, graph, outputs, count, err);
     if (status == PN_OK)
         status = compile_graph(out, simd, halves ? halves : graph, halves ? lowered : outputs, count, err);

@@ -128,9 +128,7 @@ static pn_status tidy(pn_csr *out, pn_err *err)
 
     for (size_t i = 0; i < out->rows; i++)
         longest = longest > out->start[i + 1] - out->start[i] ? longest : out->start[i + 1] - out->start[i];
-    scratch = pn_alloc(longest, sizeof *scratch);
-    if (!scratch)
-        return pn_fail(err, PN_ENOMEM, "sparse matrix: not enough memory to sort a row of %zu entries", longest);
+    PN_TRY(pn_new(&scratch, longest, err, "sparse matrix: not enough memory to sort a row of %zu entries", longest));
     for (size_t i = 0; i < out->rows; i++) {
         size_t from = out->start[i], count = out->start[i + 1] - from;
 

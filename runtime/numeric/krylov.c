@@ -51,8 +51,7 @@ static pn_status extend(pn_krylov *space, double length, pn_err *err)
         size_t room = space->room + 32 < space->limit ? space->room + 32 : space->limit, size;
         double *grown = pn_size_multiply(&size, room, n) ? pn_resize(space->basis, size, sizeof *grown) : NULL;
 
-        if (!grown)
-            return pn_fail(err, PN_ENOMEM, "Lanczos: not enough memory for %zu vectors of %zu", room, n);
+        PN_TRY(pn_made(grown, err, "Lanczos: not enough memory for %zu vectors of %zu", room, n));
         space->basis = grown;
         space->room = room;
     }

@@ -118,9 +118,7 @@ static pn_status multiply(const operator_of *self, double *S, pn_err *err)
 
     if (rows > INT_MAX || cols > INT_MAX)
         return pn_fail(err, PN_EDIM, "singular pair: %zu x %zu is too large", rows, cols);
-    copy = pn_alloc(rows * cols, sizeof *copy);
-    if (!copy)
-        return pn_fail(err, PN_ENOMEM, "singular pair: out of memory");
+    PN_TRY(pn_new(&copy, rows * cols, err, "singular pair: out of memory"));
     times(rows * cols, self->scale, self->A.data, copy);
     alone = pn_blas_alone(rows > cols ? rows : cols);
     cblas_dsyrk(CblasRowMajor, CblasLower, self->shape == GRAM ? CblasTrans : CblasNoTrans, (blasint)n, (blasint)depth,
@@ -140,8 +138,7 @@ static pn_status solve_in_full(const operator_of *self, double *x, pn_err *err)
     double *S = pn_size_multiply(&size, n, n + 1) ? pn_alloc(size, sizeof *S) : NULL, *values;
     pn_status status;
 
-    if (!S)
-        return pn_fail(err, PN_ENOMEM, "top of the spectrum: not enough memory for %zu x %zu", n, n);
+    PN_TRY(pn_made(S, err, "top of the spectrum: not enough memory for %zu x %zu", n, n));
     values = S + n * n;
     status = self->shape == SYMMETRIC ? PN_OK : multiply(self, S, err);
     if (status == PN_OK)
@@ -219,9 +216,7 @@ static pn_status prepare(operator_of *M, double largest, pn_err *err)
     size_t most = M->A.rows > M->A.cols ? M->A.rows : M->A.cols;
 
     M->scale = scale_for(largest);
-    M->scaled = pn_alloc(2 * most, sizeof *M->scaled);
-    if (!M->scaled)
-        return pn_fail(err, PN_ENOMEM, "top of the spectrum: out of memory");
+    PN_TRY(pn_new(&M->scaled, 2 * most, err, "top of the spectrum: out of memory"));
     M->product = M->scaled + most;
     return PN_OK;
 }

@@ -465,10 +465,8 @@ static pn_status load_open_file(pn_npy *out, source *in, char *text)
     *out = (pn_npy){ NULL, head.dims, { head.shape[0], head.shape[1] }, 0, 0 };
     pn_ranks_hold(in->ranks, head.shape[0], &out->first, &out->rows);
     out->rows -= out->first;
-    out->data = pn_alloc(out->rows * head.shape[1], sizeof *out->data);
-    if (!out->data)
-        return pn_fail(in->err, PN_ENOMEM, "%s: not enough memory for %zu numbers", in->path,
-                       out->rows * head.shape[1]);
+    PN_TRY(pn_new(&out->data, out->rows * head.shape[1], in->err, "%s: not enough memory for %zu numbers", in->path,
+                  out->rows * head.shape[1]));
     status = read_entries(in, &head, type, out);
     if (status != PN_OK) {
         pn_free(out->data);

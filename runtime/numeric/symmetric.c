@@ -184,8 +184,7 @@ static pn_status in_full(pn_smallest *out, double *x, const stored *A, pn_err *e
     double value = 0.0, error;
     pn_status status;
 
-    if (!full)
-        return pn_fail(err, PN_ENOMEM, "least eigenvalue: not enough memory for %zu x %zu", n, n);
+    PN_TRY(pn_made(full, err, "least eigenvalue: not enough memory for %zu x %zu", n, n));
     pn_packed_unpack(A->packed, n, full);
     for (size_t i = 0; i < n * n; i++)
         full[i] *= scale;

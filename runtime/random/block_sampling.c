@@ -5,8 +5,9 @@
 #include "core/table.h"
 #include "random/block_sampling.h"
 
-#define ROW(name) &pn_block_sampling_##name,
-static const pn_block_sampling_ops *const rows[] = { PN_BLOCK_SAMPLINGS(ROW) NULL };
+static const pn_block_sampling_ops *const rows[] = {
+    &pn_block_sampling_full, &pn_block_sampling_serial, &pn_block_sampling_nice, &pn_block_sampling_distributed, NULL,
+};
 PN_TABLE(samplings, pn_block_sampling_ops, "sampling", "sampling", rows);
 
 const pn_block_sampling_ops *const *pn_block_sampling_table(void)

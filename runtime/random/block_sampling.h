@@ -82,16 +82,8 @@ pn_status pn_block_sampling_custom(pn_block_sampling **out, size_t blocks, const
 
 /* ---- for implementations ---- */
 
-/* clang-format off: one row, one line */
-#define PN_BLOCK_SAMPLINGS(X)                                                                                          \
-    X(full)                                                                                                            \
-    X(serial)                                                                                                          \
-    X(nice)                                                                                                            \
-    X(distributed)
-/* clang-format on */
-#define PN_DECLARE(name) extern const pn_block_sampling_ops pn_block_sampling_##name;
-PN_BLOCK_SAMPLINGS(PN_DECLARE)
-#undef PN_DECLARE
+extern const pn_block_sampling_ops pn_block_sampling_full, pn_block_sampling_serial, pn_block_sampling_nice,
+    pn_block_sampling_distributed;
 
 #define PN_BLOCKS_MAX ((size_t)1 << 26)
 

@@ -86,8 +86,7 @@ static pn_status set_weights(declared *self, pn_vec p, size_t blocks, pn_err *er
         return status;
     self->p = pn_alloc(blocks, sizeof(double));
     self->rising = pn_alloc(blocks, sizeof(double));
-    if (!self->p || !self->rising)
-        return pn_fail(err, PN_ENOMEM, "sampling.serial: out of memory for %zu blocks", blocks);
+    PN_TRY(pn_made(self->p && self->rising, err, "sampling.serial: out of memory for %zu blocks", blocks));
     for (size_t i = 0; i < blocks; i++) {
         sum += p.data[i];
         self->rising[i] = sum;
@@ -108,9 +107,7 @@ static pn_status serial_create(pn_block_sampling **out, const pn_arg *args, pn_e
     if (args[1].given && args[1].vector.n != blocks)
         return pn_fail(err, PN_EDIM, "sampling.serial: p has %zu entries, there are %zu blocks", args[1].vector.n,
                        blocks);
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "sampling.serial: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "sampling.serial: out of memory"));
     if (args[1].given)
         status = set_weights(self, args[1].vector, blocks, err);
     if (status != PN_OK) {
@@ -297,9 +294,7 @@ pn_status pn_block_sampling_custom(pn_block_sampling **out, size_t blocks, const
         status = check_pairs(p, pairs, blocks, err);
     if (status != PN_OK)
         return status;
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "sampling.custom: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "sampling.custom: out of memory"));
     status = declare(self, blocks, p, pairs, err);
     if (status != PN_OK) {
         declared_destroy(&self->base);

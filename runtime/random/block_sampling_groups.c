@@ -99,8 +99,7 @@ static pn_status grouped_new(grouped **out, const char *name, size_t groups, siz
 {
     grouped *self = pn_calloc(1, sizeof *self + (groups + 1) * sizeof self->first[0]);
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "sampling.%s: out of memory for %zu groups", name, groups);
+    PN_TRY(pn_made(self, err, "sampling.%s: out of memory for %zu groups", name, groups));
     self->groups = groups;
     self->tau = tau;
     *out = self;

@@ -114,8 +114,7 @@ static pn_status new_stream(pn_rng **out, pn_err *err)
     if (process_status == PN_OK)
         memory = pn_secret_new(sizeof *rng);
     rng = memory.bytes;
-    if (!rng)
-        return pn_fail(err, PN_ENOMEM, "rng: not enough memory for a stream of %zu bytes", sizeof *rng);
+    PN_TRY(pn_made(rng, err, "rng: not enough memory for a stream of %zu bytes", sizeof *rng));
     rng->memory = memory;
     rng->fill = chacha20_fill;
     rng->refill = PN_REFILL_BYTES;

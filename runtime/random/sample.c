@@ -196,9 +196,8 @@ pn_status pn_sample_without_replacement(pn_rng *rng, size_t n, size_t count, siz
 
     if (count == 0 || count > n)
         return pn_fail(err, PN_EDIM, "sample: count must be from 1 to the number of records %zu, got %zu", n, count);
-    scratch = pn_calloc(pn_sample_scratch(n, count), sizeof *scratch);
-    if (!scratch)
-        return pn_fail(err, PN_ENOMEM, "sample: not enough memory to draw %zu of %zu records", count, n);
+    PN_TRY(pn_new_zeroed(&scratch, pn_sample_scratch(n, count), err,
+                         "sample: not enough memory to draw %zu of %zu records", count, n));
     pn_sample_subset(rng, n, count, scratch, out);
     pn_free(scratch);
     return PN_OK;

@@ -261,7 +261,8 @@ static int a9a_lines(void)
     int over;
 
     (void)snprintf(path, sizeof path, "%s/a9a.gz", folder ? folder : "");
-    if (!folder || pn_dataset_load_libsvm(&data, path, &(pn_libsvm_options){ .labels.binary = true }, NULL, &err) != PN_OK) {
+    if (!folder ||
+        pn_dataset_load_libsvm(&data, path, &(pn_libsvm_options){ .labels.binary = true }, NULL, &err) != PN_OK) {
         printf("a9a: PENUMBRA_DATA does not name a folder with a9a.gz: skipped\n");
         return 0;
     }

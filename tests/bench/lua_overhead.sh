@@ -19,7 +19,7 @@ trap 'rm -f "$part"' EXIT
 zcat "$data" 2>/dev/null | head -n "$records" >"$part"
 ${CC:-gcc} -std=c17 -O2 -g -Iinclude -Iruntime -o "$build/tests/bench/overhead/frank_wolfe_run" \
     tests/bench/overhead/frank_wolfe_run.c "$build/libpenumbra.a" \
-    $(pkg-config --libs openblas lapacke libsodium zlib sleef) -lm -pthread
+    $(sed -n 's/^DEP_LIBS := //p; s/^PROTOBUF_LIBS := //p' "$build/config.mk") -lm -pthread
 
 # Instructions collected while `function` is running.
 count()

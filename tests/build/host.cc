@@ -94,8 +94,8 @@ void train()
         *static_cast<bool *>(self) = true;
         return PN_OK;
     };
-    owned<pn_fit> fit = make<pn_fit>(
-        [&](pn_fit **out, pn_err *err) { return pn_plan_run(out, plan.get(), &how, err); }, pn_fit_free);
+    owned<pn_fit> fit =
+        make<pn_fit>([&](pn_fit **out, pn_err *err) { return pn_plan_run(out, plan.get(), &how, err); }, pn_fit_free);
     std::printf("%zu steps, private: %d, heard of: %d\n", pn_fit_steps(fit.get()), pn_fit_is_private(fit.get()), heard);
     try {
         plan_with("epsilom");

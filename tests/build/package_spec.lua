@@ -2,7 +2,7 @@
 -- the package is the same wherever it is made.
 local pn = require "penumbra"
 local tier = require "tests.tools.tier"
-local thorough_it = tier.thorough and it or pending
+local thorough_it = tier.thorough and it or function() end
 package.path = "bindings/package/?.lua;" .. package.path
 local headers = require "headers"
 

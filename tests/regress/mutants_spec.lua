@@ -1,6 +1,7 @@
 -- mutants_spec.lua -- audits catch deliberate faults in every mechanism, and find none where none is.
 --
--- The fast tier plants each fault once, where it shows soonest; the thorough one in every mechanism, and audits them without.
+-- The fast tier plants each fault once, where it shows soonest, and makes two fifths of the trials; the thorough one plants it
+-- in every mechanism, and audits these without a fault too.
 -- mutants.lua runs in a child, against the module that `make test` builds with -DPN_MUTANTS; PENUMBRA_MUTANT names the fault.
 -- Each audit states a bound with confidence 1 - 1e-8, and a sound mechanism meets up to ten of them: over the 26 mechanisms
 -- the chance of a false alarm is at most 9.3e-7, whatever the seed.  Trials are such that noise times 0.8, the faintest fault,
@@ -40,7 +41,7 @@ local function start(mechanism, kind, mutant, module)
   local paths = ("LUA_PATH='./?.lua;%s/lua/?.lua;%s/lua/?/init.lua;;' LUA_CPATH='%s/%s/?.so;;'"):format(build, build, build,
     module or "mutants")
   local command = ("env PENUMBRA_THREADS=1 PENUMBRA_MUTANT=%s %s %s tests/regress/mutants.lua %s %s %g 2>&1"):format(
-    mutant, paths, quote(lua), mechanism, kind, shares[mutant] or 1)
+    mutant, paths, quote(lua), mechanism, kind, (shares[mutant] or 1) * tier.times(0.4, 1))
   local child = { pipe = assert(io.popen(command)) }
   running[#running + 1] = child
   return function()
@@ -146,7 +147,7 @@ describe("an audit of", function()
       local found = {}
       local planted = planted_in(mechanism)
       local kinds = tier.thorough and kinds_of(planted) or {}
-      local thorough_it = tier.thorough and it or pending
+      local thorough_it = tier.thorough and it or function() end
 
       setup(function()
         for fault, kind in pairs(planted) do

@@ -152,7 +152,7 @@ for number, one in ipairs(files.all()) do
       end
     end)
 
-    local seldom_it = (tier.thorough or number % 5 == 1) and it or pending
+    local seldom_it = (tier.thorough or number % 5 == 1) and it or function() end
     seldom_it("comes out the same when one plays around, at its first step, at its last and between", function()
       local course = begin(one)
       local around = { [1] = true, [#one.steps // 2] = true, [#one.steps] = true }

@@ -122,8 +122,7 @@ static pn_status room_for_reply(pn_party *party, pn_err *err)
     if (party->rounds < party->room)
         return PN_OK;
     more = pn_resize(party->replies, room, sizeof *more);
-    if (!more)
-        return pn_fail(err, PN_ENOMEM, "party: out of memory for %zu replies", room);
+    PN_TRY(pn_made(more, err, "party: out of memory for %zu replies", room));
     party->replies = more;
     party->room = room;
     return PN_OK;

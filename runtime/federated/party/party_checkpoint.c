@@ -92,8 +92,7 @@ pn_status party_checkpoint_write(pn_party *party, pn_err *err)
     if (!party->file)
         return PN_OK;
     bytes = make_image(party, &size);
-    if (!bytes)
-        return pn_fail(err, PN_ENOMEM, "party: out of memory for a checkpoint of %zu bytes", size);
+    PN_TRY(pn_made(bytes, err, "party: out of memory for a checkpoint of %zu bytes", size));
     status = pn_checkpoint_commit(party->file, PN_CHECKPOINT_FOLLOWED, bytes, size, err);
     drop(bytes, size);
     return status;
@@ -182,8 +181,7 @@ static pn_status make(pn_party *party, const char *path, pn_err *err)
     pn_status status;
 
     bytes = make_image(party, &size);
-    if (!bytes)
-        return pn_fail(err, PN_ENOMEM, "party: out of memory for a checkpoint of %zu bytes", size);
+    PN_TRY(pn_made(bytes, err, "party: out of memory for a checkpoint of %zu bytes", size));
     randombytes_buf(id, sizeof id);
     status = pn_checkpoint_make(&party->file, &owner, path, id, PN_CHECKPOINT_FOLLOWED, bytes, size, &published, err);
     drop(bytes, size);

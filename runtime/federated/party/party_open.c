@@ -202,9 +202,7 @@ pn_status pn_party_new(pn_party **out, const pn_party_options *options, pn_err *
     *out = NULL;
     if (status != PN_OK)
         return status;
-    party = pn_calloc(1, sizeof *party);
-    if (!party)
-        return pn_fail(err, PN_ENOMEM, "party: out of memory");
+    PN_TRY(pn_new_zeroed(&party, 1, err, "party: out of memory"));
     status = open_party(party, options, columns, err);
     if (status != PN_OK) {
         pn_party_free(party);

@@ -177,12 +177,11 @@ static int64_t code_of(const party_scores *scores, size_t index)
 static pn_status choose_paper(pn_party *party, uint64_t round, const party_scores *scores, party_reply *reply,
                               pn_err *err)
 {
-    double *noisy = pn_alloc(scores->sampled, sizeof *noisy);
+    double *noisy;
     size_t best = 0;
     pn_status status = PN_OK;
 
-    if (!noisy)
-        return pn_fail(err, PN_ENOMEM, "party: out of memory for %zu numbers", scores->sampled);
+    PN_TRY(pn_new(&noisy, scores->sampled, err, "party: out of memory for %zu numbers", scores->sampled));
     for (size_t k = 0; k < scores->sampled; k++)
         noisy[k] = scores->gradient[scores->columns[k]] / (double)party->terms.records;
     if (party->terms.is_private)

@@ -187,8 +187,8 @@ static pn_status room_for(const pn_party *party, const pn_message *request, part
     job->margin = pn_alloc(party->data.n, sizeof *job->margin);
     job->asked = pn_alloc(out->sampled + request->count, sizeof *job->asked);
     job->gradient = out->gradient;
-    if (!out->columns || !out->gradient || !out->score || !job->margin || !job->asked)
-        return pn_fail(err, PN_ENOMEM, "party: out of memory for a round over %zu records", party->data.n);
+    PN_TRY(pn_made(out->columns && out->gradient && out->score && job->margin && job->asked, err,
+                   "party: out of memory for a round over %zu records", party->data.n));
     return PN_OK;
 }
 

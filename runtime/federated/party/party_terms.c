@@ -122,16 +122,13 @@ static pn_status multiply(pn_party *party, pn_task *task, pn_err *err)
     const party_data *data = &party->data;
     size_t c = data->columns, m = party->terms.sketch.m, numbers;
 
-    run->products = pn_alloc(c, sizeof *run->products);
-    if (!run->products)
-        return pn_fail(err, PN_ENOMEM, "party: out of memory for %zu columns", c);
+    PN_TRY(pn_new(&run->products, c, err, "party: out of memory for %zu columns", c));
     for (size_t i = 0; i < c; i++)
         run->products[i] = party_column_dot(data, i, data->y);
     if (party->terms.sketch.kind == PN_SKETCH_IDENTITY)
         return PN_OK;
     run->sketched = pn_size_multiply(&numbers, c, m) ? pn_alloc_large(numbers, sizeof *run->sketched) : NULL;
-    if (!run->sketched)
-        return pn_fail(err, PN_ENOMEM, "party: out of memory for %zu columns of a sketch with %zu rows", c, m);
+    PN_TRY(pn_made(run->sketched, err, "party: out of memory for %zu columns of a sketch with %zu rows", c, m));
     return data->is_sparse ? pn_sketch_sparse_columns(run->sketch, &data->sparse, run->sketched, task, err)
                            : pn_sketch_columns(run->sketch, data->dense, c, run->sketched, task, err);
 }

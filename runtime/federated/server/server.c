@@ -79,8 +79,7 @@ pn_status pn_server_room(pn_server *self, pn_err *err)
     if (self->feature_count < self->feature_room)
         return PN_OK;
     grown = pn_resize(self->features, room, sizeof *grown);
-    if (!grown)
-        return pn_fail(err, PN_ENOMEM, "federated: out of memory for %zu features", room);
+    PN_TRY(pn_made(grown, err, "federated: out of memory for %zu features", room));
     self->features = grown;
     self->feature_room = room;
     return PN_OK;
@@ -101,8 +100,8 @@ static pn_status copy_terms(pn_server *self, const pn_terms *terms, pn_err *err)
 {
     self->terms = pn_alloc(self->parties, sizeof *self->terms);
     self->first = pn_alloc(self->parties + 1, sizeof *self->first);
-    if (!self->terms || !self->first)
-        return pn_fail(err, PN_ENOMEM, "federated: out of memory for the terms of %zu parties", self->parties);
+    PN_TRY(pn_made(self->terms && self->first, err, "federated: out of memory for the terms of %zu parties",
+                   self->parties));
     self->first[0] = 0;
     self->p = 1.0;
     for (size_t k = 0; k < self->parties; k++) {
@@ -225,11 +224,10 @@ static void keep_accounts(pn_server *self, const pn_server_options *options)
 
 pn_status pn_server_new(pn_server **out, const pn_server_options *options, pn_task *task, pn_err *err)
 {
-    pn_server *self = pn_calloc(1, sizeof *self);
+    pn_server *self;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "federated: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "federated: out of memory"));
     self->transport = pn_transport_keep(options->transport);
     self->parties = options->transport->parties;
     keep_accounts(self, options);
@@ -250,8 +248,7 @@ pn_status pn_server_left(const pn_server_options *options, size_t features, bool
 
     *resumed = false;
     *out = NULL;
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "federated: out of memory");
+    PN_TRY(pn_made(self, err, "federated: out of memory"));
     self->parties = options->terms[0].parties;
     keep_accounts(self, options);
     status = copy_terms(self, options->terms, err);

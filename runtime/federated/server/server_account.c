@@ -180,8 +180,7 @@ pn_status pn_server_unpaid(pn_server *self, size_t features, pn_event **out, pn_
     pn_status status = PN_OK;
 
     *out = NULL;
-    if (!to.event)
-        return pn_fail(err, PN_ENOMEM, "federated: out of memory for the price of a run");
+    PN_TRY(pn_made(to.event, err, "federated: out of memory for the price of a run"));
     if (self->rounds < rounds) {
         status = add(&to, self->selection, rounds * self->parties, self->paid[PN_RELEASE_SELECTION], err);
         if (status == PN_OK)

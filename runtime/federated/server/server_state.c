@@ -125,8 +125,7 @@ static pn_status pack(const pn_server *self, uint64_t rounds, const double *x, u
     memcpy(head.run, self->terms[0].run, PN_RUN_ID);
     *size = state_bytes(&head);
     at = *out = pn_alloc(*size, 1);
-    if (!at)
-        return pn_fail(err, PN_ENOMEM, "federated: out of memory for a checkpoint of %zu bytes", *size);
+    PN_TRY(pn_made(at, err, "federated: out of memory for a checkpoint of %zu bytes", *size));
     at = put(at, &head, sizeof head);
     for (size_t k = 0; k < self->parties; k++) {
         const state_peer peer = peer_state(&self->transport->peers[k]);
@@ -335,8 +334,7 @@ pn_status pn_server_keep_at(pn_transport *transport, const char *path, pn_err *e
 {
     char *copy = pn_strdup(path);
 
-    if (!copy)
-        return pn_fail(err, PN_ENOMEM, "federated.%s: out of memory", transport->ops->name);
+    PN_TRY(pn_made(copy, err, "federated.%s: out of memory", transport->ops->name));
     pn_free(transport->checkpoint);
     transport->checkpoint = copy;
     transport->recall = recall;

@@ -256,9 +256,7 @@ pn_status sketch_new(pn_sketch **out, const pn_sketch_shape *shape, size_t kept_
 
     if (status != PN_OK)
         return status;
-    sketch = pn_calloc(1, sizeof *sketch);
-    if (!sketch)
-        return pn_fail(err, PN_ENOMEM, "sketch: not enough memory for a sketch");
+    PN_TRY(pn_new_zeroed(&sketch, 1, err, "sketch: not enough memory for a sketch"));
     sketch->shape = *shape;
     sketch->ops = sketch_table[shape->kind];
     status = prepare(sketch, kept_bytes, task, err);

@@ -65,9 +65,8 @@ static pn_status begin(const fed_plan *plan, const pn_step_context *context, boo
 static pn_status server_options(pn_server_options *out, pn_terms **terms, const fed_plan *plan, pn_ledger *ledger,
                                 bool simulated, pn_err *err)
 {
-    *terms = pn_alloc(plan->parties, sizeof **terms);
-    if (!*terms)
-        return pn_fail(err, PN_ENOMEM, "solve.federated_frank_wolfe: out of memory for %zu parties", plan->parties);
+    PN_TRY(
+        pn_new(terms, plan->parties, err, "solve.federated_frank_wolfe: out of memory for %zu parties", plan->parties));
     memcpy(*terms, plan->terms, plan->parties * sizeof **terms);
     for (size_t k = 0; k < plan->parties; k++)
         (*terms)[k].simulated = simulated;
@@ -107,19 +106,18 @@ static pn_status prepare_raw(fed_state *self, const pn_step_context *context, bo
         return PN_OK;
     self->x = pn_alloc(data->p, sizeof *self->x);
     self->gradient = pn_alloc(data->p, sizeof *self->gradient);
-    if (!self->x || !self->gradient)
-        return pn_fail(err, PN_ENOMEM, "solve.federated_frank_wolfe: out of memory for %zu coordinates", data->p);
+    PN_TRY(pn_made(self->x && self->gradient, err, "solve.federated_frank_wolfe: out of memory for %zu coordinates",
+                   data->p));
     return pn_objective_prepare(plan->objective, plan->iterations, context->task, err);
 }
 
 static pn_status fed_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
 {
-    fed_state *self = pn_calloc(1, sizeof *self);
+    fed_state *self;
     bool simulated = plan->request.kind != PN_NONPRIVATE && context->rng && pn_rng_simulated(context->rng);
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve.federated_frank_wolfe: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "solve.federated_frank_wolfe: out of memory"));
     self->base.plan = plan;
     status = prepare_raw(self, context, simulated, err);
     if (status == PN_OK)

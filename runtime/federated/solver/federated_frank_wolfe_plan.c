@@ -184,9 +184,8 @@ static pn_status open_terms(fed_work *at, pn_err *err)
         return status;
     plan->parties = plan->transport->parties;
     at->parties = (double)plan->parties;
-    plan->terms = pn_calloc(plan->parties, sizeof *plan->terms);
-    if (!plan->terms)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu parties", FED_OWNER, plan->parties);
+    PN_TRY(
+        pn_new_zeroed(&plan->terms, plan->parties, err, "%s: out of memory for %zu parties", FED_OWNER, plan->parties));
     for (size_t k = 0; k < plan->parties; k++) {
         plan->terms[k] = (pn_terms){ .mode = at->mode,
                                      .loss = at->loss,
@@ -479,8 +478,7 @@ pn_status fed_plan_new(pn_plan **out, pn_objective *objective, const pn_request 
     };
     pn_status status;
 
-    if (!plan)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", FED_OWNER);
+    PN_TRY(pn_made(plan, err, "%s: out of memory", FED_OWNER));
     pn_plan_begin(&plan->base, objective, request);
     plan->transport = pn_transport_keep((pn_transport *)own[FED_TRANSPORT].object);
     plan->party_epsilon = plan->party_rho = NAN;

@@ -216,8 +216,7 @@ static pn_status copy_columns(in_process *self, const size_t *columns, pn_err *e
     if (!columns)
         return PN_OK;
     self->columns = pn_alloc(self->base.parties, sizeof *columns);
-    if (!self->columns)
-        return pn_fail(err, PN_ENOMEM, "federated.in_process: out of memory");
+    PN_TRY(pn_made(self->columns, err, "federated.in_process: out of memory"));
     for (size_t k = 0; k < self->base.parties; k++) {
         if (columns[k] == 0)
             return pn_fail(err, PN_EINVAL, "federated.in_process: party %zu has no columns", k + 1);
@@ -230,9 +229,7 @@ static pn_status keep_ledgers(in_process *self, pn_ledger *const *ledgers, pn_er
 {
     if (!ledgers)
         return PN_OK;
-    self->ledgers = pn_calloc(self->base.parties, sizeof *self->ledgers);
-    if (!self->ledgers)
-        return pn_fail(err, PN_ENOMEM, "federated.in_process: out of memory");
+    PN_TRY(pn_new_zeroed(&self->ledgers, self->base.parties, err, "federated.in_process: out of memory"));
     for (size_t k = 0; k < self->base.parties; k++)
         self->ledgers[k] = pn_ledger_keep(ledgers[k]);
     return PN_OK;
@@ -240,11 +237,10 @@ static pn_status keep_ledgers(in_process *self, pn_ledger *const *ledgers, pn_er
 
 pn_status pn_transport_in_process(pn_transport **out, const pn_in_process_options *options, pn_err *err)
 {
-    in_process *self = pn_calloc(1, sizeof *self);
+    in_process *self;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "federated.in_process: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "federated.in_process: out of memory"));
     status = pn_transport_init(&self->base, &in_process_ops, options->parties, err);
     if (status != PN_OK) {
         pn_free(self);

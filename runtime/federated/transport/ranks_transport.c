@@ -62,9 +62,7 @@ static pn_status receive_message(const pn_ranks *ranks, size_t from, const char 
     if (*size > BYTES_MOST)
         return pn_fail(err, PN_EPARSE, "federated.mpi: a message of %s has %zu bytes; at most %zu are accepted", who,
                        *size, BYTES_MOST);
-    bytes = pn_alloc(*size, 1);
-    if (!bytes)
-        return pn_fail(err, PN_ENOMEM, "federated.mpi: out of memory for a message of %zu bytes", *size);
+    PN_TRY(pn_new(&bytes, *size, err, "federated.mpi: out of memory for a message of %zu bytes", *size));
     status = pn_ranks_receive(ranks, from, bytes, *size, err);
     if (status == PN_OK)
         status = pn_wire_read(out, bytes, *size, NULL, err);
@@ -173,9 +171,7 @@ pn_status pn_transport_ranks(pn_transport **out, pn_ranks *ranks, double timeout
     if (pn_ranks_size(ranks) < 2)
         return pn_fail(err, PN_EINVAL,
                        "federated.mpi: there is one rank only; start K + 1 for K parties, as `mpirun -n 5`");
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "federated.mpi: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "federated.mpi: out of memory"));
     status = pn_transport_init(&self->base, &ranks_ops, pn_ranks_size(ranks) - 1, err);
     if (status != PN_OK) {
         pn_free(self);

@@ -15,9 +15,8 @@ pn_status pn_transport_init(pn_transport *transport, const pn_transport_ops *ops
         return pn_fail(err, PN_EINVAL, "federated.%s: parties must be a whole number from 1 to %d, got %zu", ops->name,
                        PN_PARTIES_MAX, parties);
     memset(transport, 0, sizeof *transport);
-    transport->peers = pn_calloc(parties, sizeof *transport->peers);
-    if (!transport->peers)
-        return pn_fail(err, PN_ENOMEM, "federated.%s: out of memory for %zu parties", ops->name, parties);
+    PN_TRY(pn_new_zeroed(&transport->peers, parties, err, "federated.%s: out of memory for %zu parties", ops->name,
+                         parties));
     transport->ops = ops;
     transport->parties = parties;
     transport->references = 1;

@@ -54,8 +54,7 @@ pn_status pn_gate_open(pn_gate **out, void *context, size_t count, const char *c
     pn_status status = PN_OK;
 
     *out = NULL;
-    if (!gate)
-        return pn_fail(err, PN_ENOMEM, "federated.zeromq: out of memory for %zu keys", count);
+    PN_TRY(pn_made(gate, err, "federated.zeromq: out of memory for %zu keys", count));
     gate->count = count;
     gate->told = -QUIET;
     gate->keys = pn_alloc(count, sizeof *gate->keys);

@@ -75,9 +75,7 @@ pn_status pn_curve_make(const char *path, pn_curve_keys *keys, pn_err *err)
     memset(keys, 0, sizeof *keys);
     if (zmq_curve_keypair(keys->public_key, keys->secret_key) != 0)
         return pn_fail(err, PN_EUNSUPPORTED, "federated.keys: this libzmq was built without CURVE");
-    public_path = pn_alloc(room, 1);
-    if (!public_path)
-        return pn_fail(err, PN_ENOMEM, "federated.keys: out of memory for a path");
+    PN_TRY(pn_new(&public_path, room, err, "federated.keys: out of memory for a path"));
     (void)snprintf(public_path, room, "%s.pub", path);
     status = write_pair(path, public_path, keys, err);
     pn_free(public_path);

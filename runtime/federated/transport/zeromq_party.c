@@ -311,8 +311,7 @@ pn_status pn_link_serve(const pn_link_party *party, const pn_zeromq_party_option
     c.timeout = options->timeout > 0.0 ? options->timeout : TIMEOUT;
     c.heard = pn_link_now();
     c.context = pn_link_begin();
-    if (!c.context)
-        return pn_fail(err, PN_ENOMEM, "federated.zeromq: out of memory for a party");
+    PN_TRY(pn_made(c.context, err, "federated.zeromq: out of memory for a party"));
     status = loop(&c, task, err);
     close_sockets(&c);
     pn_link_end(c.context);

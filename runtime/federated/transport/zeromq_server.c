@@ -321,8 +321,7 @@ static pn_status open_sockets(pn_zeromq *z, const pn_zeromq_server_options *opti
 
     z->members = pn_calloc(z->base.parties, sizeof *z->members);
     z->context = pn_link_begin();
-    if (!z->members || !z->context)
-        return pn_fail(err, PN_ENOMEM, "federated.zeromq: out of memory for %zu parties", z->base.parties);
+    PN_TRY(pn_made(z->members && z->context, err, "federated.zeromq: out of memory for %zu parties", z->base.parties));
     /* The gate first: nobody may come in before it is there. */
     status = pn_gate_open(&z->gate, z->context, z->base.parties, options->public_keys, z->base.peers, err);
     if (status != PN_OK)
@@ -345,9 +344,7 @@ pn_status pn_transport_zeromq(pn_transport **out, const pn_zeromq_server_options
     if (!(options->timeout >= 0.0) || isinf(options->timeout))
         return pn_fail(err, PN_EINVAL, "federated.zeromq: timeout must be a number of seconds from 0, got %g",
                        options->timeout);
-    z = pn_calloc(1, sizeof *z);
-    if (!z)
-        return pn_fail(err, PN_ENOMEM, "federated.zeromq: out of memory for a server");
+    PN_TRY(pn_new_zeroed(&z, 1, err, "federated.zeromq: out of memory for a server"));
     status = pn_transport_init(&z->base, &zeromq_ops, options->parties, err);
     if (status != PN_OK) {
         pn_free(z);

@@ -169,9 +169,7 @@ pn_status pn_terms_sample(const pn_terms *terms, uint64_t round, uint32_t *indic
             indices[i] = (uint32_t)i;
         return PN_OK;
     }
-    chosen = pn_alloc(count, sizeof *chosen);
-    if (!chosen)
-        return pn_fail(err, PN_ENOMEM, "terms: not enough memory to sample %zu columns", count);
+    PN_TRY(pn_new(&chosen, count, err, "terms: not enough memory to sample %zu columns", count));
     status = draw_subset(terms, round, chosen, err);
     for (size_t i = 0; status == PN_OK && i < count; i++)
         indices[i] = (uint32_t)chosen[i];

@@ -192,9 +192,7 @@ pn_status pn_wire_write(const pn_message *message, unsigned char **bytes, size_t
     if (*size > limits.bytes)
         return pn_fail(err, PN_EINVAL, "wire: %s takes %zu bytes, at most %zu are accepted",
                        pn_message_names[message->kind], *size, limits.bytes);
-    *bytes = pn_alloc(*size, 1);
-    if (!*bytes)
-        return pn_fail(err, PN_ENOMEM, "wire: out of memory for a message of %zu bytes", *size);
+    PN_TRY(pn_new(bytes, *size, err, "wire: out of memory for a message of %zu bytes", *size));
     (void)penumbra__envelope__pack(&p.envelope, *bytes);
     return PN_OK;
 }

@@ -53,8 +53,7 @@ static pn_status image_support(const pn_set *self, const double *g, double *poin
     double *pulled = pn_alloc(inner->dim, 2 * sizeof *pulled), *at = pulled ? pulled + inner->dim : NULL;
     pn_status status;
 
-    if (!pulled)
-        return pn_fail(err, PN_ENOMEM, "C:image: out of memory in support");
+    PN_TRY(pn_made(pulled, err, "C:image: out of memory in support"));
     times_transposed(set->A, g, pulled);
     status = pn_first_nonfinite(pulled, inner->dim) == inner->dim /* no support function expects others */
                  ? inner->ops->support(inner, pulled, point ? at : NULL, value, err)
@@ -150,9 +149,7 @@ static pn_status find_spectral(image *set, pn_err *err)
     set->spectral = INFINITY;
     if (k > MOST_SINGULAR_VALUES)
         return PN_OK;
-    work = pn_alloc(rows * k + k + k * cols, sizeof *work);
-    if (!work)
-        return pn_fail(err, PN_ENOMEM, "C:image: out of memory");
+    PN_TRY(pn_new(&work, rows * k + k + k * cols, err, "C:image: out of memory"));
     status = pn_svd(work, work + rows * k, work + rows * k + k, set->A, err);
     if (status == PN_OK)
         set->spectral = work[rows * k] * (1.0 + 8.0 * DBL_EPSILON * (double)(rows + cols));

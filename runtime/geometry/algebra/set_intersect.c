@@ -60,8 +60,7 @@ static pn_status open_dykstra(dykstra *run, const pn_composite *set, double size
         return pn_fail(err, PN_EDOMAIN, "C:intersect: sizes from 1e-120 to 1e120 can be worked with, got %g", size);
     block = pn_calloc(dim, 7 * sizeof *block);
     *run = (dykstra){ .set = set, .dim = dim, .size = size, .x = block };
-    if (!block)
-        return pn_fail(err, PN_ENOMEM, "C:intersect: out of memory");
+    PN_TRY(pn_made(block, err, "C:intersect: out of memory"));
     run->d = block + dim;
     run->p = block + 2 * dim;
     run->before = block + 3 * dim;
@@ -256,8 +255,7 @@ static pn_status intersect_support(const pn_set *self, const double *g, double *
     dykstra run;
     pn_status status;
 
-    if (!work)
-        return pn_fail(err, PN_ENOMEM, "C:intersect: out of memory in support");
+    PN_TRY(pn_made(work, err, "C:intersect: out of memory in support"));
     status = open_dykstra(&run, set, fmax(size_for(set, set->numbers), isinf(radius) ? 1.0 : 0.0), err);
     if (status == PN_OK) {
         memcpy(work, set->numbers, self->dim * sizeof *work);

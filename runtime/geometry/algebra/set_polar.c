@@ -234,8 +234,7 @@ static pn_status polar_project(const pn_set *self, double *x, pn_err *err)
                        "C:project: sizes from 1e-120 to 1e120 can be worked with, got v of %g and C of %g", size,
                        radius);
     work = pn_alloc(dim, 2 * sizeof *work);
-    if (!work)
-        return pn_fail(err, PN_ENOMEM, "C:project: out of memory");
+    PN_TRY(pn_made(work, err, "C:project: out of memory"));
     m = (moreau){ inner, x, work, work + dim };
     excess -= 1.0;
     low = fmax(0.5 * excess / radius / radius, 1e-14 * size * size); /* h(y - lambda c) >= h(y) - lambda radius^2 */
@@ -300,11 +299,10 @@ static pn_status generic(pn_set **out, pn_set *set, pn_err *err)
 
 static pn_status cone_project(const pn_set *self, double *x, pn_err *err)
 {
-    double *along = pn_alloc(self->dim, sizeof *along);
+    double *along;
     pn_status status;
 
-    if (!along)
-        return pn_fail(err, PN_ENOMEM, "C:polar: out of memory in project");
+    PN_TRY(pn_new(&along, self->dim, err, "C:polar: out of memory in project"));
     memcpy(along, x, self->dim * sizeof *x);
     status = pn_set_project(inner_of(self), along, self->dim, err);
     for (size_t j = 0; status == PN_OK && j < self->dim; j++)
@@ -339,8 +337,7 @@ static pn_status origin_is_inside(const pn_set *set, pn_err *err)
     bool inside = false;
     pn_status status;
 
-    if (!origin)
-        return pn_fail(err, PN_ENOMEM, "C:polar: out of memory");
+    PN_TRY(pn_made(origin, err, "C:polar: out of memory"));
     status = set->ops->contains(set, origin, isfinite(radius) ? 1e-12 * radius : 0.0, &inside, err);
     pn_free(origin);
     if (status == PN_OK && !inside)

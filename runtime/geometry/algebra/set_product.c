@@ -80,11 +80,10 @@ static pn_status product_project(const pn_set *self, double *x, pn_err *err)
 {
     const pn_composite *set = pn_as_composite(self);
     size_t cut = set->a->dim;
-    double *first = pn_alloc(cut, sizeof *first);
+    double *first;
     pn_status status;
 
-    if (!first)
-        return pn_fail(err, PN_ENOMEM, "C:product: out of memory in project");
+    PN_TRY(pn_new(&first, cut, err, "C:product: out of memory in project"));
     memcpy(first, x, cut * sizeof *first);
     status = pn_set_project(set->a, first, cut, err);
     if (status == PN_OK)

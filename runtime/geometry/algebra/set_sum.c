@@ -15,8 +15,7 @@ static pn_status support_with_point(const pn_composite *set, const double *g, do
     double *other = pn_alloc(dim, sizeof *other), a, b;
     pn_status status;
 
-    if (!other)
-        return pn_fail(err, PN_ENOMEM, "C + D: out of memory in support");
+    PN_TRY(pn_made(other, err, "C + D: out of memory in support"));
     status = set->b->ops->support(set->b, g, other, &b, err);
     if (status == PN_OK && isinf(b))
         *value = b; /* point is left alone */

@@ -58,8 +58,7 @@ static pn_status at_reflection(const affine *set, op_at op, const double *x, dou
     double *back = set->base.dim <= SMALL ? small : pn_alloc(set->base.dim, sizeof *back);
     pn_status status;
 
-    if (!back)
-        return pn_fail(err, PN_ENOMEM, "set: out of memory");
+    PN_TRY(pn_made(back, err, "set: out of memory"));
     for (size_t j = 0; j < set->base.dim; j++)
         back[j] = -x[j];
     status = op(set->inner, back, point, value, err);
@@ -133,8 +132,7 @@ static pn_status affine_contains(const pn_set *self, const double *x, double tol
     double *back = self->dim <= SMALL ? small : pn_alloc(self->dim, sizeof *back);
     pn_status status;
 
-    if (!back)
-        return pn_fail(err, PN_ENOMEM, "contains: out of memory");
+    PN_TRY(pn_made(back, err, "contains: out of memory"));
     map_back(set, x, back);
     status = set->inner->ops->contains(set->inner, back, tolerance / fabs(set->factor), inside, err);
     if (back != small)
@@ -153,11 +151,10 @@ static void affine_center(const pn_set *self, double *x)
 static pn_status affine_project(const pn_set *self, double *x, pn_err *err)
 {
     const affine *set = as_affine(self);
-    double *back = pn_alloc(self->dim, sizeof *back);
+    double *back;
     pn_status status;
 
-    if (!back)
-        return pn_fail(err, PN_ENOMEM, "project: out of memory");
+    PN_TRY(pn_new(&back, self->dim, err, "project: out of memory"));
     map_back(set, x, back);
     status = set->inner->ops->project(set->inner, back, err);
     if (status == PN_OK) {
@@ -417,8 +414,7 @@ static pn_status make(pn_set **out, pn_set *set, double factor, const double *sh
     pn_status status = PN_OK;
 
     *out = NULL;
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "set: out of memory");
+    PN_TRY(pn_made(self, err, "set: out of memory"));
     if (shift || old_shift) {
         self->shift = pn_alloc(set->dim, sizeof *self->shift);
         if (!self->shift) {

@@ -79,9 +79,7 @@ pn_status pn_project_from_far(const pn_set *self, double *x, pn_project_fn once,
 
     if (!(size > far))
         return once(self, x, err);
-    work = pn_alloc(self->dim, sizeof *work);
-    if (!work)
-        return pn_fail(err, PN_ENOMEM, "set.%s: out of memory in project", self->ops->name);
+    PN_TRY(pn_new(&work, self->dim, err, "set.%s: out of memory in project", self->ops->name));
     memcpy(work, x, self->dim * sizeof *work);
     status = repeat(self, work, size, far, once, err);
     if (status == PN_OK)

@@ -25,10 +25,9 @@ double pn_unbounded_size(const pn_set *self, pn_lp norm)
 
 pn_status pn_cone_new(pn_set **out, const pn_set_ops *ops, size_t dim, pn_err *err)
 {
-    pn_set *self = pn_alloc(1, sizeof *self);
+    pn_set *self;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "set.%s: out of memory", ops->name);
+    PN_TRY(pn_new(&self, 1, err, "set.%s: out of memory", ops->name));
     pn_set_init(self, ops, dim);
     *out = self;
     return PN_OK;
@@ -42,11 +41,10 @@ void pn_cone_destroy(pn_set *self)
 /* *near = ||P x||, *off = ||x - P x|| */
 static pn_status split(const pn_set *self, const double *x, double *near, double *off, pn_err *err)
 {
-    double *p = pn_alloc(self->dim, sizeof *p);
+    double *p;
     pn_status status;
 
-    if (!p)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", self->ops->name);
+    PN_TRY(pn_new(&p, self->dim, err, "%s: out of memory", self->ops->name));
     memcpy(p, x, self->dim * sizeof *p);
     status = self->ops->project(self, p, err);
     if (status == PN_OK) {

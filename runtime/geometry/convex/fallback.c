@@ -209,8 +209,7 @@ pn_status pn_gauge_by_search(const pn_set *set, const double *x, double *gauge, 
     double *point = pn_alloc(set->dim, sizeof *point), value = 0.0;
     pn_status status;
 
-    if (!point)
-        return pn_fail(err, PN_ENOMEM, "C:gauge: out of memory");
+    PN_TRY(pn_made(point, err, "C:gauge: out of memory"));
     status = origin_is_inside(set, point, err);
     if (status == PN_OK && pn_lp_norm(PN_LINF, set->dim, x) > 0.0)
         status = pn_set_can_project(set) ? pn_gauge_by_project(set, x, &value, NULL, NULL, err)
@@ -267,8 +266,7 @@ pn_status pn_sample_by_support(const pn_set *set, pn_rng *rng, double *x, pn_err
     if (!set->ops->support)
         return project_normal(set, rng, x, err);
     work = pn_alloc(set->dim, 2 * sizeof *work);
-    if (!work)
-        return pn_fail(err, PN_ENOMEM, "C:sample: out of memory");
+    PN_TRY(pn_made(work, err, "C:sample: out of memory"));
     status = mix_support_points(set, rng, x, work, err);
     pn_free(work);
     return status;

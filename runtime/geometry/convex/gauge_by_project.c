@@ -139,8 +139,7 @@ pn_status pn_gauge_by_project(const pn_set *set, const double *x, double *gauge,
     ray r = { .set = set, .x = x, .size = pn_lp_norm(PN_L2, set->dim, x), .residual = work };
     pn_status status = PN_OK;
 
-    if (!work)
-        return pn_fail(err, PN_ENOMEM, "C:gauge: out of memory");
+    PN_TRY(pn_made(work, err, "C:gauge: out of memory"));
     if (normal) {
         r.best = work + set->dim;
         r.recent = r.best + set->dim;

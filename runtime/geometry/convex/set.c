@@ -86,9 +86,7 @@ pn_status pn_set_dual_norm(const pn_set *set, const double *x, size_t n, double 
 
     if (status != PN_OK || set->ops->symmetric)
         return status;
-    back = pn_alloc(n, sizeof *back);
-    if (!back)
-        return pn_fail(err, PN_ENOMEM, "dual norm: out of memory");
+    PN_TRY(pn_new(&back, n, err, "dual norm: out of memory"));
     for (size_t j = 0; j < n; j++)
         back[j] = -x[j];
     status = pn_set_support(set, back, n, &other, NULL, err);

@@ -79,8 +79,7 @@ pn_status pn_support_by_project(const pn_set *set, const double *g, double *poin
     double size = pn_lp_norm(PN_L2, set->dim, g), *x = pn_alloc(set->dim, 4 * sizeof *x);
     pn_status status = PN_OK;
 
-    if (!x)
-        return pn_fail(err, PN_ENOMEM, "C:support: out of memory");
+    PN_TRY(pn_made(x, err, "C:support: out of memory"));
     set->ops->center(set, x);
     if (size > 0.0 && set->ops->radius(set, PN_L2) > 0.0)
         status = climb(set, g, size, x, x + set->dim, x + 2 * set->dim, err);

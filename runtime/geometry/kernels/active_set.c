@@ -170,8 +170,7 @@ static pn_status open_search(search *s, pn_inequalities in, pn_err *err)
     *s = (search){ .in = in, .dim = dim, .room = room };
     s->block = pn_alloc(2 * room + 2 * dim + room * dim + room * room, sizeof *s->block);
     s->active = pn_alloc(room, sizeof *s->active);
-    if (!s->block || !s->active)
-        return pn_fail(err, PN_ENOMEM, "polyhedron: out of memory for %zu x %zu", rows, dim);
+    PN_TRY(pn_made(s->block && s->active, err, "polyhedron: out of memory for %zu x %zu", rows, dim));
     s->weight = s->block;
     s->step = s->weight + room;
     s->x = s->step + room;
@@ -281,8 +280,7 @@ pn_status pn_maximise_in(double *value, double *x, double *weight, const double 
     bool found = false;
     pn_status status;
 
-    if (!scratch)
-        return pn_fail(err, PN_ENOMEM, "polyhedron: out of memory for %zu coordinates", dim);
+    PN_TRY(pn_made(scratch, err, "polyhedron: out of memory for %zu coordinates", dim));
     trial = scratch + dim;
     memcpy(trial, x, dim * sizeof *x);
     status = has_maximum(&found, c, length, in, scratch, err);

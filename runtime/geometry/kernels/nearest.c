@@ -375,8 +375,7 @@ pn_status pn_nearest_point(double *residual, double *distance, pn_mat vertices, 
     size_t nearest = 0;
     pn_status status;
 
-    if (!rows.product)
-        return pn_fail(err, PN_ENOMEM, "polytope: out of memory");
+    PN_TRY(pn_made(rows.product, err, "polytope: out of memory"));
     for (size_t i = 0; i < vertices.rows; i++) {
         double size = squared_distance(vertices.data + i * vertices.cols, x, vertices.cols);
 

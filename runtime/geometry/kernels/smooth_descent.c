@@ -154,8 +154,7 @@ pn_status pn_smooth_descent(const pn_smooth_problem *problem, double *x, pn_err 
     descent at = { .problem = problem, .n = n };
     pn_status status;
 
-    if (!room)
-        return pn_fail(err, PN_ENOMEM, "mirror step: out of memory");
+    PN_TRY(pn_made(room, err, "mirror step: out of memory"));
     at.x = room;
     at.x_slope = room + n;
     at.y = room + 2 * n;

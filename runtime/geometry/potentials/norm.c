@@ -249,8 +249,7 @@ pn_status pn_norm_from_args(pn_norm **out, const char *name, pn_arg *args, pn_er
     if (status != PN_OK)
         return status;
     norm = new_norm();
-    if (!norm)
-        return pn_fail(err, PN_ENOMEM, "norm.%s: out of memory", name);
+    PN_TRY(pn_made(norm, err, "norm.%s: out of memory", name));
     norm->ops = row;
     for (size_t i = 0; i < pn_param_count(row->params); i++) /* args may be NULL where there are none */
         norm->args[i] = args[i];
@@ -278,8 +277,7 @@ pn_status pn_norm_minkowski(pn_norm **out, pn_set *set, pn_err *err)
     if (!pn_set_is_bounded(set))
         return pn_fail(err, PN_EUNSUPPORTED, "norm.minkowski: the set must be bounded, %s is not", set->ops->name);
     norm = new_norm();
-    if (!norm)
-        return pn_fail(err, PN_ENOMEM, "norm.minkowski: out of memory");
+    PN_TRY(pn_made(norm, err, "norm.minkowski: out of memory"));
     status = pn_set_symmetric_hull(&norm->hull, set, err);
     if (status != PN_OK) {
         pn_norm_free(norm);
@@ -295,8 +293,7 @@ pn_status pn_norm_dual(pn_norm **out, const pn_norm *norm, pn_err *err)
     pn_norm *dual = new_norm();
 
     *out = NULL;
-    if (!dual)
-        return pn_fail(err, PN_ENOMEM, "N:dual: out of memory");
+    PN_TRY(pn_made(dual, err, "N:dual: out of memory"));
     *dual = *norm;
     dual->references = 1;
     if (dual->set) {

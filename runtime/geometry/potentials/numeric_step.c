@@ -69,8 +69,7 @@ pn_status pn_numeric_step(const pn_potential *p, const pn_set *set, const double
             "support points to go by",
             p->ops->name, set->ops->name);
     x = pn_alloc(set->dim, 2 * sizeof *x);
-    if (!x)
-        return pn_fail(err, PN_ENOMEM, "mirror step: out of memory");
+    PN_TRY(pn_made(x, err, "mirror step: out of memory"));
     status = first_point(p, set, c, x, x + set->dim, err);
     if (status == PN_OK)
         status = pn_smooth_descent(&problem, x, err);

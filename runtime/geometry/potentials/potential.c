@@ -12,7 +12,7 @@
 #include "geometry/potentials/potential_parts.h"
 #include "numeric/blas.h"
 
-/* clang-format off: one row, one line */
+/* One row, one line. */
 #define POTENTIALS(X)                                                                                                  \
     X(euclidean)                                                                                                       \
     X(entropy)                                                                                                         \
@@ -22,7 +22,6 @@
     X(schatten)                                                                                                        \
     X(quadratic)                                                                                                       \
     X(polytope)
-/* clang-format on */
 
 #define DECLARE(name) extern const pn_potential_ops pn_potential_##name;
 POTENTIALS(DECLARE)
@@ -156,9 +155,7 @@ pn_status pn_potential_bregman(const pn_potential *p, const double *a, const dou
         status = check_point(p, "P:bregman", "b", b, n, err);
     if (status != PN_OK)
         return status;
-    slope = pn_alloc(n, sizeof *slope);
-    if (!slope)
-        return pn_fail(err, PN_ENOMEM, "P:bregman: out of memory");
+    PN_TRY(pn_new(&slope, n, err, "P:bregman: out of memory"));
     status = p->ops->value(p, a, n, &at_a, err);
     if (status == PN_OK)
         status = p->ops->value(p, b, n, &at_b, err);
@@ -241,8 +238,7 @@ pn_status pn_mirror_step(const pn_potential *p, const pn_set *set, const double 
         return status;
     if (y == g || y == x) /* which the gradient still reads */
         c = pn_alloc(n, sizeof *c);
-    if (!c)
-        return pn_fail(err, PN_ENOMEM, "P:mirror_step: out of memory");
+    PN_TRY(pn_made(c, err, "P:mirror_step: out of memory"));
     status = p->ops->gradient(p, x, n, c, err);
     if (status == PN_OK && !move_against(g, eta, n, c)) /* says where */
         status = check_point(p, "mirror step", "the linear term", c, n, err);
@@ -298,9 +294,7 @@ static pn_status range_over_vertices(const pn_potential *p, const pn_set *set, d
     if (!pn_set_is_polytope(set) ||
         (double)set->ops->atom_count(set) * (double)set->dim > PN_POTENTIAL_MOST_VERTEX_NUMBERS)
         return pn_fail(err, PN_EUNSUPPORTED, "nothing bounds the potential %s over %s", p->ops->name, set->ops->name);
-    x = pn_alloc(set->dim, sizeof *x);
-    if (!x)
-        return pn_fail(err, PN_ENOMEM, "the range of a potential: out of memory");
+    PN_TRY(pn_new(&x, set->dim, err, "the range of a potential: out of memory"));
     status = largest_at_vertex(p, set, x, &largest, err);
     if (status == PN_OK)
         status = pn_potential_start(p, set, x, err);

@@ -53,11 +53,10 @@ static void multiply(double factor, const double *x, size_t n, double *out)
 static pn_status affine_value(const pn_potential *self, const double *x, size_t n, double *value, pn_err *err)
 {
     const affine *of = as_affine(self);
-    double *back = pn_alloc(n, sizeof *back);
+    double *back;
     pn_status status;
 
-    if (!back)
-        return pn_fail(err, PN_ENOMEM, "P:value: out of memory");
+    PN_TRY(pn_new(&back, n, err, "P:value: out of memory"));
     map_back(of, x, n, back);
     status = of->inner->ops->value(of->inner, back, n, value, err);
     if (status == PN_OK)
@@ -124,9 +123,7 @@ static pn_status moved_set(const affine *of, const pn_set *set, pn_set **out, pn
         }
         return pn_set_scale(out, inner, inner_factor / of->factor, err);
     }
-    back = pn_alloc(set->dim, sizeof *back);
-    if (!back)
-        return pn_fail(err, PN_ENOMEM, "mirror step: out of memory");
+    PN_TRY(pn_new(&back, set->dim, err, "mirror step: out of memory"));
     for (size_t j = 0; j < set->dim; j++)
         back[j] = of->shift ? -of->shift[j] : 0.0;
     status = pn_set_shift(&at_origin, (pn_set *)set, back, set->dim, err);
@@ -217,9 +214,7 @@ pn_status pn_potential_affine(pn_potential **out, pn_potential *potential, doubl
         return pn_fail(err, PN_EINVAL, "a potential can be scaled by a finite factor other than 0, got %g", factor);
     if (shift && (n == 0 || (potential->dim != 0 && n != potential->dim)))
         return pn_fail(err, PN_EDIM, "the shift has %zu entries, the potential has %zu", n, potential->dim);
-    of = pn_calloc(1, sizeof *of);
-    if (!of)
-        return pn_fail(err, PN_ENOMEM, "potential: out of memory");
+    PN_TRY(pn_new_zeroed(&of, 1, err, "potential: out of memory"));
     if (shift) {
         of->shift = pn_alloc(n, sizeof *shift);
         if (!of->shift) {

@@ -76,9 +76,7 @@ pn_status pn_potential_custom(pn_potential **out, const pn_custom_potential *par
     if (!(parts->strong_convexity > 0.0) || !isfinite(parts->strong_convexity))
         return pn_fail(err, PN_EINVAL, "potential.custom: strong_convexity must be a positive number, got %g",
                        parts->strong_convexity);
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "potential.custom: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "potential.custom: out of memory"));
     self->parts = *parts;
     self->ops = (pn_potential_ops){
         .name = "custom",

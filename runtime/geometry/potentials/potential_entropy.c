@@ -33,12 +33,11 @@ static double radius_of(const pn_potential *self)
 
 static pn_status entropy_create(pn_potential **out, const pn_arg *args, pn_err *err)
 {
-    entropy *self = pn_alloc(1, sizeof *self);
+    entropy *self;
     pn_norm *norm = NULL;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "potential.entropy: out of memory");
+    PN_TRY(pn_new(&self, 1, err, "potential.entropy: out of memory"));
     status = pn_norm_from_args(&norm, "l1", (pn_arg[1]){ { .given = false } }, err);
     if (status != PN_OK) {
         pn_free(self);
@@ -212,8 +211,7 @@ static pn_status check_domain(const pn_set *set, pn_err *err)
     double *down = pn_alloc(set->dim, sizeof *down), least = 0.0;
     pn_status status = PN_OK;
 
-    if (!down)
-        return pn_fail(err, PN_ENOMEM, "potential.entropy: out of memory");
+    PN_TRY(pn_made(down, err, "potential.entropy: out of memory"));
     for (size_t j = 0; j < set->dim; j++)
         down[j] = -1.0;
     if (set->ops->support)

@@ -36,12 +36,11 @@ static void euclidean_destroy(pn_potential *self)
 static pn_status euclidean_create(pn_potential **out, const pn_arg *args, pn_err *err)
 {
     pn_vec center = args[CENTER].vector;
-    euclidean *self = pn_calloc(1, sizeof *self);
+    euclidean *self;
     pn_norm *norm = NULL;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "potential.euclidean: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "potential.euclidean: out of memory"));
     if (args[CENTER].given && center.n == 0) {
         pn_free(self);
         return pn_fail(err, PN_EDIM, "potential.euclidean: center must have at least one entry");
@@ -145,9 +144,7 @@ static pn_status reach_about(const pn_set *set, const double *center, double *mo
         *most = reach(set, NULL);
         return PN_OK;
     }
-    back = pn_alloc(set->dim, sizeof *back);
-    if (!back)
-        return pn_fail(err, PN_ENOMEM, "potential.euclidean: out of memory");
+    PN_TRY(pn_new(&back, set->dim, err, "potential.euclidean: out of memory"));
     for (size_t j = 0; j < set->dim; j++)
         back[j] = -center[j];
     /* the reference that the shifted set takes is given back before this returns */
@@ -166,9 +163,7 @@ static pn_status euclidean_range(const pn_potential *self, const pn_set *set, do
 
     if (!pn_set_is_bounded(set))
         return pn_fail(err, PN_EUNSUPPORTED, "the range of the potential euclidean: %s is unbounded", set->ops->name);
-    scratch = pn_alloc(set->dim, sizeof *scratch);
-    if (!scratch)
-        return pn_fail(err, PN_ENOMEM, "potential.euclidean: out of memory");
+    PN_TRY(pn_new(&scratch, set->dim, err, "potential.euclidean: out of memory"));
     status = reach_about(set, center_of(self), &most, err);
     if (status == PN_OK)
         status = distance_to(set, center_of(self), scratch, &nearest, err);

@@ -82,8 +82,7 @@ static pn_status about_center(pn_potential **out, const pn_set *set, pn_err *err
     pn_status status;
     bool origin = true;
 
-    if (!center)
-        return pn_fail(err, PN_ENOMEM, "potential.for_set: out of memory");
+    PN_TRY(pn_made(center, err, "potential.for_set: out of memory"));
     set->ops->center(set, center);
     for (size_t j = 0; j < set->dim; j++)
         origin = origin && center[j] == 0.0;

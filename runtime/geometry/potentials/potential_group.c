@@ -47,12 +47,11 @@ static const group *as_group(const pn_potential *self)
 static pn_status group_create(pn_potential **out, const pn_arg *args, pn_err *err)
 {
     size_t k = args[K].count, dim = args[DIM].count;
-    group *self = pn_alloc(1, sizeof *self);
+    group *self;
     pn_norm *norm = NULL;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "potential.group: out of memory");
+    PN_TRY(pn_new(&self, 1, err, "potential.group: out of memory"));
     status = pn_norm_from_args(&norm, k == 1 ? "l1" : "group", (pn_arg[1]){ { .given = true, .count = k } }, err);
     if (status != PN_OK) {
         pn_free(self);
@@ -87,9 +86,7 @@ static pn_status block_norms(const group *self, const double *x, const double **
     *norms = x;
     if (self->k == 1)
         return PN_OK;
-    *made = pn_alloc(self->blocks, sizeof **made);
-    if (!*made)
-        return pn_fail(err, PN_ENOMEM, "potential.group: out of memory");
+    PN_TRY(pn_new(made, self->blocks, err, "potential.group: out of memory"));
     for (size_t j = 0; j < self->blocks; j++)
         (*made)[j] = pn_lp_norm(PN_L2, block_length(self, j), x + j * self->k);
     *norms = *made;

@@ -38,13 +38,12 @@ static const interpolation *as_interpolation(const pn_potential *self)
 
 static pn_status interpolation_create(pn_potential **out, const pn_arg *args, pn_err *err)
 {
-    interpolation *self = pn_alloc(1, sizeof *self);
+    interpolation *self;
     double alpha = args[ALPHA].real;
     pn_norm *norm = NULL;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "potential.interpolation: out of memory");
+    PN_TRY(pn_new(&self, 1, err, "potential.interpolation: out of memory"));
     status = pn_norm_from_args(&norm, "interpolation", (pn_arg[1]){ { .given = true, .real = alpha } }, err);
     if (status != PN_OK) {
         pn_free(self);

@@ -53,9 +53,7 @@ static pn_status lp_create(pn_potential **out, const pn_arg *args, pn_err *err)
         q = best_exponent(args[DIM].count);
     if (!(q > 1.0 && q <= 2.0))
         return pn_fail(err, PN_EINVAL, "potential.lp: q must be above 1 and at most 2, got %g", q);
-    self = pn_alloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "potential.lp: out of memory");
+    PN_TRY(pn_new(&self, 1, err, "potential.lp: out of memory"));
     status = pn_norm_from_args(&norm, in_l1 ? "l1" : "lp", (pn_arg[1]){ { .given = true, .real = q } }, err);
     if (status != PN_OK) {
         pn_free(self);

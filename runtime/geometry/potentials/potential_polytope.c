@@ -61,9 +61,7 @@ static pn_status lifted_create(pn_potential **out, const pn_arg *args, pn_err *e
     if ((double)count * (double)set->dim > PN_POTENTIAL_MOST_VERTEX_NUMBERS)
         return pn_fail(err, PN_EUNSUPPORTED, "potential.polytope: %zu vertices of %zu entries are more than %g numbers",
                        count, set->dim, PN_POTENTIAL_MOST_VERTEX_NUMBERS);
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "potential.polytope: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "potential.polytope: out of memory"));
     status = pn_norm_minkowski(&norm, set, err);
     pn_potential_init(&self->base, &pn_potential_polytope, count, 1.0, norm);
     self->set = pn_set_keep(set);
@@ -124,9 +122,7 @@ static pn_status check_polytope(const pn_potential *self, const pn_set *set, pn_
 
     if (set == ((const lifted *)self)->set)
         return PN_OK;
-    scratch = pn_alloc(self->lift.cols, sizeof *scratch);
-    if (!scratch)
-        return pn_fail(err, PN_ENOMEM, "potential.polytope: out of memory");
+    PN_TRY(pn_new(&scratch, self->lift.cols, err, "potential.polytope: out of memory"));
     same = is_its_polytope(self, set, scratch);
     pn_free(scratch);
     if (!same)

@@ -71,8 +71,7 @@ static pn_status decompose(quadratic *of, pn_mat A, pn_err *err)
     of->matrix = pn_alloc(n * n, sizeof(double));
     of->vectors = pn_alloc(n * n, sizeof(double));
     of->values = pn_alloc(n, sizeof(double));
-    if (!of->matrix || !of->vectors || !of->values)
-        return pn_fail(err, PN_ENOMEM, "potential.quadratic: out of memory");
+    PN_TRY(pn_made(of->matrix && of->vectors && of->values, err, "potential.quadratic: out of memory"));
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++)
             of->matrix[i * n + j] = 0.5 * A.data[i * n + j] + 0.5 * A.data[j * n + i];
@@ -97,9 +96,7 @@ static pn_status quadratic_create(pn_potential **out, const pn_arg *args, pn_err
 
     if (status != PN_OK)
         return status;
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "potential.quadratic: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "potential.quadratic: out of memory"));
     status = pn_norm_from_args(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);
     pn_potential_init(&self->base, &pn_potential_quadratic, A.rows, 0.0, norm);
     if (status == PN_OK)
@@ -125,8 +122,7 @@ static pn_status quadratic_value(const pn_potential *self, const double *x, size
 {
     double *y = product(as_quadratic(self), x, n);
 
-    if (!y)
-        return pn_fail(err, PN_ENOMEM, "potential.quadratic: out of memory");
+    PN_TRY(pn_made(y, err, "potential.quadratic: out of memory"));
     *value = 0.5 * pn_dot(n, x, y);
     pn_free(y);
     return PN_OK;
@@ -136,8 +132,7 @@ static pn_status quadratic_gradient(const pn_potential *self, const double *x, s
 {
     double *y = product(as_quadratic(self), x, n);
 
-    if (!y)
-        return pn_fail(err, PN_ENOMEM, "potential.quadratic: out of memory");
+    PN_TRY(pn_made(y, err, "potential.quadratic: out of memory"));
     memcpy(out, y, n * sizeof *out);
     pn_free(y);
     return pn_potential_finite("quadratic", out, n, err);
@@ -147,10 +142,9 @@ static pn_status quadratic_gradient(const pn_potential *self, const double *x, s
 static pn_status quadratic_inverse(const pn_potential *self, const double *u, size_t n, double *out, pn_err *err)
 {
     const quadratic *of = as_quadratic(self);
-    double *y = pn_alloc(n, sizeof *y);
+    double *y;
 
-    if (!y)
-        return pn_fail(err, PN_ENOMEM, "potential.quadratic: out of memory");
+    PN_TRY(pn_new(&y, n, err, "potential.quadratic: out of memory"));
     pn_mat_times_vec((pn_mat){ of->vectors, n, n }, u, y);
     memset(out, 0, n * sizeof *out);
     for (size_t i = 0; i < n; i++)

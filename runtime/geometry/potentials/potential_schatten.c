@@ -49,9 +49,7 @@ static pn_status schatten_create(pn_potential **out, const pn_arg *args, pn_err 
     status = pn_size_product(&dim, "potential.schatten", "rows x cols", rows, cols, err);
     if (status != PN_OK)
         return status;
-    self = pn_alloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "potential.schatten: out of memory");
+    PN_TRY(pn_new(&self, 1, err, "potential.schatten: out of memory"));
     status = pn_norm_from_args(&norm, "nuclear", shape, err);
     if (status != PN_OK) {
         pn_free(self);
@@ -86,8 +84,7 @@ static pn_status take_apart(const schatten *of, const double *x, parts *out, pn_
 
     *out = (parts){ NULL, NULL, NULL };
     out->U = pn_alloc(k, (of->rows + of->cols + 1) * sizeof(double));
-    if (!out->U)
-        return pn_fail(err, PN_ENOMEM, "potential.schatten: out of memory");
+    PN_TRY(pn_made(out->U, err, "potential.schatten: out of memory"));
     out->Vt = out->U + of->rows * k;
     out->s = out->Vt + of->cols * k;
     status = pn_svd(out->U, out->s, out->Vt, (pn_mat){ (double *)x, of->rows, of->cols }, err);
@@ -191,8 +188,7 @@ static pn_status psd_step(const schatten *of, bool exact, double size, const dou
     double *values = pn_alloc(n + 1, n * sizeof *values), *vectors = values ? values + n : NULL;
     pn_status status;
 
-    if (!values)
-        return pn_fail(err, PN_ENOMEM, "potential.schatten: out of memory");
+    PN_TRY(pn_made(values, err, "potential.schatten: out of memory"));
     status = pn_eigen_symmetric(values, vectors, (pn_mat){ (double *)c, n, n }, err);
     if (status == PN_OK) {
         threshold(of, exact, size, values);

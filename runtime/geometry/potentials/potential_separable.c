@@ -249,8 +249,7 @@ static pn_status largest_in_box(const pn_potential *self, const pn_set *set, dou
     double *room = pn_alloc(n, 4 * sizeof *room), *ends = room ? room + n : NULL;
     pn_status status = PN_OK;
 
-    if (!room)
-        return pn_fail(err, PN_ENOMEM, "potential.separable: out of memory");
+    PN_TRY(pn_made(room, err, "potential.separable: out of memory"));
     for (int side = 0; side < 2 && status == PN_OK; side++) {
         for (size_t j = 0; j < n; j++)
             room[j] = side ? 1.0 : -1.0;
@@ -380,9 +379,7 @@ pn_status pn_potential_separable(pn_potential **out, pn_graph *graph, pn_node ro
     status = certify(graph, root, domain, &constant, task, err);
     if (status != PN_OK)
         return status;
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "potential.separable: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "potential.separable: out of memory"));
     self->domain = domain;
     status = pn_norm_from_args(&norm, "l2", (pn_arg[1]){ { .given = false } }, err);
     if (status == PN_OK)

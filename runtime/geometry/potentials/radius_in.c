@@ -123,9 +123,7 @@ pn_status pn_set_radius_in(const pn_set *set, const pn_norm *norm, double *radiu
     status = by_shape(set, norm, &found, radius, err);
     if (status != PN_OK || found)
         return status;
-    point = pn_calloc(set->dim, sizeof *point);
-    if (!point)
-        return pn_fail(err, PN_ENOMEM, "C:radius_in: out of memory");
+    PN_TRY(pn_new_zeroed(&point, set->dim, err, "C:radius_in: out of memory"));
     if (count > 0 && (double)count * (double)set->dim <= VERTICES_NUMBERS)
         status = over_vertices(set, norm, point, radius, err);
     else

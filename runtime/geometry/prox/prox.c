@@ -10,7 +10,7 @@
 #include "core/table.h"
 #include "geometry/prox/prox.h"
 
-/* clang-format off: one row, one line */
+/* One row, one line. */
 #define PROXES(X)                                                                                                      \
     X(l1)                                                                                                              \
     X(l2)                                                                                                              \
@@ -23,7 +23,6 @@
     X(huber)                                                                                                           \
     X(box)                                                                                                             \
     X(indicator)
-/* clang-format on */
 
 #define DECLARE(name) extern const pn_prox_ops pn_prox_##name;
 PROXES(DECLARE)
@@ -167,11 +166,10 @@ static void conjugate_destroy(pn_prox *self)
 /* Moreau: prox_{s f*}(v) = v - s prox_{f / s}(v / s). */
 static pn_status conjugate_apply(const pn_prox *self, double *x, size_t n, double step, pn_err *err)
 {
-    double *y = pn_alloc(n, sizeof *y);
+    double *y;
     pn_status status;
 
-    if (!y)
-        return pn_fail(err, PN_ENOMEM, "prox: out of memory");
+    PN_TRY(pn_new(&y, n, err, "prox: out of memory"));
     for (size_t j = 0; j < n; j++)
         y[j] = x[j] / step;
     status = pn_prox_apply(((const conjugate *)self)->of, y, n, 1.0 / step, err);
@@ -205,9 +203,7 @@ pn_status pn_prox_conjugate(pn_prox **out, pn_prox *prox, pn_err *err)
         *out = pn_prox_keep(((conjugate *)prox)->of);
         return PN_OK;
     }
-    made = pn_alloc(1, sizeof *made);
-    if (!made)
-        return pn_fail(err, PN_ENOMEM, "P:conjugate: out of memory");
+    PN_TRY(pn_new(&made, 1, err, "P:conjugate: out of memory"));
     pn_prox_init(&made->base, &prox_of_conjugate, prox->dim);
     made->of = pn_prox_keep(prox);
     *out = &made->base;
@@ -233,12 +229,11 @@ static void custom_destroy(pn_prox *self)
 static pn_status custom_apply(const pn_prox *self, double *x, size_t n, double step, pn_err *err)
 {
     const pn_custom_prox *parts = &((const custom *)self)->parts;
-    double *y = pn_alloc(n, sizeof *y);
+    double *y;
     size_t bad;
     pn_status status;
 
-    if (!y)
-        return pn_fail(err, PN_ENOMEM, "prox.custom: out of memory");
+    PN_TRY(pn_new(&y, n, err, "prox.custom: out of memory"));
     memcpy(y, x, n * sizeof *y);
     status = parts->apply(parts->self, x, n, step, y, err);
     bad = status == PN_OK ? pn_first_nonfinite(y, n) : n;
@@ -284,9 +279,7 @@ pn_status pn_prox_custom(pn_prox **out, const pn_custom_prox *parts, pn_err *err
     *out = NULL;
     if (status != PN_OK)
         return status;
-    made = pn_alloc(1, sizeof *made);
-    if (!made)
-        return pn_fail(err, PN_ENOMEM, "prox.custom: out of memory");
+    PN_TRY(pn_new(&made, 1, err, "prox.custom: out of memory"));
     pn_prox_init(&made->base, &prox_of_user, parts->dim);
     made->parts = *parts;
     *out = &made->base;

@@ -23,10 +23,9 @@ static const separable *as_separable(const pn_prox *prox)
 
 static pn_status make(pn_prox **out, const pn_prox_ops *row, double l1, double l2, double delta, pn_err *err)
 {
-    separable *self = pn_alloc(1, sizeof *self);
+    separable *self;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "prox.%s: out of memory", row->name);
+    PN_TRY(pn_new(&self, 1, err, "prox.%s: out of memory", row->name));
     pn_prox_init(&self->base, row, 0);
     self->l1 = l1;
     self->l2 = l2;

@@ -116,8 +116,7 @@ static pn_status dykstra(const sum *self, double *x, size_t n, double step, pn_e
     double goal = TOLERANCE * (1.0 + pn_lp_norm(PN_L2, n, x)), apart = INFINITY;
     pn_status status = PN_OK;
 
-    if (!scratch)
-        return pn_fail(err, PN_ENOMEM, "prox.sum: out of memory");
+    PN_TRY(pn_made(scratch, err, "prox.sum: out of memory"));
     before = now + n;
     q = before + n;
     memcpy(now, x, n * sizeof *x);
@@ -133,11 +132,10 @@ static pn_status dykstra(const sum *self, double *x, size_t n, double step, pn_e
 
 static pn_status compose(const sum *self, double *x, size_t n, double step, pn_err *err)
 {
-    double *now = pn_alloc(n, sizeof *now);
+    double *now;
     pn_status status;
 
-    if (!now)
-        return pn_fail(err, PN_ENOMEM, "prox.sum: out of memory");
+    PN_TRY(pn_new(&now, n, err, "prox.sum: out of memory"));
     memcpy(now, x, n * sizeof *x);
     status = pn_prox_apply(self->part[0], now, n, step, err);
     if (status == PN_OK)
@@ -165,9 +163,7 @@ static pn_status sum_apply(const pn_prox *prox, double *x, size_t n, double step
 
     if (!(shrink > 1.0))
         return apply_parts(self, x, n, step, err);
-    y = pn_alloc(n, sizeof *y);
-    if (!y)
-        return pn_fail(err, PN_ENOMEM, "prox.sum: out of memory");
+    PN_TRY(pn_new(&y, n, err, "prox.sum: out of memory"));
     for (size_t j = 0; j < n; j++)
         y[j] = x[j] / shrink;
     status = apply_parts(self, y, n, isinf(shrink) ? 1.0 / self->square : step / shrink, err);
@@ -300,8 +296,7 @@ pn_status pn_prox_sum(pn_prox **out, pn_prox *a, pn_prox *b, pn_err *err)
         return pn_fail(err, PN_EDIM, "prox.sum: the operators have %zu and %zu entries, they must be equal", a->dim,
                        b->dim);
     self = pn_calloc(1, sizeof *self + most * sizeof(pn_prox *));
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "prox.sum: out of memory");
+    PN_TRY(pn_made(self, err, "prox.sum: out of memory"));
     pn_prox_init(&self->base, &prox_of_sum, a->dim ? a->dim : b->dim);
     status = take(self, a, err);
     if (status == PN_OK)

@@ -46,9 +46,7 @@ static pn_status create(pn_set **out, const pn_arg *args, pn_err *err)
 
     if (n > (size_t)1 << 24)
         return pn_fail(err, PN_EINVAL, "set.birkhoff: n must be at most 2^24, got %zu", n);
-    set = pn_alloc(1, sizeof *set);
-    if (!set)
-        return pn_fail(err, PN_ENOMEM, "set.birkhoff: out of memory");
+    PN_TRY(pn_new(&set, 1, err, "set.birkhoff: out of memory"));
     pn_set_init(&set->base, &pn_set_birkhoff, n * n);
     set->n = n;
     *out = &set->base;
@@ -71,8 +69,7 @@ static pn_status support(const pn_set *self, const double *g, double *point, dou
     double total = 0.0;
     pn_status status;
 
-    if (!column)
-        return pn_fail(err, PN_ENOMEM, "set.birkhoff: out of memory in support");
+    PN_TRY(pn_made(column, err, "set.birkhoff: out of memory in support"));
     status = pn_assignment(column, NULL, g, n, err);
     if (status == PN_OK) {
         if (point)
@@ -134,10 +131,9 @@ static double find_sums(const double *x, size_t n, double *sums)
 static pn_status contains(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     size_t n = side_of(self);
-    double *sums = pn_alloc(2 * n, sizeof *sums);
+    double *sums;
 
-    if (!sums)
-        return pn_fail(err, PN_ENOMEM, "set.birkhoff: out of memory in contains");
+    PN_TRY(pn_new(&sums, 2 * n, err, "set.birkhoff: out of memory in contains"));
     *inside = find_sums(x, n, sums) >= -tolerance;
     for (size_t i = 0; i < 2 * n; i++)
         *inside = *inside && fabs(sums[i] - 1.0) <= tolerance;
@@ -158,8 +154,7 @@ static pn_status gauge(const pn_set *self, const double *x, double *value, pn_er
     double *sums = pn_alloc(2 * n, sizeof *sums), total = 0.0;
     bool nonnegative, equal = true;
 
-    if (!sums)
-        return pn_fail(err, PN_ENOMEM, "set.birkhoff: out of memory in gauge");
+    PN_TRY(pn_made(sums, err, "set.birkhoff: out of memory in gauge"));
     nonnegative = find_sums(x, n, sums) >= 0.0;
     for (size_t i = 0; i < n; i++)
         total += sums[i] / (double)n;
@@ -188,8 +183,7 @@ static pn_status dual_init(dual *d, size_t n, pn_err *err)
 {
     *d = (dual){ .n = n };
     d->z = pn_alloc(6 * n + 10, n * sizeof *d->z);
-    if (!d->z)
-        return pn_fail(err, PN_ENOMEM, "set.birkhoff: out of memory in project");
+    PN_TRY(pn_made(d->z, err, "set.birkhoff: out of memory in project"));
     d->x = d->z + n * n;
     d->hessian = d->x + n * n;
     d->price = d->hessian + 4 * n * n;
@@ -319,11 +313,10 @@ static void search_line(dual *d, double value, double error)
 /* The prices of the best permutation: exact, but for the size of X, when Z is large. */
 static pn_status start(dual *d, pn_err *err)
 {
-    size_t *column = pn_alloc(d->n, sizeof *column);
+    size_t *column;
     pn_status status;
 
-    if (!column)
-        return pn_fail(err, PN_ENOMEM, "set.birkhoff: out of memory in project");
+    PN_TRY(pn_new(&column, d->n, err, "set.birkhoff: out of memory in project"));
     status = pn_assignment(column, d->price, d->z, d->n, err);
     pn_free(column);
     return status;

@@ -48,9 +48,7 @@ static pn_status box_create(pn_set **out, const pn_arg *args, pn_err *err)
 
     if (status != PN_OK)
         return status;
-    self = pn_alloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "set.box: out of memory");
+    PN_TRY(pn_new(&self, 1, err, "set.box: out of memory"));
     self->lower = pn_alloc(lower.n, 2 * sizeof *self->lower);
     if (!self->lower) {
         pn_free(self);

@@ -71,8 +71,7 @@ static pn_status custom_support(const pn_set *self, const double *g, double *poi
         pn_free(x);
         return PN_OK;
     }
-    if (!x)
-        return pn_fail(err, PN_ENOMEM, "set.custom: out of memory");
+    PN_TRY(pn_made(x, err, "set.custom: out of memory"));
     status = set->parts.support(set->parts.self, g, self->dim, x, err);
     if (status == PN_OK)
         status = check_point(set, "support", x, err);
@@ -88,11 +87,10 @@ static pn_status custom_support(const pn_set *self, const double *g, double *poi
 static pn_status custom_project(const pn_set *self, double *x, pn_err *err)
 {
     const custom_set *set = as_custom(self);
-    double *nearest = pn_alloc(self->dim, sizeof *nearest);
+    double *nearest;
     pn_status status;
 
-    if (!nearest)
-        return pn_fail(err, PN_ENOMEM, "set.custom: out of memory");
+    PN_TRY(pn_new(&nearest, self->dim, err, "set.custom: out of memory"));
     memcpy(nearest, x, self->dim * sizeof *x);
     status = set->parts.project(set->parts.self, nearest, self->dim, err);
     if (status == PN_OK)
@@ -127,11 +125,10 @@ static void custom_center(const pn_set *self, double *x)
 static pn_status contains_by_project(const pn_set *self, const double *x, double tolerance, bool *inside, pn_err *err)
 {
     double radius = as_custom(self)->parts.radius, size = isinf(radius) ? pn_lp_norm(PN_L2, self->dim, x) : radius;
-    double *nearest = pn_alloc(self->dim, sizeof *nearest);
+    double *nearest;
     pn_status status;
 
-    if (!nearest)
-        return pn_fail(err, PN_ENOMEM, "set.custom: out of memory");
+    PN_TRY(pn_new(&nearest, self->dim, err, "set.custom: out of memory"));
     memcpy(nearest, x, self->dim * sizeof *x);
     status = custom_project(self, nearest, err);
     for (size_t j = 0; j < self->dim; j++)
@@ -312,8 +309,7 @@ static pn_status probe(custom_set *set, pn_err *err)
     double *x = pn_alloc(dim, 3 * sizeof *x), *at, *g;
     pn_status status = PN_OK;
 
-    if (!x)
-        return pn_fail(err, PN_ENOMEM, "set.custom: out of memory");
+    PN_TRY(pn_made(x, err, "set.custom: out of memory"));
     at = x + dim;
     g = at + dim;
     probe_direction(g, dim);
@@ -357,9 +353,7 @@ pn_status pn_set_custom(pn_set **out, const pn_custom_set *parts, pn_err *err)
     *out = NULL;
     if (status != PN_OK)
         return status;
-    set = pn_calloc(1, sizeof *set);
-    if (!set)
-        return pn_fail(err, PN_ENOMEM, "set.custom: out of memory");
+    PN_TRY(pn_new_zeroed(&set, 1, err, "set.custom: out of memory"));
     set->parts = *parts;
     (void)snprintf(set->name, sizeof set->name, "%s", parts->name ? parts->name : "custom");
     pn_set_init(&set->base, &set->ops, parts->dim);

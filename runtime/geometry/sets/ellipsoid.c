@@ -58,8 +58,7 @@ static pn_status from_axes(ellipsoid *self, pn_vec axes, pn_err *err)
 {
     self->length = pn_alloc(axes.n, sizeof *self->length);
     self->index = pn_alloc(axes.n, sizeof *self->index);
-    if (!self->length || !self->index)
-        return pn_fail(err, PN_ENOMEM, "set.ellipsoid: out of memory for %zu axes", axes.n);
+    PN_TRY(pn_made(self->length && self->index, err, "set.ellipsoid: out of memory for %zu axes", axes.n));
     for (size_t j = 0; j < axes.n; j++) {
         if (axes.data[j] < 0.0)
             return pn_fail(err, PN_EINVAL, "set.ellipsoid: axes must be >= 0, got %g at entry %zu", axes.data[j],
@@ -132,9 +131,7 @@ static pn_status ellipsoid_create(pn_set **out, const pn_arg *args, pn_err *err)
                        args[AXES].given ? "not both" : "got neither");
     if (dim == 0 || (args[MATRIX].given && args[MATRIX].matrix.cols == 0))
         return pn_fail(err, PN_EINVAL, "set.ellipsoid: at least one coordinate and one axis are needed");
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "set.ellipsoid: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "set.ellipsoid: out of memory"));
     pn_set_init(&self->base, &pn_set_ellipsoid, dim);
     status = args[AXES].given ? from_axes(self, args[AXES].vector, err) : from_matrix(self, args[MATRIX].matrix, err);
     if (status == PN_OK && !isfinite(self->radius[PN_L1]))
@@ -280,8 +277,7 @@ static pn_status ellipsoid_contains(const pn_set *self, const double *x, double 
     pn_status status;
 
     *inside = false;
-    if (!nearest)
-        return pn_fail(err, PN_ENOMEM, "set.ellipsoid: out of memory");
+    PN_TRY(pn_made(nearest, err, "set.ellipsoid: out of memory"));
     memcpy(nearest, x, self->dim * sizeof *x);
     status = ellipsoid_project(self, nearest, err);
     if (status == PN_OK) {

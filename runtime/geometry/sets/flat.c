@@ -333,9 +333,7 @@ static pn_status affine_project(const pn_set *self, double *x, pn_err *err)
 /* A copy of x for a question about it. */
 static pn_status copy_of(double **copy, const double *x, size_t n, pn_err *err)
 {
-    *copy = pn_alloc(n, sizeof **copy);
-    if (!*copy)
-        return pn_fail(err, PN_ENOMEM, "set.affine: out of memory");
+    PN_TRY(pn_new(copy, n, err, "set.affine: out of memory"));
     memcpy(*copy, x, n * sizeof *x);
     return PN_OK;
 }
@@ -391,8 +389,7 @@ static pn_status affine_gauge(const pn_set *self, const double *x, double *value
     const flat *set = as_flat(self);
     double *u = pn_alloc(2 * set->rank + 1, sizeof *u), size = pn_lp_norm(PN_L2, self->dim, x);
 
-    if (!u)
-        return pn_fail(err, PN_ENOMEM, "set.affine: out of memory");
+    PN_TRY(pn_made(u, err, "set.affine: out of memory"));
     for (size_t i = 0; i < set->rank; i++) {
         u[i] = pn_dot(self->dim, set->rows + i * self->dim, x);
         u[set->rank + i] = pn_dot(self->dim, set->rows + i * self->dim, set->at);

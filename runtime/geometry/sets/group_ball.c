@@ -131,8 +131,7 @@ static pn_status group_ball_project(const pn_set *self, double *x, pn_err *err)
     size_t m = set->blocks;
     double *length = pn_alloc(m, 3 * sizeof *length), *kept = length ? length + m : NULL, sum = 0.0;
 
-    if (!length)
-        return pn_fail(err, PN_ENOMEM, "set.group_ball: out of memory in project");
+    PN_TRY(pn_made(length, err, "set.group_ball: out of memory in project"));
     for (size_t b = 0; b < m; b++) {
         length[b] = kept[b] = block_norm(set, x, b);
         sum += length[b];
@@ -177,8 +176,7 @@ static pn_status group_ball_sample(const pn_set *self, pn_rng *rng, double *x, p
     const group_ball *set = as_group(self);
     double *length = pn_alloc(set->blocks, sizeof *length), sum;
 
-    if (!length)
-        return pn_fail(err, PN_ENOMEM, "set.group_ball: out of memory in sample");
+    PN_TRY(pn_made(length, err, "set.group_ball: out of memory in sample"));
     pn_rng_normals(rng, self->dim, x);
     pn_draw_exponentials(rng, 1, &sum);
     for (size_t b = 0; b < set->blocks; b++) {

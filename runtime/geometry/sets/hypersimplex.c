@@ -204,8 +204,7 @@ static pn_status project_once(const pn_set *self, double *x, pn_err *err)
     clipped p = { z, self->dim, (double)set->k };
     extent at = measure(self, x);
 
-    if (!z)
-        return pn_fail(err, PN_ENOMEM, "set.%s: out of memory in project", self->ops->name);
+    PN_TRY(pn_made(z, err, "set.%s: out of memory in project", self->ops->name));
     for (size_t j = 0; j < self->dim; j++)
         z[j] = (set->has_signs ? fabs(x[j]) : x[j]) / radius;
     if (set->whole || clipped_excess(&p, 0.0, &slope) > 0.0)

@@ -34,10 +34,9 @@ static double radius_of(const pn_set *self)
 
 static pn_status l1_ball_create(pn_set **out, const pn_arg *args, pn_err *err)
 {
-    l1_ball *ball = pn_alloc(1, sizeof *ball);
+    l1_ball *ball;
 
-    if (!ball)
-        return pn_fail(err, PN_ENOMEM, "set.l1_ball: out of memory");
+    PN_TRY(pn_new(&ball, 1, err, "set.l1_ball: out of memory"));
     pn_set_init(&ball->base, &pn_set_l1_ball, args[DIM].count);
     ball->radius = args[RADIUS].real;
     return pn_set_center_at(out, &ball->base, "set.l1_ball", &args[CENTER], err);
@@ -94,9 +93,7 @@ static pn_status l1_ball_project(const pn_set *self, double *x, pn_err *err)
 
     if (pn_lp_norm(PN_L1, self->dim, x) <= radius_of(self))
         return PN_OK;
-    scratch = pn_alloc(self->dim, sizeof *scratch);
-    if (!scratch)
-        return pn_fail(err, PN_ENOMEM, "set.l1_ball: out of memory in project");
+    PN_TRY(pn_new(&scratch, self->dim, err, "set.l1_ball: out of memory in project"));
     pn_l1_sphere_project(x, self->dim, radius_of(self), scratch);
     pn_free(scratch);
     return PN_OK;

@@ -33,10 +33,9 @@ static double radius_of(const pn_set *self)
 
 static pn_status l2_ball_create(pn_set **out, const pn_arg *args, pn_err *err)
 {
-    l2_ball *ball = pn_alloc(1, sizeof *ball);
+    l2_ball *ball;
 
-    if (!ball)
-        return pn_fail(err, PN_ENOMEM, "set.l2_ball: out of memory");
+    PN_TRY(pn_new(&ball, 1, err, "set.l2_ball: out of memory"));
     pn_set_init(&ball->base, &pn_set_l2_ball, args[DIM].count);
     ball->radius = args[RADIUS].real;
     return pn_set_center_at(out, &ball->base, "set.l2_ball", &args[CENTER], err);

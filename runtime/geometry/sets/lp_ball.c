@@ -232,8 +232,7 @@ static pn_status lp_ball_project(const pn_set *self, double *x, pn_err *err)
     if (norm_of(x, self->dim, p.q) <= radius)
         return PN_OK;
     z = pn_alloc(self->dim, 2 * sizeof *z);
-    if (!z)
-        return pn_fail(err, PN_ENOMEM, "set.lp_ball: out of memory in project");
+    PN_TRY(pn_made(z, err, "set.lp_ball: out of memory in project"));
     for (size_t j = 0; j < self->dim; j++)
         z[j] = fabs(x[j]) / radius;
     p.z = z;

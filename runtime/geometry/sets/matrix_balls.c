@@ -74,9 +74,7 @@ static pn_status create(pn_set **out, const pn_set_ops *ops, const pn_arg *args,
     status = pn_size_product(&dim, owner, "rows x cols", rows, cols, err);
     if (status != PN_OK)
         return status;
-    ball = pn_alloc(1, sizeof *ball);
-    if (!ball)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_new(&ball, 1, err, "%s: out of memory", owner));
     pn_set_init(&ball->base, ops, dim);
     ball->rows = rows;
     ball->cols = cols;
@@ -135,10 +133,8 @@ static pn_status factorise(factors *f, const matrix_ball *ball, const double *x,
     pn_status status;
 
     *f = (factors){ 0 };
-    f->u = pn_alloc(left + right + ball->rank + ball->base.dim, sizeof *f->u);
-    if (!f->u)
-        return pn_fail(err, PN_ENOMEM, "set.%s: out of memory for a singular value decomposition",
-                       ball->base.ops->name);
+    PN_TRY(pn_new(&f->u, left + right + ball->rank + ball->base.dim, err,
+                  "set.%s: out of memory for a singular value decomposition", ball->base.ops->name));
     f->vt = f->u + left;
     f->s = f->vt + right;
     f->product = f->s + ball->rank;
@@ -198,8 +194,7 @@ static pn_status nuclear_support(const pn_set *self, const double *g, double *po
     pn_mat G = { NULL, ball->rows, ball->cols };
     pn_status status;
 
-    if (!u)
-        return pn_fail(err, PN_ENOMEM, "set.nuclear_ball: out of memory in support");
+    PN_TRY(pn_made(u, err, "set.nuclear_ball: out of memory in support"));
     v = u + ball->rows;
     memcpy(&G.data, &g, sizeof g); /* read only */
     status = pn_top_singular(&sigma, u, v, G, ball->tolerance, err);

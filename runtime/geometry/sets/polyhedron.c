@@ -83,8 +83,7 @@ static pn_status measure(const polyhedron *set, half_width *widths, bool *bounde
     double *block = pn_calloc(rows + 3 * dim, sizeof *block), *weight = block, *c, *x, *rest;
     pn_status status = PN_OK;
 
-    if (!block)
-        return pn_fail(err, PN_ENOMEM, "set.polyhedron: out of memory");
+    PN_TRY(pn_made(block, err, "set.polyhedron: out of memory"));
     c = weight + rows;
     x = c + dim;
     rest = x + dim;
@@ -143,9 +142,7 @@ static pn_status enclose(polyhedron *set, pn_err *err)
         set->radius[norm] = set->diameter[norm] = INFINITY;
     if (10.0 * dim * dim * (rows * dim + dim * dim * dim) > BOX_WORK)
         return PN_OK;
-    widths = pn_alloc(2 * set->base.dim, sizeof *widths);
-    if (!widths)
-        return pn_fail(err, PN_ENOMEM, "set.polyhedron: out of memory");
+    PN_TRY(pn_new(&widths, 2 * set->base.dim, err, "set.polyhedron: out of memory"));
     status = measure(set, widths, &bounded, err);
     if (status == PN_OK && bounded)
         take_sizes(set, widths);
@@ -182,8 +179,7 @@ static pn_status fill(polyhedron *set, pn_mat A, pn_vec b, pn_err *err)
     set->A = pn_alloc(A.rows * A.cols, sizeof *set->A);
     set->b = pn_alloc(A.rows, sizeof *set->b);
     set->at = pn_calloc(A.cols, sizeof *set->at);
-    if (!set->A || !set->b || !set->at)
-        return pn_fail(err, PN_ENOMEM, "set.polyhedron: out of memory for %zu x %zu", A.rows, A.cols);
+    PN_TRY(pn_made(set->A && set->b && set->at, err, "set.polyhedron: out of memory for %zu x %zu", A.rows, A.cols));
     set->in = (pn_inequalities){ { set->A, A.rows, A.cols }, set->b };
     status = normalise(set, A, b, err);
     if (status == PN_OK)
@@ -206,9 +202,7 @@ static pn_status polyhedron_create(pn_set **out, const pn_arg *args, pn_err *err
                        A.cols);
     if (A.rows != b.n)
         return pn_fail(err, PN_EDIM, "set.polyhedron: A has %zu rows, b has %zu entries", A.rows, b.n);
-    set = pn_calloc(1, sizeof *set);
-    if (!set)
-        return pn_fail(err, PN_ENOMEM, "set.polyhedron: out of memory");
+    PN_TRY(pn_new_zeroed(&set, 1, err, "set.polyhedron: out of memory"));
     pn_set_init(&set->base, &pn_set_polyhedron, A.cols);
     status = fill(set, A, b, err);
     if (status == PN_OK)
@@ -223,11 +217,10 @@ static pn_status polyhedron_create(pn_set **out, const pn_arg *args, pn_err *err
 static pn_status polyhedron_support(const pn_set *self, const double *g, double *point, double *value, pn_err *err)
 {
     const polyhedron *set = as_polyhedron(self);
-    double *x = pn_alloc(self->dim, sizeof *x);
+    double *x;
     pn_status status;
 
-    if (!x)
-        return pn_fail(err, PN_ENOMEM, "set.polyhedron: out of memory in support");
+    PN_TRY(pn_new(&x, self->dim, err, "set.polyhedron: out of memory in support"));
     memcpy(x, set->at, self->dim * sizeof *x);
     status = pn_maximise_in(value, x, NULL, g, set->in, err);
     if (status == PN_OK && point && isfinite(*value))

@@ -83,9 +83,7 @@ static pn_status prepare(polytope *set, pn_err *err)
 {
     size_t rows = set->vertices.rows, cols = set->vertices.cols;
 
-    set->centred = pn_alloc(rows * cols, sizeof *set->centred);
-    if (!set->centred)
-        return pn_fail(err, PN_ENOMEM, "set.polytope: out of memory");
+    PN_TRY(pn_new(&set->centred, rows * cols, err, "set.polytope: out of memory"));
     centre_rows(set);
     for (int norm = 0; norm < PN_LP_COUNT; norm++) {
         set->radius[norm] = largest_row(set->vertices.data, rows, cols, (pn_lp)norm);
@@ -110,9 +108,7 @@ static pn_status polytope_create(pn_set **out, const pn_arg *args, pn_err *err)
     if (given.rows == 0 || given.cols == 0)
         return pn_fail(err, PN_EINVAL, "set.polytope: vertices must have at least one row and column, got %zu x %zu",
                        given.rows, given.cols);
-    set = pn_calloc(1, sizeof *set);
-    if (!set)
-        return pn_fail(err, PN_ENOMEM, "set.polytope: out of memory");
+    PN_TRY(pn_new_zeroed(&set, 1, err, "set.polytope: out of memory"));
     pn_set_init(&set->base, &pn_set_polytope, given.cols);
     set->vertices = given;
     set->vertices.data = pn_alloc(given.rows * given.cols, sizeof *given.data);
@@ -189,11 +185,10 @@ static pn_status polytope_contains(const pn_set *self, const double *x, double t
 {
     const polytope *set = as_polytope(self);
     double reach = tolerance + 1e-12 * set->radius[PN_L2], distance = INFINITY;
-    double *residual = pn_alloc(self->dim, sizeof *residual);
+    double *residual;
     pn_status status;
 
-    if (!residual)
-        return pn_fail(err, PN_ENOMEM, "set.polytope: out of memory in contains");
+    PN_TRY(pn_new(&residual, self->dim, err, "set.polytope: out of memory in contains"));
     status = pn_nearest_point(residual, &distance, set->vertices, x, reach, err);
     *inside = status == PN_OK && distance <= reach;
     pn_free(residual);
@@ -218,8 +213,7 @@ static pn_status polytope_project(const pn_set *self, double *x, pn_err *err)
     double *residual = pn_alloc(self->dim, sizeof *residual), distance;
     pn_status status;
 
-    if (!residual)
-        return pn_fail(err, PN_ENOMEM, "set.polytope: out of memory in project");
+    PN_TRY(pn_made(residual, err, "set.polytope: out of memory in project"));
     status = pn_nearest_point(residual, &distance, set->vertices, x, -1.0, err);
     for (size_t j = 0; status == PN_OK && j < self->dim; j++)
         x[j] += residual[j];
@@ -235,8 +229,7 @@ static pn_status gauge_by_program(const polytope *set, bool both, const double *
     double *A = pn_alloc(rows * (cols + 1) + cols, sizeof *A), *b, *y;
     pn_status status;
 
-    if (!A)
-        return pn_fail(err, PN_ENOMEM, "set.polytope: out of memory in gauge");
+    PN_TRY(pn_made(A, err, "set.polytope: out of memory in gauge"));
     b = A + rows * cols;
     y = b + rows;
     memset(y, 0, cols * sizeof *y);

@@ -4,7 +4,7 @@
 #include "core/table.h"
 #include "geometry/sets/sets.h"
 
-/* clang-format off: one row, one line */
+/* One row, one line. */
 #define SETS(X)                                                                                                        \
     X(l1_ball)                                                                                                         \
     X(l2_ball)                                                                                                         \
@@ -43,7 +43,6 @@
     X(rotated_second_order_cone)                                                                                       \
     X(exponential_cone)                                                                                                \
     X(polyhedron)
-/* clang-format on */
 
 #define DECLARE(name) extern const pn_set_ops pn_set_##name;
 SETS(DECLARE)

@@ -131,9 +131,7 @@ static pn_status simplex_project(const pn_set *self, double *x, pn_err *err)
 
     if (is_filled(self) && clip_to_filled(self, x))
         return PN_OK;
-    scratch = pn_alloc(self->dim, sizeof *scratch);
-    if (!scratch)
-        return pn_fail(err, PN_ENOMEM, "set.%s: out of memory in project", self->ops->name);
+    PN_TRY(pn_new(&scratch, self->dim, err, "set.%s: out of memory in project", self->ops->name));
     pn_simplex_project(x, self->dim, pn_ball_scale(self), scratch);
     pn_free(scratch);
     return PN_OK;

@@ -76,9 +76,7 @@ static pn_status create(pn_set **out, const pn_set_ops *ops, const pn_arg *args,
 
     if (n > (size_t)1 << 24)
         return pn_fail(err, PN_EINVAL, "set.%s: n must be at most 2^24, got %zu", ops->name, n);
-    set = pn_alloc(1, sizeof *set);
-    if (!set)
-        return pn_fail(err, PN_ENOMEM, "set.%s: out of memory", ops->name);
+    PN_TRY(pn_new(&set, 1, err, "set.%s: out of memory", ops->name));
     pn_set_init(&set->base, ops, n * n);
     set->n = n;
     set->radius = ops == &pn_set_psd_cone ? INFINITY : args[RADIUS].real;
@@ -161,8 +159,7 @@ static pn_status support(const pn_set *self, const double *g, double *point, dou
     double *x = pn_alloc(set->n, sizeof *x), top = 0.0;
     pn_status status;
 
-    if (!x)
-        return pn_fail(err, PN_ENOMEM, "set.%s: out of memory in support", self->ops->name);
+    PN_TRY(pn_made(x, err, "set.%s: out of memory in support", self->ops->name));
     status = pn_top_eigen(&top, x, as_matrix(set, g), set->tolerance, err);
     if (status == PN_OK) {
         bool zero = !has_trace(self) && !(top > 0.0);
@@ -184,8 +181,7 @@ static pn_status cone_support(const pn_set *self, const double *g, double *point
     double *x = pn_alloc(set->n, sizeof *x), top = 0.0;
     pn_status status;
 
-    if (!x)
-        return pn_fail(err, PN_ENOMEM, "set.psd_cone: out of memory in support");
+    PN_TRY(pn_made(x, err, "set.psd_cone: out of memory in support"));
     status = pn_top_eigen(&top, x, as_matrix(set, g), set->tolerance, err);
     pn_free(x);
     if (status != PN_OK)
@@ -260,9 +256,7 @@ static pn_status find_spectrum(spectrum *s, const psd_set *set, const double *x,
     pn_status status;
 
     *s = (spectrum){ .asymmetry = asymmetry_of(x, n) };
-    s->vectors = pn_alloc(2 * n * n + n, sizeof *s->vectors);
-    if (!s->vectors)
-        return pn_fail(err, PN_ENOMEM, "set.%s: out of memory for eigenvectors", set->base.ops->name);
+    PN_TRY(pn_new(&s->vectors, 2 * n * n + n, err, "set.%s: out of memory for eigenvectors", set->base.ops->name));
     s->room = s->vectors + n * n;
     s->values = s->room + n * n;
     status = pn_eigen_symmetric(s->values, s->vectors, as_matrix(set, x), err);

@@ -186,8 +186,7 @@ static pn_status find_vertices(const pn_set *set, pn_mat *found, pn_err *err)
     double *scratch = pn_alloc(set->dim, sizeof *scratch);
 
     *found = (pn_mat){ NULL, 0, set->dim };
-    if (!scratch)
-        return pn_fail(err, PN_ENOMEM, "width: out of memory");
+    PN_TRY(pn_made(scratch, err, "width: out of memory"));
     for (size_t i = 0; i < count; i++) {
         pn_atom atom;
 

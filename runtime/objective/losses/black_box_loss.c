@@ -36,9 +36,7 @@ pn_status pn_loss_black_box(pn_loss **out, pn_record_fn values, void (*release)(
 
     if (!(lipschitz >= 0.0) || isinf(lipschitz))
         return pn_fail(err, PN_EINVAL, "loss.black_box: lipschitz must be a positive number, got %g", lipschitz);
-    loss = pn_calloc(1, sizeof *loss);
-    if (!loss)
-        return pn_fail(err, PN_ENOMEM, "loss.black_box: out of memory");
+    PN_TRY(pn_new_zeroed(&loss, 1, err, "loss.black_box: out of memory"));
     *loss = (black_box){ .values = values, .release = release, .self = self, .lipschitz = lipschitz };
     pn_loss_init(&loss->base, &black_box_ops, &black_box_ops);
     loss->base.dim = dim;

@@ -135,11 +135,10 @@ static bool is_quadratic(pn_graph *graph, pn_node slope)
 static pn_status from_graph(pn_loss **out, const pn_loss_ops *row, pn_graph *graph, pn_node root,
                             const pn_labels *labels, pn_err *err)
 {
-    formula_loss *self = pn_calloc(1, sizeof *self);
+    formula_loss *self;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "loss.%s: out of memory", row->name);
+    PN_TRY(pn_new_zeroed(&self, 1, err, "loss.%s: out of memory", row->name));
     pn_loss_init(&self->base, &formula_ops, row);
     self->base.labels = *labels;
     self->base.margins = 1;

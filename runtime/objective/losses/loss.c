@@ -7,7 +7,7 @@
 #include "core/table.h"
 #include "objective/losses/formula_loss.h"
 
-/* clang-format off: one row, one line */
+/* One row, one line. */
 #define LOSSES(X)                                                                                                      \
     X(squared)                                                                                                         \
     X(logistic)                                                                                                        \
@@ -20,7 +20,6 @@
     X(sigmoid)                                                                                                         \
     X(cauchy)                                                                                                          \
     X(softmax)
-/* clang-format on */
 
 #define DECLARE(name) extern const pn_loss_ops pn_loss_##name;
 LOSSES(DECLARE)

@@ -445,9 +445,7 @@ pn_status pn_loss_program(pn_loss **out, const pn_program_options *options, pn_e
 
     if (status != PN_OK)
         return status;
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "loss.program: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "loss.program: out of memory"));
     self->timeout = options->timeout > 0.0 ? options->timeout : PN_PROGRAM_TIMEOUT;
     self->ahead = options->ahead ? options->ahead : AHEAD;
     self->command = copy_command(options->command);

@@ -25,9 +25,7 @@ static pn_status softmax_create(pn_loss **out, const pn_arg *args, pn_err *err)
     if (classes < 2 || (double)classes > CLASSES_MAX)
         return pn_fail(err, PN_EINVAL, "loss.softmax: classes must be a whole number from 2 to %g, got %zu",
                        CLASSES_MAX, classes);
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "loss.softmax: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "loss.softmax: out of memory"));
     pn_loss_init(self, &pn_loss_softmax, &pn_loss_softmax);
     self->labels = (pn_labels){ .kind = PN_LABELS_CLASSES, .count = classes };
     self->margins = classes;

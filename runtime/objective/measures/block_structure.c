@@ -52,8 +52,7 @@ pn_status pn_set_ends(double *low, double *high, const pn_set *set, pn_err *err)
     double *g = pn_alloc(set->dim, sizeof *g), value;
     pn_status status;
 
-    if (!g)
-        return pn_fail(err, PN_ENOMEM, "blocks: out of memory for %zu intervals", set->dim);
+    PN_TRY(pn_made(g, err, "blocks: out of memory for %zu intervals", set->dim));
     for (size_t j = 0; j < set->dim; j++)
         g[j] = 1.0;
     status = set->ops->support(set, g, high, &value, err);
@@ -176,17 +175,14 @@ static pn_status take_product(pn_block_structure *self, const pn_set *set, pn_er
 
     if (status != PN_OK)
         return status;
-    at.shift = pn_calloc(set->dim, sizeof(double));
-    if (!at.shift)
-        return pn_fail(err, PN_ENOMEM, "blocks: out of memory for %zu coordinates", set->dim);
+    PN_TRY(pn_new_zeroed(&at.shift, set->dim, err, "blocks: out of memory for %zu coordinates", set->dim));
     status = take_factors(&at, set, 1.0, false, 0);
     pn_free(at.shift);
     if (status != PN_OK || !all_intervals(self))
         return status;
     self->low = pn_alloc(self->count, sizeof *self->low);
     self->high = pn_alloc(self->count, sizeof *self->high);
-    if (!self->low || !self->high)
-        return pn_fail(err, PN_ENOMEM, "blocks: out of memory for %zu blocks", self->count);
+    PN_TRY(pn_made(self->low && self->high, err, "blocks: out of memory for %zu blocks", self->count));
     for (size_t i = 0; status == PN_OK && i < self->count; i++)
         status = pn_set_ends(&self->low[i], &self->high[i], self->sets[i], err);
     return status;
@@ -202,9 +198,7 @@ pn_status pn_block_structure_new(pn_block_structure **out, const pn_set *set, pn
         return pn_fail(err, PN_EUNSUPPORTED,
                        "blocks: %s is no product of blocks; box, linf_ball and products C:product(D) are",
                        set ? set->ops->name : "an objective without a set");
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "blocks: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "blocks: out of memory"));
     status = pn_set_is_intervals(set) ? take_box(self, set, err) : take_product(self, set, err);
     if (status != PN_OK) {
         pn_block_structure_free(self);

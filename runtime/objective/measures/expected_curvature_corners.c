@@ -143,8 +143,7 @@ static pn_status search_init(search *at, const pn_bent_blocks *bent, const pn_bl
     at->blocks = bent->blocks->count;
     at->first = pn_calloc(at->blocks + 1, sizeof *at->first);
     at->choice = pn_calloc(at->blocks, sizeof *at->choice);
-    if (!at->first || !at->choice)
-        return pn_fail(err, PN_ENOMEM, "curvature: out of memory for %zu blocks", at->blocks);
+    PN_TRY(pn_made(at->first && at->choice, err, "curvature: out of memory for %zu blocks", at->blocks));
     for (size_t i = 0; i < at->blocks; i++)
         at->first[i + 1] = at->first[i] + bent->all[i].count;
     at->points = at->first[at->blocks];

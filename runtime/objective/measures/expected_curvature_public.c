@@ -55,9 +55,7 @@ double pn_objective_weighted_curvature(const pn_objective *objective, const pn_b
 
 static pn_status weigh(double **out, const pn_block_sampling *sampling, pn_err *err)
 {
-    *out = pn_alloc(sampling->blocks, sizeof **out);
-    if (!*out)
-        return pn_fail(err, PN_ENOMEM, "curvature: out of memory for %zu blocks", sampling->blocks);
+    PN_TRY(pn_new(out, sampling->blocks, err, "curvature: out of memory for %zu blocks", sampling->blocks));
     for (size_t i = 0; i < sampling->blocks; i++)
         (*out)[i] = sampling->ops->inclusion(sampling, i);
     return PN_OK;

@@ -160,9 +160,7 @@ pn_status pn_nearest_in_hull(const double *points, size_t m, size_t dim, double 
         return status;
     self.block_rows = dim < BLOCK_WORK ? BLOCK_WORK / dim : 1;
     self.blocks = (m - 1) / self.block_rows + 1;
-    self.work = pn_alloc(m + 4 * dim, sizeof *self.work);
-    if (!self.work)
-        return pn_fail(err, PN_ENOMEM, "nearest_in_hull: out of memory for %zu points", m);
+    PN_TRY(pn_new(&self.work, m + 4 * dim, err, "nearest_in_hull: out of memory for %zu points", m));
     self.scaled = self.work;
     self.product = self.scaled + dim;
     status = solve(&self, shortest, tol, nearest, norm, gap, err);

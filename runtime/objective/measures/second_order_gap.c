@@ -31,11 +31,10 @@ static pn_status stored(pn_smallest *out, double *x, const measured *at, const d
 {
     const pn_smallest_options options = { .relative = RELATIVE, .failure = FAILURE };
     size_t dim = pn_objective_dim(at->objective);
-    double *packed = pn_alloc(pn_packed_size(dim), sizeof *packed);
+    double *packed;
     pn_status status;
 
-    if (!packed)
-        return pn_fail(err, PN_ENOMEM, "second_order_gap: out of memory");
+    PN_TRY(pn_new(&packed, pn_packed_size(dim), err, "second_order_gap: out of memory"));
     status = pn_objective_quadratic(at->objective, NULL, at->theta, NULL, NULL, packed, at->task, err);
     if (status == PN_OK)
         status = pn_objective_add_regular_hessian(at->objective, at->theta, packed, err);
@@ -129,8 +128,7 @@ pn_status pn_second_order_gap_measure(pn_second_order_gap *out, pn_objective *ob
     pn_status status;
 
     room = pn_alloc(dim, 3 * sizeof *room);
-    if (!room)
-        return pn_fail(err, PN_ENOMEM, "second_order_gap: out of memory");
+    PN_TRY(pn_made(room, err, "second_order_gap: out of memory"));
     status = measure(&gap, &at, room, err);
     if (status == PN_OK) {
         *out = gap;

@@ -151,9 +151,8 @@ static pn_status reserve(pn_smoothed_run *run, pn_err *err)
     run->partial = pn_alloc(run->cut.chunks * run->kind.dim, sizeof *run->partial);
     run->bad = pn_calloc(run->cut.chunks, sizeof *run->bad);
     run->scratch = pn_alloc(run->workers * run->size, sizeof *run->scratch);
-    if (!run->streams || !run->partial || !run->bad || !run->scratch)
-        return pn_fail(err, PN_ENOMEM, "smoothing: out of memory for %zu directions of %zu entries", run->lines,
-                       run->kind.dim);
+    PN_TRY(pn_made(run->streams && run->partial && run->bad && run->scratch, err,
+                   "smoothing: out of memory for %zu directions of %zu entries", run->lines, run->kind.dim));
     for (size_t w = 0; status == PN_OK && w < run->workers; w++)
         status = pn_rng_seeded(&run->streams[w], 0, err); /* only to be put to addresses */
     return status;

@@ -278,11 +278,10 @@ static void find_interval(const probe *self, const double *mean, pn_stationarity
 static pn_status summarise(const probe *self, pn_stationarity *out, pn_err *err)
 {
     const pn_bounds *bounds = pn_objective_bounds(self->local);
-    double *mean = pn_calloc(self->dim, sizeof *mean);
+    double *mean;
     pn_status status;
 
-    if (!mean)
-        return pn_fail(err, PN_ENOMEM, OWNER ": out of memory for a mean of %zu entries", self->dim);
+    PN_TRY(pn_new_zeroed(&mean, self->dim, err, OWNER ": out of memory for a mean of %zu entries", self->dim));
     out->largest = 0.0;
     for (size_t i = 0; i < self->how.samples; i++) {
         pn_axpy(self->dim, 1.0 / (double)self->how.samples, gradient_at(self, i), mean);

@@ -185,9 +185,7 @@ pn_status pn_objective_new(pn_objective **out, const pn_objective_parts *parts, 
 
     if (status != PN_OK)
         return status;
-    objective = pn_calloc(1, sizeof *objective);
-    if (!objective)
-        return pn_fail(err, PN_ENOMEM, "objective: out of memory");
+    PN_TRY(pn_new_zeroed(&objective, 1, err, "objective: out of memory"));
     objective->data = parts->data;
     objective->loss = pn_loss_keep(parts->loss);
     objective->set = parts->set ? pn_set_keep(parts->set) : NULL;

@@ -53,7 +53,8 @@ static pn_status predict_margins(const pn_objective *objective, const double *th
     return status;
 }
 
-pn_status pn_dataset_predict(const pn_dataset *data, const double *theta, size_t p, double *z, pn_task *task, pn_err *err)
+pn_status pn_dataset_predict(const pn_dataset *data, const double *theta, size_t p, double *z, pn_task *task,
+                             pn_err *err)
 {
     prediction self = { data, pn_simd_best(), theta, z };
 

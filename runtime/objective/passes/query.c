@@ -241,12 +241,11 @@ static pn_status add_up(const work *at, pn_err *err)
 {
     const pn_query *query = at->query;
     size_t candidates = query->kind == PN_QUERY_QUANTILE ? query->point_count : 0;
-    double *counts = pn_calloc(2 * (candidates + 1), sizeof *counts);
+    double *counts;
     pn_status status;
     pn_rows rows;
 
-    if (!counts)
-        return pn_fail(err, PN_ENOMEM, "query.%s: out of memory", at->name);
+    PN_TRY(pn_new_zeroed(&counts, 2 * (candidates + 1), err, "query.%s: out of memory", at->name));
     status = pn_rows_open(&rows, query->data, err);
     for (size_t i = 0; status == PN_OK && i < query->data->n; i++) {
         read_record(at, &rows, i);

@@ -196,9 +196,7 @@ static pn_status from_graph(pn_regulariser **out, const pn_regulariser_ops *row,
     if (pn_graph_variables(graph) != 1)
         return pn_fail(err, PN_EINVAL, "reg.%s: a formula of one variable is needed, got one of %u", row->name,
                        pn_graph_variables(graph));
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "reg.%s: out of memory", row->name);
+    PN_TRY(pn_new_zeroed(&self, 1, err, "reg.%s: out of memory", row->name));
     self->base = (pn_regulariser){ .ops = &formula_ops, .row = row, .references = 1 };
     status = pn_compiled_open(&self->f, graph, root, err);
     if (status != PN_OK) {

@@ -268,8 +268,7 @@ static pn_status sort_groups(group_regulariser *self, pn_vec groups, pn_err *err
     self->dim = groups.n;
     self->start = pn_calloc(self->count + 2, sizeof *self->start); /* one place more for the counting */
     self->member = pn_alloc(groups.n, sizeof *self->member);
-    if (!self->start || !self->member)
-        return pn_fail(err, PN_ENOMEM, OWNER ": out of memory");
+    PN_TRY(pn_made(self->start && self->member, err, OWNER ": out of memory"));
     for (size_t j = 0; j < groups.n; j++)
         self->start[(size_t)groups.data[j] + 1]++;
     for (size_t g = 1; g <= self->count; g++) {
@@ -301,9 +300,7 @@ static pn_status take_weights(group_regulariser *self, pn_vec weights, pn_err *e
             return status;
     }
     self->count = weights.n;
-    self->weight = pn_alloc(weights.n, sizeof *self->weight);
-    if (!self->weight)
-        return pn_fail(err, PN_ENOMEM, OWNER ": out of memory");
+    PN_TRY(pn_new(&self->weight, weights.n, err, OWNER ": out of memory"));
     memcpy(self->weight, weights.data, weights.n * sizeof *self->weight);
     return PN_OK;
 }
@@ -316,9 +313,7 @@ static pn_status group_create(pn_regulariser **out, const pn_arg *args, pn_err *
     if (args[SIZE].given == args[GROUPS].given)
         return pn_fail(err, PN_EINVAL, OWNER ": give either size= or groups=, got %s",
                        args[SIZE].given ? "both" : "neither");
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, OWNER ": out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, OWNER ": out of memory"));
     self->base = (pn_regulariser){ .ops = &pn_regulariser_group, .row = &pn_regulariser_group, .references = 1 };
     self->lambda = args[LAMBDA].real;
     if (args[SIZE].given)

@@ -38,9 +38,7 @@ static pn_status nuclear_create(pn_regulariser **out, const pn_arg *args, pn_err
 
     if (status != PN_OK)
         return status;
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, OWNER ": out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, OWNER ": out of memory"));
     *self = (nuclear_regulariser){
         .base = { .ops = &pn_regulariser_nuclear, .row = &pn_regulariser_nuclear, .references = 1 },
         .lambda = args[LAMBDA].real,

@@ -4,7 +4,7 @@
 #include "core/table.h"
 #include "objective/regularisers/formula_regulariser.h"
 
-/* clang-format off: one row, one line */
+/* One row, one line. */
 #define REGULARISERS(X)                                                                                                \
     X(none)                                                                                                            \
     X(l2)                                                                                                              \
@@ -13,7 +13,6 @@
     X(group)                                                                                                           \
     X(nuclear)                                                                                                         \
     X(nonconvex)
-/* clang-format on */
 
 #define DECLARE(name) extern const pn_regulariser_ops pn_regulariser_##name;
 REGULARISERS(DECLARE)

@@ -37,13 +37,12 @@ struct pn_accountant {
     double releases;          /* counts and all */
 };
 
-/* clang-format off: one row, one line */
+/* One row, one line. */
 #define PN_ACCOUNTANTS(X)                                                                                              \
     X(rdp)                                                                                                             \
     X(zcdp)                                                                                                            \
     X(pld)                                                                                                             \
     X(advanced)
-/* clang-format on */
 /** Of these, ended by NULL. */
 const pn_accountant_ops *const *pn_accountant_table(void);
 /** pn_accountant_new with its arguments, one for each row of its table. */

@@ -85,8 +85,7 @@ static pn_status push(pld_accountant *self, const pn_pld_record *record, pn_err 
         size_t room = self->room ? 2 * self->room : 4;
         pn_pld_record *records = pn_resize(self->records, room, sizeof *records);
 
-        if (!records)
-            return pn_fail(err, PN_ENOMEM, "accountant.pld: out of memory for %zu events", room);
+        PN_TRY(pn_made(records, err, "accountant.pld: out of memory for %zu events", room));
         self->records = records;
         self->room = room;
     }

@@ -17,8 +17,7 @@ pn_status pn_terms_add(pn_terms *self, pn_event *event, size_t count, const char
         size_t room = self->room ? 2 * self->room : 8;
         pn_term *terms = pn_resize(self->terms, room, sizeof *terms);
 
-        if (!terms)
-            return pn_fail(err, PN_ENOMEM, "accountant.%s: out of memory for %zu events", owner, room);
+        PN_TRY(pn_made(terms, err, "accountant.%s: out of memory for %zu events", owner, room));
         self->terms = terms;
         self->room = room;
     }
@@ -105,10 +104,9 @@ pn_status pn_terms_walk(const pn_terms *self, pn_terms_visit visit, void *visito
 
 pn_status pn_terms_accountant_new(pn_accountant **out, const pn_accountant_ops *ops, pn_err *err)
 {
-    pn_terms_accountant *self = pn_calloc(1, sizeof *self);
+    pn_terms_accountant *self;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "accountant.%s: out of memory", ops->name);
+    PN_TRY(pn_new_zeroed(&self, 1, err, "accountant.%s: out of memory", ops->name));
     self->base.ops = ops;
     *out = &self->base;
     return PN_OK;

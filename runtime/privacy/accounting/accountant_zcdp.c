@@ -18,8 +18,7 @@ static pn_status create(pn_accountant **out, const pn_arg *args, pn_err *err)
     zcdp_accountant *self = pn_calloc(1, sizeof *self);
 
     (void)args;
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "accountant.zcdp: out of memory");
+    PN_TRY(pn_made(self, err, "accountant.zcdp: out of memory"));
     self->base.ops = &pn_accountant_zcdp_ops;
     *out = &self->base;
     return PN_OK;

@@ -136,8 +136,7 @@ static pn_status finish(work *w, pn_side *side, size_t part, pn_err *err)
 
     side->decayed = pn_alloc(w->size + 1, sizeof *side->decayed);
     side->decayed_more = pn_alloc(w->size + 1, sizeof *side->decayed_more);
-    if (!side->decayed || !side->decayed_more)
-        return pn_fail(err, PN_ENOMEM, "accountant.pld: out of memory for %zu points", w->size);
+    PN_TRY(pn_made(side->decayed && side->decayed_more, err, "accountant.pld: out of memory for %zu points", w->size));
     side->decayed[w->size] = side->decayed_more[w->size] = 0.0;
     for (size_t i = w->size; i-- > 0; at = at ? at - 1 : w->size - 1) {
         double mass = scale * w->out[2 * at + part];
@@ -199,8 +198,7 @@ static pn_status work_init(work *w, size_t size, size_t parts, pn_err *err)
         w->im[part] = pn_alloc(size / 2 + 1, sizeof *w->im[part]);
         enough = enough && w->re[part] && w->im[part];
     }
-    if (!enough)
-        return pn_fail(err, PN_ENOMEM, "accountant.pld: out of memory for %zu points", size);
+    PN_TRY(pn_made(enough, err, "accountant.pld: out of memory for %zu points", size));
     return pn_fft_new(&w->plan, size, err);
 }
 

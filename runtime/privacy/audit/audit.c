@@ -113,11 +113,10 @@ static event choose(const double *const sorted[2], size_t n, const pn_audit_opti
 static pn_status learn(event *out, const double *const scores[2], size_t n, const pn_audit_options *options,
                        pn_err *err)
 {
-    double *copy = pn_alloc(2 * n, sizeof *copy);
+    double *copy;
     const double *sorted[2];
 
-    if (!copy)
-        return pn_fail(err, PN_ENOMEM, "audit: out of memory for %zu scores", 2 * n);
+    PN_TRY(pn_new(&copy, 2 * n, err, "audit: out of memory for %zu scores", 2 * n));
     for (size_t i = 0; i < 2; i++) {
         memcpy(copy + i * n, scores[i], n * sizeof *copy);
         qsort(copy + i * n, n, sizeof *copy, descending);

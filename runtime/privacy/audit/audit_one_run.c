@@ -122,9 +122,7 @@ pn_status pn_audit_one_run(pn_audit_result *out, const double *scores, const uns
     status = check(scores, m, positive, negative, options, err);
     if (status != PN_OK)
         return status;
-    order = pn_alloc(m, sizeof *order);
-    if (!order)
-        return pn_fail(err, PN_ENOMEM, "audit: out of memory for %zu scores", m);
+    PN_TRY(pn_new(&order, m, err, "audit: out of memory for %zu scores", m));
     for (size_t i = 0; i < m; i++)
         order[i] = (ranked){ scores[i], i };
     qsort(order, m, sizeof *order, by_score);

@@ -8,10 +8,9 @@
 pn_status pn_audit_score_categories(const size_t *first, const size_t *second, size_t n, size_t kinds,
                                     double *first_scores, double *second_scores, pn_err *err)
 {
-    double *count = pn_calloc(2 * kinds, sizeof *count);
+    double *count;
 
-    if (!count)
-        return pn_fail(err, PN_ENOMEM, "audit: out of memory for %zu kinds of output", kinds);
+    PN_TRY(pn_new_zeroed(&count, 2 * kinds, err, "audit: out of memory for %zu kinds of output", kinds));
     for (size_t i = 0; i < n / 2; i++) {
         count[first[i]]++;
         count[kinds + second[i]]++;
@@ -38,10 +37,9 @@ static double dot(const double *x, const double *y, size_t dim)
 pn_status pn_audit_score_vectors(const double *first, const double *second, size_t n, size_t dim, double *first_scores,
                                  double *second_scores, pn_err *err)
 {
-    double *direction = pn_calloc(dim, sizeof *direction);
+    double *direction;
 
-    if (!direction)
-        return pn_fail(err, PN_ENOMEM, "audit: out of memory for a vector of %zu entries", dim);
+    PN_TRY(pn_new_zeroed(&direction, dim, err, "audit: out of memory for a vector of %zu entries", dim));
     for (size_t i = 0; i < n / 2; i++)
         for (size_t j = 0; j < dim; j++)
             direction[j] += (first[i * dim + j] - second[i * dim + j]) / (double)(n / 2);

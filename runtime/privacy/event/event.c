@@ -166,9 +166,7 @@ pn_status pn_leaf_new(pn_event **out, const pn_event_ops *ops, const pn_arg *arg
         return pn_fail(err, PN_EINVAL,
                        "event.%s: a privacy loss of %g is outside what can be accounted for (1e-150 to 1e150)",
                        ops->name, level);
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "event.%s: out of memory", ops->name);
+    PN_TRY(pn_new_zeroed(&self, 1, err, "event.%s: out of memory", ops->name));
     self->base = (pn_event){ ops, neighbours, 1 };
     self->level = level;
     for (size_t i = 0; ops->params[i].name; i++)

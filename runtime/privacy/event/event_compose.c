@@ -203,8 +203,7 @@ pn_status pn_event_compose(pn_event **out, pn_event *const *events, size_t count
             return pn_fail(err, PN_ENOMEM, "event.compose: more than 2^48 events");
     }
     all = new_composed(&compose_ops, events[0]->neighbours, 0, room);
-    if (!all)
-        return pn_fail(err, PN_ENOMEM, "event.compose: out of memory for %zu events", room);
+    PN_TRY(pn_made(all, err, "event.compose: out of memory for %zu events", room));
     for (size_t i = 0; i < count; i++)
         (void)push_all(all, events[i], 1);
     *out = &all->base;
@@ -221,8 +220,7 @@ pn_status pn_event_repeated(pn_event **out, pn_event *event, size_t count, pn_er
     if (count > PN_SIZE_MAX)
         return pn_size_check("event.repeated", "count", count, err);
     all = new_composed(&repeated_ops, event->neighbours, count, room_for(event));
-    if (!all)
-        return pn_fail(err, PN_ENOMEM, "event.repeated: out of memory");
+    PN_TRY(pn_made(all, err, "event.repeated: out of memory"));
     if (!push_all(all, event, count)) {
         destroy(&all->base);
         return pn_fail(err, PN_EINVAL,

@@ -15,7 +15,7 @@ typedef struct pn_leaf {
     double level;                  /* what the curves need: epsilon, sensitivity/scale or rho */
 } pn_leaf;
 
-/* clang-format off: one row, one line */
+/* One row, one line. */
 #define PN_EVENTS(X)                                                                                                   \
     X(exponential)                                                                                                     \
     X(report_noisy_max)                                                                                                \
@@ -30,7 +30,6 @@ typedef struct pn_leaf {
     X(poisson_sampled)                                                                                                 \
     X(fixed_sampled)                                                                                                   \
     X(fixed_sampled_and_whole)
-/* clang-format on */
 #define PN_DECLARE(name) extern const pn_event_ops pn_event_##name##_ops;
 PN_EVENTS(PN_DECLARE)
 #undef PN_DECLARE

@@ -125,9 +125,7 @@ static pn_status read_leaf(pn_event **out, const char *name, const char **cursor
 
     if (!ops)
         return pn_fail(err, PN_EPARSE, "there is no event '%s'", name);
-    reader = pn_calloc(1, sizeof *reader);
-    if (!reader)
-        return pn_fail(err, PN_ENOMEM, "out of memory for an event");
+    PN_TRY(pn_new_zeroed(&reader, 1, err, "out of memory for an event"));
     reader->ops = ops;
     status = read_params(reader, cursor, relation, depth, err);
     if (status == PN_OK)
@@ -151,8 +149,7 @@ static pn_status read_parts(pn_event ***events, size_t *count, size_t *times, co
         if (*count == room) {
             pn_event **more = pn_resize(*events, room ? 2 * room : 8, sizeof *more);
 
-            if (!more)
-                return pn_fail(err, PN_ENOMEM, "out of memory for composed events");
+            PN_TRY(pn_made(more, err, "out of memory for composed events"));
             *events = more;
             room = room ? 2 * room : 8;
         }

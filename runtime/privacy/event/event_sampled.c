@@ -85,9 +85,7 @@ static pn_status create(pn_event **out, const pn_event_ops *ops, const pn_sample
     *out = NULL;
     if (status != PN_OK)
         return status;
-    self = pn_alloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "event.%s: out of memory", ops->name);
+    PN_TRY(pn_new(&self, 1, err, "event.%s: out of memory", ops->name));
     *self = *values;
     self->base = (pn_event){ ops, values->base.neighbours, 1 };
     self->inner = pn_event_keep(values->inner);

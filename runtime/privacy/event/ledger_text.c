@@ -118,9 +118,7 @@ pn_status pn_text_unquote(char **out, const char **cursor, pn_err *err)
     *out = NULL;
     if (*at != '"')
         return pn_text_malformed(err, "a quoted text", at);
-    *out = pn_alloc(strlen(at) + 1, 1);
-    if (!*out)
-        return pn_fail(err, PN_ENOMEM, "out of memory for a text");
+    PN_TRY(pn_new(out, strlen(at) + 1, err, "out of memory for a text"));
     for (at++; *at && *at != '"';) {
         int c = unquote_one(&at);
 

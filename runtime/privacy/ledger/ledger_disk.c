@@ -40,9 +40,7 @@ pn_status pn_disk_read(int fd, const char *owner, const char *path, char **data,
     if (fstat(fd, &info) != 0)
         return pn_fail(err, PN_EIO, "%s: %.300s: cannot be read: %s", owner, path, strerror(errno));
     *size = (size_t)info.st_size;
-    *data = pn_alloc(*size + 1, 1);
-    if (!*data)
-        return pn_fail(err, PN_ENOMEM, "%s: %.300s: out of memory for %zu bytes", owner, path, *size);
+    PN_TRY(pn_new(data, *size + 1, err, "%s: %.300s: out of memory for %zu bytes", owner, path, *size));
     while (used < *size) {
         ssize_t got = pread(fd, *data + used, *size - used, (off_t)used);
 

@@ -210,8 +210,7 @@ pn_status pn_store_append(pn_store *store, const char *record, pn_err *err)
             "a change of directory); nothing was charged",
             store->path);
     line = compose_line(store, record, mac, &length);
-    if (!line)
-        return pn_fail(err, PN_ENOMEM, "ledger: out of memory for a record");
+    PN_TRY(pn_made(line, err, "ledger: out of memory for a record"));
     status = append_line(store, line, length, mac, err);
     pn_free(line);
     return status;

@@ -111,8 +111,7 @@ static pn_status follow_link(pn_store *store, pn_err *err)
     if (lstat(store->head_path, &info) != 0 || !S_ISLNK(info.st_mode) || !realpath(store->head_path, whole))
         return PN_OK;
     path = pn_strdup(whole);
-    if (!path)
-        return pn_fail(err, PN_ENOMEM, "ledger: out of memory for a path");
+    PN_TRY(pn_made(path, err, "ledger: out of memory for a path"));
     pn_free(store->head_path);
     store->head_path = path;
     return PN_OK;
@@ -351,9 +350,7 @@ pn_status pn_store_open(pn_store **out, const char *path, const char *key, unsig
         return pn_fail(err, PN_EINVAL, "ledger: path is empty; give the path of a file");
     if (sodium_init() < 0)
         return pn_fail(err, PN_EIO, "ledger: libsodium could not start; the system gives no randomness");
-    store = pn_calloc(1, sizeof *store);
-    if (!store)
-        return pn_fail(err, PN_ENOMEM, "ledger: out of memory");
+    PN_TRY(pn_new_zeroed(&store, 1, err, "ledger: out of memory"));
     store->fd = store->head = -1;
     store->moved = (how & PN_STORE_MOVED) != 0;
     store->path = pn_strdup(path);

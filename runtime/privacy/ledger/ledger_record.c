@@ -272,9 +272,7 @@ static pn_status read_orders(pn_budget *budget, double **orders, const char **cu
 {
     size_t room = strcspn(*cursor, " ") + 1;
 
-    *orders = pn_alloc(room, sizeof **orders);
-    if (!*orders)
-        return pn_fail(err, PN_ENOMEM, "ledger: out of memory for orders");
+    PN_TRY(pn_new(orders, room, err, "ledger: out of memory for orders"));
     do
         (*orders)[budget->order_count++] = read_number(cursor);
     while (budget->order_count < room && skip(cursor, "/"));

@@ -19,8 +19,7 @@ pn_status pn_ledger_make_room(pn_ledger *parent, size_t more, pn_err *err)
         return PN_OK;
     room = room > 2 * parent->child_room ? room : 2 * parent->child_room;
     children = pn_resize(parent->children, room, sizeof(pn_ledger *));
-    if (!children)
-        return pn_fail(err, PN_ENOMEM, "ledger: out of memory for %zu slices", room);
+    PN_TRY(pn_made(children, err, "ledger: out of memory for %zu slices", room));
     parent->children = children;
     parent->child_room = room;
     return PN_OK;

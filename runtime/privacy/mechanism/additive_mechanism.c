@@ -129,9 +129,7 @@ static pn_status additive_new(pn_mechanism **out, const request *want, pn_err *e
     *out = NULL;
     if (status != PN_OK)
         return status;
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "mechanism.%s: out of memory", want->ops->name);
+    PN_TRY(pn_new_zeroed(&self, 1, err, "mechanism.%s: out of memory", want->ops->name));
     self->base = (pn_mechanism){ .ops = want->ops, .dim = want->dim, .scale = want->scale };
     self->add = want->add;
     self->law = want->law;

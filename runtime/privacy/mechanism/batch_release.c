@@ -159,9 +159,7 @@ pn_status pn_batch_release_new(pn_batch_release **out, const pn_batch_release_op
     *out = NULL;
     if (status != PN_OK)
         return status;
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "batch_release: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "batch_release: out of memory"));
     self->face = (pn_mechanism){ .ops = &face_ops, .domain = options->bound, .dim = options->dim };
     self->options = *options;
     self->owner = getpid();

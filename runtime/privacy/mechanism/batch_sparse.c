@@ -118,8 +118,7 @@ pn_status pn_batch_sparse_open(pn_batch_sparse **out, const pn_batch_sparse_opti
     pn_status status;
 
     *out = NULL;
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "batch_sparse: out of memory");
+    PN_TRY(pn_made(self, err, "batch_sparse: out of memory"));
     self->count = options->n;
     status = make(&mechanism, &self->sampler, options, err);
     if (status == PN_OK && PN_MUTANT("search_unpaid"))

@@ -8,7 +8,7 @@
 
 #include "privacy/mechanism/mechanism.h"
 
-/* clang-format off: one row, one line */
+/* One row, one line. */
 #define PN_MECHANISMS(X)                                                                                               \
     X(exponential)                                                                                                     \
     X(permute_and_flip)                                                                                                \
@@ -17,7 +17,6 @@
     X(analytic_gaussian)                                                                                               \
     X(laplace)                                                                                                         \
     X(sparse_vector)
-/* clang-format on */
 #define PN_DECLARE(name) extern const pn_mechanism_ops pn_mechanism_##name;
 PN_MECHANISMS(PN_DECLARE)
 #undef PN_DECLARE

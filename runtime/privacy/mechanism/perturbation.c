@@ -129,8 +129,7 @@ pn_status pn_perturbation_open(pn_perturbation **out, const pn_perturbation_opti
     pn_status status;
 
     *out = NULL;
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "objective_perturbation: out of memory");
+    PN_TRY(pn_made(self, err, "objective_perturbation: out of memory"));
     self->face = (pn_mechanism){ .ops = &face_ops, .domain = options->bound, .dim = options->dim };
     self->options = *options;
     self->rng = rng;

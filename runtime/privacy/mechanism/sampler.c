@@ -133,8 +133,7 @@ pn_status pn_sampler_make_all(pn_sampler **out, size_t size, const pn_sampler_op
         return pn_fail(err, PN_EINVAL, "sampler.%s: batch must be a whole number from 1 to n = %zu, got %zu", ops->name,
                        n, batch);
     self = pn_calloc(1, size);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "sampler.%s: out of memory", ops->name);
+    PN_TRY(pn_made(self, err, "sampler.%s: out of memory", ops->name));
     self->ops = ops;
     self->neighbours = neighbours;
     self->n = n;

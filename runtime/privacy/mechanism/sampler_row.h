@@ -5,13 +5,12 @@
 
 #include "privacy/mechanism/sampler.h"
 
-/* clang-format off: one row, one line */
+/* One row, one line. */
 #define PN_SAMPLERS(X)                                                                                                 \
     X(full)                                                                                                            \
     X(poisson)                                                                                                         \
     X(fixed)                                                                                                           \
     X(shuffled)
-/* clang-format on */
 #define PN_DECLARE(name) extern const pn_sampler_ops pn_sampler_##name;
 PN_SAMPLERS(PN_DECLARE)
 #undef PN_DECLARE

@@ -219,9 +219,7 @@ pn_status pn_mechanism_selection(pn_mechanism **out, const pn_selection_options 
 
     if (status != PN_OK)
         return status;
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "%s: not enough memory", ops_of(options->law)->name);
+    PN_TRY(pn_new_zeroed(&self, 1, err, "%s: not enough memory", ops_of(options->law)->name));
     self->base.ops = ops_of(options->law);
     self->base.domain = INFINITY;
     self->law = options->law;

@@ -148,7 +148,7 @@ static void sparse_describe(const pn_mechanism *base, char *text, size_t size)
 /* ---- the adaptive form ---- */
 
 pn_status pn_sparse_run_new(pn_sparse_run **out, pn_mechanism *mechanism, pn_ledger *ledger, const char *label,
-                         pn_rng *rng, pn_err *err)
+                            pn_rng *rng, pn_err *err)
 {
     pn_sparse_run *run;
     pn_status status;
@@ -157,9 +157,7 @@ pn_status pn_sparse_run_new(pn_sparse_run **out, pn_mechanism *mechanism, pn_led
     if (mechanism->ops != &pn_mechanism_sparse_vector)
         return pn_fail(err, PN_EUNSUPPORTED, "%s: only sparse_vector answers a stream; use release",
                        mechanism->ops->name);
-    run = pn_calloc(1, sizeof *run);
-    if (!run)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", mechanism->ops->name);
+    PN_TRY(pn_new_zeroed(&run, 1, err, "%s: out of memory", mechanism->ops->name));
     status = pn_mechanism_pay(mechanism, ledger, label, rng, err);
     if (status != PN_OK) {
         pn_free(run);
@@ -326,9 +324,7 @@ static pn_status sparse_create(pn_mechanism **out, const pn_arg *args, pn_neighb
     *out = NULL;
     if (status != PN_OK)
         return status;
-    self = pn_calloc(1, sizeof *self);
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "mechanism.sparse_vector: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "mechanism.sparse_vector: out of memory"));
     self->base = (pn_mechanism){ .ops = &pn_mechanism_sparse_vector };
     self->law.answers = args[ANSWERS].count;
     self->law.restart = args[RESTART].flag;

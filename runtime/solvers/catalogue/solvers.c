@@ -6,7 +6,7 @@
 #include "core/table.h"
 #include "solvers/catalogue/solvers.h"
 
-/* clang-format off: one row, one line */
+/* One row, one line. */
 #define SOLVERS(X)                                                                                                     \
     X(auto)                                                                                                            \
     X(frank_wolfe)                                                                                                     \
@@ -25,7 +25,6 @@
     X(trust_region)                                                                                                    \
     X(newton)                                                                                                          \
     X(block_frank_wolfe)
-/* clang-format on */
 
 #define DECLARE(name) extern const pn_solver_ops pn_solver_##name;
 SOLVERS(DECLARE)

@@ -207,8 +207,7 @@ pn_status pn_descend(const pn_descent *how, double *x, double *certificate, bool
                   .certificate = INFINITY };
     pn_status status;
 
-    if (!at.x)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", how->owner, p);
+    PN_TRY(pn_made(at.x, err, "%s: out of memory for %zu coordinates", how->owner, p));
     at.y = at.x + p;
     at.gradient_y = at.x + 2 * p;
     at.trial = at.x + 3 * p;

@@ -15,9 +15,7 @@ static pn_status choose_start(pn_first_order *out, const char *owner, const pn_a
 {
     const pn_set *set = out->composite.set;
 
-    out->start = pn_calloc(out->p, sizeof(double));
-    if (!out->start)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", owner, out->p);
+    PN_TRY(pn_new_zeroed(&out->start, out->p, err, "%s: out of memory for %zu coordinates", owner, out->p));
     if (start && start->given)
         memcpy(out->start, start->vector.data, out->p * sizeof(double));
     else if (set)
@@ -137,9 +135,7 @@ static pn_status regulariser_at_start(const pn_first_order *self, double *above,
     *above = *slope = self->composite.extra ? INFINITY : 0.0;
     if (!reg || self->composite.extra)
         return PN_OK;
-    gradient = pn_calloc(self->p, sizeof(double));
-    if (!gradient)
-        return pn_fail(err, PN_ENOMEM, "solve: out of memory for %zu coordinates", self->p);
+    PN_TRY(pn_new_zeroed(&gradient, self->p, err, "solve: out of memory for %zu coordinates", self->p));
     status = reg->ops->evaluate(reg, self->p, self->start, above, gradient, err);
     *slope = length(self->p, gradient);
     pn_free(gradient);

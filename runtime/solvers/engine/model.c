@@ -311,9 +311,7 @@ static pn_status pack(parcel *p, const pn_fit *fit, const pn_model_about *about,
     Penumbra__Model *m = &p->model;
     size_t length = strlen(about->plan) + 1;
 
-    p->plan = pn_alloc(length, 1);
-    if (!p->plan)
-        return pn_fail(err, PN_ENOMEM, "model: out of memory");
+    PN_TRY(pn_new(&p->plan, length, err, "model: out of memory"));
     memcpy(p->plan, about->plan, length);
     clean(p->plan);
     *m = (Penumbra__Model)PENUMBRA__MODEL__INIT;
@@ -351,9 +349,7 @@ static pn_status put(const parcel *p, const char *path, pn_err *err)
                        "model: %.300s: it would take %zu bytes, model files at most %zu; theta alone can be kept as "
                        "numbers",
                        path, size, PN_MODEL_MOST);
-    bytes = pn_alloc(PN_MODEL_HEAD + size + PN_MODEL_DIGEST, 1);
-    if (!bytes)
-        return pn_fail(err, PN_ENOMEM, "model: out of memory for %zu bytes", size);
+    PN_TRY(pn_new(&bytes, PN_MODEL_HEAD + size + PN_MODEL_DIGEST, err, "model: out of memory for %zu bytes", size));
     (void)penumbra__model__pack(&p->model, bytes + PN_MODEL_HEAD);
     status = pn_model_file_put(path, bytes, size, err);
     pn_free(bytes);
@@ -367,9 +363,7 @@ pn_status pn_model_write(const char *path, const pn_fit *fit, const pn_model_abo
 
     if (status != PN_OK)
         return status;
-    p = pn_calloc(1, sizeof *p);
-    if (!p)
-        return pn_fail(err, PN_ENOMEM, "model: out of memory");
+    PN_TRY(pn_new_zeroed(&p, 1, err, "model: out of memory"));
     status = pack(p, fit, about, err);
     if (status == PN_OK)
         status = put(p, path, err);
@@ -385,8 +379,7 @@ pn_status pn_model_save(const char *path, const pn_fit *fit, const pn_plan *plan
     pn_model_about about;
     pn_status status;
 
-    if (!text)
-        return pn_fail(err, PN_ENOMEM, "model: out of memory");
+    PN_TRY(pn_made(text, err, "model: out of memory"));
     (void)pn_plan_describe(plan, text, room);
     pn_model_about_of(&about, plan);
     about.plan = text;

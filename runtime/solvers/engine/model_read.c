@@ -302,8 +302,8 @@ static pn_status read_fit(reading *r, size_t rows)
 
     fit->theta = pn_alloc(m->n_theta, sizeof *fit->theta);
     fit->trace = pn_alloc(rows, sizeof *fit->trace);
-    if (!fit->theta || !fit->trace)
-        return pn_fail(r->err, PN_ENOMEM, "model: %.300s: out of memory for %zu numbers", r->path, m->n_theta);
+    PN_TRY(
+        pn_made(fit->theta && fit->trace, r->err, "model: %.300s: out of memory for %zu numbers", r->path, m->n_theta));
     memcpy(fit->theta, m->theta, m->n_theta * sizeof *fit->theta);
     fit->p = m->n_theta;
     fit->rows = rows;

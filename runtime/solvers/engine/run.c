@@ -124,11 +124,10 @@ static const pn_run_options no_options;
 
 pn_status pn_walk_new(pn_walk **out, const pn_plan *plan, const pn_run_options *options, pn_err *err)
 {
-    pn_walk *walk = pn_calloc(1, sizeof *walk);
+    pn_walk *walk;
     pn_status status;
 
-    if (!walk)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", plan->solver->name);
+    PN_TRY(pn_new_zeroed(&walk, 1, err, "%s: out of memory", plan->solver->name));
     options = options ? options : &no_options;
     walk->plan = plan;
     walk->stride = 1 + (plan->iterations - 1) / PN_TRACE_ROWS;
@@ -161,8 +160,7 @@ static pn_status reserve_row(pn_walk *walk, pn_err *err)
         return PN_OK;
     capacity = walk->capacity ? 2 * walk->capacity : 64;
     grown = pn_resize(walk->trace, capacity, sizeof *grown);
-    if (!grown)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for the trace", walk->plan->solver->name);
+    PN_TRY(pn_made(grown, err, "%s: out of memory for the trace", walk->plan->solver->name));
     walk->trace = grown;
     walk->capacity = capacity;
     return PN_OK;

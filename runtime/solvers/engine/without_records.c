@@ -29,11 +29,10 @@ const char *pn_without_records_why(const pn_solver_ops *solver, const pn_objecti
 static pn_status zero_records(pn_dataset **out, const pn_dataset *like, pn_err *err)
 {
     pn_csr none;
-    double *labels = pn_alloc(like->n, sizeof *labels);
+    double *labels;
     pn_status status;
 
-    if (!labels)
-        return pn_fail(err, PN_ENOMEM, "solve: out of memory");
+    PN_TRY(pn_new(&labels, like->n, err, "solve: out of memory"));
     for (size_t i = 0; i < like->n; i++)
         labels[i] = 1.0;
     status = pn_csr_init(&none, like->n, like->p, 0, err);
@@ -65,12 +64,11 @@ static pn_status stand_in_loss(pn_loss **out, pn_loss *loss, pn_err *err)
 
 static pn_status open_stand_in(pn_without_records **out, pn_objective *objective, const pn_request *asked, pn_err *err)
 {
-    pn_without_records *self = pn_calloc(1, sizeof *self);
+    pn_without_records *self;
     pn_loss *loss = NULL;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "solve: out of memory"));
     self->asked = *asked;
     self->asked.task = NULL;
     self->objective = objective;

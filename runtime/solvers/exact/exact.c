@@ -195,8 +195,7 @@ static pn_status vertex_gap(const problem *at, const double *x, const double *g,
     double *away = pn_alloc(2 * p, sizeof(double)), across = NAN;
     pn_status status;
 
-    if (!away)
-        return pn_fail(err, PN_ENOMEM, "solve.exact: out of memory for %zu coordinates", p);
+    PN_TRY(pn_made(away, err, "solve.exact: out of memory for %zu coordinates", p));
     for (size_t j = 0; j < p; j++)
         away[j] = -g[j];
     status = set->ops->support(set, away, away + p, &across, err);
@@ -325,8 +324,8 @@ static double gap_beyond_convexity(const problem *at, double value, double gap)
     return isfinite(floor) ? fmin(gap, fmax(value - floor, 0.0)) : gap;
 }
 
-pn_status pn_objective_minimise(pn_objective *objective, double tol, size_t max_iterations, double *theta, double *value,
-                         double *gap, pn_task *task, pn_err *err)
+pn_status pn_objective_minimise(pn_objective *objective, double tol, size_t max_iterations, double *theta,
+                                double *value, double *gap, pn_task *task, pn_err *err)
 {
     problem at = { .objective = objective, .task = task, .tol = tol };
     size_t p = pn_objective_dim(objective);

@@ -311,8 +311,7 @@ pn_status pn_l1_quadratic_minimise(const pn_l1_quadratic *of, double *u, double 
     };
     pn_status status;
 
-    if (!at.least)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", of->owner, p);
+    PN_TRY(pn_made(at.least, err, "%s: out of memory for %zu coordinates", of->owner, p));
     at.step = at.least + p;
     at.image = at.least + 2 * p;
     at.residual = at.least + 3 * p;

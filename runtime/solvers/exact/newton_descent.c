@@ -78,8 +78,7 @@ static pn_status form(search *at, pn_err *err)
     pn_status status;
 
     at->matrix = pn_alloc(count, count * sizeof(double));
-    if (!at->matrix)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for a Hessian of order %zu", at->how->owner, count);
+    PN_TRY(pn_made(at->matrix, err, "%s: out of memory for a Hessian of order %zu", at->how->owner, count));
     if (at->whole)
         status = form_whole(at, err);
     else

@@ -84,11 +84,10 @@ static void begin(amd_state *self)
 
 static pn_status amd_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
 {
-    amd_state *self = pn_calloc(1, sizeof *self);
+    amd_state *self;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, AMD_OWNER ": out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, AMD_OWNER ": out of memory"));
     self->base.plan = plan;
     status = allocate(self, err);
     if (status == PN_OK)

@@ -378,8 +378,7 @@ pn_status amd_plan_new(pn_plan **out, pn_objective *objective, const pn_request 
                    .bounds = pn_objective_bounds(objective) };
     pn_status status;
 
-    if (!plan)
-        return pn_fail(err, PN_ENOMEM, AMD_OWNER ": out of memory");
+    PN_TRY(pn_made(plan, err, AMD_OWNER ": out of memory"));
     pn_plan_begin(&plan->base, objective, request);
     status = fill(&at, common, own, err);
     if (status != PN_OK) {

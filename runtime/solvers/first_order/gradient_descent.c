@@ -60,11 +60,10 @@ static pn_status allocate(gd_state *self, pn_err *err)
 
 static pn_status gd_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
 {
-    gd_state *self = pn_calloc(1, sizeof *self);
+    gd_state *self;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve.gradient_descent: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "solve.gradient_descent: out of memory"));
     self->base.plan = plan;
     status = allocate(self, err);
     if (status == PN_OK)

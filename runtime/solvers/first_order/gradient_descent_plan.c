@@ -480,8 +480,7 @@ pn_status gd_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
     };
     pn_status status;
 
-    if (!plan)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_made(plan, err, "%s: out of memory", owner));
     pn_plan_begin(&plan->base, objective, request);
     status = fill(&at, err);
     if (status != PN_OK) {

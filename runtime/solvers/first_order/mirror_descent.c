@@ -78,11 +78,10 @@ static void show_theta(md_state *self)
 
 static pn_status md_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
 {
-    md_state *self = pn_calloc(1, sizeof *self);
+    md_state *self;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "solve.mirror_descent: out of memory"));
     self->base.plan = plan;
     status = allocate(self, err);
     if (status == PN_OK)

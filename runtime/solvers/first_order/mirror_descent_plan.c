@@ -151,8 +151,7 @@ static pn_status root_of_matrix(double *root, pn_mat A, double *largest, pn_err 
     double *U = pn_alloc(2 * p * p + p, sizeof(double)), *s, *Vt, worst = 0.0;
     pn_status status;
 
-    if (!U)
-        return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory");
+    PN_TRY(pn_made(U, err, "solve.mirror_descent: out of memory"));
     s = U + p * p;
     Vt = s + p;
     status = pn_svd(U, s, Vt, A, err);
@@ -196,8 +195,7 @@ static pn_status read_noise(problem *at, const pn_arg *own, pn_err *err)
     plan->root_count = A.rows * A.cols;
     plan->root = pn_alloc(plan->root_count, sizeof(double));
     plan->base.draws = true;
-    if (!plan->root)
-        return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory");
+    PN_TRY(pn_made(plan->root, err, "solve.mirror_descent: out of memory"));
     return A.rows == 1 ? root_of_variances(plan->root, A.data, A.cols, &at->noise, err)
                        : root_of_matrix(plan->root, A, &at->noise, err);
 }
@@ -341,8 +339,7 @@ pn_status md_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
                    .n = (double)pn_objective_data(objective)->n };
     pn_status status;
 
-    if (!plan)
-        return pn_fail(err, PN_ENOMEM, "solve.mirror_descent: out of memory");
+    PN_TRY(pn_made(plan, err, "solve.mirror_descent: out of memory"));
     pn_plan_begin(&plan->base, objective, request);
     status = fill(&at, common, own, err);
     if (status != PN_OK) {

@@ -94,8 +94,7 @@ static pn_status use_euclidean(pn_mirror_geometry *of, const pn_objective *objec
     pn_arg args[2] = { { .given = true, .vector = center }, { .given = false } };
     pn_status status;
 
-    if (!center.data)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", wish->owner);
+    PN_TRY(pn_made(center.data, err, "%s: out of memory", wish->owner));
     if (set)
         set->ops->center(set, center.data);
     status = pn_potential_from_args(&of->potential, "euclidean", args, err);
@@ -181,9 +180,7 @@ pn_status pn_mirror_geometry_start(double **out, size_t *dim, const char *owner,
                                    const pn_objective *objective, const pn_arg *start, pn_err *err)
 {
     *dim = potential->lift.data ? potential->lift.rows : pn_objective_dim(objective);
-    *out = pn_alloc(*dim, sizeof(double));
-    if (!*out)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_new(out, *dim, err, "%s: out of memory", owner));
     return first_point(*out, owner, potential, objective, start, *dim, err);
 }
 

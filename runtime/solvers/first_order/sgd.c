@@ -79,8 +79,7 @@ static pn_status sgd_start(pn_state **out, const pn_plan *plan, pn_step_context 
     pn_status status;
 
     (void)context;
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve.sgd: out of memory");
+    PN_TRY(pn_made(self, err, "solve.sgd: out of memory"));
     self->base.plan = plan;
     status = allocate(self, err);
     if (status == PN_OK)

@@ -328,8 +328,7 @@ pn_status sgd_plan_new(pn_plan **out, pn_objective *objective, const pn_request 
                    .paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 };
     pn_status status;
 
-    if (!plan)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_made(plan, err, "%s: out of memory", owner));
     pn_plan_begin(&plan->base, objective, request);
     plan->base.draws = !at.is_private;
     at.paper = at.paper && at.is_private;

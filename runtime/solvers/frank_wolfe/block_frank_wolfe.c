@@ -41,19 +41,18 @@ static pn_status allocate(bfw_state *self, pn_err *err)
     self->gradient = pn_alloc(p, sizeof(double));
     self->point = pn_alloc(p, sizeof(double));
     self->drawn = pn_alloc(plan->sampling->blocks, sizeof *self->drawn);
-    if (!self->theta || !self->gradient || !self->point || !self->drawn)
-        return pn_fail(err, PN_ENOMEM, "solve.block_frank_wolfe: out of memory for %zu coordinates", p);
+    PN_TRY(pn_made(self->theta && self->gradient && self->point && self->drawn, err,
+                   "solve.block_frank_wolfe: out of memory for %zu coordinates", p));
     memcpy(self->theta, plan->start, p * sizeof(double));
     return PN_OK;
 }
 
 static pn_status bfw_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
 {
-    bfw_state *self = pn_calloc(1, sizeof *self);
+    bfw_state *self;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve.block_frank_wolfe: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "solve.block_frank_wolfe: out of memory"));
     self->base.plan = plan;
     status = allocate(self, err);
     if (status == PN_OK)

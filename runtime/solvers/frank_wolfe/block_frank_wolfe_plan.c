@@ -152,9 +152,7 @@ static pn_status find_curvature(problem *at, pn_err *err)
         at->curvature = found.value;
         return status;
     }
-    weights = pn_alloc(at->blocks->count, sizeof *weights);
-    if (!weights)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu blocks", owner, at->blocks->count);
+    PN_TRY(pn_new(&weights, at->blocks->count, err, "%s: out of memory for %zu blocks", owner, at->blocks->count));
     for (size_t i = 0; i < at->blocks->count; i++)
         weights[i] = 1.0 / (d * d * sampling->ops->inclusion(sampling, i));
     at->curvature = pn_objective_weighted_curvature(at->objective, at->blocks, weights, 1.0);
@@ -317,9 +315,7 @@ pn_status bfw_plan_new(pn_plan **out, pn_objective *objective, const pn_request 
 
     if (status != PN_OK)
         return status;
-    at.plan = pn_calloc(1, sizeof *at.plan);
-    if (!at.plan)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_new_zeroed(&at.plan, 1, err, "%s: out of memory", owner));
     pn_plan_begin(&at.plan->base, objective, request);
     status = fill(&at, err);
     if (status != PN_OK) {

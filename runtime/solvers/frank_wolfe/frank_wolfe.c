@@ -57,11 +57,10 @@ static pn_status allocate(fw_state *self, pn_err *err)
 
 static pn_status fw_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
 {
-    fw_state *self = pn_calloc(1, sizeof *self);
+    fw_state *self;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory", plan->solver->name);
+    PN_TRY(pn_new_zeroed(&self, 1, err, "solve.%s: out of memory", plan->solver->name));
     self->base.plan = plan;
     status = allocate(self, err);
     if (status == PN_OK)

@@ -74,9 +74,7 @@ pn_status fw_plan_close(pn_plan **out, fw_plan *plan, const fw_problem *at, pn_s
 
 pn_status fw_first_point(double **out, const char *owner, const pn_set *set, const pn_arg *start, pn_err *err)
 {
-    *out = pn_alloc(set->dim, sizeof(double));
-    if (!*out)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_new(out, set->dim, err, "%s: out of memory", owner));
     if (start->given)
         memcpy(*out, start->vector.data, set->dim * sizeof(double));
     else
@@ -107,9 +105,7 @@ pn_status fw_plan_open(fw_plan **out, fw_problem *at, const char *solver, pn_obj
 
     if (status != PN_OK)
         return status;
-    plan = pn_calloc(1, sizeof *plan);
-    if (!plan)
-        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory", solver);
+    PN_TRY(pn_new_zeroed(&plan, 1, err, "solve.%s: out of memory", solver));
     pn_plan_begin(&plan->base, objective, request);
     *at = (fw_problem){ .objective = objective,
                         .set = set,

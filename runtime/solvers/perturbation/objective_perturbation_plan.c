@@ -432,9 +432,7 @@ static pn_status copy_start(op_plan *plan, const pn_arg *start, pn_err *err)
     const pn_set *set = pn_objective_set(plan->base.objective);
     size_t p = pn_objective_dim(plan->base.objective);
 
-    plan->start = pn_calloc(p, sizeof(double));
-    if (!plan->start)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_new_zeroed(&plan->start, p, err, "%s: out of memory", owner));
     if (start->given)
         memcpy(plan->start, start->vector.data, p * sizeof(double));
     else if (set)
@@ -445,12 +443,11 @@ static pn_status copy_start(op_plan *plan, const pn_arg *start, pn_err *err)
 pn_status op_plan_new(pn_plan **out, pn_objective *objective, const pn_request *request, const pn_arg *common,
                       const pn_arg *own, pn_err *err)
 {
-    op_plan *plan = pn_calloc(1, sizeof *plan);
+    op_plan *plan;
     op_problem at;
     pn_status status;
 
-    if (!plan)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_new_zeroed(&plan, 1, err, "%s: out of memory", owner));
     pn_plan_begin(&plan->base, objective, request);
     status = copy_start(plan, &common[PN_OPT_START], err);
     if (status == PN_OK)

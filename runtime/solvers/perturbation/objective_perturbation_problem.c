@@ -113,9 +113,7 @@ static pn_status measure_pull(op_problem *at, pn_err *err)
 
     if (!reg)
         return PN_OK;
-    g = pn_calloc(p, sizeof(double));
-    if (!g)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_new_zeroed(&g, p, err, "%s: out of memory", owner));
     status = reg->ops->evaluate(reg, p, at->start, NULL, g, err);
     at->pull = at->n * norm2(g, at->p) * (1.0 + 1e-9);
     pn_free(g);

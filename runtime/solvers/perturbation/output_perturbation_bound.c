@@ -80,8 +80,7 @@ static pn_status measure_kink(output_problem *at, const pn_regulariser *reg, pn_
     double *ones = pn_alloc((size_t)at->p, sizeof(double)), value = 0.0;
     pn_status status;
 
-    if (!ones)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_made(ones, err, "%s: out of memory", owner));
     for (size_t j = 0; (double)j < at->p; j++)
         ones[j] = 1.0;
     status = reg->ops->evaluate(reg, (size_t)at->p, ones, &value, NULL, err);
@@ -165,9 +164,7 @@ static pn_status measure_pull(output_problem *at, pn_err *err)
 
     if (!reg)
         return PN_OK;
-    g = pn_calloc((size_t)at->p, sizeof(double));
-    if (!g)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_new_zeroed(&g, (size_t)at->p, err, "%s: out of memory", owner));
     status = reg->ops->evaluate(reg, (size_t)at->p, at->start, NULL, g, err);
     at->pull = pn_lp_norm(PN_L2, (size_t)at->p, g) * (1.0 + 1e-9);
     pn_free(g);

@@ -322,9 +322,7 @@ static pn_status copy_start(output_plan *plan, const pn_arg *start, pn_err *err)
     const pn_set *set = pn_objective_set(plan->base.objective);
     size_t p = pn_objective_dim(plan->base.objective);
 
-    plan->start = pn_calloc(p, sizeof(double));
-    if (!plan->start)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", owner, p);
+    PN_TRY(pn_new_zeroed(&plan->start, p, err, "%s: out of memory for %zu coordinates", owner, p));
     if (start->given)
         memcpy(plan->start, start->vector.data, p * sizeof(double));
     else if (set)
@@ -339,8 +337,7 @@ pn_status output_plan_new(pn_plan **out, pn_objective *objective, const pn_reque
     output_draft of = { .plan = plan };
     pn_status status;
 
-    if (!plan)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_made(plan, err, "%s: out of memory", owner));
     pn_plan_begin(&plan->base, objective, request);
     plan->method = (output_method)own[OUTPUT_OPT_METHOD].count;
     status = copy_start(plan, &common[PN_OPT_START], err);

@@ -160,9 +160,7 @@ static pn_status draw_order(output_plan *plan, size_t n, size_t seed, pn_err *er
     pn_rng *rng = NULL;
     pn_status status;
 
-    plan->order = pn_alloc(n, sizeof *plan->order);
-    if (!plan->order)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for the order of %zu records", owner, n);
+    PN_TRY(pn_new(&plan->order, n, err, "%s: out of memory for the order of %zu records", owner, n));
     status = pn_rng_seeded(&rng, seed, err);
     if (status == PN_OK)
         pn_rng_permutation(rng, n, plan->order);

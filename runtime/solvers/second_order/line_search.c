@@ -111,8 +111,7 @@ static pn_status open_public(pn_line_run *run, pn_err *err)
     pn_status status;
 
     run->t = pn_alloc(of->tests, 3 * sizeof(double));
-    if (!run->t)
-        return pn_fail(err, PN_ENOMEM, "line search: out of memory for %zu steps", of->tests);
+    PN_TRY(pn_made(run->t, err, "line search: out of memory for %zu steps", of->tests));
     run->fixed = run->t + of->tests;
     run->q = run->fixed + of->tests;
     for (size_t k = 0; k < of->tests; k++, t *= of->factor)
@@ -176,9 +175,7 @@ pn_status pn_line_search_open(pn_line_run **out, const pn_line_search *self, con
     *charged = false;
     if (status != PN_OK)
         return status;
-    run = pn_calloc(1, sizeof *run);
-    if (!run)
-        return pn_fail(err, PN_ENOMEM, "line search: out of memory");
+    PN_TRY(pn_new_zeroed(&run, 1, err, "line search: out of memory"));
     run->search = *self;
     run->model = model;
     if (self->tests > 0) {

@@ -59,8 +59,7 @@ static pn_status allocate(nw_state *self, pn_err *err)
         return status;
     self->w = pn_calloc(VECTORS, dim * sizeof(double));
     self->packed = pn_calloc(3, model->packed * sizeof(double));
-    if (!self->w || !self->packed)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for a Hessian of %zu coordinates", owner, dim);
+    PN_TRY(pn_made(self->w && self->packed, err, "%s: out of memory for a Hessian of %zu coordinates", owner, dim));
     self->next = self->w + dim;
     self->g = self->w + 2 * dim;
     self->at_start = self->w + 3 * dim;
@@ -93,11 +92,10 @@ static pn_status open_releases(nw_state *self, pn_err *err)
 
 static pn_status nw_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
 {
-    nw_state *self = pn_calloc(1, sizeof *self);
+    nw_state *self;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_new_zeroed(&self, 1, err, "%s: out of memory", owner));
     self->base.plan = plan;
     (void)context;
     status = allocate(self, err);

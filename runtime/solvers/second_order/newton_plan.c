@@ -391,8 +391,7 @@ pn_status nw_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
     nw_problem at = { .plan = plan, .request = request, .common = common, .own = own };
     pn_status status;
 
-    if (!plan)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", owner);
+    PN_TRY(pn_made(plan, err, "%s: out of memory", owner));
     pn_plan_begin(&plan->base, objective, request);
     status = fill(&at, err);
     if (status != PN_OK) {

@@ -26,8 +26,8 @@ pn_status nw_quadratic_init(nw_quadratic *self, size_t dim, pn_err *err)
     self->found = pn_calloc(dim, sizeof(double));
     self->part = pn_calloc(dim, sizeof(double));
     self->vectors = pn_calloc(dim, dim * sizeof(double));
-    if (!self->found || !self->values || !self->part || !self->vectors)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for a Hessian of %zu coordinates", owner, dim);
+    PN_TRY(pn_made(self->found && self->values && self->part && self->vectors, err,
+                   "%s: out of memory for a Hessian of %zu coordinates", owner, dim));
     return PN_OK;
 }
 
@@ -187,8 +187,7 @@ static pn_status minimise_over_set(nw_quadratic *self, const pn_set *set, const 
     bool reached;
     pn_status status;
 
-    if (!at.away)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", owner, self->dim);
+    PN_TRY(pn_made(at.away, err, "%s: out of memory for %zu coordinates", owner, self->dim));
     memcpy(next, w, self->dim * sizeof *next);
     status = pn_descend(&how, next, &certificate, &reached, err);
     pn_free(at.away);

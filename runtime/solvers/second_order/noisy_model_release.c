@@ -89,8 +89,8 @@ static pn_status open_parts(pn_model_release *self, double gradient_z, double he
     self->hessian_sum = pn_calloc(model->packed, sizeof(double));
     if (PN_MUTANT("hessian_noise_reused") || PN_MUTANT("hessian_not_symmetric"))
         self->fault = pn_calloc(model->packed, 3 * sizeof(double));
-    if (!self->gradient_sum || !self->hessian_sum)
-        return pn_fail(err, PN_ENOMEM, "model: out of memory for a Hessian of order %zu", model->order);
+    PN_TRY(pn_made(self->gradient_sum && self->hessian_sum, err, "model: out of memory for a Hessian of order %zu",
+                   model->order));
     return PN_OK;
 }
 
@@ -100,8 +100,7 @@ pn_status pn_model_open(pn_model_release **out, const pn_model *model, double gr
     pn_status status;
 
     *out = NULL;
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "model: out of memory");
+    PN_TRY(pn_made(self, err, "model: out of memory"));
     self->model = model;
     status = open_parts(self, gradient_z, hessian_z, err);
     if (status != PN_OK) {

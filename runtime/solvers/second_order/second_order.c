@@ -63,11 +63,10 @@ static pn_status check_stream(const so_plan *plan, const pn_step_context *contex
 
 static pn_status so_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
 {
-    so_state *self = pn_calloc(1, sizeof *self);
+    so_state *self;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve.second_order: out of memory");
+    PN_TRY(pn_new_zeroed(&self, 1, err, "solve.second_order: out of memory"));
     self->base.plan = plan;
     self->allowance = so_plan_of(self)->allowance;
     self->iterations = so_plan_of(self)->cap;

@@ -165,8 +165,7 @@ pn_status so_products_open(so_products **out, const pn_model *model, double z, c
     pn_status status;
 
     *out = NULL;
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve.second_order: out of memory");
+    PN_TRY(pn_made(self, err, "solve.second_order: out of memory"));
     self->model = model;
     self->theta = theta;
     self->scale = z * model->hessian_sensitivity;

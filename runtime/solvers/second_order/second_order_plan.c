@@ -346,8 +346,7 @@ pn_status so_plan_new(pn_plan **out, pn_objective *objective, const pn_request *
                    .paper = strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 };
     pn_status status;
 
-    if (!plan)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", at.owner);
+    PN_TRY(pn_made(plan, err, "%s: out of memory", at.owner));
     pn_plan_begin(&plan->base, objective, request);
     status = fill(&at, err);
     if (status != PN_OK) {

@@ -218,9 +218,8 @@ static pn_status read_start(so_work *at, pn_err *err)
     const pn_set *set = pn_objective_set(objective);
     const pn_regulariser *reg = pn_objective_regulariser(objective);
 
-    plan->start = pn_calloc(plan->model.dim, sizeof(double));
-    if (!plan->start)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", at->owner, plan->model.dim);
+    PN_TRY(pn_new_zeroed(&plan->start, plan->model.dim, err, "%s: out of memory for %zu coordinates", at->owner,
+                         plan->model.dim));
     if (start->given)
         memcpy(plan->start, start->vector.data, plan->model.dim * sizeof(double));
     else if (set)

@@ -44,9 +44,8 @@ static pn_status allocate(tr_state *self, pn_err *err)
     self->next = pn_alloc(model->dim, sizeof(double));
     self->gradient = pn_alloc(model->dim, sizeof(double));
     self->packed = pn_alloc(model->packed, sizeof(double));
-    if (!self->w || !self->next || !self->gradient || !self->packed)
-        return pn_fail(err, PN_ENOMEM, "solve.trust_region: out of memory for a Hessian of %zu coordinates",
-                       model->dim);
+    PN_TRY(pn_made(self->w && self->next && self->gradient && self->packed, err,
+                   "solve.trust_region: out of memory for a Hessian of %zu coordinates", model->dim));
     memcpy(self->w, plan_of(self)->problem.start, model->dim * sizeof(double));
     return PN_OK;
 }
@@ -57,8 +56,7 @@ static pn_status tr_start(pn_state **out, const pn_plan *plan, pn_step_context *
     pn_status status;
 
     (void)context;
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve.trust_region: out of memory");
+    PN_TRY(pn_made(self, err, "solve.trust_region: out of memory"));
     self->base.plan = plan;
     self->last = (tr_move){ NAN, NAN, NAN, NAN };
     status = allocate(self, err);

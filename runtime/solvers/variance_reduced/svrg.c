@@ -69,8 +69,8 @@ static pn_status allocate(svrg_state *self, pn_err *err)
 
     self->x = pn_calloc(VECTORS, p * sizeof(double));
     self->factors = pn_alloc(pn_objective_data(plan->base.objective)->n, margins * sizeof(double));
-    if (!self->x || !self->factors)
-        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory for %zu coordinates", plan->base.solver->name, p);
+    PN_TRY(pn_made(self->x && self->factors, err, "solve.%s: out of memory for %zu coordinates",
+                   plan->base.solver->name, p));
     self->y = self->x + p;
     self->v = self->x + 2 * p;
     self->average = self->x + 3 * p;
@@ -97,11 +97,10 @@ static pn_status open_batches(svrg_state *self, pn_err *err)
 
 static pn_status svrg_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
 {
-    svrg_state *self = pn_calloc(1, sizeof *self);
+    svrg_state *self;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory", plan->solver->name);
+    PN_TRY(pn_new_zeroed(&self, 1, err, "solve.%s: out of memory", plan->solver->name));
     self->base.plan = plan;
     status = allocate(self, err);
     if (status == PN_OK && plan_of(self)->anchor_release.sigma > 0.0)

@@ -109,8 +109,7 @@ static pn_status read_intervals(svrg_lazy *self, const pn_prox *clip, pn_err *er
     pn_status status;
 
     self->low = pn_alloc(p, 2 * sizeof *self->low);
-    if (!self->low)
-        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory", self->plan->base.solver->name);
+    PN_TRY(pn_made(self->low, err, "solve.%s: out of memory", self->plan->base.solver->name));
     self->high = self->low + p;
     for (size_t j = 0; j < p; j++) {
         self->low[j] = -FAR;
@@ -129,8 +128,7 @@ pn_status svrg_lazy_new(svrg_lazy **out, const svrg_plan *plan, pn_err *err)
     pn_prox_net net;
 
     *out = NULL;
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory", plan->base.solver->name);
+    PN_TRY(pn_made(self, err, "solve.%s: out of memory", plan->base.solver->name));
     (void)as_net(plan, &net);
     self->plan = plan;
     self->data = pn_objective_data(plan->base.objective);

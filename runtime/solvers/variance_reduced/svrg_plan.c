@@ -366,11 +366,10 @@ static pn_status fill(svrg_plan *plan, const pn_arg *common, const pn_arg *own, 
 static pn_status plan_new(pn_plan **out, const char *name, bool doubling, pn_objective *objective,
                           const pn_request *request, const pn_arg *common, const pn_arg *own, pn_err *err)
 {
-    svrg_plan *plan = pn_calloc(1, sizeof *plan);
+    svrg_plan *plan;
     pn_status status;
 
-    if (!plan)
-        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory", name);
+    PN_TRY(pn_new_zeroed(&plan, 1, err, "solve.%s: out of memory", name));
     pn_plan_begin(&plan->base, objective, request);
     plan->shape.doubling = doubling;
     status = fill(plan, common, own, err);

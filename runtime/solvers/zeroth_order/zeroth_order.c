@@ -56,10 +56,8 @@ static pn_status allocate(zo_state *self, pn_err *err)
                                &self->mean,     &self->mean_gradient, &self->answer };
     const size_t count = sizeof parts / sizeof parts[0];
 
-    self->block = pn_calloc(count * plan->dim, sizeof(double));
-    if (!self->block)
-        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory for %zu coordinates", self->base.plan->solver->name,
-                       plan->dim);
+    PN_TRY(pn_new_zeroed(&self->block, count * plan->dim, err, "solve.%s: out of memory for %zu coordinates",
+                         self->base.plan->solver->name, plan->dim));
     for (size_t i = 0; i < count; i++)
         *parts[i] = self->block + i * plan->dim;
     memcpy(self->x, plan->start, plan->dim * sizeof(double));
@@ -93,11 +91,10 @@ static void key_streams(zo_state *self, pn_rng *rng)
 
 static pn_status zo_start(pn_state **out, const pn_plan *plan, pn_step_context *context, pn_err *err)
 {
-    zo_state *self = pn_calloc(1, sizeof *self);
+    zo_state *self;
     pn_status status;
 
-    if (!self)
-        return pn_fail(err, PN_ENOMEM, "solve.%s: out of memory", plan->solver->name);
+    PN_TRY(pn_new_zeroed(&self, 1, err, "solve.%s: out of memory", plan->solver->name));
     self->base.plan = plan;
     status = allocate(self, err);
     if (status == PN_OK)

@@ -150,9 +150,7 @@ static pn_status add_sensitivities(zo_work *at, double **all, pn_err *err)
 
     if (at->prefix.scale != PN_PREFIX_BY_NODE)
         return PN_OK;
-    *all = pn_alloc(horizon, sizeof **all);
-    if (!*all)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu rounds", at->owner, horizon);
+    PN_TRY(pn_new(all, horizon, err, "%s: out of memory for %zu rounds", at->owner, horizon));
     for (size_t t = 0; t < horizon; t++)
         (*all)[t] = t == 0 ? at->first_sensitivity : at->other_sensitivity;
     at->prefix.sensitivities = *all;
@@ -171,9 +169,7 @@ static pn_status mean_variance(const zo_work *at, double *mean, pn_err *err)
     *mean = 0.0;
     if (!at->is_private)
         return PN_OK;
-    all = pn_alloc(rounds, sizeof *all);
-    if (!all)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu rounds", at->owner, rounds);
+    PN_TRY(pn_new(&all, rounds, err, "%s: out of memory for %zu rounds", at->owner, rounds));
     pn_prefix_variances(at->plan->design, rounds, all);
     for (size_t t = 0; t < rounds; t++)
         sum += all[t];

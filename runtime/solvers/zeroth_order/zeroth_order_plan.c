@@ -291,8 +291,7 @@ static pn_status new_plan(pn_plan **out, bool naive, pn_objective *objective, co
                    .paper = !naive && strcmp(common[PN_OPT_CALIBRATION].text, "paper") == 0 };
     pn_status status;
 
-    if (!plan)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory", at.owner);
+    PN_TRY(pn_made(plan, err, "%s: out of memory", at.owner));
     pn_plan_begin(&plan->base, objective, request);
     plan->base.samples = !at.is_private;
     plan->dim = pn_objective_dim(objective);

@@ -13,110 +13,44 @@
 static const char *const outputs[] = { "random", "best", "last", NULL };
 static const char *const oracles[] = { "variance_reduced", "naive", NULL };
 
-/* clang-format off: one option, one row */
-#define SHARED_ROWS                                                                                                         \
-    { "smoothing",                                                                                                          \
-      PN_REAL,                                                                                                              \
-      PN_OPTIONAL,                                                                                                          \
-      PN_POSITIVE,                                                                                                          \
-      0.0,                                                                                                                  \
-      NULL,                                                                                                                 \
-      "mu: gradients are those of the loss averaged over balls of this radius; by default half of stationarity" },          \
-        { "directions",                                                                                                     \
-          PN_CHOICE,                                                                                                        \
-          PN_OPTIONAL,                                                                                                      \
-          PN_ANY,                                                                                                           \
-          PN_DERIVED,                                                                                                       \
-          pn_directions_names,                                                                                              \
-          "in which a record's loss is looked at: d orthonormal ones, d independent ones, or (naive only) one; by "         \
-          "default what the bound favours" },                                                                               \
-        { "radius",                                                                                                         \
-          PN_REAL,                                                                                                          \
-          PN_OPTIONAL,                                                                                                      \
-          PN_POSITIVE,                                                                                                      \
-          0.0,                                                                                                              \
-          NULL,                                                                                                             \
-          "D: the longest step of a round; by default what stationarity leaves room for" },                                 \
-        { "lipschitz",                                                                                                      \
-          PN_REAL,                                                                                                          \
-          PN_OPTIONAL,                                                                                                      \
-          PN_POSITIVE,                                                                                                      \
-          0.0,                                                                                                              \
-          NULL,                                                                                                             \
-          "L of a record's loss in theta, l2: enforced by clipping; by default what is certified or declared of the "       \
-          "loss" },                                                                                                         \
-        { "stationarity",                                                                                                   \
-          PN_REAL,                                                                                                          \
-          PN_OPTIONAL,                                                                                                      \
-          PN_POSITIVE,                                                                                                      \
-          0.0,                                                                                                              \
-          NULL,                                                                                                             \
-          "delta: radius of the Goldstein measure that the bound is about; by default half of distance" },                  \
-        { "target",                                                                                                         \
-          PN_REAL,                                                                                                          \
-          PN_OPTIONAL,                                                                                                      \
-          PN_POSITIVE,                                                                                                      \
-          0.0,                                                                                                              \
-          NULL,                                                                                                             \
-          "eps: as many records are used as bring the bound down to it; by default all" },                                  \
-        { "gap",                                                                                                            \
-          PN_REAL,                                                                                                          \
-          PN_OPTIONAL,                                                                                                      \
-          PN_POSITIVE,                                                                                                      \
-          0.0,                                                                                                              \
-          NULL,                                                                                                             \
-          "bound on the objective at the start less its least value; by default from the loss, or L distance" },            \
-        { "distance",                                                                                                       \
-          PN_REAL,                                                                                                          \
-          PN_OPTIONAL,                                                                                                      \
-          PN_POSITIVE,                                                                                                      \
-          0.0,                                                                                                              \
-          NULL,                                                                                                             \
-          "how far from the start a good point may be; by default 1, or the norm of start= where that is larger" },         \
-        { "epochs",                                                                                                         \
-          PN_COUNT,                                                                                                         \
-          PN_OPTIONAL,                                                                                                      \
-          PN_ANY,                                                                                                           \
-          0.0,                                                                                                              \
-          NULL,                                                                                                             \
-          "K: of one pass; each has its own learner and its own sums" },                                                    \
-        { "rounds", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "T: steps of an epoch" },                                     \
-        { "batch",                                                                                                          \
-          PN_COUNT,                                                                                                         \
-          PN_OPTIONAL,                                                                                                      \
-          PN_ANY,                                                                                                           \
-          0.0,                                                                                                              \
-          NULL,                                                                                                             \
-          "B2: records of every round but an epoch's first; naive: of every round" },                                       \
-        { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "eta of the learner; by default D/(G sqrt(T))" },           \
-        { "passes", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL, "how often each record may be used; each pass is paid for" }, \
-        { "output",                                                                                                         \
-          PN_CHOICE,                                                                                                        \
-          PN_OPTIONAL,                                                                                                      \
-          PN_ANY,                                                                                                           \
-          0.0,                                                                                                              \
-          outputs,                                                                                                          \
-          "which epoch's mean point is the answer: random, what the bound is about; best, of the smallest mean "            \
-          "released "                                                                                                       \
-          "gradient; last, the default where no bound is proved or says anything" },                                        \
-        { "group",                                                                                                          \
-          PN_COUNT,                                                                                                         \
-          PN_OPTIONAL,                                                                                                      \
-          PN_ANY,                                                                                                           \
-          1.0,                                                                                                              \
-          NULL,                                                                                                             \
-          "consecutive records of a batch that share their directions: faster, with more variance" },                       \
-        { "level",                                                                                                          \
-          PN_REAL,                                                                                                          \
-          PN_OPTIONAL,                                                                                                      \
-          PN_POSITIVE,                                                                                                      \
-          0.0,                                                                                                              \
-          NULL,                                                                                                             \
-          "independent directions are drawn again until their largest singular value is at most this, > 1" },               \
-    {                                                                                                                       \
-        "strict", PN_FLAG, PN_OPTIONAL, PN_ANY, PN_DERIVED, NULL,                                                           \
-            "a loss that is no number ends the run; by default only without privacy, with it such values count as 0"        \
-    }
+/* One option, one row. */
+/* clang-format off */
+#define SHARED_ROWS \
+    { "smoothing", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, \
+      "mu: gradients are those of the loss averaged over balls of this radius; by default half of stationarity" }, \
+    { "directions", PN_CHOICE, PN_OPTIONAL, PN_ANY, PN_DERIVED, pn_directions_names, \
+      "in which a record's loss is looked at: d orthonormal ones, d independent ones, or (naive only) one; by " \
+      "default what the bound favours" }, \
+    { "radius", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, \
+      "D: the longest step of a round; by default what stationarity leaves room for" }, \
+    { "lipschitz", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, \
+      "L of a record's loss in theta, l2: enforced by clipping; by default what is certified or declared of the " \
+      "loss" }, \
+    { "stationarity", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, \
+      "delta: radius of the Goldstein measure that the bound is about; by default half of distance" }, \
+    { "target", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, \
+      "eps: as many records are used as bring the bound down to it; by default all" }, \
+    { "gap", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, \
+      "bound on the objective at the start less its least value; by default from the loss, or L distance" }, \
+    { "distance", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, \
+      "how far from the start a good point may be; by default 1, or the norm of start= where that is larger" }, \
+    { "epochs", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, \
+      "K: of one pass; each has its own learner and its own sums" }, \
+    { "rounds", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, "T: steps of an epoch" }, \
+    { "batch", PN_COUNT, PN_OPTIONAL, PN_ANY, 0.0, NULL, \
+      "B2: records of every round but an epoch's first; naive: of every round" }, \
+    { "step", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, "eta of the learner; by default D/(G sqrt(T))" }, \
+    { "passes", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL, \
+      "how often each record may be used; each pass is paid for" }, \
+    { "output", PN_CHOICE, PN_OPTIONAL, PN_ANY, 0.0, outputs, \
+      "which epoch's mean point is the answer: random, what the bound is about; best, of the smallest mean released " \
+      "gradient; last, the default where no bound is proved or says anything" }, \
+    { "group", PN_COUNT, PN_OPTIONAL, PN_ANY, 1.0, NULL, \
+      "consecutive records of a batch that share their directions: faster, with more variance" }, \
+    { "level", PN_REAL, PN_OPTIONAL, PN_POSITIVE, 0.0, NULL, \
+      "independent directions are drawn again until their largest singular value is at most this, > 1" }, \
+    { "strict", PN_FLAG, PN_OPTIONAL, PN_ANY, PN_DERIVED, NULL, \
+      "a loss that is no number ends the run; by default only without privacy, with it such values count as 0" }
 /* clang-format on */
 
 const pn_param zo_naive_params[] = { SHARED_ROWS, PN_PARAM_END };
@@ -199,9 +133,7 @@ static pn_status read_start(zo_work *at, pn_err *err)
     const pn_arg *start = &at->common[PN_OPT_START];
     zo_plan *plan = at->plan;
 
-    plan->start = pn_calloc(plan->dim, sizeof(double));
-    if (!plan->start)
-        return pn_fail(err, PN_ENOMEM, "%s: out of memory for %zu coordinates", at->owner, plan->dim);
+    PN_TRY(pn_new_zeroed(&plan->start, plan->dim, err, "%s: out of memory for %zu coordinates", at->owner, plan->dim));
     if (start->given)
         memcpy(plan->start, start->vector.data, plan->dim * sizeof(double));
     return PN_OK;

@@ -2,7 +2,7 @@
 local pn = require "penumbra"
 local refused_with = require("tests.tools.refusal").refused_with
 
-local files = dofile(debug.getinfo(1, "S").source:match("^@(.*)bindings/data/ldata_clip_spec.lua$") .. "runtime/data/files.lua")
+local files = require "tests.runtime.data.files"
 local write = files.write
 
 local function same(a, b)

@@ -25,7 +25,8 @@ static double moved_squared(pn_prefix_design *design, size_t leaves, size_t wher
     for (size_t t = 1; t <= leaves; t++) {
         bool halves = binary_halves((const binary_tree *)design->method, t);
         size_t rest = halves ? t / 2 : t & (t - 1);
-        double variance = pn_prefix_design_variance(design, t) - (rest > 0 ? pn_prefix_design_variance(design, rest) : 0.0);
+        double variance =
+            pn_prefix_design_variance(design, t) - (rest > 0 ? pn_prefix_design_variance(design, rest) : 0.0);
         double moved = (out[1][t] - out[0][t]) - (out[1][rest] - out[0][rest]);
 
         sum += moved * moved / variance;
@@ -80,7 +81,12 @@ static void unequal_leaves_move_no_more_than_is_charged(void)
             worst = fmax(worst, moved_squared(design, horizon, where, sensitivities[where - 1]));
         CHECK(worst <= mu * mu);
         CHECK(mu <= pn_prefix_design_mu(equal) * 1.001); /* noise is rounded up to 1/1024 of the least */
-        CHECK_CLOSE(pn_prefix_design_mu(equal), (horizon < 2 ? 1.0 : horizon < 4 ? 2.0 : 3.0) * pn_prefix_gain(equal), 1e-10);
+        CHECK_CLOSE(pn_prefix_design_mu(equal),
+                    (horizon < 2   ? 1.0
+                     : horizon < 4 ? 2.0
+                                   : 3.0) *
+                        pn_prefix_gain(equal),
+                    1e-10);
         pn_prefix_design_free(design);
         pn_prefix_design_free(equal);
     }

@@ -445,7 +445,8 @@ static void sums_without_noise_when_that_was_asked_for(void)
             CHECK(out[0] == 1.5 * t && out[1] == -2.0 * t);
             CHECK(pn_prefix_design_variance(design, (uint64_t)t) == 0.0);
         }
-        CHECK(pn_prefix_design_event(design) == NULL && pn_prefix_design_mu(design) == 0.0 && pn_prefix_design_sigma(design) == 0.0);
+        CHECK(pn_prefix_design_event(design) == NULL && pn_prefix_design_mu(design) == 0.0 &&
+              pn_prefix_design_sigma(design) == 0.0);
         pn_prefix_free(stream);
         pn_prefix_design_free(design);
     }

@@ -37,7 +37,8 @@ static void remove_files(void)
 static void open_parties(party_double *parties, bool with_checkpoint)
 {
     double_open(parties, K, A, Y, N, D);
-    parties->base.checkpoint = with_checkpoint ? pn_strdup(state) : NULL;
+    if (with_checkpoint)
+        CHECK(pn_server_keep_at(&parties->base, state, NULL) == PN_OK);
 }
 
 /* The manner's budget, neither less nor more. */

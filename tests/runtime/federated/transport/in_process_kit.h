@@ -95,6 +95,7 @@ static inline pn_status make_plan(pn_plan **out, const problem *at, pn_transport
 {
     pn_arg common[PN_OPT_COUNT] = { { 0 } }, own[FED_COUNT] = { { 0 } };
 
+    PN_TRY(pn_federated_open(err));
     common[PN_OPT_PRIVACY] = (pn_arg){ .given = true, .flag = how->epsilon > 0.0 || how->rho > 0.0 };
     common[PN_OPT_EPSILON] = (pn_arg){ .given = how->epsilon > 0.0, .real = how->epsilon };
     common[PN_OPT_DELTA] = (pn_arg){ .given = how->delta > 0.0, .real = how->delta };

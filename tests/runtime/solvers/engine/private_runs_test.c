@@ -149,9 +149,10 @@ static void test_a_stop_leaves_what_was_paid_for(const char *solver, pn_step_fn 
 
     CHECK(make(&data, &objective, 300, NULL) == PN_OK && plan_of(&plan, solver, objective, NULL) == PN_OK);
     CHECK(pn_task_new(&task, 1, NULL) == PN_OK && pn_rng_seeded(&rng, 11, NULL) == PN_OK);
-    CHECK(pn_plan_run(&fit, plan,
-                 &(pn_run_options){ .ledger = ledger, .rng = rng, .task = task, .on_step = stop, .on_step_self = task },
-                 NULL) == PN_OK);
+    CHECK(pn_plan_run(
+              &fit, plan,
+              &(pn_run_options){ .ledger = ledger, .rng = rng, .task = task, .on_step = stop, .on_step_self = task },
+              NULL) == PN_OK);
     CHECK(fit->steps == 2 && fit->stopped && strcmp(fit->stopped, why) == 0);
     CHECK(charges(ledger) == due(solver, 2));
     CHECK_CLOSE(fit->charged_rho, plan->rho * (double)due(solver, 2) / (double)due(solver, STEPS), 1e-12);

@@ -435,6 +435,23 @@ end)
 
 -- ---- refusals ----
 
+describe("svrg and svrg_pp at a budget that pays for nothing", function()
+  it("stay near the start, where steps of the usual number end at up to 15 times its value", function()
+    local records = pn.data.synthetic.logistic { n = 1000, p = 500, seed = 2 }:clip_rows("l2", 1)
+    local obj = pn.objective { data = records, loss = pn.loss.logistic() }
+    for _, name in ipairs { "svrg", "svrg_pp" } do
+      for _, epsilon in ipairs { 0.05, 0.2, 1 } do
+        local plan, mean = pn.solve[name].plan(obj, { epsilon = epsilon, delta = 1e-6 }), 0
+        for seed = 1, 10 do mean = mean + obj:value(plan:run { rng = pn.rng.seeded(seed) }.theta) / 10 end
+        assert.is_true(mean < 1.05 * math.log(2), name .. " " .. epsilon .. " " .. mean)
+      end
+    end
+    -- What a user chose stays as it was chosen.
+    local plan = pn.solve.svrg.plan(obj, { epsilon = 0.05, delta = 1e-6, iterations = 5, inner = 3, step = 1 })
+    assert.same({ 5, 3, 1 }, { plan.lines["epochs T"], plan.lines["inner steps m"], plan.lines["step eta"] })
+  end)
+end)
+
 describe("svrg refuses", function()
   local function no_plan(text, obj, options)
     refused(text, pn.solve.svrg.plan, obj, options)
