@@ -60,8 +60,9 @@ double pn_plan_sigma(const pn_plan *plan)
 
 const char *pn_plan_warning(const pn_plan *plan, size_t index)
 {
-    return index < sizeof plan->warnings / sizeof *plan->warnings && plan->warnings[index][0] ? plan->warnings[index]
-                                                                                              : NULL;
+    if (index >= sizeof plan->warnings / sizeof *plan->warnings || plan->warnings[index][0] == '\0')
+        return NULL;
+    return plan->warnings[index];
 }
 
 /* ---- fits ---- */
