@@ -70,7 +70,8 @@ describe("the headers of hosts", function()
 
   it("serve a program in C++11 that trains, with lambdas for callbacks", function()
     local name = os.tmpname()
-    local command = "%s -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iinclude tests/build/host.cc -o %s %s/libpenumbra.so -Wl,-rpath,%s"
+    local command = "%s -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iinclude tests/build/host.cc -o %s "
+      .. "%s/libpenumbra.so -Wl,-rpath,%s"
     run(command:format(
       cxx, name, build, run("realpath " .. build):match "[^\n]+"))
     assert.equal("10 steps, private: 1, heard of: 1\nsolve.sgd: unknown option \"epsilom\", the nearest is epsilon\n", run(name))
