@@ -227,7 +227,7 @@ static void the_table_knows_its_rows(void)
     }
     CHECK(selections == 3);
     CHECK(pn_mechanism_from_args(&mechanism, "dice", args, PN_REPLACE_ONE, &err) == PN_EUNSUPPORTED);
-    CHECK(strstr(err.message, "pn_mechanism_new: there is no mechanism \"dice\"; known are exponential, ") ==
+    CHECK(strstr(err.message, "pn_mechanism_from_args: there is no mechanism \"dice\"; known are exponential, ") ==
           err.message);
 }
 
