@@ -1,6 +1,7 @@
 -- sandbox.lua -- the globals of an analyst's script: what is safe, and nothing that leads elsewhere.  Everything that a script
 -- could make run long is Lua here, so that limits of instructions see it, or refuses what is too large.
--- Depends on: Lua's own libraries, as the host has guarded them (bindings/embed/host_guards.c).  Used by: bindings/curator/inside.c,
+-- Depends on: Lua's own libraries, as the host has guarded them (bindings/embed/host_guards.c).
+-- Used by: bindings/curator/inside.c,
 -- penumbra.programs.config_guard.
 local error, getmetatable, ipairs, load, next, pairs, pcall = error, getmetatable, ipairs, load, next, pairs, pcall
 local rawget, rawlen, rawset, select, setmetatable = rawget, rawlen, rawset, select, setmetatable

@@ -1,6 +1,7 @@
 -- tune.lua -- plan:tune(grid): the combination of options whose plan predicts the least risk.  Only plans are made, from public
 -- sizes and certified bounds: nothing is spent, no record is looked at, so the choice costs no privacy.
--- Depends on: penumbra.frame (bindings/core/lprogress.c), penumbra.stopped, penumbra.wrap.  Used by: bindings/solvers/lsolve.c (plan:tune).
+-- Depends on: penumbra.frame (bindings/core/lprogress.c), penumbra.stopped, penumbra.wrap.
+-- Used by: bindings/solvers/lsolve.c (plan:tune).
 local frame = require "penumbra.frame"
 local stopped = require "penumbra.stopped"
 local wrap = require "penumbra.wrap"

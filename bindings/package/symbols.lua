@@ -1,7 +1,6 @@
 -- symbols.lua -- what the shared libraries show to the world: the names that installed headers declare, and nothing else.
---   lua symbols.lua map NODE HEADER ... -- OBJECT ... -- OWN ...
--- writes a linker version script; what the objects of other libraries from this very source need of the library's OWN gets a
--- private node.
+--   lua symbols.lua map NODE HEADER ... -- OBJECT ... -- OWN ...   a linker version script; what the objects of other libraries
+-- from this very source need of the library's OWN gets a private node
 -- Depends on: headers.lua, nm.  Used by: Makefile.
 package.path = (arg and arg[0]:match "^(.*/)" or "./") .. "?.lua;" .. package.path
 local headers = require "headers"

@@ -1,5 +1,6 @@
 -- lesson_files.lua -- find lessons by name, number or file, and load them with globals of their own.
--- Depends on: penumbra.lessons (the list), penumbra.lesson.world, penumbra.prompt.names.  Used by: penumbra.lesson, penumbra.lesson.check.
+-- Depends on: penumbra.lessons (the list), penumbra.lesson.world, penumbra.prompt.names.
+-- Used by: penumbra.lesson, penumbra.lesson.check.
 local world = require "penumbra.lesson.world"
 
 local files = {}

@@ -1,5 +1,6 @@
 -- federated.lua -- the programs `penumbra party` and `penumbra server`: a configuration in, a log on stderr, an exit status out.
--- Depends on: penumbra, penumbra.programs.config, penumbra.programs.federated_fields, penumbra.wrap, penumbra.stopped.  Used by: bindings/prompt/main.c.
+-- Depends on: penumbra, penumbra.programs.config, penumbra.programs.federated_fields, penumbra.wrap, penumbra.stopped.
+-- Used by: bindings/prompt/main.c.
 local pn = require "penumbra"
 local config = require "penumbra.programs.config"
 local fields = require "penumbra.programs.federated_fields"

@@ -1,6 +1,7 @@
 -- prompt.lua -- what the prompt does with an entry: is it finished, what does it mean, show what it is worth, keep it.  Modes
 -- (lessons) change the prompt's text, the environment of entries, and see each entry before and after it runs.
--- Depends on: penumbra.colour, penumbra.columns, penumbra.prompt.show; later: penumbra.prompt.complete, penumbra.prompt.magic, penumbra.errors,
+-- Depends on: penumbra.colour, penumbra.columns, penumbra.prompt.show; later: penumbra.prompt.complete, penumbra.prompt.magic,
+-- penumbra.errors,
 -- penumbra.prompt.inspect, penumbra.prompt.tokens.
 -- Used by: the program (bindings/prompt/repl.c calls opened, text, ready, begin, finish, leave, indent, complete), penumbra.lesson.
 local colour = require "penumbra.colour"

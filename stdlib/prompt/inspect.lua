@@ -1,6 +1,7 @@
 -- inspect.lua -- what "x?" shows of a value: type, value, size in memory, its help in short; of a user's function where it is
 -- defined, the comment before it and its source.  "?name" without such a value is help.
--- Depends on: penumbra.colour, penumbra.prompt.names, penumbra.prompt, penumbra.prompt.show, penumbra.wrap.  Used by: penumbra.prompt.magic.
+-- Depends on: penumbra.colour, penumbra.prompt.names, penumbra.prompt, penumbra.prompt.show, penumbra.wrap.
+-- Used by: penumbra.prompt.magic.
 local colour = require "penumbra.colour"
 local names = require "penumbra.prompt.names"
 local prompt = require "penumbra.prompt"

@@ -1,7 +1,7 @@
 -- magic.lua -- what the prompt understands beside Lua: "%time x" and the other words of the table below, "?x" and "x?".
 -- A new word is a line of that table: its name, arguments, meaning, and what it does.
--- Depends on: penumbra.colour, penumbra.columns, penumbra.prompt.near, penumbra.prompt, penumbra.prompt.show, penumbra.prompt.tokens; penumbra.prompt.inspect
--- for "?".  Used by: penumbra.prompt.
+-- Depends on: penumbra.colour, penumbra.columns, penumbra.prompt.near, penumbra.prompt, penumbra.prompt.show,
+-- penumbra.prompt.tokens; penumbra.prompt.inspect for "?".  Used by: penumbra.prompt.
 local colour = require "penumbra.colour"
 local columns = require "penumbra.columns"
 local prompt = require "penumbra.prompt"

@@ -86,7 +86,8 @@ describe("check-layers", function()
     local objects = copy .. "/objects"
     local function compile(path, text)
       plant("runtime/" .. path .. ".c", text)
-      assert.is_true(sh(("mkdir -p '%s/%s' && %s -c '%s/runtime/%s.c' -o '%s/%s.o'"):format(objects, path:match "^(.*)/", cc, copy, path,
+      local command = "mkdir -p '%s/%s' && %s -c '%s/runtime/%s.c' -o '%s/%s.o'"
+      assert.is_true(sh(command:format(objects, path:match "^(.*)/", cc, copy, path,
         objects, path)))
     end
     compile("solvers/catalogue/planted_row", "int planted_row = 1;")
@@ -95,7 +96,8 @@ describe("check-layers", function()
     compile("solvers/engine/planted_user", "extern int planted_row; int planted_again(void) { return planted_row; }")
     local ok, said = check(copy, objects)
     assert.is_false(ok)
-    assert.truthy(said:find("runtime/solvers/engine/planted_user.c:1: may not use planted_row of solvers/catalogue/planted_row", 1, true), said)
+    local breach = "runtime/solvers/engine/planted_user.c:1: may not use planted_row of solvers/catalogue/planted_row"
+    assert.truthy(said:find(breach, 1, true), said)
   end)
 
   it("fails on an include between rooms that do not know each other", function()

@@ -15,7 +15,8 @@ end
 
 local PROGRAM = build .. "/penumbra"
 local files = {
-  PROGRAM, build .. "/libpenumbra.so.0", build .. "/libpenumbra_federated.so.0", build .. "/libpenumbra_lua.so.0", build .. "/lua/penumbra/core.so",
+  PROGRAM, build .. "/libpenumbra.so.0", build .. "/libpenumbra_federated.so.0", build .. "/libpenumbra_lua.so.0",
+  build .. "/lua/penumbra/core.so",
 }
 local mpi = build .. "/lua/penumbra/mpi.so"
 if os.rename(mpi, mpi) then files[#files + 1] = mpi end

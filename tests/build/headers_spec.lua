@@ -1,5 +1,5 @@
 -- headers_spec.lua -- every header that hosts get can be included alone, in C and in C++, new and old, without a warning; none
--- knows the inside of the library; a C++ program uses them.
+-- knows the inside of the library; a C++ program uses all of it.
 local cc = os.getenv("PN_CC") or "gcc"
 local cxx = cc:match("clang") and "clang++" or "g++"
 local build = os.getenv("PN_BUILD") or "build"
@@ -70,8 +70,9 @@ describe("the headers of hosts", function()
 
   it("serve a program in C++11 that trains, with lambdas for callbacks", function()
     local name = os.tmpname()
-    run(("%s -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iinclude tests/build/host.cc -o %s "
-      .. "%s/libpenumbra.so -Wl,-rpath,%s"):format(
+    local command = "%s -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iinclude tests/build/host.cc -o %s "
+      .. "%s/libpenumbra.so -Wl,-rpath,%s"
+    run(command:format(
       cxx, name, build, run("realpath " .. build):match "[^\n]+"))
     assert.equal("10 steps, private: 1, heard of: 1\nsolve.sgd: unknown option \"epsilom\", the nearest is epsilon\n", run(name))
     os.remove(name)

@@ -130,7 +130,8 @@ describe("make install", function()
       count = count + 1
     end
     assert.is_true(count >= 5, needed)
-    run([[cd '%s' && printf '#include <penumbra/federated.h>\nint main(void) { pn_err e; return pn_federated_open(&e) != PN_OK; }\n' >federated.c]], stage)
+    local party = "#include <penumbra/federated.h>\\nint main(void) { pn_err e; return pn_federated_open(&e) != PN_OK; }\\n"
+    run("cd '%s' && printf '%s' >federated.c", stage, party)
     run("cd '%s' && %s -std=c17 -o federated federated.c %s", stage, cc, pkg_config("--cflags --libs", "penumbra-federated"))
     assert.truthy(run("LD_LIBRARY_PATH='%s/lib' ldd '%s/federated'", root, stage):find("libzmq", 1, true))
     run("LD_LIBRARY_PATH='%s/lib' '%s/federated'", root, stage)
@@ -199,8 +200,7 @@ describe("make install", function()
   end)
 
   it("serves a host of Lua that links everything statically", function()
-    local libs = pkg_config("--static --libs", "penumbra-lua"):gsub("%-lpenumbra_lua", "-l:libpenumbra_lua.a"):gsub("%-lpenumbra_federated",
-      "-l:libpenumbra_federated.a"):gsub("%-lpenumbra ", "-l:libpenumbra.a ")
+    local libs = pkg_config("--static --libs", "penumbra-lua"):gsub("%-l(penumbra[_%a]*)", "-l:lib%1.a")
     run("cp examples/embed/host.c examples/embed/report.lua '%s'", stage)
     run("cd '%s' && %s -o static_host host.c %s %s -pthread", stage, cc, pkg_config("--cflags", "penumbra-lua"), libs)
     assert.is_nil(run("readelf -d '%s/static_host'", stage):find("libpenumbra", 1, true))

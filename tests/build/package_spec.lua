@@ -148,7 +148,8 @@ describe("the reader of headers", function()
   it("sees the functions that a compiler sees", function()
     if not cc:find "gcc" then return pending "-aux-info is GCC's" end
     local path = os.tmpname()
-    run("printf '#include <penumbra.h>\\n#include <penumbra/federated.h>\\n' | %s -std=c17 -Iinclude -aux-info %s -fsyntax-only -x c -", cc, path)
+    run("printf '#include <penumbra.h>\\n#include <penumbra/federated.h>\\n' | "
+      .. "%s -std=c17 -Iinclude -aux-info %s -fsyntax-only -x c -", cc, path)
     local seen, mine, count = {}, {}, 0
     for line in io.lines(path) do
       if line:find "include/penumbra" and not line:find "static" then seen[line:match "(pn_[%w_]+) %(" or ""] = true end
@@ -346,7 +347,8 @@ describe("the package", function()
     local licence, known = read "bindings/package/copyright", {
       lua = "Lua:", readline = "GNU readline:", openblas = "OpenBLAS", sodium = "libsodium:", z = "zlib:", sleef = "SLEEF:",
       zmq = "ZeroMQ:", ["protobuf-c"] = "protobuf-c:", ["stdc++"] = "libstdc++", gcc_s = "libgcc", m = "the GNU C library:",
-      c = "the GNU C library:", mpi = "Open MPI:", penumbra = "Penumbra", penumbra_federated = "Penumbra", lapack = "OpenBLAS", lapacke = "OpenBLAS",
+      c = "the GNU C library:", mpi = "Open MPI:", penumbra = "Penumbra", penumbra_federated = "Penumbra", lapack = "OpenBLAS",
+      lapacke = "OpenBLAS",
       pthread = "the GNU C library:", seccomp = "libseccomp:",
     }
     local needed = run("readelf -d %s/penumbra %s/*.so.0 %s/lua/penumbra/*.so", build, build, build)

@@ -107,7 +107,8 @@ describe("the README", function()
   end)
 
   it("quotes C as it stands in its file", function()
-    local source = program.read_all "runtime/geometry/sets/l2_ball.c" .. program.read_all "runtime/objective/losses/regression_losses.c"
+    local source = program.read_all "runtime/geometry/sets/l2_ball.c"
+      .. program.read_all "runtime/objective/losses/regression_losses.c"
     local quoted = 0
     for _, block in ipairs(blocks()) do
       local code = block.text:gsub("^ +", ""):gsub("\n   ", "\n")

@@ -191,7 +191,8 @@ describe("what is drawn", function()
     assert.equal((pn.accountant.zcdp {}:add(e, 10):epsilon(1e-5)), steps.layers[1].y[2])
     assert.equal((pn.accountant.rdp {}:add(e, 10):epsilon(1e-5)), steps.layers[2].y[2])
     assert.equal("rdp", steps.layers[2].label)
-    refused("accountants[1]: there is no accountant 'magic'; known are advanced, pld, rdp, zcdp", plot.privacy, e, { accountants = { "magic" } })
+    refused("accountants[1]: there is no accountant 'magic'; known are advanced, pld, rdp, zcdp", plot.privacy, e,
+      { accountants = { "magic" } })
   end)
 
   it("is the trace of a simulation; that of a private run has no values", function()

@@ -1,7 +1,8 @@
--- check_layers.lua -- the rooms of runtime/, and the floors of a room, open only the doors below them, and runtime/ keeps its promises.
--- Usage: lua check_layers.lua [ROOT [OBJECTS]]; prints FILE:LINE: rule for each breach and fails when there is one.  OBJECTS is a folder
--- with the object files of ROOT/runtime: then a function or table that is used above where it is defined is a breach too, whether a
--- header or an extern declared it.
+-- check_layers.lua -- the rooms of runtime/, and the floors of a room, open only the doors below them, and runtime/ keeps its
+-- promises.
+-- Usage: lua check_layers.lua [ROOT [OBJECTS]]; prints FILE:LINE: rule for each breach and fails when there is one.  OBJECTS is a
+-- folder with the object files of ROOT/runtime: then a function or table that is used above where it is defined is a breach too,
+-- whether a header or an extern declared it.
 -- Depends on: POSIX find, nm.  Used by: make check-layers.
 local root, objects = arg[1] or ".", arg[2]
 
@@ -24,8 +25,8 @@ for room in pairs(may_open) do
   all[#all + 1] = room
 end
 
--- The floors of the rooms that have them, from the lowest; those of one line do not know each other.  A file of a floor may open its own
--- floor and those below; "" is the room itself, beside its floors.
+-- The floors of the rooms that have them, from the lowest; those of one line do not know each other.  A file of a floor may open
+-- its own floor and those below; "" is the room itself, beside its floors.
 local floors = {
   numeric = { "simd", "" },
   geometry = { "kernels", "convex", "width", "sets", "algebra", "potentials", "prox" },
@@ -271,7 +272,7 @@ for _, path in ipairs(files_of("runtime")) do
   local room, floor = place(below)
   if room and not may_open[room] then
     breach(path, 1, ("'%s' is no room of runtime/; the table is in tests/tools/check_layers.lua"):format(room))
-  elseif room and floor ~= "" and not (height[room] and height[room][floor]) or room and floor == "" and height[room] and not height[room][""] then
+  elseif room and not (height[room] or { [""] = 1 })[floor] then
     breach(path, 1, ("'%s/%s' is no floor; the table is in tests/tools/check_layers.lua"):format(room, floor))
   elseif room then
     check_file(path, room)

@@ -1,4 +1,5 @@
--- embed.lua OUT FILE ... -- C source with Lua files of stdlib/ in it, for states without files: pnl_lua_half[] of bindings/embed/open.c.
+-- embed.lua OUT FILE ... -- C source with Lua files of stdlib/ in it, for states without files: pnl_lua_half[] of
+-- bindings/embed/open.c.
 -- Used by: Makefile.
 local out = assert(io.open(arg[1], "w"))
 
@@ -13,7 +14,8 @@ local function quoted(line)
   return '"' .. line:gsub("[%c\"\\?\128-\255]", function(c) return escapes[c] or ("\\%03o"):format(c:byte()) end) .. '"'
 end
 
-out:write("/* Made by tests/tools/embed.lua from stdlib/. */\n#include \"bindings/embed/open.h\"\n\nconst pnl_lua_file pnl_lua_half[] = {\n")
+out:write("/* Made by tests/tools/embed.lua from stdlib/. */\n#include \"bindings/embed/open.h\"\n\n")
+out:write("const pnl_lua_file pnl_lua_half[] = {\n")
 for i = 2, #arg do
   local file = assert(io.open(arg[i], "rb"))
   local text = file:read("a")

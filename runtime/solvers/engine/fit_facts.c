@@ -60,7 +60,7 @@ double pn_plan_sigma(const pn_plan *plan)
 
 const char *pn_plan_warning(const pn_plan *plan, size_t index)
 {
-    if (index >= sizeof plan->warnings / sizeof *plan->warnings || plan->warnings[index][0] == '\0')
+    if (index >= PN_PLAN_WARNINGS || plan->warnings[index][0] == '\0')
         return NULL;
     return plan->warnings[index];
 }

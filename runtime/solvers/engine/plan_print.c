@@ -114,7 +114,7 @@ int pn_plan_describe(const pn_plan *plan, char *text, size_t size)
         pn_set_describe(set, where, sizeof where);
     put(&out, "plan: %s, %s loss on %zu x %zu records\n", plan->solver->name,
         pn_objective_loss(pn_plan_objective(plan))->name, data->n, data->p);
-    for (size_t i = 0; i < sizeof plan->warnings / sizeof plan->warnings[0] && plan->warnings[i][0]; i++) {
+    for (size_t i = 0; i < PN_PLAN_WARNINGS && plan->warnings[i][0]; i++) {
         put(&out, "%-*s", NAME_WIDTH, "  warning");
         put_wrapped(&out, plan->warnings[i], NAME_WIDTH);
     }

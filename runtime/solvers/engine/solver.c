@@ -107,9 +107,7 @@ void pn_plan_explain(const pn_plan *plan, pn_plan_lines *out)
 
 void pn_plan_warn(pn_plan *plan, const char *format, ...)
 {
-    const size_t slots = sizeof plan->warnings / sizeof plan->warnings[0];
-
-    for (size_t i = 0; i < slots; i++) {
+    for (size_t i = 0; i < PN_PLAN_WARNINGS; i++) {
         if (plan->warnings[i][0] == '\0') {
             va_list args;
 

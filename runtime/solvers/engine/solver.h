@@ -48,6 +48,7 @@ typedef struct pn_plan_setting {
 } pn_plan_setting;
 
 #define PN_PLAN_SETTINGS 6
+#define PN_PLAN_WARNINGS 3
 
 typedef enum pn_privacy_kind { PN_NONPRIVATE = 0, PN_EPSILON_DELTA, PN_RHO } pn_privacy_kind;
 
@@ -92,7 +93,7 @@ struct pn_plan {
     size_t later;           /* before which of them those of solver->what_if stand; 0: it has none */
     pn_plan_setting settings[PN_PLAN_SETTINGS];
     size_t setting_count;
-    char warnings[3][256]; /* empty strings where there is none */
+    char warnings[PN_PLAN_WARNINGS][256]; /* empty strings where there is none */
 };
 
 /** What every plan begins with: whose it is, for what, proven until something says otherwise, and no bound yet. */
