@@ -88,16 +88,6 @@ describe("make", function()
     assert.is_false(compiles(""))
   end)
 
-  it("compiles the version anew when it changes", function()
-    local status = build .. "/runtime/core/status.o"
-    local function says(version)
-      return make(status .. " VERSION=" .. version):find("cc runtime/core/status.c", 1, true) ~= nil
-    end
-    assert.is_true(says "7.0.1")
-    assert.is_false(says "7.0.1")
-    assert.is_true(says "7.0.2")
-  end)
-
   it("knows the headers that a file includes", function()
     assert.is_false(compiles(""))
     assert.is_true(compiles("-W runtime/core/view.h"))

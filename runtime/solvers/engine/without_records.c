@@ -123,7 +123,8 @@ pn_status pn_without_records_plan(pn_plan **out, const pn_solver_ops *solver, pn
                                   const pn_request *request, const pn_arg *common, const pn_arg *own, const char *why,
                                   pn_err *err)
 {
-    pn_request exact = { .neighbours = request->neighbours,
+    pn_request exact = { .solver = solver,
+                         .neighbours = request->neighbours,
                          .epsilon = NAN,
                          .delta = NAN,
                          .rho = NAN,

@@ -161,7 +161,7 @@ describe("penumbra", function()
 
   it("finds its Lua half where it is installed", function()
     local out, err = elsewhere [[mkdir -p $root/share/lua/5.4/penumbra
-      cp $tree/lua/penumbra/*.lua $root/share/lua/5.4/penumbra
+      cp -r $tree/lua/penumbra/. $root/share/lua/5.4/penumbra
       $root/bin/penumbra -e 'print(package.searchpath("penumbra", package.path))']]
     assert.truthy(out:find("share/lua/5.4/penumbra/init.lua", 1, true), out .. err)
   end)
